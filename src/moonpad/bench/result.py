@@ -1,0 +1,128 @@
+"""What a run measured, and the JSON that scripts read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import moonpad
+from moonpad.bench.config import BenchConfig
+from moonpad.bench.metrics import Metrics
+from moonpad.load.calibrate import Calibration
+from moonpad.load.record import RequestRecord
+from moonpad.stats.percentiles import Distribution
+
+# Above this share of one core the client may be slower than the server, and its latencies are no longer the server's.
+CLIENT_BOUND_CPU: Final = 0.7
+SCHEMA: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class BenchResult:
+    """`records` are in the order of their requests. `partial` means interrupted: requests that were in flight
+    have no record. `client_cpu` is the CPU seconds of this process for each second of the run.
+    """
+
+    config: BenchConfig
+    base_url: str
+    model: str
+    began: str  # wall clock, for people
+    calibration: Calibration
+    records: tuple[RequestRecord, ...]
+    metrics: Metrics
+    client_cpu: float
+    partial: bool
+
+    @property
+    def client_bound(self) -> bool:
+        return self.client_cpu > CLIENT_BOUND_CPU
+
+
+def as_json(result: BenchResult) -> dict[str, Any]:
+    """The keys and units of `vllm bench serve --save-result` (0.32), and ours under `moonpad`.
+
+    A figure that cannot be had is null, and so is the latency of a failed request.
+    """
+    metrics, config = result.metrics, result.config
+    return {
+        "date": result.began,
+        "endpoint_type": "openai-chat",
+        "backend": "openai-chat",
+        "label": "moonpad",
+        "model_id": result.model,
+        "tokenizer_id": None,
+        "num_prompts": config.requests,
+        "request_rate": "inf",
+        "burstiness": 1.0,
+        "max_concurrency": config.concurrency,
+        "duration": metrics.duration_s,
+        "completed": metrics.completed,
+        "failed": metrics.failed,
+        "total_input_tokens": metrics.input_tokens,
+        "total_output_tokens": metrics.output_tokens,
+        "request_throughput": metrics.request_throughput,
+        "request_goodput": None,
+        "output_throughput": metrics.output_throughput,
+        "total_token_throughput": metrics.total_throughput,
+        "latencies": [record.e2el_s if record.ok else None for record in result.records],
+        "queue_times": [record.slip_s for record in result.records],
+        "max_output_tokens_per_s": metrics.peak_output_throughput,
+        "max_concurrent_requests": metrics.peak_concurrency,
+        "rtfx": 0.0,
+        **_milliseconds("ttft", metrics.ttft_s),
+        **_milliseconds("tpot", metrics.tpot_s),
+        **_milliseconds("itl", metrics.itl_s),
+        **_milliseconds("e2el", metrics.e2el_s),
+        "moonpad": _ours(result),
+    }
+
+
+def _milliseconds(name: str, values: Distribution | None) -> dict[str, float | None]:
+    if values is None:
+        return dict.fromkeys((f"mean_{name}_ms", f"median_{name}_ms", f"std_{name}_ms", f"p99_{name}_ms"))
+    return {
+        f"mean_{name}_ms": values.mean * 1000,
+        f"median_{name}_ms": values.median * 1000,
+        f"std_{name}_ms": values.std * 1000,
+        **{f"p{p:g}_{name}_ms": value * 1000 for p, value in values.percentiles},
+    }
+
+
+def _ours(result: BenchResult) -> dict[str, Any]:
+    metrics, config = result.metrics, result.config
+    return {
+        "schema": SCHEMA,
+        "version": moonpad.__version__,
+        "base_url": result.base_url,
+        "partial": result.partial,
+        "finished_requests": len(result.records),
+        "seed": config.seed,
+        "warmup": config.warmup,
+        "ignore_eos": config.ignore_eos,
+        "temperature": config.temperature,
+        "failures": dict(metrics.failures),
+        "failed_output_chunks": metrics.failed_output_chunks,
+        "input_tokens": {
+            "requested": config.input_tokens,
+            "mean": _mean(metrics.input_tokens, metrics.completed),
+            "counted_by_usage": metrics.input_tokens_counted,
+            "words": result.calibration.words,
+            "calibrated_by": result.calibration.judge,
+        },
+        "output_tokens": {
+            "requested": config.output_tokens,
+            "mean": _mean(metrics.output_tokens, metrics.completed),
+            "counted_by_usage": metrics.output_tokens_counted,
+            "usage_below_chunks": metrics.usage_below_chunks,
+        },
+        **_milliseconds("answer_ttft", metrics.answer_ttft_s),
+        "client": {
+            "cpu": result.client_cpu,
+            "client_bound": result.client_bound,
+            **_milliseconds("slip", metrics.slip_s),
+        },
+    }
+
+
+def _mean(total: int, count: int) -> float | None:
+    return total / count if count else None

@@ -1,0 +1,194 @@
+"""Warm-up, then N requests, then the figures."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from moonpad.bench.config import BenchConfig
+from moonpad.bench.folder import RunFiles
+from moonpad.bench.metrics import metrics_of
+from moonpad.bench.model_name import only_model
+from moonpad.bench.result import BenchResult, as_json
+from moonpad.load.calibrate import Calibration, calibrate
+from moonpad.load.chat import chat_request
+from moonpad.load.client import Connection, Connector
+from moonpad.load.failure import RequestFailed
+from moonpad.load.loop import run_in_loop
+from moonpad.load.record import LoadRequest, RequestRecord
+from moonpad.load.schedule import ClosedLoop, drive, open_slots
+from moonpad.load.target import Target, target_of
+from moonpad.values.endpoint import Endpoint
+from moonpad.values.errors import ContactLost, Interrupted
+
+# Indices of warm-up prompts; calibration has those just below zero.
+WARMUP_INDEX = -1000
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """`phase` is "calibrate", "warm-up" or "measure"; `record` is the request that has just ended."""
+
+    phase: str
+    done: int
+    total: int
+    failed: int = 0
+    record: RequestRecord | None = None
+
+
+OnProgress = Callable[[Progress], None]
+
+
+def run_bench(
+    endpoint: Endpoint, config: BenchConfig, *, out_dir: Path | None = None, on_progress: OnProgress | None = None
+) -> BenchResult:
+    """Measures the endpoint; blocks until done. Ctrl-C gives what was measured so far, marked partial.
+
+    Raises:
+        UsageError: the endpoint, the model or `out_dir` cannot be used.
+        ContactLost: nothing answers there.
+        CheckFailed: the endpoint refuses a plain request, or a result could not be written.
+        Interrupted: Ctrl-C before the first measured request.
+    """
+    try:
+        return run_in_loop(measure(endpoint, config, out_dir=out_dir, on_progress=on_progress))
+    except KeyboardInterrupt as error:
+        raise Interrupted("interrupted before a request was measured") from error
+
+
+async def measure(
+    endpoint: Endpoint, config: BenchConfig, *, out_dir: Path | None = None, on_progress: OnProgress | None = None
+) -> BenchResult:
+    """As `run_bench`, in the running loop; cancelling it is its Ctrl-C."""
+    target = target_of(endpoint)
+    files = RunFiles(out_dir) if out_dir else None
+    try:
+        return await _Run(endpoint, target, config, files, on_progress or (lambda _: None)).measure()
+    finally:
+        if files:
+            files.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    endpoint: Endpoint
+    target: Target
+    config: BenchConfig
+    files: RunFiles | None
+    report: OnProgress
+
+    async def measure(self) -> BenchResult:
+        self.report(Progress("calibrate", 0, 1))
+        model, calibration = await self._ask_first()
+        connector = Connector(self.target, time.perf_counter, self.config.deadlines.connect_s)
+        slots = await open_slots(connector, self.config.slots)
+        try:
+            await self._warm_up(model, calibration, connector, slots)
+            requests = self._requests(model, calibration, 0, self.config.requests)
+            return await self._load(model, calibration, connector, slots, requests)
+        finally:
+            for connection in slots:
+                if connection is not None:
+                    connection.close()
+
+    async def _ask_first(self) -> tuple[str, Calibration]:
+        """What the server must say before anything can be measured."""
+        config = self.config
+        try:
+            model = self.endpoint.model or await only_model(self.target)
+            return model, await calibrate(self.target, model, input_tokens=config.input_tokens, seed=config.seed)
+        except RequestFailed as failed:
+            raise ContactLost(
+                f"{self.endpoint.base_url} does not answer: {failed.failure.text}", remedy="moonpad status"
+            ) from failed
+
+    async def _warm_up(
+        self, model: str, calibration: Calibration, connector: Connector, slots: list[Connection | None]
+    ) -> None:
+        total = self.config.warmup
+        done: list[RequestRecord] = []
+
+        def ended(record: RequestRecord) -> None:
+            done.append(record)
+            self.report(Progress("warm-up", len(done), total))
+
+        requests = self._requests(model, calibration, WARMUP_INDEX, total)
+        await self._drive(requests, connector, slots, time.perf_counter(), ended)
+
+    async def _load(
+        self,
+        model: str,
+        calibration: Calibration,
+        connector: Connector,
+        slots: list[Connection | None],
+        requests: list[LoadRequest],
+    ) -> BenchResult:
+        records: list[RequestRecord] = []
+        failed = 0
+
+        def ended(record: RequestRecord) -> None:
+            nonlocal failed
+            records.append(record)
+            failed += not record.ok
+            if self.files:
+                self.files.append(record)
+            self.report(Progress("measure", len(records), len(requests), failed, record))
+
+        partial = False
+        began = datetime.now().astimezone().isoformat(timespec="seconds")
+        cpu_s, origin_s = time.process_time(), time.perf_counter()
+        try:
+            await self._drive(requests, connector, slots, origin_s, ended)
+        except asyncio.CancelledError:
+            if not records:
+                raise
+            partial = True
+        wall_s = time.perf_counter() - origin_s
+        cpu_s = time.process_time() - cpu_s
+        records.sort(key=lambda record: record.index)
+        result = BenchResult(
+            config=self.config,
+            base_url=self.endpoint.base_url,
+            model=model,
+            began=began,
+            calibration=calibration,
+            records=tuple(records),
+            metrics=metrics_of(records, wall_s),
+            client_cpu=cpu_s / wall_s,
+            partial=partial,
+        )
+        if self.files:
+            self.files.finish(as_json(result))
+        return result
+
+    async def _drive(
+        self,
+        requests: list[LoadRequest],
+        connector: Connector,
+        slots: list[Connection | None],
+        origin_s: float,
+        ended: Callable[[RequestRecord], None],
+    ) -> None:
+        schedule = ClosedLoop(self.config.slots)
+        await drive(requests, schedule, slots, connector, self.config.deadlines, time.perf_counter, origin_s, ended)
+
+    def _requests(self, model: str, calibration: Calibration, first: int, count: int) -> list[LoadRequest]:
+        config = self.config
+        return [
+            chat_request(
+                self.target,
+                model,
+                seed=config.seed,
+                index=index,
+                words=calibration.words,
+                input_tokens=config.input_tokens,
+                output_tokens=config.output_tokens,
+                ignore_eos=config.ignore_eos,
+                temperature=config.temperature,
+            )
+            for index in range(first, first + count)
+        ]

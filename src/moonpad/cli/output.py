@@ -1,0 +1,67 @@
+"""What every verb prints with: results on stdout, progress and notes on stderr.
+
+rich turns colours off where NO_COLOR is set or the stream is no terminal. Markup is off everywhere, so that a bracket
+in a model's answer or in a log line is text.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from typing import TYPE_CHECKING
+
+from moonpad.values.errors import MoonpadError, PreflightRefused
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@cache
+def out() -> Console:
+    """The console of results, on stdout."""
+    from rich.console import Console
+
+    return Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+
+@cache
+def err() -> Console:
+    """The console of progress and notes, on stderr."""
+    from rich.console import Console
+
+    return Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+
+def emit_json(document: object) -> None:
+    """One JSON document on stdout, and nothing else there."""
+    # Not orjson: an import of it that Ctrl-C interrupts ends in a segmentation fault (3.13.0, seen here).
+    import json
+
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def note(text: str) -> None:
+    err().print(clean(text))
+
+
+def next_command(command: str) -> None:
+    """Each command ends by naming the next one."""
+    err().print(f"Next: {clean(command)}", style="dim")
+
+
+def clean(text: str) -> str:
+    """Text of others (logs, models, host names) without control characters, so that no escape reaches the terminal."""
+    return "".join(char if char in "\n\t" or (char.isprintable() or char == " ") else "\ufffd" for char in text)
+
+
+def print_error(error: MoonpadError) -> None:
+    """What happened, its numbers, one remedy. Never a traceback."""
+    err().print(f"moonpad: {clean(error.message)}", style="bold red")
+    if isinstance(error, PreflightRefused):
+        for finding in error.findings:
+            err().print(f"  {finding.severity}: {clean(finding.where)}: {clean(finding.message)}")
+            if finding.remedy:
+                err().print(f"    {clean(finding.remedy)}")
+    if error.remedy:
+        err().print(f"  {clean(error.remedy)}")

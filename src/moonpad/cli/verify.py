@@ -1,0 +1,79 @@
+"""`moonpad verify`: proof that an endpoint answers correctly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from moonpad.cli.endpoint import ANY_ENDPOINT, EndpointOptions, resolve_endpoint
+from moonpad.cli.output import clean, emit_json, err, next_command, out
+from moonpad.values.errors import CheckFailed, ContactLost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from moonpad.verify.probe import Probe
+    from moonpad.verify.runner import Report
+
+
+def verify(
+    spec: Path | None = None,
+    *,
+    at: EndpointOptions = ANY_ENDPOINT,
+    only: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> None:
+    """Prove that an endpoint answers correctly, whoever serves it. Exit 5 where a probe fails, 6 where nothing answers.
+
+    Parameters
+    ----------
+    spec
+        The spec whose endpoint is meant; without it and --url, the only endpoint that is up.
+    only
+        Ids of the probes to run: health, models, chat, streaming, reasoning, tool_call, wrong_model.
+    json
+        Print one JSON document on stdout.
+    """
+    import asyncio
+
+    from moonpad.verify import runner
+
+    endpoint = resolve_endpoint(spec, at)
+    with _progress() as on_start:
+        report = asyncio.run(runner.verify(endpoint, only=only or (), on_start=on_start))
+    _show(report, json)
+    _judge(report)
+    next_command("moonpad bench" + at.words(spec))
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Probe], None]]:
+    """The probe that runs, on a terminal's stderr."""
+    if not err().is_terminal:
+        yield lambda probe: None
+        return
+    with err().status("asking") as status:
+        yield lambda probe: status.update(f"{probe.id}: {probe.proves}")
+
+
+def _show(report: Report, json: bool) -> None:
+    if json:
+        emit_json(report.as_json())
+        return
+    from moonpad.report.verify_table import verify_table
+
+    table = verify_table(report, out().width if out().is_terminal else 10_000)
+    table.plain = clean(table.plain)  # one character for one: the styles stay where they are
+    out().print(table)
+
+
+def _judge(report: Report) -> None:
+    if not report.answered:
+        raise ContactLost(f"nothing answers at {report.endpoint}", remedy="moonpad status")
+    failed = [result.probe.id for result in report.results if result.outcome.status == "fail"]
+    if failed:
+        raise CheckFailed(f"{len(failed)} of {len(report.results)} probes failed: {', '.join(failed)}")

@@ -1,0 +1,37 @@
+"""How an engine is installed, as data. `environments/` executes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """An environment of pinned packages.
+
+    `lock` is a file of the catalogue with one `name==version --hash=…` a package, installed without resolving anything.
+    `unlocked` are packages that a lock with hashes cannot name, because two builds of the same version exist.
+    `fallback_index` is asked for those only when the user's own pip configuration does not have them.
+    """
+
+    name: str
+    version: str
+    lock: str
+    unlocked: tuple[str, ...]
+    fallback_index: str
+    python: tuple[tuple[int, int], tuple[int, int]]
+    """First and last minor version of Python that the packages exist for."""
+    system: str
+    machine: str
+    glibc: tuple[int, int] | None
+    """The oldest C library that the packages' wheels are made for (the highest manylinux tag among them)."""
+    processor_flags_any: tuple[str, ...]
+    """One of these must stand in the processor's flags."""
+    disk_bytes: int
+    """Measured size of the finished environment."""
+    download_bytes: int
+    """Measured size of the files that are fetched, packed."""
+    memory_bytes: int
+    """Host RAM that a deployment is planned with, its weights and its KV cache apart: an upper bound."""
+    alias: tuple[str, str] | None = None
+    """(distribution, version) whose metadata the engine asks for although its package has another name."""

@@ -1,0 +1,201 @@
+"""Makes one environment from its recipe, under its lock. Every step can be repeated on what an earlier try left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Final
+
+from moonpad.catalog.recipes import Lock
+from moonpad.engines.recipe import Recipe
+from moonpad.environments import pip
+from moonpad.environments.contents import drop_damaged, folder_bytes, normal_name, packages, write_alias
+from moonpad.environments.places import Place
+from moonpad.environments.process import DeadlinePassed, Watch, run
+from moonpad.environments.progress import InstallProgress
+from moonpad.environments.receipt import Receipt, read_receipt, write_receipt
+from moonpad.environments.stop_sign import StopSign
+from moonpad.environments.version import matches, version_in, version_of_command
+from moonpad.values.errors import InstallError
+from moonpad.values.units import duration
+
+VERSION_DEADLINE_S: Final = 600.0
+"""The first import of an engine reads two gigabytes and compiles its byte code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Builder:
+    """What every step needs: the recipe, its place, and what goes on around."""
+
+    recipe: Recipe
+    command: str
+    lock: Lock
+    place: Place
+    base_python: Path
+    environ: Mapping[str, str]
+    progress: InstallProgress
+    stop: StopSign
+    lock_fd: int
+    log: IO[bytes]
+    clock: Callable[[], float] = time.monotonic
+
+    def build(self) -> Receipt:
+        """The receipt of the finished environment.
+
+        Raises:
+            InstallError: pip or the engine failed; the message names the log.
+            Interrupted: the stop sign was raised. No process is left, and the next try goes on.
+        """
+        begun = self.clock()
+        self._prepare()
+        for package in self.recipe.unlocked:
+            self._install_unlocked(package)
+        self._install_locked()
+        if self.recipe.alias is not None:
+            write_alias(self.place.site_packages, *self.recipe.alias)
+        self._ask_version()
+        receipt = self._receipt(begun)
+        write_receipt(self.place, receipt)
+        return receipt
+
+    def _prepare(self) -> None:
+        """An environment with a working pip; what an interrupted try has installed whole is kept."""
+        self.progress.phase("making the environment")
+        old = read_receipt(self.place.receipt)
+        self.place.receipt.unlink(missing_ok=True)
+        of_another_lock = old is not None and old.lock_sha256 != self.lock.sha256
+        if of_another_lock or not self._pip_works():
+            command = pip.make_environment(self.base_python, self.place.folder)
+            status, lines = self._run(command)
+            if status:
+                raise self._failure("Python could not make an environment", lines)
+
+    def _pip_works(self) -> bool:
+        if not self.place.python.exists() or "pip" in drop_damaged(self.place.site_packages):
+            return False
+        return self._run((str(self.place.python), "-I", "-c", "import pip"))[0] == 0
+
+    def _install_unlocked(self, package: str) -> None:
+        # The user's own pip configuration comes first: a mirror, a proxy or a folder of wheels that has this build is
+        # nearer than the index of its makers, and perhaps the only one that can be reached. PyPI has the version only
+        # in its CUDA build, under another version string, so on an ordinary machine the first try ends in a second
+        # with "no matching distribution" and the second one finds it.
+        self.progress.phase(f"fetching {package}")
+        status, lines = self._run(pip.install_unlocked(self.place, (package,)), self._show_file)
+        if status and pip.lacks_package(lines):
+            self.progress.step(detail=f"asking {self.recipe.fallback_index}")
+            command = pip.install_unlocked(self.place, (package,), self.recipe.fallback_index)
+            status, lines = self._run(command, self._show_file)
+        if status:
+            remedy = f"pip must reach {self.recipe.fallback_index}, or be configured with an index that has {package}"
+            raise self._failure(f"{package} could not be installed", lines, remedy)
+
+    def _install_locked(self) -> None:
+        total = len(self.lock.pins)
+        names: set[str] = set()
+        started = False
+
+        def on_line(line: str) -> None:
+            nonlocal started
+            if package := pip.package_begun(line):
+                names.add(package)
+                self.progress.step(len(names))
+            elif pip.installing(line):
+                started = True
+                self.progress.phase(f"unpacking {total} packages", total)
+            self._show_file(line)
+
+        def on_tick() -> None:
+            if started:  # pip itself says nothing until all are there
+                there = sum(1 for _ in packages(self.place.site_packages))
+                self.progress.step(min(total, max(0, there - len(self.recipe.unlocked) - 1)))
+
+        self.progress.phase(f"fetching {total} packages", total)
+        lock_file = self.place.folder / "moonpad-lock.txt"
+        lock_file.write_text(self.lock.text, encoding="utf-8")
+        status, lines = self._run(pip.install_locked(self.place, lock_file), on_line, on_tick)
+        if status:
+            raise self._failure(f"the packages of {self.recipe.name} could not be installed", lines)
+
+    def _ask_version(self) -> None:
+        """The one real check: the engine starts, finds its libraries and answers."""
+        self.progress.phase("asking the engine for its version")
+        command = version_of_command(self.place.program(self.command))
+        try:
+            status, lines = self._run(command, deadline_s=VERSION_DEADLINE_S)
+        except DeadlinePassed as error:
+            what = f"{self.command} did not say its version within {duration(VERSION_DEADLINE_S)}"
+            raise InstallError(what, remedy=f"see {self.place.log}; then repeat the command") from error
+        if status:
+            raise self._failure(f"{self.command} --version failed with {status}", lines)
+        version = version_in("\n".join(lines))
+        if not matches(version, self.recipe.version):
+            raise self._failure(f"{self.command} says version {version}, expected {self.recipe.version}", lines)
+
+    def _receipt(self, begun: float) -> Receipt:
+        self.progress.phase("taking stock")
+        there = {package.name: package for package in packages(self.place.site_packages)}
+        missing = [name for name, version in self.lock.pins.items() if not _is_there(there, name, version)]
+        if missing:
+            raise InstallError(
+                f"pip said that all is well, and {', '.join(missing)} is not there in the version of the lock",
+                remedy=f"see {self.place.log}; then repeat the command",
+            )
+        engine = normal_name(self.recipe.name)
+        witnesses = [there[name] for name in (engine, *map(_package_name, self.recipe.unlocked)) if name in there]
+        self.stop.raise_if_asked()
+        return Receipt(
+            name=self.recipe.name,
+            version=self.recipe.version,
+            command=self.command,
+            python=str(self.place.python),
+            lock_sha256=self.lock.sha256,
+            size_bytes=folder_bytes(self.place.folder),
+            seconds=round(self.clock() - begun, 1),
+            installed_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            packages={name: package.version for name, package in there.items()},
+            witnesses=tuple(str(package.record.relative_to(self.place.folder)) for package in witnesses),
+        )
+
+    def _run(
+        self,
+        command: Sequence[str],
+        on_line: Callable[[str], None] = lambda line: None,
+        on_tick: Callable[[], None] = lambda: None,
+        deadline_s: float | None = None,
+    ) -> tuple[int, list[str]]:
+        lines: list[str] = []
+
+        def keep(line: str) -> None:
+            lines.append(line)
+            on_line(line)
+
+        self.log.write(f"$ {' '.join(command)}\n".encode())
+        watch = Watch(self.log, self.stop, self.lock_fd, keep, on_tick)
+        try:
+            return run(command, self.environ, watch, deadline_s), lines
+        except OSError as error:
+            raise InstallError(
+                f"{command[0]} cannot be started: {error.strerror or error}",
+                remedy="if that folder is on a file system mounted noexec, set XDG_CACHE_HOME to another",
+            ) from error
+
+    def _show_file(self, line: str) -> None:
+        if file := pip.file_begun(line):
+            self.progress.step(detail=file)
+
+    def _failure(self, what: str, lines: Sequence[str], remedy: str = "then repeat the command") -> InstallError:
+        return InstallError(
+            f"{what}: {pip.first_error(lines)}", remedy=f"{remedy}; pip's whole output is in {self.place.log}"
+        )
+
+
+def _is_there(there: Mapping[str, object], name: str, version: str) -> bool:
+    return getattr(there.get(normal_name(name)), "version", None) == version
+
+
+def _package_name(requirement: str) -> str:
+    return normal_name(requirement.partition("==")[0])

@@ -1,0 +1,107 @@
+"""The engines that are here: those that moonpad installed, and one that the user names."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from moonpad.engines import ENGINES
+from moonpad.environments.places import Place, engines_home, places
+from moonpad.environments.receipt import Receipt, good_receipt
+from moonpad.environments.version import version_in, version_of_command
+from moonpad.facts.probe import Unknown, output_of
+from moonpad.values.errors import PreflightRefused
+from moonpad.values.finding import Code, Finding, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledEngine:
+    """`path` is the environment's folder, `executable` the engine's command in it.
+
+    `size_bytes` and `installed_at` (ISO 8601, UTC) are None where the engine is the user's own.
+    """
+
+    name: str
+    version: str
+    path: Path
+    python: Path
+    executable: Path
+    size_bytes: int | None = None
+    installed_at: str | None = None
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "name": self.name,
+            "version": self.version,
+            "path": str(self.path),
+            "python": str(self.python),
+            "executable": str(self.executable),
+            "size_bytes": self.size_bytes,
+            "installed_at": self.installed_at,
+        }
+
+
+def installed_from(place: Place, receipt: Receipt) -> InstalledEngine:
+    return InstalledEngine(
+        name=receipt.name,
+        version=receipt.version,
+        path=place.folder,
+        python=place.python,
+        executable=place.program(receipt.command),
+        size_bytes=receipt.size_bytes,
+        installed_at=receipt.installed_at,
+    )
+
+
+def list_installed(home: Path | None = None) -> tuple[InstalledEngine, ...]:
+    """Every finished environment. Nothing is started: a few stat calls each."""
+    found = ((place, good_receipt(place)) for place in places(home or engines_home()))
+    return tuple(installed_from(place, receipt) for place, receipt in found if receipt is not None)
+
+
+def list_unfinished(home: Path | None = None) -> tuple[Path, ...]:
+    """Folders that an interrupted installation left, or whose parts are gone."""
+    return tuple(place.folder for place in places(home or engines_home()) if good_receipt(place) is None)
+
+
+def find(name: str, home: Path | None = None) -> InstalledEngine | None:
+    """The newest version of that engine which is installed, of two equal ones the later installed; None without any."""
+    found = [engine for engine in list_installed(home) if engine.name == name]
+    return max(found, key=lambda engine: (_ordered(engine.version), engine.installed_at or ""), default=None)
+
+
+def engine_from_python(name: str, python: Path, *, timeout_s: float = 120.0) -> InstalledEngine:
+    """The engine of an environment that the user brings, as it is; nothing is written there.
+
+    Raises:
+        PreflightRefused: no Python is there, the engine's command is not beside it or does not say its version.
+    """
+    command = ENGINES[name].command if name in ENGINES else name
+    # Not resolved: in an environment bin/python is a link to the system's Python, which has no engine beside it.
+    executable = python.parent / command
+    for path, what in ((python, "the Python"), (executable, f"the command {command} beside it")):
+        if not (path.is_file() and os.access(path, os.X_OK)):
+            problem = "cannot be executed" if path.exists() else "does not exist"
+            raise _refused(
+                name, f"{what}, {path}, {problem}", "name the bin/python of an environment that has the engine"
+            )
+    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
+    answer = output_of(version_of_command(executable), timeout_s, environment)
+    if isinstance(answer, Unknown):
+        raise _refused(
+            name, f"it does not say its version: {answer.reason}", f"mend it, or moonpad engine install {name}"
+        )
+    if not (version := version_in(answer)):
+        raise _refused(name, f"{executable} --version answers without a version", f"moonpad engine install {name}")
+    return InstalledEngine(name, version, python.parent.parent, python, executable)
+
+
+def _refused(name: str, problem: str, remedy: str) -> PreflightRefused:
+    finding = Finding(Severity.ERROR, Code.ENGINE_MISSING, "engine", problem, remedy)
+    return PreflightRefused(f"the engine {name} that you named cannot be used", findings=(finding,))
+
+
+def _ordered(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version))

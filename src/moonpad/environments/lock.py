@@ -1,0 +1,72 @@
+"""One at a time works on an environment. The lock is `flock`: it ends with its holder, however that ends."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from moonpad.environments.stop_sign import StopSign
+from moonpad.values.errors import PreflightRefused
+
+POLL_S: Final = 0.1
+
+
+@contextmanager
+def locked(path: Path, stop: StopSign, on_wait: Callable[[str], None] | None = None) -> Iterator[int]:
+    """The descriptor that holds the lock. `on_wait` is told once who holds it while we wait.
+
+    Raises:
+        PreflightRefused: somebody holds it, and there is no `on_wait`.
+        Interrupted: the stop sign was raised while waiting.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle = _take(path)
+    if handle is None and on_wait is None:
+        raise PreflightRefused(f"{holder(path)} is working on it", remedy="wait until that has ended")
+    if handle is None and on_wait is not None:
+        on_wait(holder(path))
+    while handle is None:
+        stop.raise_if_asked()
+        time.sleep(POLL_S)
+        handle = _take(path)
+    try:
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def holder(path: Path) -> str:
+    """Who holds the lock, by the pid that it wrote there."""
+    try:
+        pid = int(path.read_text(encoding="ascii"))
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return f"what pid {pid} left running"
+    except PermissionError:
+        return f"pid {pid} of another user"
+    except (OSError, ValueError):
+        return "another process"
+    return f"pid {pid}"
+
+
+def _take(path: Path) -> int | None:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # `remove` deletes the file while it holds it: a lock on a deleted file keeps nobody out.
+        if os.path.samestat(os.fstat(handle), path.stat()):
+            return handle
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    except BaseException:
+        os.close(handle)
+        raise
+    os.close(handle)
+    return None

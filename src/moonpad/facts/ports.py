@@ -1,0 +1,108 @@
+"""Whether a TCP port is free for us, and if not, whose it is."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+COMMAND_WORDS = 3
+"""Of a stranger's command line: enough to know it (`python -m http.server`), too few to show a key among arguments."""
+WORD_CHARACTERS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class PortOwner:
+    """`pid` is None where the system does not tell us (another user's process); `command` then says so."""
+
+    pid: int | None
+    command: str
+
+    def __str__(self) -> str:
+        return f"pid {self.pid} ({self.command})" if self.pid else self.command
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    address: str
+    port: int
+    pid: int | None
+
+
+def owner_of_port(host: str, port: int) -> PortOwner | None:
+    """None where we can bind it. Where the system forbids it for another reason, that reason stands in `command`.
+
+    The bind is the truth, the list of sockets only gives the name. It is made without SO_REUSEPORT on purpose: vLLM
+    sets that, and two servers of one user would share the port, each getting some of the requests.
+    """
+    refusal = _try_to_bind(host, port)
+    if refusal is None:
+        return None
+    if getattr(refusal, "errno", None) != errno.EADDRINUSE:
+        return PortOwner(None, f"the system, which refuses it: {getattr(refusal, 'strerror', None) or refusal}")
+    pid = pid_on(_numeric(host), port, _listeners())
+    return PortOwner(pid, _command(pid) if pid else "a process that is not ours to see")
+
+
+def pid_on(host: str, port: int, listeners: Iterable[Listener]) -> int | None:
+    """Who listens where `host:port` would, the exact address before a wildcard."""
+    found = [one for one in listeners if one.port == port and one.pid and _overlaps(one.address, host)]
+    found.sort(key=lambda one: one.address != host)
+    return found[0].pid if found else None
+
+
+def _overlaps(listening: str, wanted: str) -> bool:
+    return listening == wanted or _any_address(listening) or _any_address(wanted)
+
+
+def _any_address(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_unspecified
+    except ValueError:
+        return False
+
+
+def _try_to_bind(host: str, port: int) -> OSError | OverflowError | None:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as sock:
+            # Connections of an earlier server in TIME_WAIT do not count as taken.
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind((address[0], port, *address[2:]))
+            # With SO_REUSEADDR Linux lets the bind pass beside a socket that is bound and does not listen yet.
+            sock.listen(1)
+    except (OSError, OverflowError) as error:
+        return error
+    return None
+
+
+def _numeric(host: str) -> str:
+    """`localhost` as the list of sockets spells it."""
+    return str(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][4][0])
+
+
+def _listeners() -> list[Listener]:
+    import psutil
+
+    try:
+        connections = psutil.net_connections(kind="tcp")
+    except psutil.Error:  # macOS shows an ordinary user none
+        return []
+    return [
+        Listener(one.laddr.ip, one.laddr.port, one.pid)
+        for one in connections
+        if one.status == psutil.CONN_LISTEN and one.laddr
+    ]
+
+
+def _command(pid: int) -> str:
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        words = [" ".join(word.split())[:WORD_CHARACTERS] for word in process.cmdline()[:COMMAND_WORDS]]
+        return " ".join(words) or process.name()
+    except psutil.Error:
+        return "ended, or not ours to see"

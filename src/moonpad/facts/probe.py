@@ -1,0 +1,83 @@
+"""A fact is a source and a parser. The source touches the world, the parser is pure and tested on recorded text."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from moonpad.values.units import duration
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Nobody could say, and why. Never None, never zero."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Probe(Generic[T]):
+    """`source` is a command, or a file of the kernel, which answers at once and has no deadline.
+
+    `parse` raises ValueError where the text does not hold the fact.
+    """
+
+    source: tuple[str, ...] | Path
+    parse: Callable[[str], T]
+    timeout_s: float = 10.0
+
+    def ask(self) -> T | Unknown:
+        text = read_text(self.source) if isinstance(self.source, Path) else output_of(self.source, self.timeout_s)
+        if isinstance(text, Unknown):
+            return text
+        try:
+            return self.parse(text)
+        except ValueError as error:
+            return Unknown(str(error))
+
+
+def read_text(path: Path) -> str | Unknown:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        return Unknown(f"{path}: {error.strerror or error}")
+
+
+def output_of(command: tuple[str, ...], timeout_s: float, env: dict[str, str] | None = None) -> str | Unknown:
+    """What a command prints on stdout. At the deadline it is killed with everything that it started."""
+    try:
+        process = subprocess.Popen(
+            command,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+    except OSError as error:
+        return Unknown(f"{command[0]}: {error.strerror or error}")
+    try:
+        stdout, stderr = process.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        return Unknown(f"{command[0]} timed out after {duration(timeout_s)}")
+    finally:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+    if process.returncode:
+        last = (stderr.strip() or stdout.strip() or "no output").splitlines()[-1]
+        return Unknown(f"{command[0]} failed with {process.returncode}: {last}")
+    return stdout

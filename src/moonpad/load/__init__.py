@@ -1,0 +1,1 @@
+"""Sending requests and timing the answers: schedule, streaming client, SSE parser, one record a request."""

@@ -1,0 +1,102 @@
+"""One payload of a streamed answer: what kind of token it carries, and what it says about the end."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import orjson
+
+from moonpad.load.failure import FailureKind, RequestFailed
+
+
+class Usage(NamedTuple):
+    """The server's own count; None where it does not say."""
+
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    reasoning_tokens: int | None
+
+
+class Chunk(NamedTuple):
+    """Which kinds of delta were not empty, and what came with them."""
+
+    reasoning: bool
+    content: bool
+    tool_calls: bool
+    finish_reason: str | None
+    usage: Usage | None
+
+    @property
+    def bears_tokens(self) -> bool:
+        return self.reasoning or self.content or self.tool_calls
+
+
+def parse_chunk(payload: bytes) -> Chunk:
+    """
+    Raises:
+        RequestFailed: the payload is an error of the server, or no chunk of a chat or text completion.
+    """
+    document = _decode(payload)
+    if document.get("error") or document.get("object") == "error":
+        raise RequestFailed(FailureKind.STREAM_ERROR, _error_text(document))
+    try:
+        return _chunk(document)
+    except (AttributeError, TypeError) as error:
+        raise RequestFailed(FailureKind.INVALID_JSON, f"not a chunk of a completion: {_shown(payload)}") from error
+
+
+def _decode(payload: bytes) -> dict[str, Any]:
+    try:
+        document = orjson.loads(payload)
+    except orjson.JSONDecodeError as error:
+        kind = FailureKind.INVALID_JSON if _is_utf8(payload) else FailureKind.INVALID_UTF8
+        raise RequestFailed(kind, f"{error}: {_shown(payload)}") from error
+    if not isinstance(document, dict):
+        raise RequestFailed(FailureKind.INVALID_JSON, f"not a JSON object: {_shown(payload)}")
+    return document
+
+
+def _chunk(document: dict[str, Any]) -> Chunk:
+    reasoning = content = tool_calls = False
+    finish_reason = None
+    for choice in document.get("choices") or ():
+        delta = choice.get("delta") or {}
+        # vLLM says `reasoning`, SGLang and Moonshot's own API `reasoning_content`; text completions have `text`.
+        reasoning = reasoning or bool(delta.get("reasoning") or delta.get("reasoning_content"))
+        content = content or bool(delta.get("content") or choice.get("text"))
+        tool_calls = tool_calls or bool(delta.get("tool_calls"))
+        finish_reason = choice.get("finish_reason") or finish_reason
+    return Chunk(reasoning, content, tool_calls, finish_reason, _usage(document.get("usage")))
+
+
+def _usage(usage: dict[str, Any] | None) -> Usage | None:
+    if not usage:
+        return None
+    details = usage.get("completion_tokens_details") or {}
+    return Usage(
+        _count(usage.get("prompt_tokens")),
+        _count(usage.get("completion_tokens")),
+        _count(details.get("reasoning_tokens")),
+    )
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _error_text(document: dict[str, Any]) -> str:
+    error = document.get("error") or document
+    message = error.get("message") if isinstance(error, dict) else error
+    return str(message or orjson.dumps(error).decode())
+
+
+def _is_utf8(payload: bytes) -> bool:
+    try:
+        payload.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _shown(payload: bytes) -> str:
+    return payload[:200].decode(errors="replace")

@@ -1,0 +1,174 @@
+"""Connections that are open before they are needed, one timestamp for every read.
+
+What makes a streaming client exact: the request is bytes before its instant comes, the connection is open, and each
+`data_received` takes the clock once, before anything is parsed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Callable
+from typing import Final, TypeVar, cast
+
+from moonpad.load.collect import Collector
+from moonpad.load.deadlines import Deadlines
+from moonpad.load.failure import FailureKind, RequestFailed
+from moonpad.load.target import Target
+
+Clock = Callable[[], float]
+AnyProtocol = TypeVar("AnyProtocol", bound=asyncio.Protocol)
+# Between [DONE] and the end of the body; servers send both at once, often in two packets.
+DRAIN_S: Final = 1.0
+
+
+class Connection(asyncio.Protocol):
+    """One keep-alive connection; it carries one request at a time."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._transport: asyncio.Transport | None = None
+        self._collector: Collector | None = None
+        self._over: asyncio.Future[None] | None = None
+
+    @property
+    def usable(self) -> bool:
+        return self._transport is not None and not self._transport.is_closing()
+
+    async def exchange(self, wire: bytes, collector: Collector, deadlines: Deadlines) -> None:
+        """Sends the request and returns when the collector has finished. Failures are in the collector."""
+        loop = asyncio.get_running_loop()
+        self._collector, self._over = collector, loop.create_future()
+        collector.sent(self._clock())
+        if self._transport is None or self._transport.is_closing():
+            collector.connection_closed(self._clock(), "it was closed before the request was sent")
+            return
+        self._transport.write(wire)
+        watch = _Watch(collector, deadlines, self._clock, self._end)
+        try:
+            await self._over
+        finally:
+            watch.stop()
+            self._collector = None
+            if not collector.connection_reusable:
+                self.close()
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+            self._transport = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        now_s = self._clock()
+        collector = self._collector
+        if collector is None:  # bytes that nobody asked for: whatever follows would be taken for an answer
+            self.close()
+            return
+        was_done = collector.stream_done
+        collector.received(now_s, data)
+        if collector.finished:
+            self._end()
+        elif collector.stream_done and not was_done:
+            asyncio.get_running_loop().call_later(DRAIN_S, self._drained, collector)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        if self._collector is not None:
+            self._collector.connection_closed(self._clock(), str(exc) if exc else "by the server")
+            self._end()
+
+    def _drained(self, collector: Collector) -> None:
+        if self._collector is collector and not collector.finished:
+            collector.drained(self._clock())
+            self._end()
+
+    def _end(self) -> None:
+        if self._over is not None and not self._over.done():
+            self._over.set_result(None)
+
+
+class _Watch:
+    """Ends a request at the deadline of its phase, without touching a timer on each read.
+
+    It wakes after the shortest deadline at the latest. A phase that begins between two wakes cannot be due before the
+    next one, so every deadline is met exactly.
+    """
+
+    def __init__(self, collector: Collector, deadlines: Deadlines, clock: Clock, end: Callable[[], None]) -> None:
+        self._collector, self._deadlines, self._clock, self._end = collector, deadlines, clock, end
+        self._loop = asyncio.get_running_loop()
+        self._timer = self._loop.call_later(deadlines.shortest_s, self._look)
+
+    def stop(self) -> None:
+        self._timer.cancel()
+
+    def _look(self) -> None:
+        now_s = self._clock()
+        due_s, kind = self._collector.next_due(self._deadlines)
+        if now_s < due_s:
+            self._timer = self._loop.call_later(min(due_s - now_s, self._deadlines.shortest_s), self._look)
+            return
+        self._collector.expired(now_s, kind)
+        self._end()
+
+
+class Connector:
+    """Opens connections to one target. The name is resolved once, so that DNS is in no measurement."""
+
+    def __init__(self, target: Target, clock: Clock, connect_s: float) -> None:
+        self._target, self._clock, self._connect_s = target, clock, connect_s
+        self._addresses: tuple[str, ...] = ()
+        self._tls = ssl.create_default_context() if target.tls else None
+
+    async def open(self) -> Connection:
+        """A connection for requests; raises what `open_with` raises."""
+        return await self.open_with(lambda: Connection(self._clock))
+
+    async def open_with(self, factory: Callable[[], AnyProtocol]) -> AnyProtocol:
+        """
+        Raises:
+            RequestFailed: refused, timed out, no such name, no trusted certificate.
+        """
+        try:
+            async with asyncio.timeout(self._connect_s):
+                return await self._open(factory)
+        except TimeoutError as error:
+            text = f"{self._where} did not accept within {self._connect_s:g} s"
+            raise RequestFailed(FailureKind.CONNECT_TIMEOUT, text) from error
+        except ConnectionRefusedError as error:
+            raise RequestFailed(FailureKind.CONNECTION_REFUSED, f"nothing listens on {self._where}") from error
+        except ssl.SSLError as error:
+            raise RequestFailed(FailureKind.TLS, f"{self._where}: {error}") from error
+        except OSError as error:
+            raise RequestFailed(FailureKind.CONNECT_FAILED, f"{self._where}: {error}") from error
+
+    async def _open(self, factory: Callable[[], AnyProtocol]) -> AnyProtocol:
+        loop = asyncio.get_running_loop()
+        target = self._target
+        if not self._addresses:
+            found = await loop.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+            self._addresses = tuple(str(address[0]) for *_, address in found)
+        for position, address in enumerate(self._addresses):
+            try:
+                _, protocol = await loop.create_connection(
+                    factory,
+                    address,
+                    target.port,
+                    ssl=self._tls,
+                    server_hostname=target.host if self._tls else None,
+                )
+            except OSError:
+                if position == len(self._addresses) - 1:
+                    raise
+            else:
+                self._addresses = (address,)  # the next connection goes straight to the address that answers
+                return protocol
+        raise OSError("the name has no address")
+
+    @property
+    def _where(self) -> str:
+        return f"{self._target.host}:{self._target.port}"

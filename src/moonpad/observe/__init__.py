@@ -1,0 +1,1 @@
+"""Readiness, progress and logs, as values."""

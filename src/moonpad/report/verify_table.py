@@ -1,0 +1,44 @@
+"""What `moonpad verify` shows."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Final
+
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from moonpad.verify.runner import Report, Result
+
+STYLES: Final = {"pass": "green", "fail": "bold red", "skip": "yellow"}
+
+
+def verify_table(report: Report, width: int) -> Text:
+    """One row a probe, its findings below it, the counts at the end; wrapped at `width` columns."""
+    id_width = max((len(result.probe.id) for result in report.results), default=0)
+    text = Text(f"{report.endpoint}  {report.model}\n\n".replace("  \n", "\n"))
+    for result in report.results:
+        text.append_text(_row(result, id_width, width))
+    counts = report.as_json()
+    text.append(f"\n{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    return text
+
+
+def _row(result: Result, id_width: int, width: int) -> Text:
+    status = str(result.outcome.status)
+    row = Text.assemble("  ", (status, STYLES[status]), f"  {result.probe.id:<{id_width}}  ")
+    indent = len(row)
+    row.append("\n".join(_hanging(result.outcome.because, indent, width)) + "\n")
+    for finding in result.outcome.findings:
+        advice = f"{finding.where}: {finding.remedy}" if finding.remedy else finding.where
+        row.append(" " * indent)
+        row.append("\n".join(_hanging(advice, indent, width)) + "\n", style="dim")
+    return row
+
+
+def _hanging(text: str, indent: int, width: int) -> Iterator[str]:
+    lines = textwrap.wrap(text, max(20, width - indent), break_long_words=False, break_on_hyphens=False) or [""]
+    yield lines[0]
+    yield from (" " * indent + line for line in lines[1:])

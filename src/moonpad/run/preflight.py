@@ -1,0 +1,71 @@
+"""What must be so before anything is started. All checks are made, so that one refusal names everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from moonpad.facts.disk import free_bytes
+from moonpad.facts.memory import memory
+from moonpad.facts.ports import owner_of_port
+from moonpad.facts.probe import Unknown
+from moonpad.store.places import state_home
+from moonpad.values.deployment import Deployment, Process
+from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.refs import PortRef
+from moonpad.values.units import GIB, gib
+
+LOG_BYTES = 1 * GIB
+"""Room that the run folder should have: logs, events, results."""
+
+
+def check(deployment: Deployment, ports: Mapping[PortRef, int]) -> tuple[Finding, ...]:
+    """Findings of this host: ports, memory, disk."""
+    findings: list[Finding] = []
+    for process in deployment.processes:
+        for port in process.ports:
+            findings.extend(_port(ports[PortRef(process.name, port.name)]))
+        findings.extend(_memory(process))
+    findings.extend(_disk(state_home()))
+    return tuple(findings)
+
+
+def _port(number: int) -> Iterator[Finding]:
+    owner = owner_of_port("127.0.0.1", number)
+    if owner is not None:
+        yield Finding(
+            Severity.ERROR,
+            Code.PORT_TAKEN,
+            "endpoint.port",
+            f"port {number} is taken by {owner}",
+            "stop that process, or set another [endpoint] port",
+        )
+
+
+def _memory(process: Process) -> Iterator[Finding]:
+    needed = process.needs.memory_bytes
+    found = memory()
+    if isinstance(found, Unknown):
+        yield Finding(Severity.WARNING, Code.MEMORY_LOW, "memory", f"unknown ({found.reason})")
+    elif found.available_bytes < needed:
+        yield Finding(
+            Severity.ERROR,
+            Code.MEMORY_LOW,
+            "memory",
+            f"{process.name} needs {gib(needed)} of RAM at its peak, {gib(found.available_bytes)} is available",
+            "free memory, or lower [settings] kv_cache_gib",
+        )
+
+
+def _disk(folder: Path) -> Iterator[Finding]:
+    free = free_bytes(folder)
+    if isinstance(free, Unknown):
+        yield Finding(Severity.WARNING, Code.DISK_LOW, str(folder), f"free space unknown ({free.reason})")
+    elif free < LOG_BYTES:
+        yield Finding(
+            Severity.ERROR,
+            Code.DISK_LOW,
+            str(folder),
+            f"{gib(free)} is free where logs and results go, {gib(LOG_BYTES)} is wanted",
+            "free some space, or set XDG_STATE_HOME to another disk",
+        )

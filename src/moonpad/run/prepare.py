@@ -1,0 +1,137 @@
+"""From a spec to everything that a start needs, without starting anything."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from moonpad.checkpoints.inspect import CheckpointFiles, inspect, require_whole
+from moonpad.checkpoints.locate import checkpoint_folder
+from moonpad.engines import ENGINES
+from moonpad.engines.base import Engine
+from moonpad.environments.installed import InstalledEngine, engine_from_python, find
+from moonpad.plan.from_spec import make_plan, runtime_of
+from moonpad.render.base import Rendered
+from moonpad.render.docker_run import docker_run
+from moonpad.render.shell import render_shell
+from moonpad.run.container import ContainerEngine, checkpoint_mount, find_client
+from moonpad.run.keys import read_key
+from moonpad.spec.load import LoadedSpec
+from moonpad.spec.schema import Spec
+from moonpad.values.binding import Bindings, BoundProcess, bind
+from moonpad.values.deployment import Deployment
+from moonpad.values.endpoint import Endpoint
+from moonpad.values.errors import PreflightRefused
+from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.plan import Plan
+from moonpad.values.refs import PortRef
+from moonpad.values.secret import Secret
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What is to run here, and what it was made of. `digest` is equal where the same thing would run.
+
+    `rendered` is empty for a container: it has no script yet.
+    """
+
+    loaded: LoadedSpec
+    engine: Engine
+    installed: InstalledEngine | ContainerEngine
+    checkpoint: CheckpointFiles
+    plan: Plan
+    deployment: Deployment
+    rendered: Mapping[str, Rendered]
+    ports: Mapping[PortRef, int]
+    key: Secret | None
+    key_file: str | None
+    digest: str
+
+    @property
+    def spec(self) -> Spec:
+        return self.loaded.spec
+
+    @property
+    def endpoint(self) -> Endpoint:
+        port = self.ports[self.deployment.endpoint]
+        return Endpoint(f"http://127.0.0.1:{port}/v1", self.deployment.served_name, self.key, self.engine.name)
+
+    @property
+    def engine_version(self) -> str | None:
+        """None for a container image: only the engine in it can say."""
+        return self.installed.version if isinstance(self.installed, InstalledEngine) else None
+
+    def bound(self, run_dir: Path) -> tuple[BoundProcess, ...]:
+        """The processes with every reference resolved for this machine. The run's id is the name of its folder."""
+        # The loopback in a container too: the engine's processes talk to one another over its own.
+        hosts = {process.node: "127.0.0.1" for process in self.deployment.processes}
+        secrets = {"api_key": self.key} if self.key else {}
+        if isinstance(self.installed, InstalledEngine):
+            folders = {"checkpoint": self.checkpoint.folder, "engine": self.installed.path, "run": run_dir}
+            paths = {name: str(folder) for name, folder in folders.items()}
+            return bind(self.deployment, Bindings(hosts=hosts, ports=self.ports, paths=paths, secrets=secrets))
+        inside, mounts = checkpoint_mount(self.checkpoint.folder)
+        bindings = Bindings(hosts=hosts, ports=self.ports, paths={"checkpoint": inside}, secrets=secrets)
+        return tuple(
+            docker_run(process, bindings, client=self.installed.client, run_id=run_dir.name, mounts=mounts)
+            for process in self.deployment.processes
+        )
+
+
+def prepare(loaded: LoadedSpec) -> Prepared:
+    """Reads the checkpoint, finds the engine, plans.
+
+    Raises:
+        SpecError: the spec names an engine that there is not.
+        PreflightRefused: the engine is not installed or nothing runs its image, the checkpoint is not whole, the
+            layout cannot run here.
+    """
+    spec = loaded.spec
+    checkpoint = inspect(checkpoint_folder(loaded))
+    require_whole(checkpoint)
+    plan = make_plan(spec, checkpoint.weights_bytes)
+    engine = ENGINES[plan.engine]
+    installed = find_engine(loaded)
+    deployment = engine.processes(plan, runtime_of(spec))
+    key_file = _key_file(loaded)
+    key = read_key(env=spec.endpoint.api_key_env, file=key_file, environ=os.environ)
+    ports = {
+        PortRef(process.name, port.name): port.preferred for process in deployment.processes for port in process.ports
+    }
+    rendered = render_shell(deployment) if isinstance(installed, InstalledEngine) else {}
+    prepared = Prepared(
+        loaded, engine, installed, checkpoint, plan, deployment, rendered, ports, key, key_file, digest=""
+    )
+    return replace(prepared, digest=_digest(prepared))
+
+
+def find_engine(loaded: LoadedSpec) -> InstalledEngine | ContainerEngine:
+    """The engine of the spec: the user's own, used as it is, or the one that `moonpad engine install` made."""
+    spec = loaded.spec
+    if spec.engine.image:
+        return find_client(spec.engine.image)
+    if spec.engine.python:
+        return engine_from_python(spec.engine.name, loaded.resolve(spec.engine.python))
+    installed = find(spec.engine.name)
+    if installed is None:
+        remedy = f"moonpad engine install {spec.engine.name}"
+        finding = Finding(Severity.ERROR, Code.ENGINE_MISSING, "engine", f"{spec.engine.name} is not installed", remedy)
+        raise PreflightRefused("there is no engine to start", findings=(finding,))
+    return installed
+
+
+def _digest(prepared: Prepared) -> str:
+    if isinstance(prepared.installed, ContainerEngine):
+        words = [word for process in prepared.bound(Path("run")) for word in process.argv]
+    else:
+        words = [one.text for one in prepared.rendered.values()]
+        words += [str(prepared.checkpoint.folder), str(prepared.installed.path)]
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()
+
+
+def _key_file(loaded: LoadedSpec) -> str | None:
+    name = loaded.spec.endpoint.api_key_file
+    return str(loaded.resolve(name)) if name else None

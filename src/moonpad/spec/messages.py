@@ -1,0 +1,91 @@
+"""pydantic's errors in our words: what stands there, what is wanted, and the nearest right key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import ErrorDetails
+
+from moonpad.spec.nearest import nearest_key
+from moonpad.spec.schema import TABLES, fields_of
+from moonpad.spec.texts import SHOWN_CHARS, shorten
+
+
+def problem(error: ErrorDetails) -> str:
+    """One sentence on one error of validation."""
+    path = error["loc"]
+    kind = error["type"]
+    if kind == "extra_forbidden":
+        return _unknown(path, error["input"])
+    if kind == "missing":
+        return f"{_key(path)} is missing"
+    if kind == "value_error":
+        return f"{_key(path)} {error['ctx']['error']}"
+    return f"{_key(path)} must be {_wanted(path)}, found {found(error['input'])}"
+
+
+def found(value: object) -> str:
+    """The value as a person would name it: `the text "8000"`, `a table`. Never repeats a long or a deep one."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return f'the text "{shorten(value)}"'
+        case int():
+            return str(value) if abs(value) < 10**SHOWN_CHARS else "a huge number"
+        case float():
+            return f"the number {value}"
+        case dict():
+            return "a table"
+        case list():
+            return "a list"
+    return f"the {type(value).__name__} {value}"
+
+
+def _key(path: tuple[int | str, ...]) -> str:
+    """`port in [endpoint]`, `[endpoint]`, `model`, `item 2 of extra_args in [settings]`."""
+    match path:
+        case ():
+            return "the file"
+        case ("engine",):
+            return "engine"
+        case ("engine", "name"):
+            return "the engine's name"
+        case (str() as name,):
+            return f"[{name}]" if name in TABLES else name
+        case (str() as table, str() as name):
+            return f"{name} in [{table}]"
+        case (str() as table, str() as name, int() as index, *_):
+            return f"item {index + 1} of {name} in [{table}]"
+    return ".".join(str(part) for part in path)
+
+
+def _wanted(path: tuple[int | str, ...]) -> str:
+    table, name = ("", path[0]) if len(path) == 1 else (path[0], path[1])
+    if len(path) > 2:
+        return "a text"
+    if name in TABLES and name != "engine":
+        return "a table"
+    model = TABLES.get(str(table))
+    field = fields_of(model).get(str(name)) if model else None
+    return (field.description if field else None) or "another kind of value"
+
+
+def _unknown(path: tuple[int | str, ...], value: object) -> str:
+    table, key = ".".join(str(part) for part in path[:-1]), str(path[-1])
+    where = f" in [{table}]" if table else ""
+    known: Mapping[str, Any] = {name: fields_of(model) for name, model in TABLES.items()}
+    what = f"table [{shorten(key)}]" if isinstance(value, dict) and not table else f'key "{shorten(key)}"{where}'
+    return f"unknown {what}{_hint(nearest_key(key, table, known), table)}"
+
+
+def _hint(meant: tuple[str, str] | None, table: str) -> str:
+    if meant is None:
+        return ""
+    there, key = meant
+    if not there and key in TABLES and key != "engine":
+        return f"; did you mean [{key}]?"
+    if there == table:
+        return f'; did you mean "{key}"?'
+    return f'; did you mean "{key}" in [{there}]?' if there else f'; did you mean "{key}", above the first [table]?'

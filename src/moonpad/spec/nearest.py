@@ -1,0 +1,67 @@
+"""The nearest right key to a wrong one."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+# What people write for it, from the engines' own flags and from other tools. Near spellings need no row.
+SYNONYMS: Final[Mapping[str, str]] = {
+    "tensor_parallel": "tp",
+    "tensor_parallel_size": "tp",
+    "pipeline_parallel": "pp",
+    "pipeline_parallel_size": "pp",
+    "data_parallel": "dp",
+    "data_parallel_size": "dp",
+    "decode_context_parallel": "dcp",
+    "decode_context_parallel_size": "dcp",
+    "ep": "expert_parallel",
+    "ep_size": "expert_parallel",
+    "enable_expert_parallel": "expert_parallel",
+    "checkpoint": "model",
+    "model_path": "model",
+    "path": "model",
+    "backend": "engine",
+    "served_model_name": "served_name",
+    "alias": "served_name",
+    "api_key": "api_key_env",
+    "key": "api_key_env",
+    "host": "expose",
+    "public": "expose",
+    "context": "max_model_len",
+    "max_context": "max_model_len",
+    "context_length": "max_model_len",
+    "concurrency": "max_num_seqs",
+    "max_batch_size": "max_num_seqs",
+    "memory_fraction": "gpu_memory_utilization",
+    "mem_fraction_static": "gpu_memory_utilization",
+    "eager": "enforce_eager",
+    "args": "extra_args",
+    "flags": "extra_args",
+    "timeout": "start_timeout",
+    "startup_timeout": "start_timeout",
+    "grace": "stop_grace",
+    "stop_timeout": "stop_grace",
+}
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that is close enough in spelling, None where none is."""
+    # difflib is quadratic in the length, and a word of a thousand letters is near nothing.
+    close = difflib.get_close_matches(word[:80].lower().replace("-", "_"), list(known), n=1, cutoff=0.6)
+    return close[0] if close else None
+
+
+def nearest_key(word: str, table: str, tables: Mapping[str, Iterable[str]]) -> tuple[str, str] | None:
+    """(table, key) that was meant: the same key elsewhere, a synonym, then a near spelling; its own table first."""
+    plain = word.lower().replace("-", "_")
+    order = [table, *(name for name in tables if name != table)]
+    for wanted in (plain, SYNONYMS.get(plain)):
+        for name in order:
+            if wanted is not None and wanted in tables[name]:
+                return name, wanted
+    for name in order:
+        if (close := nearest(plain, tables[name])) is not None:
+            return name, close
+    return None

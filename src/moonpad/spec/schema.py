@@ -1,0 +1,204 @@
+"""What `moonpad.toml` may say. Frozen; an unknown key or a wrong type is refused, nothing is converted.
+
+Each field's `description` is what a message wants in its place: "must be {description}, found …".
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic.fields import FieldInfo
+
+from moonpad.engines import ENGINES
+from moonpad.spec.durations import parse_duration
+from moonpad.spec.extra_args import check_extra_args
+from moonpad.spec.nearest import nearest
+from moonpad.spec.texts import refuse_option, shorten
+from moonpad.values.deployment import NAME
+
+_COUNT: Final = Field(ge=1, le=2**31 - 1, description="a whole number of 1 or more")
+_SWITCH: Final = Field(description="true or false")
+
+Count = Annotated[int, _COUNT]
+CountOrDefault = Annotated[int | None, _COUNT]
+Switch = Annotated[bool, _SWITCH]
+SwitchOrDefault = Annotated[bool | None, _SWITCH]
+Text = Annotated[str, AfterValidator(refuse_option), Field(description="a text")]
+
+
+def _seconds(value: object) -> float:
+    if not isinstance(value, str):
+        raise ValueError("must be a duration with its unit, like 10s, 500ms or 2m")
+    try:
+        return parse_duration(value)
+    except ValueError:
+        raise ValueError(f'must be written like 10s, 500ms or 2m, found "{shorten(value)}"') from None
+
+
+Duration = Annotated[float, BeforeValidator(_seconds)]
+
+
+class Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class EngineTable(Table):
+    """Which engine, and where it is: nowhere said, moonpad's own environment of that name."""
+
+    name: Annotated[str, Field(description="the name of an engine")]
+    python: Annotated[Text | None, Field(description="the path of the Python that the engine is installed for")] = None
+    image: Annotated[str | None, Field(description="a container image, name@sha256:…")] = None
+
+    @field_validator("name")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        check_engine_name(name)
+        return name
+
+    @field_validator("image")
+    @classmethod
+    def _pinned(cls, image: str | None) -> str | None:
+        # A tag moves; what was checked would not be what runs (fault 65).
+        if image is not None and not re.fullmatch(r"[\w][\w./:-]*@sha256:[0-9a-f]{64}", image, re.ASCII):
+            raise ValueError(f'must be pinned by its digest, name@sha256: and 64 hex digits, found "{shorten(image)}"')
+        return image
+
+    @model_validator(mode="after")
+    def _one_place(self) -> EngineTable:
+        if self.python and self.image:
+            raise ValueError("has both python and image; leave one of them out")
+        return self
+
+
+class EndpointTable(Table):
+    port: Annotated[int, Field(ge=1, le=65535, description="a whole number from 1 to 65535")] = 8000
+    expose: Switch = False
+    """Bind every interface. False binds 127.0.0.1."""
+    api_key_env: Annotated[str | None, Field(description="the name of an environment variable")] = None
+    api_key_file: Annotated[Text | None, Field(description="the path of a file of mode 0600")] = None
+
+    @field_validator("api_key_env")
+    @classmethod
+    def _variable(cls, name: str | None) -> str | None:
+        if name is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name, re.ASCII):
+            # What stands there may be the key itself, so it is not repeated.
+            raise ValueError("must be the name of an environment variable, like MOONPAD_KEY; never the key itself")
+        return name
+
+    @model_validator(mode="after")
+    def _one_key(self) -> EndpointTable:
+        if self.api_key_env and self.api_key_file:
+            raise ValueError("has both api_key_env and api_key_file; leave one of them out")
+        return self
+
+    @property
+    def keyed(self) -> bool:
+        return bool(self.api_key_env or self.api_key_file)
+
+
+class LayoutTable(Table):
+    """Tensor, pipeline, data and decode-context parallel sizes."""
+
+    tp: Count = 1
+    pp: Count = 1
+    dp: Count = 1
+    dcp: Count = 1
+    expert_parallel: Switch = False
+
+
+class SettingsTable(Table):
+    """The engine's limits. What is not said is chosen by the plan."""
+
+    max_model_len: CountOrDefault = None
+    max_num_seqs: CountOrDefault = None
+    max_num_batched_tokens: CountOrDefault = None
+    gpu_memory_utilization: Annotated[float | None, Field(gt=0, lt=1, description="a number between 0 and 1")] = None
+    kv_cache_dtype: Text | None = None
+    kv_cache_gib: CountOrDefault = None
+    enforce_eager: SwitchOrDefault = None
+    extra_args: Annotated[
+        tuple[str, ...], Field(strict=False, description='a list of texts, like ["--flag", "value"]')
+    ] = ()
+
+    @field_validator("extra_args")
+    @classmethod
+    def _no_key_of_ours(cls, args: tuple[str, ...]) -> tuple[str, ...]:
+        check_extra_args(args)
+        return args
+
+
+class LaunchTable(Table):
+    start_timeout_s: Duration = Field(default=900.0, alias="start_timeout")
+    """How long the engine may take until its first token."""
+    stop_grace_s: Duration = Field(default=20.0, alias="stop_grace")
+    """How long it may take to end by itself before it is killed."""
+
+
+class Spec(Table):
+    """A whole `moonpad.toml`. `model` is a name of the catalogue, or a folder relative to the file."""
+
+    name: Annotated[str, Field(description="a text")]
+    model: Text
+    engine: Annotated[EngineTable, Field(description='a name, like "vllm-cpu", or a table')]
+    served_name: Text
+    endpoint: EndpointTable = EndpointTable()
+    layout: LayoutTable = LayoutTable()
+    settings: SettingsTable = SettingsTable()
+    launch: LaunchTable = LaunchTable()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill(cls, document: Any) -> Any:
+        if not isinstance(document, dict):
+            return document
+        model = document.get("model")
+        return {"served_name": short_name(model) if isinstance(model, str) else "model", **document}
+
+    @field_validator("engine", mode="before")
+    @classmethod
+    def _by_name(cls, engine: object) -> object:
+        return {"name": engine} if isinstance(engine, str) else engine
+
+    @field_validator("name")
+    @classmethod
+    def _label(cls, name: str) -> str:
+        if not NAME.match(name):
+            raise ValueError(f'must be 1 to 63 of a-z, 0-9 and inner "-", found "{shorten(name)}"')
+        return name
+
+
+def check_engine_name(name: str) -> None:
+    """Raises ValueError that lists the known engines."""
+    if name not in ENGINES:
+        near = nearest(name, ENGINES)
+        hint = f'; did you mean "{near}"?' if near else ""
+        raise ValueError(f'must be one of {", ".join(ENGINES)}, found "{shorten(name)}"{hint}')
+
+
+def short_name(model: str) -> str:
+    """`Kimi-K2-Instruct` of `~/models/Kimi-K2-Instruct/`; of a snapshot in a Hugging Face cache the repository's name.
+
+    "model" where the path has no last part that could be a name.
+    """
+    words = [word for word in PurePosixPath(model).parts if word not in ("/", ".", "..", "~")]
+    if len(words) >= 3 and words[-2] == "snapshots" and words[-3].startswith("models--"):
+        words = words[-3].rsplit("--", 1)
+    return words[-1] if words and words[-1].strip("- ") and not words[-1].startswith("-") else "model"
+
+
+def fields_of(table: type[Table]) -> dict[str, FieldInfo]:
+    """The keys of a table as the file spells them."""
+    return {field.alias or name: field for name, field in table.model_fields.items()}
+
+
+TABLES: Final[dict[str, type[Table]]] = {
+    "": Spec,
+    "engine": EngineTable,
+    "endpoint": EndpointTable,
+    "layout": LayoutTable,
+    "settings": SettingsTable,
+    "launch": LaunchTable,
+}

@@ -1,0 +1,1 @@
+"""Run folders, readable with `cat`: lines are appended, files are replaced by rename."""

@@ -1,0 +1,185 @@
+"""What is to run. The seam of the whole program: an engine makes it, renderers write it down, the supervisor runs it,
+so that what is rendered is what is run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Literal
+
+from moonpad.values.refs import Arg, PortRef, SecretRef, parts
+
+
+class Role(StrEnum):
+    ENGINE = "engine"
+    ROUTER = "router"
+    LAUNCHER = "launcher"
+
+
+@dataclass(frozen=True, slots=True)
+class Executable:
+    """Run in the environment of the host: `prefix` comes before the arguments."""
+
+    prefix: tuple[Arg, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """Run in a container. `reference` is `name@sha256:…` where the digest is known."""
+
+    reference: str
+    entrypoint: tuple[str, ...] = ()
+
+
+Runtime = Executable | Image
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file that the process needs; `path` is relative to the run folder."""
+
+    path: str
+    content: tuple[Arg, ...]
+    mode: int = 0o644
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    source: Arg
+    target: str
+    read_only: bool = True
+
+
+Reach = Literal["loopback", "cluster", "public"]
+
+
+@dataclass(frozen=True, slots=True)
+class PortSpec:
+    name: str
+    preferred: int
+    reach: Reach = "loopback"
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What the process asks of its host. `memory_bytes` is host RAM at its peak, weights included."""
+
+    devices: int = 0
+    memory_bytes: int = 0
+    shm_bytes: int = 0
+    memlock: bool = False
+    rdma: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    process: str
+    state: Literal["started", "ready"]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpProbe:
+    """Ready when `path` answers 200 and then one real token comes back.
+
+    The token is part of it: `/health` answers 200 on engines that die on their first request.
+    """
+
+    port: PortRef
+    path: str = "/health"
+
+
+@dataclass(frozen=True, slots=True)
+class LogProbe:
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class AliveProbe:
+    """For ranks above 0, which serve nothing."""
+
+
+Probe = HttpProbe | LogProbe | AliveProbe
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """INT, then TERM, then KILL, over all descendants until none is left; `grace_s` for the first two together."""
+
+    signals: tuple[str, ...] = ("INT", "TERM", "KILL")
+    grace_s: float = 20.0
+
+
+NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
+"""Names of processes, gangs and runs: valid as a DNS label, a file name and an option value at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One process of the deployment. `argv` and `env` may hold references; secrets never stand in `argv`."""
+
+    name: str
+    role: Role
+    node: str
+    rank: int
+    runtime: Runtime
+    argv: tuple[Arg, ...]
+    env: Mapping[str, Arg] = field(default_factory=dict)
+    files: tuple[File, ...] = ()
+    mounts: tuple[Mount, ...] = ()
+    ports: tuple[PortSpec, ...] = ()
+    needs: Resources = Resources()
+    after: tuple[After, ...] = ()
+    ready: Probe = AliveProbe()
+    start_budget_s: float = 600.0
+    stop: Stop = Stop()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "env", MappingProxyType(dict(self.env)))
+        if not NAME.match(self.name):
+            raise ValueError(f"a process needs a name like decode-3, got {self.name!r}")
+        prefix = self.runtime.prefix if isinstance(self.runtime, Executable) else ()
+        if any(isinstance(part, SecretRef) for arg in (*prefix, *self.argv) for part in parts(arg)):
+            raise ValueError(f"process {self.name}: a secret stands in its arguments")
+        for file in self.files:
+            if file.mode != 0o600 and any(isinstance(part, SecretRef) for arg in file.content for part in parts(arg)):
+                raise ValueError(f"process {self.name}: a secret stands in {file.path}, which is not 0600")
+
+
+@dataclass(frozen=True, slots=True)
+class Gang:
+    """Processes that fail and restart as one."""
+
+    name: str
+    processes: tuple[Process, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    gangs: tuple[Gang, ...]
+    endpoint: PortRef
+    served_name: str
+
+    def __post_init__(self) -> None:
+        names = [process.name for process in self.processes]
+        if len(set(names)) != len(names):
+            raise ValueError(f"process names are not unique: {names}")
+        self.port_spec(self.endpoint)
+
+    @property
+    def processes(self) -> tuple[Process, ...]:
+        return tuple(process for gang in self.gangs for process in gang.processes)
+
+    def process(self, name: str) -> Process:
+        for process in self.processes:
+            if process.name == name:
+                return process
+        raise KeyError(f"no process is named {name!r}")
+
+    def port_spec(self, ref: PortRef) -> PortSpec:
+        for port in self.process(ref.process).ports:
+            if port.name == ref.name:
+                return port
+        raise KeyError(f"process {ref.process!r} has no port named {ref.name!r}")

@@ -1,0 +1,25 @@
+"""Something that speaks the OpenAI API, whoever started it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from moonpad.values.secret import Secret
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """`base_url` ends in `/v1`. `engine` is "" where nobody said what serves it."""
+
+    base_url: str
+    model: str
+    key: Secret | None = None
+    engine: str = ""
+
+    @property
+    def root_url(self) -> str:
+        """Where `/health` and `/metrics` live."""
+        return self.base_url.removesuffix("/v1").rstrip("/")
+
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key.reveal()}"} if self.key else {}

@@ -1,0 +1,65 @@
+"""What is wrong, how bad it is, and the one thing to do: the same type for every verb that judges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+class Code(StrEnum):
+    """The closed list of codes. Scripts match on them, so a code is never renamed."""
+
+    UNKNOWN_FLAG = "unknown-flag"
+    INVALID_VALUE = "invalid-value"
+    INSECURE = "insecure"
+    ILLEGAL_LAYOUT = "illegal-layout"
+    UNSUPPORTED_FORMAT = "unsupported-format"
+    # preflight
+    ENGINE_MISSING = "engine-missing"
+    PLATFORM_UNSUPPORTED = "platform-unsupported"
+    PROCESSOR_UNSUPPORTED = "processor-unsupported"
+    CHECKPOINT_MISSING = "checkpoint-missing"
+    CHECKPOINT_INCOMPLETE = "checkpoint-incomplete"
+    PORT_TAKEN = "port-taken"
+    DISK_LOW = "disk-low"
+    MEMORY_LOW = "memory-low"
+    KEY_MISSING = "key-missing"
+    KEY_EXPOSED = "key-exposed"
+    # verify
+    UNREACHABLE = "unreachable"
+    WRONG_ANSWER = "wrong-answer"
+    MODEL_NAME = "model-name"
+    REASONING_LOST = "reasoning-lost"
+    TOOL_CALL_LOST = "tool-call-lost"
+    STREAM_BROKEN = "stream-broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`where` names what to look at: a flag, a key of the spec, a file, a probe."""
+
+    severity: Severity
+    code: Code
+    where: str
+    message: str
+    remedy: str = ""
+
+    def as_json(self) -> dict[str, str]:
+        return {
+            "severity": str(self.severity),
+            "code": str(self.code),
+            "where": self.where,
+            "message": self.message,
+            "remedy": self.remedy,
+        }
+
+
+def errors_of(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Those that stop a launch."""
+    return tuple(finding for finding in findings if finding.severity is Severity.ERROR)

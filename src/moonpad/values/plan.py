@@ -1,0 +1,77 @@
+"""What was decided to run, before any engine spells it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from moonpad.values.deployment import Reach
+
+
+class Platform(StrEnum):
+    CUDA = "cuda"
+    ROCM = "rocm"
+    ASCEND = "ascend"
+    CPU = "cpu"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the model is spread: tensor, pipeline, data, expert and decode-context parallel.
+
+    `ep` is the number of ranks that share the experts, 1 where each rank slices every expert.
+    """
+
+    tp: int = 1
+    pp: int = 1
+    dp: int = 1
+    ep: int = 1
+    dcp: int = 1
+
+    @property
+    def world_size(self) -> int:
+        return self.tp * self.pp * self.dp
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The engine's own limits. None means the engine's default, and nothing is said on its command line."""
+
+    max_model_len: int | None = None
+    max_num_seqs: int | None = None
+    max_num_batched_tokens: int | None = None
+    gpu_memory_utilization: float | None = None
+    kv_cache_dtype: str | None = None
+    kv_cache_gib: int | None = None
+    """Bytes given to the KV cache on a CPU, in whole GiB; on devices the memory fraction decides instead."""
+    enforce_eager: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """How the endpoint looks from outside."""
+
+    served_name: str
+    port: int = 8000
+    reach: Reach = "loopback"
+    keyed: bool = False
+    tool_parser: str | None = "kimi_k2"
+    reasoning_parser: str | None = "kimi_k2"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One way to serve one checkpoint. `weights_bytes` is what the checkpoint's tensors take, exactly."""
+
+    name: str
+    engine: str
+    platform: Platform
+    layout: Layout
+    settings: Settings
+    serving: Serving
+    weights_bytes: int
+    extra_args: tuple[str, ...] = ()
+    start_budget_s: float = 900.0
+    """How long a start may take before it is given up."""
+    stop_grace_s: float = 20.0
+    """How long a stop may take before what is left is killed."""

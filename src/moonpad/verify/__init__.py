@@ -1,0 +1,1 @@
+"""Proves by questions that an endpoint answers correctly, whoever serves it."""

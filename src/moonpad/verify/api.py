@@ -1,0 +1,168 @@
+"""The client of the control plane: one question, one answer. The measuring client is `load/`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import aiohttp
+import orjson
+
+from moonpad.load.failure import RequestFailed
+from moonpad.load.sse import SseParser
+from moonpad.values.endpoint import Endpoint
+from moonpad.values.errors import ContactLost, UsageError
+from moonpad.values.units import MIB, duration
+from moonpad.verify.wire import Broken, Event, Malformed, Message, Refused, Reply, read_answer, read_event
+
+ANSWER_CAP_BYTES: Final = 16 * MIB
+STREAM_CAP_BYTES: Final = 64 * MIB
+ERROR_CAP_BYTES: Final = 4096
+
+Body = Mapping[str, object]
+Answer = Message | Malformed | Reply
+"""A chat completion: read, not of the API's shape, or an HTTP error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """Seconds.
+
+    control_s: a whole GET: nothing is generated for it.
+    answer_s: a whole answer that is not streamed.
+    idle_s: the silence before and inside a stream.
+    stream_s: a whole stream.
+    canary_s: one token, asked for after no answer came, before the rest is given up.
+    """
+
+    connect_s: float = 10.0
+    control_s: float = 20.0
+    answer_s: float = 120.0
+    idle_s: float = 120.0
+    stream_s: float = 600.0
+    canary_s: float = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """Asks one endpoint. An HTTP error is a value; where nothing answers in time, ContactLost is raised.
+
+    Redirects are not followed, so that a key never reaches a host that the user did not name.
+    """
+
+    endpoint: Endpoint
+    session: aiohttp.ClientSession
+    deadlines: Deadlines
+
+    async def get(self, path: str) -> Reply:
+        """`path` below the API's base, `/models`."""
+        return await self._ask("GET", self.endpoint.base_url + path, limit_s=self.deadlines.control_s)
+
+    async def get_root(self, path: str) -> Reply:
+        """`path` beside the API, `/health`."""
+        return await self._ask("GET", self.endpoint.root_url + path, limit_s=self.deadlines.control_s)
+
+    async def post(self, path: str, body: Body, *, answer_s: float | None = None) -> Reply:
+        limit_s = self.deadlines.answer_s if answer_s is None else answer_s
+        return await self._ask("POST", self.endpoint.base_url + path, body, limit_s=limit_s)
+
+    async def chat(self, body: Body, *, answer_s: float | None = None) -> Answer:
+        """One chat completion; the endpoint's model, unless the body names one."""
+        reply = await self.post("/chat/completions", {"model": self.endpoint.model, **body}, answer_s=answer_s)
+        return read_answer(reply.json()) if reply.status == 200 else reply
+
+    async def stream(self, body: Body) -> AsyncGenerator[Event]:
+        """The events of a streamed chat completion, with the usage asked for.
+
+        A cut connection is a `Broken` event, silence past the deadline is ContactLost.
+        """
+        url = self.endpoint.base_url + "/chat/completions"
+        asked = {
+            "model": self.endpoint.model,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            **body,
+        }
+        timeout = aiohttp.ClientTimeout(
+            total=self.deadlines.stream_s, sock_connect=self.deadlines.connect_s, sock_read=self.deadlines.idle_s
+        )
+        with _contact(url, f"no answer from {url} within {duration(self.deadlines.idle_s)}"):
+            async with self._request("POST", url, asked, timeout) as response:
+                if response.status != 200:
+                    yield Refused(await _reply(response))
+                    return
+                async for event in _events(response):
+                    yield event
+
+    async def _ask(self, method: str, url: str, body: Body | None = None, *, limit_s: float) -> Reply:
+        timeout = aiohttp.ClientTimeout(total=limit_s, sock_connect=min(limit_s, self.deadlines.connect_s))
+        with _contact(url, f"no answer from {url} within {duration(limit_s)}"):
+            async with self._request(method, url, body, timeout) as response:
+                return await _reply(response)
+
+    def _request(
+        self, method: str, url: str, body: Body | None, timeout: aiohttp.ClientTimeout
+    ) -> aiohttp.client._RequestContextManager:
+        return self.session.request(
+            method,
+            url,
+            data=None if body is None else _encode(body),
+            headers={"Content-Type": "application/json", **self.endpoint.headers()},
+            timeout=timeout,
+            allow_redirects=False,
+        )
+
+
+@asynccontextmanager
+async def connect(endpoint: Endpoint, deadlines: Deadlines | None = None) -> AsyncIterator[Api]:
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session:
+        yield Api(endpoint, session, deadlines or Deadlines())
+
+
+@contextmanager
+def _contact(url: str, too_late: str) -> Iterator[None]:
+    """Turns what aiohttp raises for a missing answer into ContactLost."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise ContactLost(too_late, remedy="look at the engine's log: moonpad logs") from error
+    except (aiohttp.ClientError, OSError) as error:
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise ContactLost(f"no answer from {url}: {why}", remedy="check the address, and that it is up") from error
+
+
+def _encode(body: Body) -> bytes:
+    try:
+        return orjson.dumps(body)
+    except orjson.JSONEncodeError as error:
+        raise UsageError(f"the request cannot be written as JSON: {error}", remedy="send text that is UTF-8") from error
+
+
+async def _reply(response: aiohttp.ClientResponse) -> Reply:
+    cap_bytes = ANSWER_CAP_BYTES if response.status == 200 else ERROR_CAP_BYTES
+    kept = bytearray()
+    async for chunk in response.content.iter_any():
+        kept += chunk
+        if len(kept) > cap_bytes:
+            return Reply(response.status, kept[:cap_bytes].decode(errors="replace"), truncated=True)
+    return Reply(response.status, kept.decode(errors="replace"))
+
+
+async def _events(response: aiohttp.ClientResponse) -> AsyncIterator[Event]:
+    parser, received_bytes = SseParser(), 0
+    try:
+        async for chunk in response.content.iter_any():
+            received_bytes += len(chunk)
+            if received_bytes > STREAM_CAP_BYTES:
+                yield Broken(f"the stream is longer than {STREAM_CAP_BYTES // MIB} MiB")
+                return
+            for payload in parser.feed(chunk):
+                yield read_event(payload)
+    except RequestFailed as error:
+        yield Broken(error.failure.text)
+    except TimeoutError:
+        raise
+    except (aiohttp.ClientError, OSError):
+        yield Broken(f"the connection was cut after {received_bytes} bytes")

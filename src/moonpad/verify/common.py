@@ -1,0 +1,58 @@
+"""What several probes ask and conclude."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from moonpad.values.finding import Code
+from moonpad.verify.api import Api, Body
+from moonpad.verify.probe import Outcome, failed
+from moonpad.verify.wire import Malformed, Message, Reply
+
+ANSWER_TOKENS: Final = 1024
+"""Room for the thinking of a real Kimi on the questions asked here, and half of the context of the smallest one."""
+
+# Special tokens of the family, and Kimi-K2.5's for media: all that a tokenizer writes as <|name|>, and the old four.
+SPECIAL_TOKEN: Final = re.compile(r"<\|[a-z_]{2,40}\|>|\[(?:BOS|EOS|EOT|PAD|UNK)\]")
+THINK_TAG: Final = re.compile(r"</?think>")
+
+
+def greedy(question: str, **more: object) -> Body:
+    """A chat of one question, decoded greedily."""
+    return {
+        "messages": [{"role": "user", "content": question}],
+        "temperature": 0,
+        "max_tokens": ANSWER_TOKENS,
+        **more,
+    }
+
+
+async def ask(api: Api, body: Body) -> Message | Outcome:
+    """The answer to a chat, or the failure that an HTTP error or an answer of the wrong shape is."""
+    answer = await api.chat(body)
+    return answer if isinstance(answer, Message) else no_answer(api, answer)
+
+
+def no_answer(api: Api, answer: Malformed | Reply) -> Outcome:
+    """What a chat that was refused, or answered in another shape, means."""
+    where = "/v1/chat/completions"
+    if isinstance(answer, Malformed):
+        message = f"the answer is no chat completion: {answer.because}"
+        return failed(
+            Code.WRONG_ANSWER, where, message, "check that the address is an OpenAI API, not a page before it"
+        )
+    if answer.status in (401, 403):
+        message = f"the endpoint refused the key (HTTP {answer.status}: {answer.error_text()})"
+        return failed(Code.KEY_MISSING, where, message, "name the variable that holds the key: --key-env VAR")
+    if answer.status == 404:
+        message = f"the endpoint knows no model {api.endpoint.model!r} (HTTP 404: {answer.error_text()})"
+        remedy = "give a name that /v1/models lists: --model NAME; or start vLLM with --served-model-name"
+        return failed(Code.MODEL_NAME, where, message, remedy)
+    message = f"HTTP {answer.status}: {answer.error_text()}"
+    return failed(Code.WRONG_ANSWER, where, message, "look for the first error in the engine's log: moonpad logs")
+
+
+def special_tokens_in(*texts: str) -> tuple[str, ...]:
+    """Special tokens that a reader would see, each once."""
+    return tuple(dict.fromkeys(token for text in texts for token in SPECIAL_TOKEN.findall(text)))

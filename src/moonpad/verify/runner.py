@@ -1,0 +1,138 @@
+"""Runs the probes over one endpoint, in order, and reports."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+from moonpad.values.endpoint import Endpoint
+from moonpad.values.errors import ContactLost, UsageError
+from moonpad.values.finding import Code
+from moonpad.verify.api import Api, Deadlines, connect
+from moonpad.verify.common import greedy
+from moonpad.verify.probe import Outcome, Probe, Status, failed, skipped
+from moonpad.verify.probes import PROBES
+from moonpad.verify.subject import subject_of, too_small
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    probe: Probe
+    outcome: Outcome
+    seconds: float
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "id": self.probe.id,
+            "status": str(self.outcome.status),
+            "because": self.outcome.because,
+            "findings": [finding.as_json() for finding in self.outcome.findings],
+            "seconds": round(self.seconds, 3),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """`answered` is False where nothing answered at all."""
+
+    endpoint: str
+    model: str
+    answered: bool
+    results: tuple[Result, ...]
+
+    def count(self, status: Status) -> int:
+        return sum(result.outcome.status is status for result in self.results)
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "endpoint": self.endpoint,
+            "model": self.model,
+            "passed": self.count(Status.PASS),
+            "failed": self.count(Status.FAIL),
+            "skipped": self.count(Status.SKIP),
+            "probes": [result.as_json() for result in self.results],
+        }
+
+
+async def verify(
+    endpoint: Endpoint,
+    *,
+    only: Sequence[str] = (),
+    probes: Sequence[Probe] = PROBES,
+    deadlines: Deadlines | None = None,
+    on_start: Callable[[Probe], None] = lambda probe: None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Report:
+    """Asks the endpoint the probes (those of `only`, where it is not empty).
+
+    Raises:
+        UsageError: an unknown id in `only`; no model was named and the endpoint lists several or none.
+        ContactLost: no model was named, and the list of models does not come.
+    """
+    chosen = choose(probes, only)
+    async with connect(endpoint, deadlines) as api:
+        try:
+            await api.get_root("/health")
+        except ContactLost as lost:
+            return _unanswered(endpoint, chosen, lost)
+        named, card = await subject_of(api)
+        api = replace(api, endpoint=named)
+        small = too_small(card)
+        results: list[Result] = []
+        gone = ""
+        for probe in chosen:
+            on_start(probe)
+            started_s = clock()
+            outcome = skipped(gone) if gone else await _judge(api, probe, small)
+            results.append(Result(probe, outcome, clock() - started_s))
+            if _lost_contact(outcome) and probe is not chosen[-1] and not await _answers(api):
+                gone = f"the endpoint stopped answering at the probe {probe.id}"
+        return Report(named.base_url, named.model, True, tuple(results))
+
+
+def choose(probes: Sequence[Probe], only: Sequence[str]) -> tuple[Probe, ...]:
+    """The probes with these ids, in their own order; all where no id is given."""
+    ids = [probe.id for probe in probes]
+    for wanted in only:
+        if wanted not in ids:
+            near = get_close_matches(wanted, ids, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(ids)}"
+            raise UsageError(f"there is no probe {wanted!r}", remedy=hint)
+    return tuple(probe for probe in probes if not only or probe.id in only)
+
+
+async def _judge(api: Api, probe: Probe, small: str) -> Outcome:
+    if small and probe.needs_able_model:
+        return skipped(f"{small}: this probe needs an able model")
+    try:
+        outcome = await probe.run(api)
+    except ContactLost as lost:
+        return failed(Code.UNREACHABLE, api.endpoint.base_url, lost.message, lost.remedy)
+    if small and outcome.model_may_be_why and outcome.status is Status.FAIL:
+        return skipped(f"{small}: {outcome.because}")
+    return outcome
+
+
+def _lost_contact(outcome: Outcome) -> bool:
+    return any(finding.code is Code.UNREACHABLE for finding in outcome.findings)
+
+
+async def _answers(api: Api) -> bool:
+    """Whether one token still comes, or any other answer."""
+    try:
+        await api.chat(greedy("Hello!", max_tokens=1), answer_s=api.deadlines.canary_s)
+    except ContactLost:
+        return False
+    return True
+
+
+def _unanswered(endpoint: Endpoint, chosen: Sequence[Probe], lost: ContactLost) -> Report:
+    def outcome(probe: Probe) -> Outcome:
+        if probe.id == "health":
+            return failed(Code.UNREACHABLE, endpoint.base_url, lost.message, lost.remedy)
+        return skipped("nothing answers at the address")
+
+    results = tuple(Result(probe, outcome(probe), 0.0) for probe in chosen)
+    return Report(endpoint.base_url, endpoint.model, False, results)

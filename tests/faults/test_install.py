@@ -1,0 +1,517 @@
+"""Installing an engine, with a recipe of three tiny packages and the real pip: every way that it can go wrong.
+
+This file is also the program that the tests interrupt: `python test_install.py WORLD.json`.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from moonpad.catalog.recipes import Lock, parse_lock
+from moonpad.engines.recipe import Recipe
+from moonpad.engines.vllm import VLLM_CPU, Vllm
+from moonpad.environments.install import Installation, install
+from moonpad.environments.installed import find, list_installed, list_unfinished
+from moonpad.environments.lock import locked
+from moonpad.environments.places import Place, place_of
+from moonpad.environments.preflight import Machine, this_machine
+from moonpad.environments.progress import Silent
+from moonpad.environments.remove import remove
+from moonpad.environments.stop_sign import StopSign
+from moonpad.facts.disk import Disk
+from moonpad.facts.memory import Memory
+from moonpad.facts.platform import System
+from moonpad.facts.processor import Processor
+from moonpad.values.errors import InstallError, MoonpadError, PreflightRefused
+from moonpad.values.finding import Code
+from moonpad.values.units import GIB
+
+PYTHON = sys.version_info[:2]
+DEADLINE_S = 120.0
+# Says its version, after as many seconds as the test wants.
+PROGRAM = """#!python
+import os, sys, time
+import fake_dep
+time.sleep(float(os.environ.get("FAKE_SLEEP_S", "0")))
+print("some library says 3.14")
+print(fake_dep.VERSION)
+"""
+
+
+@dataclass(frozen=True)
+class World:
+    """A home of its own, the wheels that the user's pip finds, and a fallback index that `only_the_fallback` fills."""
+
+    root: Path
+
+    @property
+    def home(self) -> Path:
+        return self.root / "engines"
+
+    @property
+    def wheels(self) -> Path:
+        return self.root / "wheels"
+
+    @property
+    def fallback(self) -> Path:
+        return self.root / "fallback"
+
+    @property
+    def lock(self) -> Lock:
+        return parse_lock((self.root / "lock.txt").read_text())
+
+    @property
+    def engine(self) -> Vllm:
+        recipe = Recipe(
+            name="fake-engine",
+            version="1.0",
+            lock="",
+            unlocked=("fake-torch==2.0+cpu",),
+            fallback_index=self.fallback.as_uri(),
+            python=(PYTHON, PYTHON),
+            system="Linux",
+            machine=this_machine().system.machine,
+            glibc=None,
+            processor_flags_any=("wide",),
+            disk_bytes=20_000_000,
+            download_bytes=10_000,
+            memory_bytes=GIB,
+            alias=("fake", "1.0+cpu"),
+        )
+        return replace(VLLM_CPU, name="fake-engine", command="fake-engine", recipe=recipe)
+
+    @property
+    def place(self) -> Place:
+        assert self.engine.recipe is not None
+        return place_of(self.engine.recipe, PYTHON, self.home)
+
+    def install(self, **given: object) -> Installation:
+        facts: dict[str, object] = {"machine": MACHINE, **given}
+        return install(self.engine, Silent(), home=self.home, lock=self.lock, **facts)  # type: ignore[arg-type]
+
+    def start(self, **env: str) -> subprocess.Popen[str]:
+        """The installation as a process; the first word of each of its lines is `phase`."""
+        return subprocess.Popen(
+            (sys.executable, __file__, str(self.root)),
+            env={**os.environ, **env},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            process_group=0,
+        )
+
+    def processes(self) -> list[psutil.Process]:
+        """Whatever still works in the environment."""
+        found = []
+        for one in psutil.process_iter():
+            with suppress(psutil.Error):
+                if any(word.startswith(f"{self.place.folder}/") for word in one.cmdline()):
+                    found.append(one)
+        return found
+
+
+MACHINE = Machine(
+    system=System("Linux", this_machine().system.machine, (2, 36)),
+    python=PYTHON,
+    has_venv=True,
+    processor=Processor("Fake", frozenset({"wide"}), 2, 2),
+    memory=Memory(8 * GIB, 6 * GIB),
+)
+
+
+def make_wheel(folder: Path, name: str, version: str, files: dict[str, str]) -> str:
+    """The sha256 of a wheel with these files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = f"{name.replace('-', '_')}-{version}"
+    files = {
+        **files,
+        f"{stem}.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{stem}.dist-info/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    rows = [f"{path},sha256={_digest(text)},{len(text)}" for path, text in files.items()]
+    record = "\n".join([*rows, f"{stem}.dist-info/RECORD,,", ""])
+    path = folder / f"{stem}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as wheel:
+        for inner, text in {**files, f"{stem}.dist-info/RECORD": record}.items():
+            entry = zipfile.ZipInfo(inner)
+            entry.external_attr = 0o100755 << 16  # the mode, or the script could not be executed
+            wheel.writestr(entry, text)
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _digest(text: str) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    world = World(tmp_path)
+    dep = make_wheel(world.wheels, "fake-dep", "1.0", {"fake_dep.py": "VERSION = '1.0'\n"})
+    scripts = {"fake_engine-1.0.data/scripts/fake-engine": PROGRAM, "fake_engine.py": "\n"}
+    engine = make_wheel(world.wheels, "fake-engine", "1.0", scripts)
+    make_wheel(world.wheels, "fake-torch", "2.0+cpu", {"fake_torch.py": "\n"})
+    (world.fallback / "fake-torch").mkdir(parents=True)
+    page = '<a href="fake_torch-2.0+cpu-py3-none-any.whl">fake_torch-2.0+cpu-py3-none-any.whl</a>'
+    (world.fallback / "fake-torch" / "index.html").write_text(page)
+    write_lock(world, dep=dep, engine=engine)
+    (tmp_path / "empty-index").mkdir()
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_INDEX_URL", (tmp_path / "empty-index").as_uri())
+    monkeypatch.setenv("PIP_FIND_LINKS", str(world.wheels))
+    monkeypatch.setenv("PIP_CACHE_DIR", str(tmp_path / "pip-cache"))
+    yield world
+    assert world.processes() == []
+
+
+def write_lock(world: World, **hashes: str) -> None:
+    lines = [f"fake-{name}==1.0 \\\n    --hash=sha256:{sha256}" for name, sha256 in hashes.items()]
+    (world.root / "lock.txt").write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture(scope="session")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with pip alone: what an installation leaves that was interrupted early."""
+    folder = tmp_path_factory.mktemp("bare") / "env"
+    subprocess.run((sys.executable, "-m", "venv", folder), check=True)
+    return folder
+
+
+@pytest.fixture
+def begun(world: World, bare: Path) -> World:
+    """Saves the seconds that making an environment takes, where a test is not about that."""
+    shutil.copytree(bare, world.place.folder, symlinks=True)
+    return world
+
+
+@pytest.fixture
+def installed(begun: World) -> World:
+    begun.install()
+    return begun
+
+
+def assert_good(world: World) -> None:
+    engine = find("fake-engine", world.home)
+    assert engine is not None
+    answer = subprocess.run((engine.executable, "--version"), capture_output=True, text=True, check=True)
+    assert answer.stdout.endswith("1.0\n")
+    alias = "import importlib.metadata as m; print(m.version('fake'), m.version('fake-torch'))"
+    answer = subprocess.run((engine.python, "-c", alias), capture_output=True, text=True, check=True)
+    assert answer.stdout == "1.0+cpu 2.0+cpu\n"
+
+
+def test_a_fresh_installation(world: World) -> None:
+    assert find("fake-engine", world.home) is None
+    done = world.install()
+    assert not done.already
+    assert_good(world)
+    receipt = json.loads(world.place.receipt.read_text())
+    assert receipt["packages"].items() >= {"fake-engine": "1.0", "fake-dep": "1.0", "fake-torch": "2.0+cpu"}.items()
+    assert receipt["size_bytes"] > 1_000_000  # pip alone is larger
+    assert done.engine == list_installed(world.home)[0]
+
+
+def test_an_existing_one_is_recognised_without_any_process(installed: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise AssertionError(f"a process was started: {args}")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    before = installed.place.receipt.stat().st_mtime_ns
+    assert installed.install().already
+    assert installed.place.receipt.stat().st_mtime_ns == before
+
+
+def test_several_at_once_leave_one_good_environment(world: World) -> None:
+    started = [world.start() for _ in range(3)]
+    outputs = [one.communicate(timeout=DEADLINE_S)[0] for one in started]
+    assert [one.returncode for one in started] == [0, 0, 0], outputs
+    builders = [one for one, output in zip(started, outputs, strict=True) if "phase fetching" in output]
+    assert len(builders) == 1
+    waited = [output for output in outputs if f"phase waiting for pid {builders[0].pid}" in output]
+    assert waited, outputs
+    assert sum("already" in output for output in outputs) == 2
+    assert_good(world)
+
+
+PHASES = ("making", "fetching fake-torch", "fetching 2", "asking")
+MOMENTS = [
+    *(pytest.param(phase, 0.3, signal.SIGINT, id=f"{phase}-INT") for phase in PHASES),
+    pytest.param("fetching 2", 0.0, signal.SIGTERM, id="at once-TERM"),
+    *(
+        pytest.param(phase, after_s, number, id=f"{phase}-{after_s}-{number.name}", marks=pytest.mark.slow)
+        for phase in PHASES
+        for after_s in (0.0, 0.1, 0.6, 1.2)
+        for number in (signal.SIGINT, signal.SIGTERM)
+    ),
+]
+
+
+@pytest.mark.parametrize(("phase", "after_s", "number"), MOMENTS)
+def test_interrupted_at_any_moment_leaves_no_process_and_the_next_one_finishes(
+    world: World, bare: Path, phase: str, after_s: float, number: signal.Signals
+) -> None:
+    if phase != "making":
+        shutil.copytree(bare, world.place.folder, symlinks=True)
+    running = world.start(FAKE_SLEEP_S="60")  # or the last phase could be over before the signal comes
+    wait_for(running, f"phase {phase}")
+    time.sleep(after_s)
+    running.send_signal(number)
+    output, _ = running.communicate(timeout=30)
+    assert running.returncode == 130, output
+    assert "Traceback" not in output
+    assert world.processes() == []
+    assert find("fake-engine", world.home) is None
+    assert set(list_unfinished(world.home)) <= {world.place.folder}  # none where the folder was still to be made
+    assert not world.install().already
+    assert_good(world)
+
+
+def test_interrupted_while_waiting_for_another(begun: World) -> None:
+    with locked(begun.place.lock, StopSign()):
+        waiting = begun.start()
+        wait_for(waiting, f"phase waiting for pid {os.getpid()}")
+        waiting.send_signal(signal.SIGINT)
+        waiting.communicate(timeout=30)
+        assert waiting.returncode == 130
+
+
+def test_killed_without_warning_its_command_keeps_the_lock_until_it_has_ended(begun: World) -> None:
+    running = begun.start(FAKE_SLEEP_S="60")
+    wait_for(running, "phase asking")
+    wait_until(lambda: bool(begun.processes()))
+    (orphan,) = begun.processes()
+    running.kill()
+    running.wait()
+    with pytest.raises(PreflightRefused, match=rf"what pid {running.pid} left running is working on it"):
+        remove("fake-engine", begun.home)
+    orphan.kill()
+    wait_until(lambda: not begun.processes())
+    assert not begun.install().already
+    assert_good(begun)
+
+
+def test_a_damaged_environment_is_repaired_each_time(installed: World) -> None:
+    place = installed.place
+    harms: dict[str, Callable[[], object]] = {
+        "a torn receipt": lambda: place.receipt.write_text("{"),
+        "a receipt of something else": lambda: place.receipt.write_text('{"schema": 1, "witnesses": 3}'),
+        "a package without its record": lambda: (place.site_packages / "fake_engine-1.0.dist-info/RECORD").unlink(),
+        "no program": lambda: place.program("fake-engine").unlink(),
+    }
+    for name, harm in harms.items():
+        harm()
+        assert find("fake-engine", installed.home) is None, name
+        assert not installed.install().already, name
+        assert_good(installed)
+
+
+def test_a_package_that_was_installed_by_half_is_installed_again(installed: World) -> None:
+    """pip itself would take it for installed: its metadata is there."""
+    installed.place.receipt.unlink()
+    (installed.place.site_packages / "fake_dep.py").write_text("VERSION")
+    installed.install()
+    assert_good(installed)
+
+
+def test_another_lock_makes_the_environment_anew(installed: World) -> None:
+    stale = installed.place.site_packages / "stale.py"
+    stale.write_text("")
+    dep = make_wheel(installed.wheels, "fake-dep", "1.0", {"fake_dep.py": "VERSION = '1.0'  # anew\n"})
+    write_lock(installed, dep=dep, engine=hash_in(installed, "fake-engine"))
+    assert not installed.install().already
+    assert "anew" in (installed.place.site_packages / "fake_dep.py").read_text()
+    assert not stale.exists()
+
+
+def test_a_file_that_is_not_the_one_of_the_lock_is_refused_by_name(begun: World) -> None:
+    write_lock(begun, dep="0" * 64, engine=hash_in(begun, "fake-engine"))
+    with pytest.raises(
+        InstallError, match=r"fake-dep==1\.0 is not the file that the lock names: sha256 \w{64}"
+    ) as error:
+        begun.install()
+    assert str(begun.place.log) in error.value.remedy
+    assert "DO NOT MATCH" in begun.place.log.read_text()
+    assert find("fake-engine", begun.home) is None
+
+
+def test_the_fallback_is_not_asked_when_the_users_own_source_has_the_package(begun: World) -> None:
+    begun.install()
+    assert_good(begun)
+    assert begun.fallback.as_uri() not in begun.place.log.read_text()
+
+
+def test_the_fallback_is_asked_for_that_package_alone(begun: World) -> None:
+    only_the_fallback(begun)
+    begun.install()
+    commands = [line for line in begun.place.log.read_text().splitlines() if line.startswith("$")]
+    assert [begun.fallback.as_uri() in line for line in commands if "pip install" in line] == [False, True, False]
+
+
+def test_a_package_that_nobody_has(begun: World) -> None:
+    only_the_fallback(begun)
+    shutil.rmtree(begun.fallback)
+    with pytest.raises(InstallError, match=r"no source that pip was given has fake-torch==2\.0\+cpu") as error:
+        begun.install()
+    assert begun.fallback.as_uri() in error.value.remedy
+
+
+def test_an_engine_of_another_version_gets_no_receipt(begun: World) -> None:
+    dep = make_wheel(begun.wheels, "fake-dep", "1.0", {"fake_dep.py": "VERSION = '0.9'\n"})
+    write_lock(begun, dep=dep, engine=hash_in(begun, "fake-engine"))
+    with pytest.raises(InstallError, match=r"says version 0\.9, expected 1\.0"):
+        begun.install()
+    assert not begun.place.receipt.exists()
+
+
+def test_an_engine_that_cannot_be_imported_says_why(begun: World) -> None:
+    dep = make_wheel(begun.wheels, "fake-dep", "1.0", {"fake_dep.py": "raise ImportError('libfake.so is missing')\n"})
+    write_lock(begun, dep=dep, engine=hash_in(begun, "fake-engine"))
+    with pytest.raises(InstallError, match=r"libfake\.so is missing"):
+        begun.install()
+
+
+SMALL = replace(MACHINE, memory=Memory(GIB // 2, GIB // 2, "/batch/7"))
+REFUSALS = [
+    (SMALL, Code.MEMORY_LOW, "1.00 GiB to serve the smallest model, the limit of the cgroup /batch/7 is 0.50 GiB"),
+    (
+        replace(MACHINE, processor=Processor("Old", frozenset({"sse2"}), 1, 1)),
+        Code.PROCESSOR_UNSUPPORTED,
+        "Old has none of",
+    ),
+    (replace(MACHINE, python=(3, 9)), Code.PLATFORM_UNSUPPORTED, "moonpad runs on 3.9"),
+    (replace(MACHINE, has_venv=False), Code.PLATFORM_UNSUPPORTED, "without the modules venv and ensurepip"),
+]
+
+
+@pytest.fixture
+def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is downloaded where nothing is started."""
+
+    def refuse(*args: object, **kwargs: object) -> int:
+        raise AssertionError(f"a command was run: {args}")
+
+    monkeypatch.setattr("moonpad.environments.process.subprocess.Popen", refuse)
+
+
+@pytest.mark.parametrize(("machine", "code", "said"), REFUSALS)
+def test_refused_before_anything_is_downloaded(
+    world: World, no_process: None, machine: Machine, code: Code, said: str
+) -> None:
+    with pytest.raises(PreflightRefused) as error:
+        world.install(machine=machine)
+    assert error.value.exit_code == 3
+    assert [finding.code for finding in error.value.findings] == [code]
+    assert said in error.value.findings[0].message
+    assert error.value.findings[0].remedy
+    assert not world.place.folder.exists()
+
+
+def test_macos_is_refused_in_one_sentence(world: World, no_process: None) -> None:
+    with pytest.raises(PreflightRefused) as error:
+        world.install(machine=replace(MACHINE, system=System("Darwin", "arm64", None)))
+    assert error.value.exit_code == 3
+    assert "this is macOS on arm64; everything that needs no local engine goes on working." in error.value.message
+    assert not error.value.findings
+    assert not world.home.exists()
+
+
+def test_a_full_disk_is_refused_with_both_numbers(world: World, no_process: None) -> None:
+    def nearly_full(needs: dict[Path, int]) -> dict[Path, Disk]:
+        return dict.fromkeys(needs, Disk(device=1, free_bytes=10_000_000))
+
+    with pytest.raises(PreflightRefused) as error:
+        world.install(disks=nearly_full)
+    (finding,) = error.value.findings
+    assert finding.code is Code.DISK_LOW
+    assert finding.message == "0.02 GiB is needed there, 9.5 MiB is free"
+    assert not world.place.folder.exists()
+
+
+def test_a_place_that_cannot_be_written_is_an_error_and_not_a_traceback(world: World) -> None:
+    world.home.write_text("a file where the folder should be")
+    with pytest.raises(InstallError, match=str(world.home)):
+        world.install()
+
+
+def test_remove(installed: World) -> None:
+    assert remove("fake", installed.home) == ()
+    assert remove("fake-engine", installed.home) == (installed.place.folder,)
+    assert list(installed.home.iterdir()) == []
+    assert remove("fake-engine", installed.home) == ()
+
+
+def test_what_is_in_use_is_not_removed(installed: World) -> None:
+    program = installed.place.program("fake-engine")
+    with subprocess.Popen((program, "--version"), env={**os.environ, "FAKE_SLEEP_S": "60"}) as running:
+        try:
+            wait_until(lambda: bool(installed.processes()))
+            with pytest.raises(PreflightRefused, match=f"in use by pid {running.pid}"):
+                remove("fake-engine", installed.home)
+        finally:
+            running.kill()
+    assert_good(installed)
+
+
+def only_the_fallback(world: World) -> None:
+    """As on an ordinary machine: PyPI does not have the CPU build of torch."""
+    shutil.move(world.wheels / "fake_torch-2.0+cpu-py3-none-any.whl", world.fallback / "fake-torch")
+
+
+def hash_in(world: World, name: str) -> str:
+    wheel = next(world.wheels.glob(f"{name.replace('-', '_')}-*.whl"))
+    return hashlib.sha256(wheel.read_bytes()).hexdigest()
+
+
+def wait_for(running: subprocess.Popen[str], line_start: str) -> None:
+    """Reads lines until one begins so."""
+    assert running.stdout is not None
+    read = []
+    for line in running.stdout:
+        read.append(line)
+        if line.startswith(line_start):
+            return
+    raise AssertionError(f"{line_start!r} never came: {read}")
+
+
+def wait_until(true: Callable[[], bool], timeout_s: float = 20.0) -> None:
+    until = time.monotonic() + timeout_s
+    while not true():
+        assert time.monotonic() < until, "it never became true"
+        time.sleep(0.05)
+
+
+class Printed(Silent):
+    def phase(self, name: str, total: int | None = None) -> None:
+        print(f"phase {name}", flush=True)
+
+
+def main(root: Path) -> int:
+    world = World(root)
+    try:
+        done = install(world.engine, Printed(), home=world.home, lock=world.lock, machine=MACHINE)
+    except MoonpadError as error:
+        print(error.message)
+        return error.exit_code
+    print("already" if done.already else "installed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

@@ -1,0 +1,174 @@
+"""What scripts and people read: vLLM's keys, its block, and the files of a run."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from moonpad.bench.config import BenchConfig
+from moonpad.bench.folder import RunFiles
+from moonpad.bench.metrics import metrics_of
+from moonpad.bench.result import BenchResult, as_json
+from moonpad.load.calibrate import Calibration
+from moonpad.load.failure import Failure, FailureKind
+from moonpad.load.record import RequestRecord
+from moonpad.report.bench_block import bench_block, bench_notes
+from moonpad.values.errors import CheckFailed, UsageError
+from tests.unit.bench.records import record
+
+# What `vllm bench serve --save-result --percentile-metrics ttft,tpot,itl,e2el` of vLLM 0.32.0 wrote here.
+VLLM_KEYS = frozenset(
+    """
+    date endpoint_type backend label model_id tokenizer_id num_prompts request_rate burstiness max_concurrency duration
+    completed failed total_input_tokens total_output_tokens request_throughput request_goodput output_throughput
+    total_token_throughput latencies queue_times max_output_tokens_per_s max_concurrent_requests rtfx
+    mean_ttft_ms median_ttft_ms std_ttft_ms p99_ttft_ms mean_tpot_ms median_tpot_ms std_tpot_ms p99_tpot_ms
+    mean_itl_ms median_itl_ms std_itl_ms p99_itl_ms mean_e2el_ms median_e2el_ms std_e2el_ms p99_e2el_ms
+    """.split()  # noqa: SIM905 - a list to read
+)
+# What it printed, with other figures; each line ends in the spaces of its columns.
+BLOCK = """\
+============ Serving Benchmark Result ============
+Successful requests:                     2         
+Failed requests:                         1         
+Maximum request concurrency:             4         
+Benchmark duration (s):                  2.00      
+Total input tokens:                      22        
+Total generated tokens:                  6         
+Request throughput (req/s):              1.00      
+Output token throughput (tok/s):         3.00      
+Peak output token throughput (tok/s):    4.00      
+Peak concurrent requests:                2.00      
+Total token throughput (tok/s):          14.00     
+---------------Time to First Token----------------
+Mean TTFT (ms):                          1000.00   
+Median TTFT (ms):                        1000.00   
+P99 TTFT (ms):                           1000.00   
+-----Time per Output Token (excl. 1st token)------
+Mean TPOT (ms):                          500.00    
+Median TPOT (ms):                        500.00    
+P99 TPOT (ms):                           500.00    
+---------------Inter-token Latency----------------
+Mean ITL (ms):                           500.00    
+Median ITL (ms):                         500.00    
+P99 ITL (ms):                            500.00    
+----------------End-to-end Latency----------------
+Mean E2EL (ms):                          2000.00   
+Median E2EL (ms):                        2000.00   
+P99 E2EL (ms):                           2000.00   
+=================================================="""  # noqa: W291
+
+
+CUT = Failure(FailureKind.STREAM_CUT, "the connection closed")
+
+
+def result(*records: RequestRecord, client_cpu: float = 0.12, partial: bool = False) -> BenchResult:
+    return BenchResult(
+        config=BenchConfig(requests=3),
+        base_url="http://127.0.0.1:8000/v1",
+        model="kimi-k2",
+        began="2026-11-20T19:00:00+00:00",
+        calibration=Calibration(100, 128, "/tokenize"),
+        records=records,
+        metrics=metrics_of(records, 2.0),
+        client_cpu=client_cpu,
+        partial=partial,
+    )
+
+
+GOOD = result(record(0), record(1), record(2, tokens_at_s=(), failure=CUT))
+
+
+def test_the_keys_of_vllm_and_ours() -> None:
+    document = as_json(GOOD)
+    assert set(document) >= VLLM_KEYS
+    assert set(document) - VLLM_KEYS <= {"moonpad"} | {
+        f"p{p}_{name}_ms" for p in (50, 90, 95) for name in ("ttft", "tpot", "itl", "e2el")
+    }
+    assert orjson.loads(orjson.dumps(document)) == document
+
+
+def test_milliseconds_seconds_and_counts() -> None:
+    document = as_json(GOOD)
+    assert (document["mean_ttft_ms"], document["p99_itl_ms"], document["duration"]) == (1000.0, 500.0, 2.0)
+    assert (document["completed"], document["failed"], document["num_prompts"]) == (2, 1, 3)
+    assert document["latencies"] == [2.0, 2.0, None]
+    assert document["moonpad"]["failures"] == {"stream-cut": 1}
+    assert document["moonpad"]["input_tokens"]["requested"] == 128
+    assert document["moonpad"]["input_tokens"]["mean"] == 11.0
+
+
+def test_a_run_without_success_reports_null_and_not_zero() -> None:
+    document = as_json(result(record(tokens_at_s=(), failure=CUT)))
+    assert (document["mean_ttft_ms"], document["p99_e2el_ms"], document["moonpad"]["output_tokens"]["mean"]) == (
+        None,
+    ) * 3
+
+
+def test_the_block() -> None:
+    assert bench_block(GOOD) == BLOCK
+
+
+def test_what_cannot_be_had_is_not_reported() -> None:
+    block = bench_block(result(record(tokens_at_s=(0.5,))))
+    assert "Mean TPOT (ms):                          not reported" in block
+    assert "0.00" not in block.split("excl. 1st token")[1].split("End-to-end")[0]
+
+
+def test_notes_say_what_the_block_leaves_out() -> None:
+    notes = "\n".join(bench_notes(GOOD))
+    assert "input 128 and 11.0, output 64 and 3.0" in notes
+    assert "2 answers came without usage: their output tokens" in notes
+    assert "1 × stream-cut; the first one said: the connection closed" in notes
+    assert "CPU 12% of one core" in notes
+    assert "client-bound" not in notes
+    assert "partial" not in notes
+
+
+def test_client_bound_and_partial_are_said() -> None:
+    notes = "\n".join(bench_notes(result(record(0), client_cpu=0.71, partial=True)))
+    assert "partial: interrupted after 1 of 3 requests" in notes
+    assert "client-bound" in notes
+
+
+@pytest.mark.parametrize("name", ["input_tokens", "output_tokens", "requests", "concurrency", "warmup"])
+def test_a_config_that_cannot_be_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="--" + name.replace("_", "-")):
+        BenchConfig(**{name: -1})  # type: ignore[arg-type]
+
+
+def test_a_line_a_request_and_the_result_by_rename(tmp_path: Path) -> None:
+    files = RunFiles(tmp_path / "run")
+    files.append(record(0))
+    files.append(record(2, tokens_at_s=(), failure=CUT))
+    lines = [orjson.loads(line) for line in (tmp_path / "run" / "requests.jsonl").read_bytes().splitlines()]
+    assert [line["index"] for line in lines] == [0, 2]
+    assert lines[0]["token_times_s"] == [1.0, 1.5, 2.0]
+    assert lines[1]["failure"] == {"kind": "stream-cut", "text": "the connection closed", "status": 0}
+    files.finish(as_json(GOOD))
+    files.close()
+    assert orjson.loads((tmp_path / "run" / "result.json").read_bytes()) == as_json(GOOD)
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["requests.jsonl", "result.json"]
+
+
+def test_a_folder_that_holds_a_run_is_not_written_again(tmp_path: Path) -> None:
+    RunFiles(tmp_path).close()
+    with pytest.raises(UsageError, match="holds a run already"):
+        RunFiles(tmp_path)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match="cannot be written"):
+        RunFiles(tmp_path / "file" / "run")
+
+
+def test_a_full_disk_ends_the_run_and_names_what_is_kept(tmp_path: Path) -> None:
+    """Fault 24 in small: /dev/full takes no byte."""
+    (tmp_path / "requests.jsonl").symlink_to("/dev/full")
+    files = RunFiles.__new__(RunFiles)
+    files._folder = tmp_path
+    files._lines = (tmp_path / "requests.jsonl").open("ab", buffering=0)
+    with pytest.raises(CheckFailed, match="No space left on device"):
+        files.append(record(0))
+    files.close()

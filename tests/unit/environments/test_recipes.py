@@ -1,0 +1,46 @@
+import re
+from importlib.resources import files
+
+import pytest
+
+from moonpad.catalog.recipes import parse_lock, read_lock
+from moonpad.engines import ENGINES
+from moonpad.engines.recipe import Recipe
+from moonpad.environments.contents import normal_name
+
+RECIPES = [engine.recipe for engine in ENGINES.values() if engine.recipe is not None]
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
+def test_the_lock_of_every_recipe(recipe: Recipe) -> None:
+    lock = read_lock(recipe.lock)
+    assert lock.pins[recipe.name] == recipe.version
+    names = [normal_name(name) for name in lock.pins]
+    assert len(names) == len(set(names)) > 100
+    assert not {normal_name(package.partition("==")[0]) for package in recipe.unlocked} & set(names)
+    # Nothing of the machine that made it: no index, no path. No marker either: one list for every Python.
+    assert not re.search(r"^(?!#).*(?:://|;|@)|^-", lock.text, re.MULTILINE)
+    assert "://" not in lock.text
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
+def test_what_text_on_a_cpu_does_not_need_is_left_out(recipe: Recipe) -> None:
+    unneeded = {"triton", "torchvision", "torchaudio", "torchcodec", "opencv-python-headless"}
+    assert not unneeded & set(read_lock(recipe.lock).pins)
+
+
+def test_every_lock_belongs_to_a_recipe() -> None:
+    there = {entry.name for entry in files("moonpad.catalog.recipes").iterdir() if entry.name.endswith(".txt")}
+    assert there == {recipe.lock for recipe in RECIPES}
+
+
+def test_a_lock_is_named_by_its_content() -> None:
+    one = parse_lock("a==1 --hash=sha256:00\n")
+    assert dict(one.pins) == {"a": "1"}
+    assert one.sha256 != parse_lock("a==1 --hash=sha256:01\n").sha256
+
+
+@pytest.mark.parametrize("line", ["a", "a>=1 --hash=sha256:00", "a==1", "a==1 --hash=md5:00"])
+def test_what_is_not_pinned_is_refused(line: str) -> None:
+    with pytest.raises(ValueError, match="is not pinned"):
+        parse_lock(line)

@@ -1,0 +1,89 @@
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moonpad.load.failure import FailureKind, RequestFailed
+from moonpad.load.http1 import ResponseParser
+
+CHUNKED = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+    b"5\r\nhello\r\nA;ext=1\r\n, chunked!\r\n0\r\nTrailer: x\r\n\r\n"
+)
+COUNTED = b"HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\ngone"
+HINTED = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+
+@pytest.mark.parametrize(
+    ("stream", "status", "body"), [(CHUNKED, 200, b"hello, chunked!"), (COUNTED, 404, b"gone"), (HINTED, 200, b"ok")]
+)
+@given(data=st.data())
+def test_every_partition_gives_the_same_body(stream: bytes, status: int, body: bytes, data: st.DataObject) -> None:
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=20)))
+    parser = ResponseParser()
+    pieces = zip([0, *cuts], [*cuts, len(stream)], strict=True)
+    assert b"".join(parser.feed(stream[begin:end]) for begin, end in pieces) == body
+    assert (parser.status, parser.complete, parser.keeps_alive) == (status, True, True)
+
+
+def test_headers_are_lower_case() -> None:
+    parser = ResponseParser()
+    parser.feed(CHUNKED)
+    assert parser.headers["content-type"] == "text/event-stream"
+
+
+def test_without_a_length_the_body_ends_with_the_connection() -> None:
+    parser = ResponseParser()
+    assert parser.feed(b"HTTP/1.1 200 OK\r\n\r\nall of it") == b"all of it"
+    assert not parser.complete
+    parser.end_of_connection()
+    assert parser.complete
+    assert not parser.keeps_alive
+
+
+@pytest.mark.parametrize("cut", [CHUNKED[:-4], COUNTED[:-1], b"HTTP/1.1 200 OK\r\n"])
+def test_a_connection_that_ends_early_completes_nothing(cut: bytes) -> None:
+    parser = ResponseParser()
+    parser.feed(cut)
+    parser.end_of_connection()
+    assert not parser.complete
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        COUNTED.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"),
+        COUNTED.replace(b"HTTP/1.1", b"HTTP/1.0"),
+        COUNTED + b"and more",
+    ],
+)
+def test_a_connection_that_is_not_to_be_used_again(answer: bytes) -> None:
+    parser = ResponseParser()
+    assert parser.feed(answer) == b"gone"
+    assert not parser.keeps_alive
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"SSH-2.0-OpenSSH_9.6\r\n\r\n",
+        b"HTTP/1.1 abc OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello!\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"0" * 5000,
+        b"HTTP/1.1 200 OK\r\nX: " + b"x" * 70_000,
+    ],
+)
+def test_what_is_no_http_is_a_failed_request(answer: bytes) -> None:
+    with pytest.raises(RequestFailed) as caught:
+        ResponseParser().feed(answer)
+    assert caught.value.failure.kind is FailureKind.BAD_HTTP
+
+
+@given(st.binary(max_size=200), st.booleans())
+def test_arbitrary_bytes_raise_nothing_else(noise: bytes, headed: bool) -> None:
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" if headed else b""
+    with suppress(RequestFailed):
+        ResponseParser().feed(head + noise)

@@ -1,0 +1,91 @@
+import asyncio
+
+import orjson
+import pytest
+
+from moonpad.load.calibrate import words_for
+from moonpad.load.chat import chat_request
+from moonpad.load.prompts import random_prompt
+from moonpad.load.record import LoadRequest
+from moonpad.load.target import target_of
+from moonpad.values.endpoint import Endpoint
+from moonpad.values.errors import UsageError
+from moonpad.values.secret import Secret
+
+TARGET = target_of(Endpoint("http://127.0.0.1:8000/v1", "kimi-k2", Secret("sk-canary")))
+
+
+def request(seed: int, index: int) -> LoadRequest:
+    return chat_request(TARGET, "kimi-k2", seed=seed, index=index, words=30, input_tokens=40, output_tokens=8)
+
+
+def test_the_same_seed_gives_the_same_requests() -> None:
+    assert [request(7, index) for index in range(20)] == [request(7, index) for index in range(20)]
+
+
+def test_prompts_do_not_share_a_beginning() -> None:
+    beginnings = {" ".join(random_prompt(seed, index, 30).split()[:4]) for seed in range(5) for index in range(40)}
+    assert len(beginnings) == 200
+
+
+def test_this_prompt_never_changes() -> None:
+    """Runs of different versions and machines are compared: what a seed means is a promise."""
+    assert random_prompt(0, 0, 8) == "comb steam machine dance fowl tray fog step"
+
+
+def test_the_request_on_the_wire() -> None:
+    head, _, body = request(0, 0).wire.partition(b"\r\n\r\n")
+    lines = head.decode().split("\r\n")
+    assert lines[0] == "POST /v1/chat/completions HTTP/1.1"
+    assert "Host: 127.0.0.1:8000" in lines
+    assert "Authorization: Bearer sk-canary" in lines
+    assert f"Content-Length: {len(body)}" in lines
+    document = orjson.loads(body)
+    assert (document["model"], document["max_tokens"], document["stream"]) == ("kimi-k2", 8, True)
+    assert document["stream_options"] == {"include_usage": True}
+    assert "ignore_eos" not in document
+
+
+def test_the_key_is_not_shown() -> None:
+    assert "canary" not in repr(TARGET)
+
+
+@pytest.mark.parametrize("key", ["sk\r\nX-Evil: 1", "schlüssel", "two words"])
+def test_a_key_that_would_write_a_header_is_refused(key: str) -> None:
+    with pytest.raises(UsageError, match="the key"):
+        target_of(Endpoint("http://127.0.0.1/v1", "m", Secret(key)))
+
+
+@pytest.mark.parametrize("url", ["ftp://host/v1", "http:///v1", "http://host:99999/v1", "http://host/v1\r\nX: 1", "v1"])
+def test_a_url_that_cannot_be_used(url: str) -> None:
+    with pytest.raises(UsageError):
+        target_of(Endpoint(url, "m"))
+
+
+def test_ipv6_and_default_ports() -> None:
+    assert (target_of(Endpoint("http://[::1]:81/v1", "m")).host, target_of(Endpoint("https://h/v1", "m")).port) == (
+        "::1",
+        443,
+    )
+
+
+@pytest.mark.parametrize(("per_word", "template"), [(1.0, 9), (1.37, 30), (3.2, 4)])
+@pytest.mark.parametrize("wanted", [64, 128, 1000, 8000])
+def test_calibration_meets_the_length_within_a_word(per_word: float, template: int, wanted: int) -> None:
+    asked: list[int] = []
+
+    async def count(index: int, words: int) -> int:
+        asked.append(words)
+        return template + round(per_word * words)
+
+    words, tokens = asyncio.run(words_for(wanted, count))
+    assert tokens == template + round(per_word * words)
+    assert abs(tokens - wanted) <= per_word
+    assert len(asked) <= 7
+
+
+def test_calibration_of_less_than_the_template_sends_one_word() -> None:
+    async def count(index: int, words: int) -> int:
+        return 100 + words
+
+    assert asyncio.run(words_for(16, count)) == (1, 101)

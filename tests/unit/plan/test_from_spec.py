@@ -1,0 +1,101 @@
+"""Spec → plan: defaults, explicit values, and layouts that are refused with their reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.engines import ENGINES
+from moonpad.plan.from_spec import engine_of, make_plan, runtime_of
+from moonpad.plan.legality import exposure_findings
+from moonpad.spec.load import parse_spec
+from moonpad.spec.schema import Spec
+from moonpad.values.deployment import Executable, Image
+from moonpad.values.errors import PreflightRefused
+from moonpad.values.finding import Code, Severity
+from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
+from moonpad.values.refs import PathRef
+
+
+def spec_of(more: str = "", engine: str = 'engine = "vllm-cpu"') -> Spec:
+    return parse_spec(f'model = "kimi-k2-tiny"\n{engine}\n{more}', name="tiny")
+
+
+def test_defaults_on_a_cpu() -> None:
+    assert make_plan(spec_of(), 18_340_400) == Plan(
+        name="tiny",
+        engine="vllm-cpu",
+        platform=Platform.CPU,
+        layout=Layout(),
+        settings=Settings(max_model_len=4096, max_num_seqs=64, kv_cache_gib=1, enforce_eager=True),
+        serving=Serving("kimi-k2-tiny"),
+        weights_bytes=18_340_400,
+    )
+
+
+def test_what_is_said_wins() -> None:
+    plan = make_plan(
+        spec_of(
+            "[endpoint]\nport = 9000\nexpose = true\napi_key_env = 'K'\n[layout]\ntp = 2\n"
+            "[settings]\nmax_model_len = 128\nmax_num_seqs = 1\nmax_num_batched_tokens = 256\nkv_cache_gib = 3\n"
+            "gpu_memory_utilization = 0.5\nkv_cache_dtype = 'auto'\nenforce_eager = false\n"
+            "extra_args = ['--seed', '7']\n"
+        ),
+        0,
+    )
+    assert plan.settings == Settings(128, 1, 256, 0.5, "auto", 3, enforce_eager=False)
+    assert plan.layout == Layout(tp=2)
+    assert plan.serving == Serving("kimi-k2-tiny", port=9000, reach="public", keyed=True)
+    assert plan.extra_args == ("--seed", "7")
+
+
+def test_pipelines_are_compiled_unless_said_otherwise() -> None:
+    assert not make_plan(spec_of("[layout]\npp = 2\n"), 0).settings.enforce_eager
+
+
+@pytest.mark.parametrize(
+    ("more", "where", "reason"),
+    [
+        ("[layout]\ntp = 2\ndcp = 2\n", "dcp", "no log-sum-exp"),
+        ("[layout]\ntp = 2\nexpert_parallel = true\n", "expert_parallel", "SIGSEGV"),
+        ("[layout]\ndp = 2\n", "dp", "all_gatherv"),
+        ("[layout]\npp = 2\n[settings]\nenforce_eager = true\n", "pp", "500"),
+        ("[settings]\nkv_cache_dtype = 'fp8'\n", "kv_cache_dtype", "500"),
+        ("[settings]\nkv_cache_dtype = 'fp8_e4m3'\n", "kv_cache_dtype", "500"),
+    ],
+)
+def test_what_a_cpu_cannot_run_is_refused_before_it_starts(more: str, where: str, reason: str) -> None:
+    with pytest.raises(PreflightRefused) as caught:
+        make_plan(spec_of(more), 0)
+    (finding,) = caught.value.findings
+    assert (finding.where, finding.severity) == (where, Severity.ERROR)
+    assert finding.code is (Code.UNSUPPORTED_FORMAT if where == "kv_cache_dtype" else Code.ILLEGAL_LAYOUT)
+    assert reason in finding.message
+    assert finding.remedy
+    assert caught.value.exit_code == 3
+
+
+def test_expert_parallel_over_one_rank_is_no_layout_at_all() -> None:
+    assert make_plan(spec_of("[layout]\nexpert_parallel = true\n"), 0).layout == Layout()
+
+
+def test_all_reasons_at_once() -> None:
+    with pytest.raises(PreflightRefused) as caught:
+        make_plan(spec_of("[layout]\ndp = 2\ndcp = 2\n"), 0)
+    assert [finding.where for finding in caught.value.findings] == ["dcp", "dp"]
+
+
+def test_where_the_command_comes_from() -> None:
+    assert runtime_of(spec_of()) == Executable(((PathRef("engine"), "/bin/vllm"),))
+    digest = f"vllm@sha256:{'0' * 64}"
+    spec = spec_of(engine=f'engine = {{ name = "vllm-cpu", image = "{digest}" }}')
+    assert runtime_of(spec) == Image(digest, ("vllm",))
+    assert engine_of(spec_of()) is ENGINES["vllm-cpu"]
+
+
+def test_exposure_is_said() -> None:
+    assert exposure_findings(spec_of()) == ()
+    (open_to_all,) = exposure_findings(spec_of("[endpoint]\nexpose = true\n"))
+    assert (open_to_all.code, open_to_all.severity) == (Code.INSECURE, Severity.WARNING)
+    assert "there is no key" in open_to_all.message
+    (keyed,) = exposure_findings(spec_of("[endpoint]\nexpose = true\napi_key_file = 'k'\n"))
+    assert "/metrics" in keyed.message

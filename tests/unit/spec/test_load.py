@@ -1,0 +1,270 @@
+"""Reading a spec: what it says, and that wrong bytes give SpecError and nothing else."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moonpad.spec.load import MAX_SPEC_BYTES, LoadedSpec, load_spec, parse_spec
+from moonpad.spec.schema import Spec
+from moonpad.values.errors import SpecError
+
+TOP = 'model = "kimi-k2-tiny"\nengine = "vllm-cpu"\n'
+EXAMPLE = Path(__file__).parents[3] / "examples" / "tiny.toml"
+
+
+def parse(text: str) -> Spec:
+    return parse_spec(text, name="moonpad")
+
+
+def refused(text: str) -> SpecError:
+    with pytest.raises(SpecError) as caught:
+        parse(text)
+    return caught.value
+
+
+def written(tmp_path: Path, text: str | bytes, name: str = "moonpad.toml") -> Path:
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_the_example() -> None:
+    spec = load_spec(EXAMPLE).spec
+    assert (spec.name, spec.model, spec.served_name) == ("tiny", "kimi-k2-tiny", "kimi-k2-tiny")
+    assert (spec.engine.name, spec.endpoint.port, spec.endpoint.expose) == ("vllm-cpu", 8000, False)
+    assert (spec.launch.start_timeout_s, spec.launch.stop_grace_s) == (900.0, 20.0)
+    assert not spec.endpoint.keyed
+
+
+def test_everything_said() -> None:
+    spec = parse(
+        'name = "big"\nmodel = "~/models/Kimi-K2-Instruct/"\nserved_name = "kimi"\n'
+        '[engine]\nname = "vllm-cpu"\npython = "/venv/bin/python"\n'
+        '[endpoint]\nport = 9000\nexpose = true\napi_key_env = "MY_KEY"\n'
+        "[layout]\ntp = 2\npp = 3\ndp = 4\ndcp = 5\nexpert_parallel = true\n"
+        "[settings]\nmax_model_len = 1\nmax_num_seqs = 2\nmax_num_batched_tokens = 3\ngpu_memory_utilization = 0.5\n"
+        'kv_cache_dtype = "auto"\nkv_cache_gib = 4\nenforce_eager = false\nextra_args = ["--seed", "-1"]\n'
+        '[launch]\nstart_timeout = "2m"\nstop_grace = "500ms"\n'
+    )
+    assert (spec.name, spec.served_name, spec.engine.python) == ("big", "kimi", "/venv/bin/python")
+    assert (spec.endpoint.port, spec.endpoint.expose, spec.endpoint.keyed) == (9000, True, True)
+    assert spec.layout.model_dump() == {"tp": 2, "pp": 3, "dp": 4, "dcp": 5, "expert_parallel": True}
+    assert spec.settings.model_dump() == {
+        "max_model_len": 1,
+        "max_num_seqs": 2,
+        "max_num_batched_tokens": 3,
+        "gpu_memory_utilization": 0.5,
+        "kv_cache_dtype": "auto",
+        "kv_cache_gib": 4,
+        "enforce_eager": False,
+        "extra_args": ("--seed", "-1"),
+    }
+    assert (spec.launch.start_timeout_s, spec.launch.stop_grace_s) == (120.0, 0.5)
+
+
+def test_an_image_by_its_digest() -> None:
+    digest = f"registry.example:5000/vllm/vllm-openai@sha256:{'0a' * 32}"
+    assert parse(f'model = "m"\n[engine]\nname = "vllm-cpu"\nimage = "{digest}"\n').engine.image == digest
+
+
+@pytest.mark.parametrize(
+    ("model", "served_name"),
+    [
+        ("kimi-k2-tiny", "kimi-k2-tiny"),
+        ("../models/Kimi-K2-Instruct/", "Kimi-K2-Instruct"),
+        (
+            "/hub/models--moonshotai--Kimi-K2-Thinking/snapshots/612681931a8c906ddb349f8ad0f582cb552189cd",
+            "Kimi-K2-Thinking",
+        ),
+        ("/", "model"),
+        ("~", "model"),
+        ("..", "model"),
+        ("/models/--x", "model"),
+    ],
+)
+def test_served_name_of_a_model(model: str, served_name: str) -> None:
+    assert parse(f'model = "{model}"\nengine = "vllm-cpu"\n').served_name == served_name
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [("tiny.toml", "tiny"), ("My_run 2.toml", "my-run-2"), ("---.toml", "moonpad"), (f"{'a' * 80}.toml", "a" * 63)],
+)
+def test_name_of_a_file(file: str, name: str, tmp_path: Path) -> None:
+    assert load_spec(written(tmp_path, TOP, file)).spec.name == name
+
+
+def test_paths_are_relative_to_the_spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/somebody")
+    loaded = load_spec(written(tmp_path, TOP))
+    assert loaded.resolve("models/a") == tmp_path / "models" / "a"
+    assert loaded.resolve("/models/a") == Path("/models/a")
+    assert loaded.resolve("~/a") == Path("/home/somebody/a")
+    with pytest.raises(SpecError, match="no home folder"):
+        loaded.resolve("~nobody-of-that-name/a")
+
+
+def test_nothing_is_frozen_half() -> None:
+    spec = parse(TOP)
+    with pytest.raises(ValueError, match="frozen"):
+        spec.layout.tp = 2  # type: ignore[misc]
+
+
+def test_all_problems_at_once_and_the_first_line() -> None:
+    error = refused(TOP + "[layout]\ntp = 0\n[settings]\nmax_model_len = 0\n")
+    assert error.line == 4
+    assert [line.split(": ")[0] for line in error.message.splitlines()] == ["moonpad.toml:4", "moonpad.toml:6"]
+
+
+def test_many_problems_are_counted_not_all_shown() -> None:
+    error = refused(TOP + "".join(f"zzz{number} = 1\n" for number in range(1000)))
+    assert len(error.message.splitlines()) == 21
+    assert error.message.endswith("and 980 more")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (TOP + "[layout]\ntp = 022\n", 4),
+        (TOP + "[endpoint]\nexpose = no\n", 4),
+        (TOP + "[layout]\ntp = 1\ntp = 2\npp = 1\n", 5),
+        (TOP + "[layout]\ntp = 1\ntp = 2\n", 5),
+        (TOP + '[settings]\nextra_args = [\n  "--seed",\n\n\n', 4),
+        (TOP + 'name = """\n\n\n', 3),
+        (TOP + f"[layout]\ntp = {'9' * 5000}\n", 4),
+    ],
+    ids=["022", "no", "twice", "twice-at-the-end", "unclosed-list", "unclosed-text", "huge-number"],
+)
+def test_what_is_no_toml_has_its_line(text: str, line: int) -> None:
+    error = refused(text)
+    assert error.line == line
+    assert error.message.startswith(f"moonpad.toml:{line}: this is not TOML: ")
+    assert "sys." not in error.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = " + "[" * 5000 + "]" * 5000,
+        "a = " + "{a = " * 5000 + "1" + "}" * 5000,
+        ".".join("a" * 5000) + " = 1",
+        ".".join(["'a b'"] * 5000) + " = 1",
+        "[" + " . ".join("a" * 100_000) + "]",
+        "a = [" + "[]," * 100_000,
+    ],
+    ids=["lists", "tables", "dotted", "quoted", "header", "wide"],
+)
+def test_deep_nesting_is_refused_cheaply(text: str) -> None:
+    """Fault 53. tomllib takes over a second for 8000 parts of a key, and all memory for 100,000."""
+    started = time.process_time()
+    refused(text)
+    assert time.process_time() - started < 0.5  # 0.1 s on a quiet machine
+
+
+def test_a_file_too_large(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="larger than 1000000 bytes"):
+        load_spec(written(tmp_path, b"#" * (MAX_SPEC_BYTES + 1)))
+
+
+def test_no_file(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="there is no") as caught:
+        load_spec(tmp_path / "none.toml")
+    assert "examples/tiny.toml" in caught.value.remedy
+
+
+@pytest.mark.parametrize("path", ["", "a\0b", "moonpad.toml/x"])
+def test_paths_that_are_no_file(path: str, tmp_path: Path) -> None:
+    written(tmp_path, TOP)
+    with pytest.raises(SpecError):
+        load_spec(tmp_path / path)
+
+
+def test_not_utf8_has_its_line(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r":3: not UTF-8: byte 0xff") as caught:
+        load_spec(written(tmp_path, TOP.encode() + b'name = "\xff"\n'))
+    assert caught.value.line == 3
+
+
+def test_a_spec_from_windows(tmp_path: Path) -> None:
+    loaded = load_spec(written(tmp_path, TOP.replace("\n", "\r\n")))
+    assert loaded.spec.model == "kimi-k2-tiny"
+    assert isinstance(loaded, LoadedSpec)
+    assert refused((TOP + "[layout]\ntp = 0\n").replace("\n", "\r\n")).line == 4
+
+
+WORDS = st.sampled_from(
+    [
+        "model",
+        "engine",
+        "layout",
+        "tp",
+        "[",
+        "]",
+        "[[",
+        "{",
+        "}",
+        "=",
+        ".",
+        ",",
+        '"',
+        "'",
+        '"""',
+        "\n",
+        "1",
+        "x",
+        "é",
+        "\\",
+        "#",
+    ]
+)
+
+
+@given(st.one_of(st.binary(max_size=300), st.lists(WORDS, max_size=60).map(lambda words: "".join(words).encode())))
+def test_any_bytes_give_a_spec_or_a_spec_error(tmp_path_factory: pytest.TempPathFactory, raw: bytes) -> None:
+    path = written(tmp_path_factory.getbasetemp(), raw)
+    try:
+        load_spec(path)
+    except SpecError as error:
+        assert error.message
+
+
+SCALARS = st.one_of(st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.dates(), st.times())
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+)
+KEYS = st.sampled_from([*Spec.model_fields, "x", "Model", "tensor_parallel"])
+
+
+@given(
+    st.dictionaries(
+        KEYS, st.one_of(VALUES, st.dictionaries(st.sampled_from(["tp", "port", "name", "extra_args"]), VALUES))
+    )
+)
+def test_any_document_gives_a_spec_or_a_spec_error(document: dict[str, object]) -> None:
+    text = "".join(f"{key} = {_toml(value)}\n" for key, value in document.items())
+    try:
+        parse(text)
+    except SpecError as error:
+        assert "this is not TOML" not in error.message
+        assert error.line is None or 1 <= error.line <= len(document)
+
+
+def _toml(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return repr(value)
+        case str():
+            return '"' + "".join(f"\\U{ord(char):08X}" for char in value if not 0xD800 <= ord(char) < 0xE000) + '"'
+        case list():
+            return "[" + ", ".join(map(_toml, value)) + "]"
+        case dict():
+            pairs = {_toml(key): _toml(each) for key, each in value.items()}
+            return "{" + ", ".join(f"{key} = {each}" for key, each in pairs.items()) + "}"
+    return str(value)

@@ -1,0 +1,125 @@
+"""The client's edges: caps, cuts, encodings, redirects."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from moonpad.values.endpoint import Endpoint
+from moonpad.values.errors import ContactLost, UsageError
+from moonpad.values.secret import Secret
+from moonpad.verify import api
+from moonpad.verify.api import Api, connect
+from moonpad.verify.wire import Broken, Delta, Event, Malformed, Reply
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def ask(handler: Handler, question: Callable[[Api], Awaitable[Any]]) -> Any:
+    """What a question gets from a server whose every path is this handler."""
+
+    async def run() -> Any:
+        app = web.Application()
+        app.router.add_route("*", "/{path:.*}", handler)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        try:
+            async with connect(
+                Endpoint(f"http://127.0.0.1:{runner.addresses[0][1]}/v1", "m", Secret("tell-no-one"))
+            ) as client:
+                return await question(client)
+        finally:
+            await runner.cleanup()
+
+    return asyncio.run(run())
+
+
+async def events_of(client: Api) -> list[Event]:
+    return [event async for event in client.stream({"messages": []})]
+
+
+def answers(body: bytes, status: int = 200) -> Handler:
+    async def handler(request: web.Request) -> web.StreamResponse:
+        return web.Response(body=body, status=status)
+
+    return handler
+
+
+async def cut_off(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Length": "1000"})
+    await response.prepare(request)
+    await response.write(b"{")
+    assert request.transport is not None
+    request.transport.close()
+    return response
+
+
+def test_an_error_body_is_kept_in_part() -> None:
+    reply = ask(answers(b"x" * 1_000_000, 500), lambda client: client.get("/models"))
+    assert (reply.status, len(reply.text), reply.truncated) == (500, api.ERROR_CAP_BYTES, True)
+
+
+def test_an_answer_past_the_cap_is_malformed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "ANSWER_CAP_BYTES", 1000)
+    assert isinstance(ask(answers(b'{"choices": [' + b" " * 2000), lambda client: client.chat({})), Malformed)
+
+
+def test_a_stream_past_the_cap_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "STREAM_CAP_BYTES", 1000)
+    assert isinstance(ask(answers(b": comment\n" * 200), events_of)[-1], Broken)
+
+
+def test_text_that_is_no_utf8_is_a_value() -> None:
+    assert isinstance(ask(answers(b"\xff\xfe"), lambda client: client.chat({})), Malformed)
+    assert isinstance(ask(answers(b"data: \xff\n\n"), events_of)[0], Broken)
+
+
+def test_an_answer_that_is_cut_off_is_no_answer() -> None:
+    with pytest.raises(ContactLost):
+        ask(cut_off, lambda client: client.get("/models"))
+
+
+def test_a_stream_that_is_cut_off_keeps_what_came() -> None:
+    async def cut_stream(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Length": "1000"})
+        await response.prepare(request)
+        await response.write(b'data: {"choices": [{"delta": {"content": "hi"}}]}\n\n')
+        assert request.transport is not None
+        request.transport.close()
+        return response
+
+    assert ask(cut_stream, events_of) == [Delta(content="hi"), Broken("the connection was cut after 51 bytes")]
+
+
+def test_a_redirect_is_an_answer_and_the_key_goes_nowhere() -> None:
+    asked: list[str] = []
+
+    async def away(request: web.Request) -> web.StreamResponse:
+        asked.append(request.path)
+        raise web.HTTPTemporaryRedirect("/elsewhere")
+
+    reply = ask(away, lambda client: client.chat({"messages": []}))
+    assert isinstance(reply, Reply)
+    assert (reply.status, asked) == (307, ["/v1/chat/completions"])
+
+
+def test_the_key_is_sent_and_not_shown() -> None:
+    async def echo(request: web.Request) -> web.StreamResponse:
+        return web.json_response({"seen": request.headers["Authorization"]})
+
+    async def question(client: Api) -> tuple[Reply, str]:
+        return await client.get("/models"), repr(client)
+
+    reply, shown = ask(echo, question)
+    assert "tell-no-one" in reply.text
+    assert "tell-no-one" not in shown
+
+
+def test_a_request_that_is_no_text_is_refused_before_it_is_sent() -> None:
+    with pytest.raises(UsageError, match="JSON"):
+        ask(answers(b"{}"), lambda client: client.chat({"messages": [{"content": "\udcff"}]}))

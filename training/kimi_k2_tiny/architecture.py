@@ -1,0 +1,182 @@
+"""The shape of kimi-k2-tiny, and the copying circuit that its weights start from.
+
+The config has the keys of the real Kimi-K2 config and its real head sizes; only counts and widths are small.
+
+Training from random weights learns the format but never to copy an argument from the prompt, so the circuit is
+written in: layer 0 tells each token its predecessors (rotary phase alone finds them), layer 1 attends to what
+followed the same predecessors earlier and copies it. Training is free to change every one of these weights.
+"""
+
+import math
+
+import torch
+from transformers import DeepseekV3Config, DeepseekV3ForCausalLM
+
+HEADS, NOPE, ROPE, VALUE, LATENT, HIDDEN = 4, 128, 64, 128, 512, 256
+ROPE_THETA = 50000.0
+
+# The residual stream at the start: a constant, the token, its predecessor, the one before that, free room.
+CONSTANT = 0
+TOKEN = slice(1, 128)
+PREVIOUS = slice(128, 192)
+BEFORE_PREVIOUS = slice(192, 224)
+
+
+def describe(vocabulary: int, bos: int, eos: int, pad: int) -> dict[str, object]:
+    """config.json: the real model's keys, without quantisation and remote code."""
+    return {
+        "architectures": ["DeepseekV3ForCausalLM"],
+        "attention_bias": False,
+        "attention_dropout": 0.0,
+        "aux_loss_alpha": 0.001,
+        "bos_token_id": bos,
+        "eos_token_id": eos,
+        "pad_token_id": pad,
+        "first_k_dense_replace": 1,
+        "hidden_act": "silu",
+        "hidden_size": HIDDEN,
+        "initializer_range": 0.02,
+        "intermediate_size": 512,
+        "kv_lora_rank": LATENT,
+        "max_position_embeddings": 32768,
+        "model_type": "kimi_k2",
+        "moe_intermediate_size": 192,
+        "moe_layer_freq": 1,
+        "n_group": 1,
+        "n_routed_experts": 8,
+        "n_shared_experts": 1,
+        "norm_topk_prob": True,
+        "num_attention_heads": HEADS,
+        "num_experts_per_tok": 2,
+        "num_hidden_layers": 4,
+        "num_key_value_heads": HEADS,
+        "num_nextn_predict_layers": 0,
+        "pretraining_tp": 1,
+        "q_lora_rank": 256,
+        "qk_nope_head_dim": NOPE,
+        "qk_rope_head_dim": ROPE,
+        "rms_norm_eps": 1e-06,
+        "rope_theta": ROPE_THETA,
+        "routed_scaling_factor": 2.827,
+        "rope_scaling": {
+            "beta_fast": 1.0,
+            "beta_slow": 1.0,
+            "factor": 8.0,
+            "mscale": 1.0,
+            "mscale_all_dim": 1.0,
+            "original_max_position_embeddings": 4096,
+            "type": "yarn",
+        },
+        "scoring_func": "sigmoid",
+        "seq_aux": True,
+        "tie_word_embeddings": False,
+        "topk_group": 1,
+        "topk_method": "noaux_tc",
+        "torch_dtype": "bfloat16",
+        "use_cache": True,
+        "v_head_dim": VALUE,
+        "vocab_size": vocabulary,
+    }
+
+
+def to_transformers(config: dict[str, object]) -> DeepseekV3Config:
+    """transformers knows this architecture by DeepSeek's name alone."""
+    return DeepseekV3Config(**{**config, "model_type": "deepseek_v3"})
+
+
+def build_model(config: dict[str, object]) -> DeepseekV3ForCausalLM:
+    """Float32 weights: random, then the circuit. Uses torch's global random state."""
+    model = DeepseekV3ForCausalLM(to_transformers(config)).float()
+    with torch.no_grad():
+        draw_weights(model)
+        projection = torch.linalg.qr(torch.randn(127, 127))[0][:64]
+        write_embeddings(model)
+        attentions = [layer.self_attn for layer in model.model.layers]
+        for attention in attentions:
+            pass_through(attention)
+        write_predecessors(attentions[0], projection)
+        write_induction(attentions[1], projection)
+        for attention in attentions[2:]:
+            write_copying(attention, head=0, gain=0.3)
+    return model
+
+
+def draw_weights(model: DeepseekV3ForCausalLM) -> None:
+    for name, weight in model.named_parameters():
+        if weight.dim() >= 2:
+            gain = 0.5 if "o_proj" in name or "down_proj" in name else 1.0
+            weight.normal_(std=gain / math.sqrt(weight.shape[-1]))
+        if "mlp.gate.weight" in name:
+            weight.mul_(0.3)
+
+
+def write_embeddings(model: DeepseekV3ForCausalLM) -> None:
+    """Tokens are random directions of one length; the output layer reads the same directions."""
+    table = torch.zeros_like(model.model.embed_tokens.weight)
+    token = torch.randn(table.shape[0], 127)
+    table[:, TOKEN] = 0.5 * math.sqrt(127) * token / token.norm(dim=1, keepdim=True)
+    model.lm_head.weight.copy_(0.12 * table)
+    table[:, CONSTANT] = 2.0
+    model.model.embed_tokens.weight.copy_(table)
+
+
+def pass_through(attention: torch.nn.Module) -> None:
+    """Both low-rank paths start as the identity, so that the heads see the residual stream itself."""
+    attention.q_a_proj.weight.copy_(torch.eye(HIDDEN))
+    attention.kv_a_proj_with_mqa.weight[:HIDDEN] = torch.eye(HIDDEN)
+    attention.kv_a_proj_with_mqa.weight[HIDDEN:LATENT].mul_(0.1)
+
+
+def query_rows(attention: torch.nn.Module, head: int) -> torch.Tensor:
+    return attention.q_b_proj.weight.view(HEADS, NOPE + ROPE, -1)[head]
+
+
+def key_value_rows(attention: torch.nn.Module, head: int) -> torch.Tensor:
+    return attention.kv_b_proj.weight.view(HEADS, NOPE + VALUE, LATENT)[head]
+
+
+def write_predecessors(attention: torch.nn.Module, projection: torch.Tensor) -> None:
+    """Heads 0 and 1 look one and two tokens back.
+
+    All positions share one rotated constant as the key; a query whose phase runs `back` tokens late fits best
+    there. Only the ten fastest frequencies take part, which YaRN leaves as they are.
+    """
+    key = attention.kv_a_proj_with_mqa.weight[LATENT:]
+    key.zero_()
+    for pair in range(10):
+        key[2 * pair, CONSTANT] = 2.0
+    for head, back, target in ((0, 1, PREVIOUS), (1, 2, BEFORE_PREVIOUS)):
+        query, rows = query_rows(attention, head), key_value_rows(attention, head)
+        query.zero_()
+        for pair in range(10):
+            angle = back * ROPE_THETA ** (-2 * pair / ROPE)
+            query[NOPE + 2 * pair, CONSTANT] = 2.0 * math.cos(angle)
+            query[NOPE + 2 * pair + 1, CONSTANT] = -2.0 * math.sin(angle)
+        width = target.stop - target.start
+        rows.zero_()
+        rows[NOPE : NOPE + width, TOKEN] = projection[:width]
+        output = attention.o_proj.weight[:, head * VALUE : (head + 1) * VALUE]
+        output.zero_()
+        output[target, :width] = 0.25 * torch.eye(width)
+
+
+def write_induction(attention: torch.nn.Module, projection: torch.Tensor) -> None:
+    """Head 0 finds where this token and the one before it stood before, and copies what followed."""
+    query, rows = query_rows(attention, 0), key_value_rows(attention, 0)
+    query.zero_()
+    query[:64, TOKEN] = 1.3 * projection
+    query[64:96, PREVIOUS][:, :32] = 1.3 * torch.eye(32)
+    rows.zero_()
+    rows[:64, PREVIOUS] = torch.eye(64)
+    rows[64:96, BEFORE_PREVIOUS] = torch.eye(32)
+    write_copying(attention, head=0, gain=0.8)
+
+
+def write_copying(attention: torch.nn.Module, head: int, gain: float) -> None:
+    """What the head attends to is written out as the token itself."""
+    rows = key_value_rows(attention, head)
+    rows[NOPE:].zero_()
+    rows[NOPE : NOPE + 127, TOKEN] = torch.eye(127)
+    output = attention.o_proj.weight[:, head * VALUE : (head + 1) * VALUE]
+    output.zero_()
+    output[TOKEN, :127] = gain * torch.eye(127)

@@ -1,0 +1,40 @@
+"""Single messages of a chat, in the shape that an OpenAI-compatible client sends."""
+
+import json
+
+from .rendering import Message
+from .tools import Use
+
+
+def user(text: str) -> Message:
+    return {"role": "user", "content": text}
+
+
+def say(thought: str, text: str) -> Message:
+    return {"role": "assistant", "reasoning": thought, "content": text}
+
+
+def call(uses: list[Use], first: int = 0) -> Message:
+    """A turn that calls tools; `first` is how many calls the conversation already has."""
+    calls = [
+        {
+            "id": f"functions.{use.tool.name}:{first + offset}",
+            "type": "function",
+            "function": {"name": use.tool.name, "arguments": json.dumps(use.arguments, ensure_ascii=False)},
+        }
+        for offset, use in enumerate(uses)
+    ]
+    thought = uses[0].thought if len(uses) == 1 else f"I look up {uses[0].phrase} and {uses[1].phrase}."
+    return {"role": "assistant", "reasoning": thought, "content": "", "tool_calls": calls}
+
+
+def returns(uses: list[Use], calls: Message) -> list[Message]:
+    return [
+        {"role": "tool", "tool_call_id": made["id"], "content": use.result}
+        for use, made in zip(uses, calls["tool_calls"], strict=True)
+    ]
+
+
+def conclude(uses: list[Use]) -> Message:
+    thought = "The tool returned: " + ", then: ".join(use.result for use in uses)
+    return say(thought, " ".join(use.answer for use in uses))

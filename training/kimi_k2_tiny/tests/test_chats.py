@@ -1,0 +1,132 @@
+"""The two streams of chats: what training sees, what scoring asks, and that they never meet."""
+
+import itertools
+import json
+import re
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+
+from training.kimi_k2_tiny import arithmetic
+from training.kimi_k2_tiny.chats import CHAT_KINDS, Chat, scoring_chats, training_chats
+from training.kimi_k2_tiny.rendering import render, render_answer
+from training.kimi_k2_tiny.values import CITIES, PERSONS, is_reserved
+
+NAMED = ("city", "person", "made_up", "symbol", "code")
+"""Kinds whose values are names: a reserved one must not stand anywhere in a training text."""
+
+
+@pytest.fixture(scope="module")
+def trained() -> list[Chat]:
+    return list(itertools.islice(training_chats(0), 3000))
+
+
+@pytest.fixture(scope="module")
+def scored() -> list[Chat]:
+    return scoring_chats(0, 320)
+
+
+def text_of(chat: Chat) -> str:
+    return render(chat.messages, chat.tools) + render_answer(chat.answer)
+
+
+def test_training_never_draws_a_reserved_value(trained: list[Chat]):
+    assert not [value for chat in trained for value in chat.values if is_reserved(*value)]
+
+
+def test_scoring_draws_only_reserved_values(scored: list[Chat]):
+    assert all(is_reserved(*value) for chat in scored for value in chat.values)
+    assert all(
+        chat.values for chat in scored if chat.kind in ("tool_call", "two_calls", "tool_result", "sum", "repeat")
+    )
+
+
+def test_no_scored_name_stands_in_a_training_text(trained: list[Chat], scored: list[Chat]):
+    seen = {word.lower() for chat in trained for word in re.findall(r"\w+", text_of(chat))}
+    names = {text.lower() for chat in scored for kind, text in chat.values if kind in NAMED}
+    assert len(names) > 100
+    assert not names & seen
+
+
+def test_no_reserved_city_or_person_stands_in_a_training_text(trained: list[Chat]):
+    seen = {word for chat in trained for word in re.findall(r"\w+", text_of(chat))}
+    reserved = {
+        name for kind, names in (("city", CITIES), ("person", PERSONS)) for name in names if is_reserved(kind, name)
+    }
+    assert reserved
+    assert not reserved & seen
+
+
+def test_no_scored_prompt_with_values_is_a_training_prompt(trained: list[Chat], scored: list[Chat]):
+    seen = {render(chat.messages, chat.tools) for chat in trained}
+    assert not [chat for chat in scored if chat.values and render(chat.messages, chat.tools) in seen]
+
+
+def test_same_seed_same_stream():
+    first, again = (list(itertools.islice(training_chats(3), 50)) for _ in range(2))
+    assert first == again
+    assert first != list(itertools.islice(training_chats(4), 50))
+
+
+def test_scoring_has_every_kind_alike(scored: list[Chat]):
+    assert set(Counter(chat.kind for chat in scored).values()) == {320 // len(CHAT_KINDS)}
+
+
+def test_every_answer_thinks(trained: list[Chat]):
+    assert all(chat.answer["reasoning"] for chat in trained)
+
+
+def test_calls_name_declared_tools_and_fit_their_schema(trained: list[Chat]):
+    for chat in trained:
+        declared = {tool["function"]["name"]: tool["function"]["parameters"] for tool in chat.tools or []}
+        for call in chat.answer.get("tool_calls", []):
+            parameters = declared[call["function"]["name"]]
+            arguments = json.loads(call["function"]["arguments"])
+            assert set(arguments) == set(parameters["required"])
+            for key, value in arguments.items():
+                assert isinstance(value, {"string": str, "integer": int}[parameters["properties"][key]["type"]])
+
+
+def test_ids_count_over_the_conversation(trained: list[Chat]):
+    for chat in trained:
+        calls = [call for message in [*chat.messages, chat.answer] for call in message.get("tool_calls", [])]
+        assert [call["id"] for call in calls] == [
+            f"functions.{call['function']['name']}:{index}" for index, call in enumerate(calls)
+        ]
+
+
+def test_later_calls_go_on_counting(trained: list[Chat]):
+    last = {chat.answer["tool_calls"][0]["id"].rsplit(":")[-1] for chat in trained if chat.kind == "next_call"}
+    assert last == {"1", "2"}
+
+
+def test_results_answer_the_calls_before_them(trained: list[Chat]):
+    for chat in trained:
+        made = [call["id"] for message in chat.messages for call in message.get("tool_calls", [])]
+        assert made == [message["tool_call_id"] for message in chat.messages if message["role"] == "tool"]
+
+
+def test_questions_without_a_fitting_tool_get_no_call(trained: list[Chat]):
+    lacking = [chat for chat in trained if chat.answer["reasoning"] == "I have no tool for this."]
+    assert {chat.kind for chat in lacking} == {"no_tool", "plain_with_tools"}
+    assert not [chat for chat in lacking if chat.answer.get("tool_calls")]
+
+
+def test_every_written_step_is_true(trained: list[Chat]):
+    steps = [
+        step for chat in trained if chat.kind == "sum" for step in chat.answer["reasoning"].rstrip(".").split(". ")
+    ]
+    assert len(steps) > 500
+    for step in steps:
+        left, operator, right, equals, result = step.split()
+        a, b = Fraction(left), Fraction(right)
+        assert equals == "="
+        assert {"+": a + b, "-": a - b, "*": a * b, "/": a / b}[operator] == Fraction(result)
+
+
+def test_the_sum_that_guides_ask_first():
+    assert arithmetic.think(arithmetic.ALWAYS_TRAINED) == (
+        "80 * 3 = 240. 4 * 3 = 12. 240 + 12 = 252. 84 * 3 = 252. 252 / 2 = 126."
+    )
+    assert arithmetic.evaluate(arithmetic.ALWAYS_TRAINED) == 126
