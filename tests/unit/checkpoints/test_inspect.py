@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import time
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +71,7 @@ def test_no_folder(tmp_path: Path) -> None:
 
 def test_a_missing_shard_of_62(folder: Path) -> None:
     (folder / SHARD_17).unlink()
-    started = time.process_time()
     files = inspect(folder)
-    assert time.process_time() - started < 2
     assert said(files) == {
         SHARD_17: "is missing",
         "weights": "1 of 62 files are missing: 192 bytes (0.0 MiB) of 0.0 MiB",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -152,18 +151,28 @@ def test_what_is_no_toml_has_its_line(text: str, line: int) -> None:
     [
         "a = " + "[" * 5000 + "]" * 5000,
         "a = " + "{a = " * 5000 + "1" + "}" * 5000,
+        "a = [" + "[]," * 100_000,
+    ],
+    ids=["lists", "tables", "wide"],
+)
+def test_deep_nesting_is_refused(text: str) -> None:
+    """Fault 53."""
+    refused(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         ".".join("a" * 5000) + " = 1",
         ".".join(["'a b'"] * 5000) + " = 1",
         "[" + " . ".join("a" * 100_000) + "]",
-        "a = [" + "[]," * 100_000,
     ],
-    ids=["lists", "tables", "dotted", "quoted", "header", "wide"],
+    ids=["dotted", "quoted", "header"],
 )
-def test_deep_nesting_is_refused_cheaply(text: str) -> None:
+def test_a_long_key_never_reaches_the_parser(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fault 53. tomllib takes over a second for 8000 parts of a key, and all memory for 100,000."""
-    started = time.process_time()
-    refused(text)
-    assert time.process_time() - started < 0.5  # 0.1 s on a quiet machine
+    monkeypatch.setattr("tomllib.loads", lambda text: pytest.fail("it was parsed"))
+    assert "more than 16 parts" in refused(text).message
 
 
 def test_a_file_too_large(tmp_path: Path) -> None:
