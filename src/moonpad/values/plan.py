@@ -19,7 +19,9 @@ class Platform(StrEnum):
 class Layout:
     """How the model is spread: tensor, pipeline, data, expert and decode-context parallel.
 
-    `ep` is the number of ranks that share the experts, 1 where each rank slices every expert.
+    `tp` is that of attention: where an engine's attention is data-parallel inside a tensor-parallel group (attention
+    DP of SGLang and TensorRT-LLM), the group's size is tp × dp. `ep` is the number of ranks that share the experts, 1
+    where each rank slices every expert; where it is below tp × dp, each expert is sliced over the rest.
     """
 
     tp: int = 1
@@ -45,6 +47,21 @@ class Settings:
     kv_cache_gib: int | None = None
     """Bytes given to the KV cache on a CPU, in whole GiB; on devices the memory fraction decides instead."""
     enforce_eager: bool = False
+    prefix_caching: bool | None = None
+    attention_backend: str | None = None
+    block_size: int | None = None
+    kv_free_fraction: float | None = None
+    """TensorRT-LLM: the share of what the weights leave free, instead of a share of the whole device."""
+    redundant_experts: int = 0
+    """Copies of experts beyond the model's own, for load balance."""
+    gpu_experts: int | None = None
+    """KTransformers: how many experts of each layer lie on the devices; the others are in host RAM."""
+
+    def __post_init__(self) -> None:
+        for name in ("gpu_memory_utilization", "kv_free_fraction"):
+            fraction = getattr(self, name)
+            if fraction is not None and not 0 < fraction <= 1:
+                raise ValueError(f"{name} is a fraction above 0 and at most 1, got {fraction}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +78,11 @@ class Serving:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One way to serve one checkpoint. `weights_bytes` is what the checkpoint's tensors take, exactly."""
+    """One way to serve one checkpoint. `weights_bytes` is what the checkpoint's tensors take, exactly.
+
+    `nodes` machines of `devices_per_node` devices each; `scheme` is the checkpoint's format (`Quantization.scheme`), for engines
+    that must be told.
+    """
 
     name: str
     engine: str
@@ -75,3 +96,7 @@ class Plan:
     """How long a start may take before it is given up."""
     stop_grace_s: float = 20.0
     """How long a stop may take before what is left is killed."""
+    engine_version: str = ""
+    nodes: int = 1
+    devices_per_node: int = 0
+    scheme: str = "bf16"

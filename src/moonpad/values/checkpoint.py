@@ -1,0 +1,167 @@
+"""What a checkpoint is made of: the architecture, the formats of its weights, groups of tensors with bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+
+class Component(StrEnum):
+    """The parts of a Kimi-K2 checkpoint, by the names that `memory.weights` in the JSON of `plan` has."""
+
+    ROUTED_EXPERTS = "routed_experts"
+    SHARED_EXPERTS = "shared_experts"
+    DENSE_MLP = "dense_mlp"
+    Q_A = "q_a"
+    Q_B = "q_b"
+    KV_A = "kv_a"
+    KV_B = "kv_b"
+    O_PROJ = "o_proj"
+    ROUTER = "router"
+    NORMS = "norms"
+    EMBED_TOKENS = "embed_tokens"
+    LM_HEAD = "lm_head"
+    VISION = "vision"
+    ROTARY = "rotary"
+    """`rotary_emb.inv_freq`: in the files of Kimi-K2, loaded by no engine."""
+    DECODE_WEIGHTS = "decode_weights"
+    """W_UK and W_UV in BF16, which engines keep beside kv_b; in no file."""
+    OTHER = "other"
+
+
+class Sharding(StrEnum):
+    """How an engine spreads a group over the ranks."""
+
+    EXPERTS = "experts"
+    """Whole experts over the expert-parallel ranks; each expert sliced over the rest of the ranks."""
+    TENSOR = "tensor"
+    REPLICATED = "replicated"
+    NOT_LOADED = "not loaded"
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """The sizes of a DeepSeek-V3-like model, by the names of its config.json where they are short enough.
+
+    `vision_parameters` counts the tower and the projector of a multimodal checkpoint, held in BF16; 0 for text alone.
+    """
+
+    model_type: str
+    layers: int
+    hidden: int
+    heads: int
+    q_lora_rank: int
+    kv_lora_rank: int
+    qk_nope_head_dim: int
+    qk_rope_head_dim: int
+    v_head_dim: int
+    intermediate: int
+    dense_layers: int
+    """The first layers, which have an MLP instead of experts: `first_k_dense_replace`."""
+    routed_experts: int
+    experts_per_token: int
+    shared_experts: int
+    moe_intermediate: int
+    vocabulary: int
+    max_context: int
+    tied_embeddings: bool = False
+    vision_parameters: int = 0
+    nextn_layers: int = 0
+    """Layers for multi-token prediction: 0 in the whole Kimi-K2 family."""
+    topk_method: str = "noaux_tc"
+    scoring: str = "sigmoid"
+
+    @property
+    def moe_layers(self) -> int:
+        return self.layers - self.dense_layers
+
+
+@dataclass(frozen=True, slots=True)
+class TensorFormat:
+    """How a matrix of (rows, columns) = (output, input) features lies in a file.
+
+    `bits` a weight; one scale of `scale_bytes` for each block of (rows, columns), the last ones cut short;
+    `extra_bytes` in `extra_tensors` tensors beside (a shape, a global scale). `block` None: no scales.
+    """
+
+    name: str
+    """`bf16`, `fp8`, `int4`, `nvfp4`, `mxfp4`, `int8` …"""
+    bits: int
+    block: tuple[int, int] | None = None
+    scale_bytes: int = 0
+    extra_bytes: int = 0
+    extra_tensors: int = 0
+
+
+BF16 = TensorFormat("bf16", 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantization:
+    """What the weights are: `method` as `quant_method` of config.json says it, "" for plain BF16.
+
+    `formats` names the components that are not BF16. `scheme` is our short name for rules and people:
+    `bf16`, `fp8`, `int4`, `w4a16`, `nvfp4`, `mxfp4`, `w8a8`, `w4a8`, `gguf`.
+    """
+
+    scheme: str
+    method: str = ""
+    formats: Mapping[Component, TensorFormat] = field(default_factory=dict)
+    kv_cache: str | None = None
+    """`fp8` where the checkpoint brings scales for an FP8 KV cache."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "formats", MappingProxyType(dict(self.formats)))
+
+    def format_of(self, component: Component) -> TensorFormat:
+        return self.formats.get(component, BF16)
+
+
+@dataclass(frozen=True, slots=True)
+class TensorGroup:
+    """The tensors of one component in one layer, `layer` None for what lies outside the layers.
+
+    `parameters` counts weights without scales; `size_bytes` and `tensors` count everything in the files.
+    `before`: whether what lies outside stands before the layers (the embedding), and so on the first pipeline stage.
+    """
+
+    component: Component
+    layer: int | None
+    parameters: int
+    size_bytes: int
+    tensors: int
+    sharding: Sharding
+    before: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A model as it lies on a disk. `source` says where the knowledge comes from: a folder, or a row of the catalogue.
+
+    `groups` is empty where only the size is known (GGUF): then `total_bytes` alone says something.
+    """
+
+    name: str
+    architecture: Architecture
+    quantization: Quantization
+    groups: tuple[TensorGroup, ...]
+    source: str
+    total_bytes: int
+
+    @property
+    def parameters(self) -> int:
+        return sum(group.parameters for group in self.groups)
+
+    @property
+    def tensors(self) -> int:
+        return sum(group.tensors for group in self.groups)
+
+
+def bytes_by_component(groups: Iterable[TensorGroup]) -> dict[Component, int]:
+    """Bytes of each component that is there, over all layers."""
+    found: dict[Component, int] = {}
+    for group in groups:
+        found[group.component] = found.get(group.component, 0) + group.size_bytes
+    return found

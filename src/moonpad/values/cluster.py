@@ -1,0 +1,70 @@
+"""Devices and what joins them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from moonpad.values.plan import Platform
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One device as an engine counts it: of an Ascend 910C each of its two dies is one.
+
+    `driver_bytes` is what the driver says; `usable_bytes` is what the engine's runtime sees of it, and what memory
+    fractions are fractions of. Both are 0 for a CPU, whose memory is the host's.
+    """
+
+    id: str
+    product: str
+    vendor: str
+    platform: Platform
+    architecture: str
+    """`Hopper`, `CDNA3` …"""
+    capability: str
+    """`9.0`, `gfx942`, `A3` …"""
+    driver_bytes: int
+    usable_bytes: int
+    native_fp8: bool
+    native_fp4: bool
+    per_node: int
+    """How many a usual machine has."""
+    scaleup_domain: int
+    """How many are joined by the fast links (NVLink, xGMI, HCCS)."""
+    memory_bytes_per_s: float | None = None
+    bf16_flops: float | None = None
+    scaleup_bytes_per_s: float | None = None
+    network_bits_per_s: float | None = None
+    standing: str = "reported"
+    source: str = ""
+
+    @property
+    def sm(self) -> int | None:
+        """90 for the compute capability 9.0; None where there is none."""
+        major, dot, minor = self.capability.partition(".")
+        return int(major) * 10 + int(minor) if dot and major.isdigit() and minor.isdigit() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What a node offers beside its devices; None: unknown."""
+
+    memory_bytes: int | None = None
+    sockets: int | None = None
+    processor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """`nodes` machines with `per_node` devices of one kind each. `name` is how a person writes it: `2x8xH800`."""
+
+    name: str
+    nodes: int
+    per_node: int
+    device: Device
+    host: Host = Host()
+    detected: bool = False
+
+    @property
+    def devices(self) -> int:
+        return self.nodes * self.per_node
