@@ -80,8 +80,7 @@ class Serving:
 class Plan:
     """One way to serve one checkpoint. `weights_bytes` is what the checkpoint's tensors take, exactly.
 
-    `nodes` machines of `devices_per_node` devices each; `scheme` is the checkpoint's format (`Quantization.scheme`), for engines
-    that must be told.
+    `nodes` machines of `devices_per_node` devices each; `scheme` is that of `Quantization`.
     """
 
     name: str
