@@ -82,8 +82,9 @@ class Architecture:
 class TensorFormat:
     """How a matrix of (rows, columns) = (output, input) features lies in a file.
 
-    `bits` a weight; one scale of `scale_bytes` for each block of (rows, columns), the last ones cut short;
-    `extra_bytes` in `extra_tensors` tensors beside (a shape, a global scale). `block` None: no scales.
+    `bits` a weight; one scale of `scale_bytes` for each block of (rows, columns), the last ones cut short; none
+    where `block` is None. `extra_bytes` is what else lies beside a matrix (a shape, a global scale). `extra_tensors`
+    counts every tensor in the file beside the weight's own, the one of the scales among them.
     """
 
     name: str

@@ -25,6 +25,11 @@ class Published:
     figures: tuple[tuple[str, float], ...]
     source: str
     note: str = ""
+    engine_version: str = ""
+    """"" where the source does not say."""
+    checked: str = ""
+    """The day on which the source was last checked, `2026-11-20`."""
+    standing: str = "reported"
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,8 @@ class Serving:
     keyed: bool = False
     tool_parser: str | None = "kimi_k2"
     reasoning_parser: str | None = "kimi_k2"
+    trust_remote_code: bool = False
+    """Run the Python that lies in the checkpoint. The tokenizer that Kimi-K2 was published with is such code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +101,6 @@ class Plan:
     nodes: int = 1
     devices_per_node: int = 0
     scheme: str = "bf16"
+    host_cores: int = 0
+    """Physical cores of a node, for engines that compute on them; 0: not known."""
+    host_numa_nodes: int = 0

@@ -1,0 +1,87 @@
+"""Measured starts: what an engine had left for the KV cache on a device, with known settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any, Final
+
+from moonpad.catalog.rows import Row, Standing, rows
+from moonpad.values.plan import Layout, Settings
+from moonpad.values.units import GIB
+
+FILE: Final = "calibrations.toml"
+HALF_DIGIT_GIB: Final = 0.005
+"""Engines print GiB with two digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """`kv_bytes` was free for the KV cache on one device, somewhere in [`kv_bytes_low`, `kv_bytes_high`].
+
+    `device` is an id of the hardware catalogue, `settings` are those in force, the engine's defaults included.
+    """
+
+    id: str
+    engine: str
+    engine_version: str
+    model: str
+    scheme: str
+    """`int4`, `fp8` …: the checkpoint's `Quantization.scheme`."""
+    device: str
+    layout: Layout
+    settings: Settings
+    kv_bytes: float
+    kv_bytes_low: float
+    kv_bytes_high: float
+    source: str
+    checked: str
+    standing: Standing
+    kv_tokens: int | None = None
+    """What the engine's log said that this holds, over all decode-context-parallel ranks; None: it did not say."""
+    notes: str = ""
+
+
+@cache
+def calibrations() -> tuple[Calibration, ...]:
+    """Those that come with moonpad. Reads the data once."""
+    return tuple(_calibration(key, row) for key, row in rows(FILE, "runs"))
+
+
+def _calibration(key: str, row: Row) -> Calibration:
+    kv_gib = row.number_or_none("kv_gib")
+    if kv_gib is None or kv_gib <= HALF_DIGIT_GIB:
+        raise ValueError(f"{row.where}: kv_gib is {kv_gib}")
+    provenance = row.provenance()
+    one = Calibration(
+        id=key,
+        engine=row.text("engine"),
+        engine_version=row.text("engine_version"),
+        model=row.text("model"),
+        scheme=row.text("scheme"),
+        device=row.text("device"),
+        layout=layout_of(row),
+        settings=Settings(**_known(row, "settings", Settings)),
+        kv_bytes=kv_gib * GIB,
+        kv_bytes_low=(kv_gib - HALF_DIGIT_GIB) * GIB,
+        kv_bytes_high=(kv_gib + HALF_DIGIT_GIB) * GIB,
+        source=provenance.source,
+        checked=provenance.checked,
+        standing=provenance.standing,
+        kv_tokens=row.whole_or_none("kv_tokens"),
+        notes=row.text("notes", ""),
+    )
+    row.done()
+    return one
+
+
+def layout_of(row: Row) -> Layout:
+    """`layout = { tp = 8 }` of a row."""
+    return Layout(**_known(row, "layout", Layout))
+
+
+def _known(row: Row, key: str, kind: type[Any]) -> dict[str, Any]:
+    table = row.table(key)
+    if strange := set(table) - {one.name for one in fields(kind)}:
+        raise ValueError(f"{row.where}: {key} has no {', '.join(sorted(strange))}")
+    return table

@@ -1,0 +1,98 @@
+"""Clusters as people write them: `8xH200`, `2x8xH800` (nodes × devices × kind), `16xA3`, `cpu`."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from moonpad.catalog.hardware import Hardware, find_hardware, near_names
+from moonpad.values.cluster import Cluster, Device
+from moonpad.values.errors import UsageError
+
+MAX_NODES: Final = 1024
+MAX_PER_NODE: Final = 64
+EXAMPLES: Final = "8xH200, 2x8xH800, 16xA3, cpu"
+
+# ASCII digits only: \d takes ٣ and ８ too. Nobody has a cluster of more than five digits.
+_SHAPE: Final = re.compile(r"(?:([0-9]{1,5}) ?[x×*] ?)?(?:([0-9]{1,5}) ?[x×*] ?)?([^\s×*].{0,63})", re.IGNORECASE)
+
+
+def parse_cluster(text: str) -> Cluster:
+    """The cluster that a text means, with its name in the shortest form.
+
+    `N×KIND` is one node where a usual machine holds N, and otherwise whole nodes; of NVL72 and Atlas supernodes each
+    tray or server is a node.
+
+    Raises:
+        UsageError: with the nearest names that are known.
+    """
+    matched = _SHAPE.fullmatch(" ".join(text.split())[:80])
+    if matched is None:
+        raise UsageError(f"{_shown(text)} is no cluster", remedy=f"write it like {EXAMPLES}")
+    first, second, kind = matched.groups()
+    row = _known(kind, text)
+    device = row.device
+    if device is None:
+        raise UsageError(row.refused, remedy="`moonpad catalog hardware` lists what it plans for")
+    nodes, per_node = _shape(
+        text, device, None if first is None else int(first), None if second is None else int(second)
+    )
+    if not (1 <= nodes <= MAX_NODES and 1 <= per_node <= MAX_PER_NODE):
+        raise UsageError(
+            f"{_shown(text)} is {nodes} nodes with {per_node} devices each; moonpad plans for 1 to {MAX_NODES} nodes "
+            f"of 1 to {MAX_PER_NODE}",
+            remedy=f"write it like {EXAMPLES}",
+        )
+    return Cluster(_name(nodes, per_node, row), nodes, per_node, device)
+
+
+def _known(kind: str, text: str) -> Hardware:
+    row = find_hardware(kind)
+    if row is None:
+        near = near_names(kind)
+        meant = f"did you mean {' or '.join(near)}?" if near else "`moonpad catalog hardware` lists what it knows"
+        raise UsageError(f"{_shown(text)}: there is no device {_shown(kind)}", remedy=meant)
+    return row
+
+
+def _shape(text: str, device: Device, first: int | None, second: int | None) -> tuple[int, int]:
+    """(nodes, devices a node) of `first`x`second`xKIND, `first`xKIND or KIND."""
+    if second is None:
+        count = 1 if first is None else first
+        return (1, count) if count <= device.per_node else _whole_nodes(text, device, count)
+    nodes = 1 if first is None else first
+    if second <= device.per_node or device.scaleup_domain < device.per_node:
+        return nodes, second  # cards on PCIe: a machine may hold more of them than is usual
+    if device.scaleup_domain > device.per_node:
+        of_one, per_node = _whole_nodes(text, device, second)
+        return nodes * of_one, per_node
+    raise UsageError(
+        f"{_shown(text)}: one node has {device.per_node} of {device.product}, not {second}",
+        remedy="write nodes x devices a node x kind, as in 2x8xH200",
+    )
+
+
+def _whole_nodes(text: str, device: Device, count: int) -> tuple[int, int]:
+    nodes, rest = divmod(count, device.per_node)
+    if rest:
+        raise UsageError(
+            f"{_shown(text)}: {count} devices are no whole nodes of {device.per_node}",
+            remedy="write nodes x devices a node x kind, as in 2x8xH200",
+        )
+    return nodes, device.per_node
+
+
+def _name(nodes: int, per_node: int, row: Hardware) -> str:
+    """Written so that it means the same cluster again."""
+    device = row.device
+    usual = 1 if device is None else device.per_node
+    if nodes == 1 and per_node == 1 and usual == 1:
+        return row.label
+    if nodes == 1 and per_node <= usual:
+        return f"{per_node}x{row.label}"
+    return f"{nodes}x{per_node}x{row.label}"
+
+
+def _shown(text: str) -> str:
+    """Quoted and cut: what was written may be anything."""
+    return ascii(text if len(text) <= 40 else text[:40] + "...")

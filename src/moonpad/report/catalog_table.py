@@ -1,0 +1,119 @@
+"""What `moonpad catalog` shows: one small table for each part of the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from moonpad.values.units import GB, GIB
+
+if TYPE_CHECKING:
+    from moonpad.catalog.calibrations import Calibration
+    from moonpad.catalog.hardware import Hardware
+    from moonpad.catalog.models import Model
+    from moonpad.values.choice import Published
+    from moonpad.values.plan import Layout
+
+STYLES: Final = {"verified": "green", "reported": "", "estimated": "yellow"}
+FIGURES: Final = (
+    ("output_throughput", "{:.0f} tok/s out"),
+    ("mean_ttft_ms", "TTFT {:.0f} ms"),
+    ("mean_tpot_ms", "TPOT {:.1f} ms"),
+    ("prefill_throughput_2k", "prefill {:.0f} tok/s at 2k"),
+    ("prefill_throughput_8k", "{:.0f} at 8k"),
+    ("prefill_throughput_32k", "{:.0f} at 32k"),
+)
+
+
+def models_table(models: Iterable[Model]) -> Table:
+    table = _table("model", "format", "size", "context", "standing", numbers=("size", "context"))
+    for model in models:
+        context = f"{model.architecture.max_context:,}" if model.architecture else "-"
+        scheme = model.quantization.scheme if model.quantization else "not planned"
+        table.add_row(model.id, scheme, size_text(model), context, _standing(model.standing))
+    return table
+
+
+def size_text(model: Model) -> str:
+    """In GB of 10**9 bytes; a range where the ends are more than a hundredth apart."""
+    total, low, high = model.total_bytes, model.total_low_bytes, model.total_high_bytes
+    if total is None or low is None or high is None:
+        return "unknown"
+    if low == high:
+        return f"{total / GB:.3f} GB"
+    if (high - low) * 100 <= total:
+        return f"about {total / GB:.0f} GB"
+    return f"{low / GB:.0f} to {high / GB:.0f} GB"
+
+
+def hardware_table(rows: Iterable[Hardware]) -> Table:
+    titles = ("write", "device", "usable GiB", "memory TB/s", "BF16 TFLOPS", "a node", "FP8", "FP4", "standing")
+    table = _table(*titles, numbers=("usable GiB", "memory TB/s", "BF16 TFLOPS", "a node"))
+    for one in rows:
+        device = one.device
+        table.add_row(
+            one.label,
+            one.product,
+            f"{one.usable_bytes[1] / GIB:.1f}" if one.usable_bytes[1] else "-",
+            _span(one.memory_bytes_per_s, 1e12, ".2f"),
+            _span(one.bf16_flops, 1e12, ".0f"),
+            str(device.per_node) if device else "-",
+            "yes" if device and device.native_fp8 else "no" if device else "-",
+            "yes" if device and device.native_fp4 else "no" if device else "-",
+            _standing(one.provenance.standing) if device else Text("not planned", style="dim"),
+        )
+    return table
+
+
+def engines_table(rows: Iterable[tuple[str, Sequence[str], str]]) -> Table:
+    """Rows are (name, platforms, version that moonpad installs or "")."""
+    table = _table("engine", "runs on", "installed by moonpad")
+    for name, platforms, version in rows:
+        table.add_row(name, ", ".join(platforms), version or "no: bring your own, or an image")
+    return table
+
+
+def calibrations_table(rows: Iterable[Calibration]) -> Table:
+    table = _table("run", "engine", "device", "layout", "KV cache", "standing", numbers=("KV cache",))
+    for one in rows:
+        kv = f"{one.kv_bytes / GIB:.2f} GiB"
+        engine = f"{one.engine} {one.engine_version}"
+        table.add_row(one.id, engine, one.device, layout_text(one.layout), kv, _standing(one.standing))
+    return table
+
+
+def published_text(rows: Iterable[Published]) -> Text:
+    """Two lines a result: a table of so much text would be narrow and long."""
+    text = Text()
+    for one in rows:
+        known = dict(one.figures)
+        figures = ", ".join(form.format(known[name]) for name, form in FIGURES if name in known)
+        text.append(f"  {one.cluster}  {one.engine}  {layout_text(one.layout)}", style="bold")
+        text.append(f"  {one.model.rpartition('/')[2]}, {one.title}\n      {figures}\n")
+    return text
+
+
+def layout_text(layout: Layout) -> str:
+    """`TP8 PP2`: what is not 1."""
+    sizes = (("TP", layout.tp), ("PP", layout.pp), ("DP", layout.dp), ("EP", layout.ep), ("DCP", layout.dcp))
+    return " ".join(f"{name}{size}" for name, size in sizes if size != 1) or "TP1"
+
+
+def _table(*titles: str, numbers: Sequence[str] = ()) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold")
+    for title in titles:
+        table.add_column(title, overflow="fold", justify="right" if title in numbers else "left")
+    return table
+
+
+def _span(span: tuple[float, float] | None, unit: float, form: str) -> str:
+    """The low end, which is what the planner takes."""
+    return "-" if span is None else f"{span[0] / unit:{form}}"
+
+
+def _standing(standing: str) -> Text:
+    return Text(standing, style=STYLES.get(standing, ""))
