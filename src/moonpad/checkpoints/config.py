@@ -11,6 +11,7 @@ import orjson
 from moonpad.checkpoints.files import read_bounded
 from moonpad.values.errors import CheckpointError
 
+CONFIG: Final = "config.json"
 MAX_CONFIG_BYTES: Final = 1_000_000
 
 
@@ -23,9 +24,14 @@ class Config:
     quantization: str | None
 
 
+def config_document(folder: Path) -> dict[str, Any]:
+    """The whole of config.json. Raises as `read_config` does."""
+    return load_object(read_bounded(folder, CONFIG, MAX_CONFIG_BYTES))
+
+
 def read_config(folder: Path) -> Config:
     """Raises FileNotFoundError where there is none, CheckpointError where it is not what it should be."""
-    config = load_object(read_bounded(folder, "config.json", MAX_CONFIG_BYTES))
+    config = config_document(folder)
     architectures = config.get("architectures")
     if not isinstance(architectures, list) or not all(isinstance(name, str) for name in architectures):
         raise CheckpointError("names no architectures")

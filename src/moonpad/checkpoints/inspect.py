@@ -6,13 +6,14 @@ hostile one (fault 22). A byte that flipped inside a tensor is found by its dige
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from moonpad.checkpoints.config import Config, read_config
 from moonpad.checkpoints.files import open_inside
+from moonpad.checkpoints.header import Tensor
 from moonpad.checkpoints.weights import INDEX, Index, Shard, expected_shards, read_index, read_shard
 from moonpad.values.errors import CheckpointError
 from moonpad.values.finding import Code, Finding, Severity, errors_of
@@ -46,7 +47,7 @@ def inspect(folder: Path) -> CheckpointFiles:
     findings: list[Finding] = []
     config = _config(folder, findings)
     findings.extend(_tokenizer(folder))
-    shards = _weights(folder, findings)
+    shards = whole_shards(folder, findings)
     findings.extend(_leftovers(folder))
     return CheckpointFiles(folder, config, shards, sum(shard.data_bytes for shard in shards), tuple(findings))
 
@@ -81,8 +82,10 @@ def _tokenizer(folder: Path) -> Iterator[Finding]:
     )
 
 
-def _weights(folder: Path, findings: list[Finding]) -> tuple[Shard, ...]:
-    """The whole shards; what is wrong with the others is added to the findings."""
+def whole_shards(
+    folder: Path, findings: list[Finding], each: Callable[[Tensor], None] | None = None
+) -> tuple[Shard, ...]:
+    """The whole shards; what is wrong with the others is added to the findings. `each` sees every tensor on the way."""
     try:
         index = read_index(folder)
     except CheckpointError as error:
@@ -94,7 +97,7 @@ def _weights(folder: Path, findings: list[Finding]) -> tuple[Shard, ...]:
     broken: list[Finding] = []
     for name in names:
         try:
-            whole.append(read_shard(folder, name, index))
+            whole.append(read_shard(folder, name, index, each))
         except FileNotFoundError:
             missing.append(name)
         except CheckpointError as error:

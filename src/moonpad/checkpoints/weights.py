@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from moonpad.checkpoints.config import load_object
 from moonpad.checkpoints.files import open_inside, read_bounded
-from moonpad.checkpoints.header import read_header, tensors
+from moonpad.checkpoints.header import Tensor, read_header, tensors
 from moonpad.values.errors import CheckpointError
 
 INDEX: Final = "model.safetensors.index.json"
@@ -73,8 +73,10 @@ def expected_shards(folder: Path) -> tuple[str, ...]:
     return tuple(names) or ("model.safetensors",)
 
 
-def read_shard(folder: Path, name: str, index: Index | None = None) -> Shard:
-    """Reads the header alone and holds it against the file's size and the index.
+def read_shard(
+    folder: Path, name: str, index: Index | None = None, each: Callable[[Tensor], None] | None = None
+) -> Shard:
+    """Reads the header alone and holds it against the file's size and the index. `each` is called with every tensor.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -92,6 +94,8 @@ def read_shard(folder: Path, name: str, index: Index | None = None) -> Shard:
     for tensor in tensors(header):
         count += 1
         data_bytes = max(data_bytes, tensor.end)
+        if each is not None:
+            each(tensor)
         if tensor.name in promised:
             promised.remove(tensor.name)
         else:

@@ -9,11 +9,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from moonpad.values.units import duration
 
 T = TypeVar("T")
+
+REAP_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,32 @@ def read_text(path: Path) -> str | Unknown:
         return Unknown(f"{path}: {error.strerror or error}")
 
 
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What an ended command printed, whatever its exit code says."""
+
+    command: str
+    stdout: str
+    stderr: str
+    returncode: int
+
+    @property
+    def failure(self) -> str:
+        """Why it failed, in its own last words."""
+        last = (self.stderr.strip() or self.stdout.strip() or "no output").splitlines()[-1]
+        return f"{self.command} failed with {self.returncode}: {last}"
+
+
 def output_of(command: tuple[str, ...], timeout_s: float, env: dict[str, str] | None = None) -> str | Unknown:
     """What a command prints on stdout. At the deadline it is killed with everything that it started."""
+    output = run(command, timeout_s, env)
+    if isinstance(output, Unknown):
+        return output
+    return Unknown(output.failure) if output.returncode else output.stdout
+
+
+def run(command: tuple[str, ...], timeout_s: float, env: dict[str, str] | None = None) -> Output | Unknown:
+    """As `output_of`, for a command whose output is worth reading where it fails, too."""
     try:
         process = subprocess.Popen(
             command,
@@ -73,11 +99,10 @@ def output_of(command: tuple[str, ...], timeout_s: float, env: dict[str, str] | 
     finally:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        # A process that hangs inside a driver does not die of SIGKILL, and must not hold us.
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=REAP_S)
         for pipe in (process.stdout, process.stderr):
             if pipe is not None:
                 pipe.close()
-    if process.returncode:
-        last = (stderr.strip() or stdout.strip() or "no output").splitlines()[-1]
-        return Unknown(f"{command[0]} failed with {process.returncode}: {last}")
-    return stdout
+    return Output(command[0], stdout, stderr, process.returncode)

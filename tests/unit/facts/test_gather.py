@@ -12,7 +12,7 @@ from moonpad.facts.probe import Unknown
 
 def test_it_is_json_and_names_this_host() -> None:
     facts = json.loads(json.dumps(module.gather()))
-    assert set(facts) == {"system", "processor", "memory"}
+    assert set(facts) == {"system", "processor", "memory", "devices"}
 
 
 def test_unknown_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,62 @@
+"""ModelSlim's quant_model_description*.json: for each tensor how it is quantised, in words like `W4A8_DYNAMIC`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from moonpad.checkpoints.architecture import short
+from moonpad.checkpoints.config import load_object
+from moonpad.checkpoints.files import read_bounded
+from moonpad.checkpoints.formats import modelslim_format
+from moonpad.checkpoints.names import MATRICES, place_of
+from moonpad.checkpoints.quantization import Quantized
+from moonpad.values.checkpoint import Architecture, Component, Quantization, TensorFormat
+from moonpad.values.errors import CheckpointError
+
+PATTERN: Final = "quant_model_description*.json"
+MAX_BYTES: Final = 64_000_000
+"""A whole Kimi-K2 has about 200 thousand tensors of about 70 characters each."""
+
+
+def find_description(folder: Path) -> str | None:
+    """The name of the file, the first in order where there are several."""
+    names = sorted(path.name for path in folder.glob(PATTERN))
+    return names[0] if names else None
+
+
+def read_description(folder: Path, name: str, architecture: Architecture) -> Quantized:
+    """Raises CheckpointError, whose message goes on from the file's name."""
+    return modelslim_quantization(load_object(read_bounded(folder, name, MAX_BYTES)), architecture)
+
+
+def modelslim_quantization(description: Mapping[str, Any], architecture: Architecture) -> Quantized:
+    """What most matrices of each component are, and which components are of several kinds."""
+    kinds: dict[Component, Counter[str]] = {}
+    for name, kind in description.items():
+        if not name.endswith(".weight"):
+            continue
+        component = place_of(name).component
+        if component not in MATRICES:
+            continue
+        if not isinstance(kind, str):
+            raise CheckpointError(f"says {short(kind)} of {short(name)}, which is no kind of weight")
+        kinds.setdefault(component, Counter())[kind] += 1
+    if not kinds:
+        raise CheckpointError("names no weight of this architecture")
+    formats: dict[Component, TensorFormat] = {}
+    for component, counts in kinds.items():
+        made = modelslim_format(counts.most_common(1)[0][0], architecture.hidden)
+        if made is not None:
+            formats[component] = made
+    uneven = tuple(component for component, counts in kinds.items() if len(counts) > 1)
+    return Quantized(Quantization(_scheme(formats), "ascend", formats), uneven)
+
+
+def _scheme(formats: Mapping[Component, TensorFormat]) -> str:
+    first = formats.get(Component.ROUTED_EXPERTS) or next(iter(formats.values()), None)
+    if first is None:
+        return "bf16"
+    return "w4a8" if first.bits == 4 else "w8a8"

@@ -1,0 +1,126 @@
+"""What the name of a tensor says: which component it belongs to, in which layer, and whether it is a weight or a scale.
+
+The names are those of DeepSeek-V3's modelling code, which Kimi-K2 uses; Kimi-K2.5 puts `language_model.` before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from moonpad.values.checkpoint import Component
+
+WRAPPERS: Final = frozenset(("model", "language_model"))
+VISION: Final = frozenset(
+    ("vision_tower", "vision_model", "visual", "mm_projector", "multi_modal_projector", "vision_projector")
+)
+OUTSIDE: Final = {"embed_tokens": Component.EMBED_TOKENS, "lm_head": Component.LM_HEAD, "norm": Component.NORMS}
+ATTENTION: Final = {
+    "q_a_proj": Component.Q_A,
+    "q_b_proj": Component.Q_B,
+    "kv_a_proj_with_mqa": Component.KV_A,
+    "kv_b_proj": Component.KV_B,
+    "o_proj": Component.O_PROJ,
+    "q_a_layernorm": Component.NORMS,
+    "kv_a_layernorm": Component.NORMS,
+    "rotary_emb": Component.ROTARY,
+}
+MLP: Final = {
+    "experts": Component.ROUTED_EXPERTS,
+    "shared_experts": Component.SHARED_EXPERTS,
+    "gate": Component.ROUTER,
+    "gate_proj": Component.DENSE_MLP,
+    "up_proj": Component.DENSE_MLP,
+    "down_proj": Component.DENSE_MLP,
+}
+NORMS: Final = frozenset(("input_layernorm", "post_attention_layernorm"))
+
+MATRICES: Final = {
+    Component.Q_A: ("self_attn.q_a_proj",),
+    Component.Q_B: ("self_attn.q_b_proj",),
+    Component.KV_A: ("self_attn.kv_a_proj_with_mqa",),
+    Component.KV_B: ("self_attn.kv_b_proj",),
+    Component.O_PROJ: ("self_attn.o_proj",),
+    Component.DENSE_MLP: ("mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"),
+    Component.SHARED_EXPERTS: (
+        "mlp.shared_experts.gate_proj",
+        "mlp.shared_experts.up_proj",
+        "mlp.shared_experts.down_proj",
+    ),
+    Component.ROUTED_EXPERTS: (
+        "mlp.experts.0.gate_proj",
+        "mlp.experts.0.up_proj",
+        "mlp.experts.0.down_proj",
+    ),
+}
+"""The linear modules of a layer that a quantiser may touch; of the experts the first stands for all."""
+
+SCALES: Final = frozenset(
+    (
+        "weight_scale_inv",
+        "weight_scale",
+        "weight_scale_2",
+        "weight_scale_second",
+        "weight_global_scale",
+        "weight_shape",
+        "weight_zero_point",
+        "weight_offset",
+        "weight_offset_second",
+        "weight_g_idx",
+        "input_scale",
+        "input_global_scale",
+        "input_offset",
+        "scale_bias",
+        "deq_scale",
+        "quant_bias",
+        "k_scale",
+        "v_scale",
+        "kv_cache_scale",
+        "kv_cache_offset",
+        "qzeros",
+        "scales",
+        "g_idx",
+    )
+)
+
+
+class Place(NamedTuple):
+    """`layer` None: outside the layers. `scale`: it belongs to a weight and is none itself."""
+
+    component: Component
+    layer: int | None
+    scale: bool
+
+
+def place_of(name: str) -> Place:
+    """Component.OTHER for a name that is not of this architecture."""
+    parts = name.split(".")
+    at = 0
+    while at < len(parts) and parts[at] in WRAPPERS:
+        at += 1
+    rest = parts[at:]
+    if not rest:
+        return Place(Component.OTHER, None, False)
+    if rest[0] in VISION:
+        return Place(Component.VISION, None, False)
+    scale = rest[-1] in SCALES
+    if rest[0] == "layers" and len(rest) > 3 and rest[1].isascii() and rest[1].isdigit() and len(rest[1]) < 7:
+        return Place(_in_layer(rest[2], rest[3]), int(rest[1]), scale)
+    if len(rest) == 2:
+        return Place(OUTSIDE.get(rest[0], Component.OTHER), None, scale)
+    return Place(Component.OTHER, None, scale)
+
+
+def _in_layer(block: str, module: str) -> Component:
+    if block == "self_attn":
+        return ATTENTION.get(module, Component.OTHER)
+    if block == "mlp":
+        return MLP.get(module, Component.OTHER)
+    return Component.NORMS if block in NORMS else Component.OTHER
+
+
+def modules(component: Component, layer: int) -> Iterator[tuple[str, ...]]:
+    """Each linear module of a component in a layer, by every name that a quantiser's configuration may know it by."""
+    for matrix in MATRICES[component]:
+        plain = f"model.layers.{layer}.{matrix}"
+        yield plain, f"language_model.{plain}"

@@ -1,0 +1,240 @@
+"""Which components a checkpoint has quantised, and how those lie in its files, from what its configuration says.
+
+Five ways of saying it are read: `fp8` (DeepSeek's), `compressed-tensors`, `modelopt` (NVIDIA), `quark` (AMD), and
+ModelSlim's quant_model_description.json (Huawei). Where the files are there, their headers win over all this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from moonpad.checkpoints.architecture import language_model, short, whole
+from moonpad.checkpoints.formats import FP16, INT4_FORMATS, compressed_format, fp8_format, modelopt_format, quark_format
+from moonpad.checkpoints.names import MATRICES, modules
+from moonpad.checkpoints.patterns import Patterns
+from moonpad.values.checkpoint import Architecture, Component, Quantization, TensorFormat
+from moonpad.values.errors import CheckpointError
+
+DTYPES: Final = ("bfloat16", "float16")
+MAX_GROUPS: Final = 100
+
+
+Meant = Callable[[Component, tuple[str, ...]], bool]
+"""Whether a rule is meant for a module, given by its component and the spellings of its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantized:
+    """`uneven` are components of which some matrices are quantised and others not, or otherwise, which `formats` cannot
+    say: it then says what most of them are.
+    """
+
+    quantization: Quantization
+    uneven: tuple[Component, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """The first rule that means a module gives its format, unless the module is left out."""
+
+    method: str
+    rules: Sequence[tuple[Meant, TensorFormat]]
+    left_out: Patterns
+    kv_cache: str | None = None
+    int8_activations: bool = False
+
+
+def read_quantization(
+    config: Mapping[str, Any], architecture: Architecture, hf_quant_config: Mapping[str, Any] | None = None
+) -> Quantized:
+    """Of config.json, else of the hf_quant_config.json that older versions of ModelOpt wrote beside it.
+
+    Raises:
+        CheckpointError: it is quantised in a way that is not modelled, or not what it should be.
+    """
+    text = language_model(config)
+    said = config.get("quantization_config")
+    if said is None:
+        said = text.get("quantization_config")
+    if said is None and hf_quant_config is not None:
+        said = _from_hf_quant_config(hf_quant_config)
+    if said is None:
+        return Quantized(_plain(config, text))
+    if not isinstance(said, dict) or not isinstance(said.get("quant_method"), str):
+        raise CheckpointError("has a quantization_config without quant_method")
+    _dtype(config, text)
+    reader = READERS.get(said["quant_method"])
+    if reader is None:
+        raise CheckpointError(
+            f"is quantised by {short(said['quant_method'])}; only {', '.join(READERS)} and ModelSlim are modelled"
+        )
+    return _apply(reader(said), architecture)
+
+
+def _plain(config: Mapping[str, Any], text: Mapping[str, Any]) -> Quantization:
+    if _dtype(config, text) == "float16":
+        return Quantization("fp16", formats=dict.fromkeys(MATRICES, FP16))
+    return Quantization("bf16")
+
+
+def _dtype(config: Mapping[str, Any], text: Mapping[str, Any]) -> str:
+    for holder in (text, config):
+        for key in ("dtype", "torch_dtype"):
+            value = holder.get(key)
+            if value is None:
+                continue
+            if value not in DTYPES:
+                raise CheckpointError(f"has {key} {short(value)}; only {' and '.join(DTYPES)} are modelled")
+            return str(value)
+    return DTYPES[0]
+
+
+def _apply(rules: _Rules, architecture: Architecture) -> Quantized:
+    formats: dict[Component, TensorFormat] = {}
+    uneven: list[Component] = []
+    for component in MATRICES:
+        found = [
+            _of_module(rules, component, names)
+            for layer in _layers(component, architecture)
+            for names in modules(component, layer)
+        ]
+        if not found:
+            continue
+        most = max(set(found), key=found.count)
+        if most is not None:
+            formats[component] = most
+        if found.count(most) < len(found):
+            uneven.append(component)
+    return Quantized(
+        Quantization(_scheme(formats, rules), rules.method, formats, rules.kv_cache),
+        tuple(uneven),
+    )
+
+
+def _layers(component: Component, architecture: Architecture) -> range:
+    if component is Component.DENSE_MLP:
+        return range(architecture.dense_layers)
+    if component is Component.ROUTED_EXPERTS:
+        return range(architecture.dense_layers, architecture.layers)
+    if component is Component.SHARED_EXPERTS:
+        return range(architecture.dense_layers, architecture.layers if architecture.shared_experts else 0)
+    return range(architecture.layers)
+
+
+def _of_module(rules: _Rules, component: Component, names: tuple[str, ...]) -> TensorFormat | None:
+    if rules.left_out.match(names):
+        return None
+    return next((made for meant, made in rules.rules if meant(component, names)), None)
+
+
+def _scheme(formats: Mapping[Component, TensorFormat], rules: _Rules) -> str:
+    """Our short name: that of the routed experts, which are 98.9 % of the weights, else of what is quantised at all."""
+    first = formats.get(Component.ROUTED_EXPERTS) or next(iter(formats.values()), None)
+    if first is None:
+        return "bf16"
+    if first.name == "int8":
+        return "w8a8" if rules.int8_activations else "w8a16"
+    if first.name == "int4":
+        if rules.int8_activations:
+            return "w4a8"
+        # Moonshot's own INT4, trained in groups of 32, is called by its format; others by what they do.
+        return "int4" if first in INT4_FORMATS else "w4a16"
+    return first.name
+
+
+def _all(component: Component, names: tuple[str, ...]) -> bool:
+    return True
+
+
+def _fp8(said: Mapping[str, Any]) -> _Rules:
+    left_out = said.get("modules_to_not_convert", said.get("ignored_layers"))
+    return _Rules("fp8", ((_all, fp8_format(said)),), Patterns(left_out))
+
+
+def _compressed(said: Mapping[str, Any]) -> _Rules:
+    groups = said.get("config_groups")
+    if not isinstance(groups, dict) or not 0 < len(groups) <= MAX_GROUPS:
+        raise CheckpointError("has a quantization_config without config_groups")
+    rules: list[tuple[Meant, TensorFormat]] = []
+    int8_activations = False
+    for group in groups.values():
+        if not isinstance(group, dict):
+            raise CheckpointError("has a config group that is no object")
+        rules.append((_targets(group.get("targets")), compressed_format(group, said.get("format"))))
+        inputs = group.get("input_activations")
+        int8_activations = int8_activations or (
+            isinstance(inputs, dict) and inputs.get("type") == "int" and inputs.get("num_bits") == 8
+        )
+    return _Rules(
+        "compressed-tensors",
+        rules,
+        Patterns(said.get("ignore")),
+        _kv_scheme(said.get("kv_cache_scheme")),
+        int8_activations,
+    )
+
+
+def _targets(said: object) -> Meant:
+    """`Linear` means every matrix. vLLM-Ascend wants `MoE` there, which means the routed experts."""
+    if not isinstance(said, list) or not said:
+        raise CheckpointError("has a config group without targets")
+    if "Linear" in said:
+        return _all
+    experts = "MoE" in said or "FusedMoE" in said
+    patterns = Patterns([name for name in said if name not in ("MoE", "FusedMoE")])
+    return lambda component, names: (experts and component is Component.ROUTED_EXPERTS) or patterns.match(names)
+
+
+def _modelopt(said: Mapping[str, Any]) -> _Rules:
+    left_out = said.get("ignore", said.get("exclude_modules"))
+    kv_cache = said.get("kv_cache_quant_algo", said.get("kv_cache_scheme"))
+    return _Rules("modelopt", ((_all, modelopt_format(said)),), Patterns(left_out), _kv_scheme(kv_cache))
+
+
+def _quark(said: Mapping[str, Any]) -> _Rules:
+    layers = said.get("layer_quant_config") or {}
+    everywhere = said.get("global_quant_config")
+    if not isinstance(layers, dict) or not isinstance(everywhere, dict):
+        raise CheckpointError("has a quantization_config without global_quant_config")
+    rules: list[tuple[Meant, TensorFormat]] = []
+    by_format: dict[TensorFormat, list[str]] = {}
+    for pattern, held in layers.items():
+        by_format.setdefault(quark_format(held), []).append(pattern)
+    for made, patterns in by_format.items():
+        rules.append((_meant_by(Patterns(patterns)), made))
+    if everywhere.get("weight") is not None:
+        rules.append((_all, quark_format(everywhere)))
+    return _Rules("quark", rules, Patterns(said.get("exclude")))
+
+
+def _meant_by(patterns: Patterns) -> Meant:
+    return lambda component, names: patterns.match(names)
+
+
+def _kv_scheme(said: object) -> str | None:
+    """`fp8` for what ModelOpt and compressed-tensors say of scales for the KV cache."""
+    if said is None:
+        return None
+    if isinstance(said, dict) and said.get("type") == "float" and said.get("num_bits") == 8:
+        return "fp8"
+    if isinstance(said, str) and said.upper() == "FP8":
+        return "fp8"
+    raise CheckpointError(f"has scales for a KV cache of {short(said)}, which are not modelled")
+
+
+def _from_hf_quant_config(document: Mapping[str, Any]) -> dict[str, Any]:
+    said = document.get("quantization")
+    if not isinstance(said, dict):
+        raise CheckpointError("has an hf_quant_config.json without quantization")
+    whole({"group_size": 16, **said}, "group_size", 1, 1 << 20)
+    return {**said, "quant_method": "modelopt"}
+
+
+READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], _Rules]]] = {
+    "fp8": _fp8,
+    "compressed-tensors": _compressed,
+    "modelopt": _modelopt,
+    "quark": _quark,
+}

@@ -1,0 +1,147 @@
+"""`moonpad checkpoint show`: what a folder holds, from its headers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from moonpad.cli.output import clean, emit_json, next_command, out
+
+if TYPE_CHECKING:
+    from moonpad.values.checkpoint import Architecture, Checkpoint, TensorFormat
+    from moonpad.values.finding import Finding
+
+BF16_BYTES = 2
+
+
+def show(folder: str, *, json: Annotated[bool, Parameter(negative=())] = False) -> None:
+    """Say what a checkpoint folder holds: architecture, format, parameters, bytes by component. Reads headers only.
+
+    Parameters
+    ----------
+    folder
+        A folder with config.json and safetensors files, or kimi-k2-tiny, which comes with moonpad.
+    json
+        Print one JSON document on stdout.
+    """
+    from moonpad.catalog.embedded import embedded_checkpoint
+    from moonpad.checkpoints.compare import calculated_groups, compare
+    from moonpad.checkpoints.read import read_checkpoint
+    from moonpad.checkpoints.revision import revision_of
+    from moonpad.values.errors import CheckpointError
+    from moonpad.values.finding import errors_of
+
+    place = embedded_checkpoint(folder) or Path(folder)
+    checkpoint = read_checkpoint(place)
+    findings = compare(checkpoint, calculated_groups(checkpoint)) if checkpoint.groups else ()
+    if json:
+        emit_json(_document(checkpoint, revision_of(place), findings))
+    else:
+        _print(checkpoint, findings)
+    if errors := errors_of(findings):
+        raise CheckpointError(f"the files of {checkpoint.name} are not what its config.json says", findings=errors)
+    if not json:
+        next_command(f"moonpad plan --model {folder} --on 8xH200")
+
+
+def kv_bytes_per_token(architecture: Architecture) -> int:
+    """Of the latent and the rotated key of each layer in BF16; the same on every tensor-parallel rank."""
+    return architecture.layers * (architecture.kv_lora_rank + architecture.qk_rope_head_dim) * BF16_BYTES
+
+
+def architecture_line(architecture: Architecture) -> str:
+    experts = f"{architecture.routed_experts} experts of {architecture.moe_intermediate}"
+    parts = [
+        architecture.model_type,
+        f"{architecture.layers} layers ({architecture.dense_layers} dense)",
+        f"hidden {architecture.hidden}",
+        f"{architecture.heads} heads",
+        f"{experts} ({architecture.experts_per_token} a token, {architecture.shared_experts} shared)",
+        f"vocabulary {architecture.vocabulary}",
+        f"context {architecture.max_context}",
+    ]
+    if architecture.vision_parameters:
+        parts.append(f"vision {architecture.vision_parameters} parameters")
+    return ", ".join(parts)
+
+
+def _document(checkpoint: Checkpoint, revision: str | None, findings: tuple[Finding, ...]) -> dict[str, Any]:
+    quantization = checkpoint.quantization
+    known = bool(checkpoint.groups)
+    return {
+        "name": checkpoint.name,
+        "source": checkpoint.source,
+        "revision": revision,
+        "architecture": asdict(checkpoint.architecture),
+        "scheme": quantization.scheme,
+        "quantization": {
+            "method": quantization.method,
+            "kv_cache": quantization.kv_cache,
+            "formats": {str(component): _format(made) for component, made in quantization.formats.items()},
+        },
+        "parameters": checkpoint.parameters if known else None,
+        "tensors": checkpoint.tensors if known else None,
+        "bytes": checkpoint.total_bytes,
+        "components": _components(checkpoint),
+        "kv_bytes_per_token": kv_bytes_per_token(checkpoint.architecture),
+        "findings": [finding.as_json() for finding in findings],
+    }
+
+
+def _format(made: TensorFormat) -> dict[str, Any]:
+    return {"name": made.name, "bits": made.bits, "block": list(made.block) if made.block else None}
+
+
+def _components(checkpoint: Checkpoint) -> dict[str, dict[str, int]]:
+    """Largest first."""
+    found: dict[str, dict[str, int]] = {}
+    for group in checkpoint.groups:
+        row = found.setdefault(str(group.component), {"parameters": 0, "bytes": 0, "tensors": 0})
+        row["parameters"] += group.parameters
+        row["bytes"] += group.size_bytes
+        row["tensors"] += group.tensors
+    return dict(sorted(found.items(), key=lambda item: -item[1]["bytes"]))
+
+
+def _print(checkpoint: Checkpoint, findings: tuple[Finding, ...]) -> None:
+    from moonpad.values.units import gib
+
+    show = out().print
+    kv_bytes = kv_bytes_per_token(checkpoint.architecture)
+    show(f"{clean(checkpoint.name)}: {checkpoint.quantization.scheme}, {gib(checkpoint.total_bytes)}", style="bold")
+    show(f"  {clean(architecture_line(checkpoint.architecture))}")
+    if checkpoint.groups:
+        show(f"  {checkpoint.parameters:,} parameters in {checkpoint.tensors:,} tensors")
+    show(f"  {kv_bytes:,} bytes of KV cache a token in BF16, {kv_bytes // 2:,} in FP8")
+    show(f"  {clean(checkpoint.source)}")
+    if checkpoint.groups:
+        _print_table(checkpoint)
+    for finding in findings:
+        show(f"  {finding.severity}: {clean(finding.message)}")
+
+
+def _print_table(checkpoint: Checkpoint) -> None:
+    from rich import box
+    from rich.table import Table
+
+    formats = {str(component): made.name for component, made in checkpoint.quantization.formats.items()}
+    unknown = {"rotary": "", "other": ""}
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold")
+    for title in ("component", "format"):
+        table.add_column(title, no_wrap=True)
+    for title in ("tensors", "parameters", "bytes", "share"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for name, row in _components(checkpoint).items():
+        share = 100 * row["bytes"] / checkpoint.total_bytes if checkpoint.total_bytes else 0
+        table.add_row(
+            name,
+            formats.get(name, unknown.get(name, "bf16")),
+            f"{row['tensors']:,}",
+            f"{row['parameters']:,}",
+            f"{row['bytes']:,}",
+            f"{share:.1f} %",
+        )
+    out().print(table)

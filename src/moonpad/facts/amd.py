@@ -1,0 +1,171 @@
+"""AMD's devices, by amd-smi, else by the older rocm-smi.
+
+amd-smi of ROCm 6 prints a list of devices, that of ROCm 7 an object with the list under `gpu_data`; sizes are
+`{"value": 196592, "unit": "MB"}` in both, where MB means MiB, or `"N/A"`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from moonpad.facts.device import DeviceFact, DeviceFacts
+from moonpad.facts.probe import Probe, Unknown
+from moonpad.values.units import GIB, KIB, MIB
+
+AMD_SMI: Final = "amd-smi"
+ROCM_SMI: Final = "rocm-smi"
+TIMEOUT_S: Final = 10.0
+UNITS: Final = {"B": 1, "KB": KIB, "MB": MIB, "GB": GIB}
+
+Table = Mapping[str, Any]
+
+
+def amd_devices(tool: str = AMD_SMI, timeout_s: float = TIMEOUT_S) -> DeviceFacts | Unknown:
+    """Both questions at once. What the second does not answer (memory in use, errors) is unknown by itself."""
+    static = Probe((tool, "static", "--asic", "--vram", "--driver", "--json"), parse_static, timeout_s)
+    metric = Probe((tool, "metric", "--mem-usage", "--ecc", "--json"), parse_metric, timeout_s)
+    with ThreadPoolExecutor(2) as pool:
+        found, now = pool.map(lambda probe: probe.ask(), (static, metric))
+    if isinstance(found, Unknown):
+        return found
+    return join(found, now)
+
+
+def rocm_devices(tool: str = ROCM_SMI, timeout_s: float = TIMEOUT_S) -> DeviceFacts | Unknown:
+    command = (tool, "--showproductname", "--showmeminfo", "vram", "--showdriverversion", "--json")
+    return Probe(command, parse_rocm_smi, timeout_s).ask()
+
+
+def parse_static(text: str) -> DeviceFacts:
+    """Of `amd-smi static`. Raises ValueError where it names no device."""
+    devices: list[DeviceFact] = []
+    driver: str | Unknown = Unknown(f"{AMD_SMI} does not say it")
+    for row in _rows(text):
+        asic, vram = _table(row, "asic"), _table(row, "vram")
+        name = asic.get("market_name")
+        if not isinstance(name, str) or name == "N/A":
+            raise ValueError(f"{AMD_SMI} names no product")
+        version = _table(row, "driver").get("version")
+        if isinstance(version, str) and version != "N/A":
+            driver = version
+        capability = asic.get("target_graphics_version")
+        devices.append(
+            DeviceFact(
+                index=_index(row, len(devices)),
+                name=name,
+                memory_bytes=_size(vram.get("size")),
+                used_bytes=Unknown("not asked"),
+                capability=capability if isinstance(capability, str) and capability != "N/A" else "",
+            )
+        )
+    if not devices:
+        raise ValueError(f"{AMD_SMI} names no device")
+    return DeviceFacts(AMD_SMI, "AMD", driver, tuple(devices))
+
+
+def parse_metric(text: str) -> dict[int, tuple[int | Unknown, int | Unknown]]:
+    """Of `amd-smi metric`: by device the bytes in use and the uncorrected errors."""
+    found: dict[int, tuple[int | Unknown, int | Unknown]] = {}
+    for row in _rows(text):
+        errors = _table(row, "ecc").get("total_uncorrectable_count")
+        used = _size(_table(row, "mem_usage").get("used_vram"))
+        found[_index(row, len(found))] = used, _count(errors)
+    return found
+
+
+def join(facts: DeviceFacts, now: Mapping[int, tuple[int | Unknown, int | Unknown]] | Unknown) -> DeviceFacts:
+    """What stands still and what moves, as one."""
+    devices = []
+    for one in facts.devices:
+        if isinstance(now, Unknown):
+            used, errors = now, now
+        else:
+            nothing = Unknown(f"{AMD_SMI} metric does not name the device")
+            used, errors = now.get(one.index, (nothing, nothing))  # type: ignore[assignment]  # either may be known
+        devices.append(
+            DeviceFact(one.index, one.name, one.memory_bytes, used, ecc_errors=errors, capability=one.capability)
+        )
+    return DeviceFacts(facts.tool, facts.vendor, facts.driver, tuple(devices), facts.lost)
+
+
+def parse_rocm_smi(text: str) -> DeviceFacts:
+    """Raises ValueError where it names no device."""
+    document = _json(text)
+    devices: list[DeviceFact] = []
+    for key, card in document.items():
+        number = key.removeprefix("card")
+        if number == key or not number.isdigit() or not isinstance(card, dict):
+            continue
+        name = card.get("Card Series") or card.get("Card series")  # ROCm 6 writes the former, ROCm 5 the latter
+        if not isinstance(name, str):
+            raise ValueError(f"{ROCM_SMI} names no product of {key}")
+        capability = card.get("GFX Version")
+        devices.append(
+            DeviceFact(
+                index=int(number),
+                name=name,
+                memory_bytes=_count(card.get("VRAM Total Memory (B)")),
+                used_bytes=_count(card.get("VRAM Total Used Memory (B)")),
+                capability=capability if isinstance(capability, str) else "",
+            )
+        )
+    if not devices:
+        raise ValueError(f"{ROCM_SMI} names no device")
+    version = _table(document, "system").get("Driver version")
+    driver = version if isinstance(version, str) else Unknown(f"{ROCM_SMI} does not say it")
+    return DeviceFacts(ROCM_SMI, "AMD", driver, tuple(sorted(devices, key=lambda one: one.index)))
+
+
+def _rows(text: str) -> Iterator[Table]:
+    document = _json(text)
+    rows = document.get("gpu_data")
+    if not isinstance(rows, list):
+        raise ValueError(f"{AMD_SMI} prints no list of devices")
+    for row in rows:
+        if not isinstance(row, dict):
+            raise ValueError(f"{AMD_SMI} prints a device that is no object")
+        yield row
+
+
+def _json(text: str) -> dict[str, Any]:
+    """A list is given as the object that newer versions print. Warnings may stand before the JSON."""
+    start = min((at for at in (text.find("{"), text.find("[")) if at >= 0), default=0)
+    try:
+        document = json.loads(text[start:])
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if isinstance(document, list):
+        return {"gpu_data": document}
+    if not isinstance(document, dict):
+        raise ValueError("no JSON object")
+    return document
+
+
+def _table(row: Table, key: str) -> Table:
+    value = row.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _index(row: Table, otherwise: int) -> int:
+    value = row.get("gpu")
+    return value if type(value) is int else otherwise
+
+
+def _size(value: object) -> int | Unknown:
+    """`{"value": 196592, "unit": "MB"}`, or in some versions the number alone, in MB."""
+    number, unit = (value.get("value"), value.get("unit")) if isinstance(value, dict) else (value, "MB")
+    count = _count(number)
+    if isinstance(count, Unknown) or not isinstance(unit, str) or unit.upper() not in UNITS:
+        return Unknown(f"{AMD_SMI} says {str(value)[:40]}")
+    return count * UNITS[unit.upper()]
+
+
+def _count(value: object) -> int | Unknown:
+    if type(value) is int and value >= 0:
+        return value
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
+        return int(value)
+    return Unknown(f"the tool says {str(value)[:40]}")

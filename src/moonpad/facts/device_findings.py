@@ -1,0 +1,99 @@
+"""What is wrong with the devices before anything is started on them (fault 26), with the numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.facts.device import DeviceFact, DeviceFacts
+from moonpad.facts.devices import device_kind
+from moonpad.facts.probe import Unknown
+from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.units import GIB, gib
+
+IDLE_BYTES: Final = {"NVIDIA": 1 * GIB, "AMD": 1 * GIB, "Huawei": 5 * GIB}
+"""What stays in use with nothing running: below 0.6 GiB on NVIDIA and AMD, 2.8 to 3.4 GiB on each die of an Atlas 800
+A3 (public outputs of npu-smi)."""
+FREE_NEEDED: Final = 0.90
+"""vLLM refuses to start where less than its memory fraction is free; 0.90 is the lowest default of its versions."""
+
+DRIVER_OF_CUDA: Final = {12: 525, 13: 580}
+"""https://docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html, read 2026-11-20."""
+OLDEST_CUDA: Final = 12
+"""No engine that moonpad knows is still built for CUDA 11."""
+
+
+def device_findings(
+    facts: DeviceFacts | Unknown, expected: int | None = None, cuda: int = OLDEST_CUDA
+) -> tuple[Finding, ...]:
+    """`expected` devices were asked for; `cuda` is the major version that the engine is built for."""
+    if isinstance(facts, Unknown):
+        message = f"the devices are unknown ({facts.reason})"
+        return (_error("devices", message, "name the hardware with --on, or repair the driver"),)
+    return (
+        *_lost(facts),
+        *_count(facts, expected),
+        *_kinds(facts),
+        *_driver(facts, cuda),
+        *(finding for one in facts.devices for finding in _device(one, facts)),
+    )
+
+
+def _lost(facts: DeviceFacts) -> Iterator[Finding]:
+    for said in facts.lost:
+        message = f"a device has fallen off the bus; {len(facts.devices)} are left ({facts.tool}: {said})"
+        yield _error("devices", message, "restart the machine, and look for Xid 79 in its kernel log")
+
+
+def _count(facts: DeviceFacts, expected: int | None) -> Iterator[Finding]:
+    if expected is not None and len(facts.devices) < expected:
+        message = f"{expected} devices are asked for; this machine has {len(facts.devices)}"
+        yield _error("devices", message, f"plan for {len(facts.devices)}" if facts.devices else "name another machine")
+
+
+def _kinds(facts: DeviceFacts) -> Iterator[Finding]:
+    kinds = Counter(map(device_kind, facts.devices))
+    if len(kinds) > 1:
+        names = ", ".join(f"{count} of {kind}" for kind, count in kinds.most_common())
+        message = f"the {len(facts.devices)} devices are of {len(kinds)} kinds: {names}"
+        yield _error("devices", message, "let the engine see one kind alone, with CUDA_VISIBLE_DEVICES or its like")
+
+
+def _driver(facts: DeviceFacts, cuda: int) -> Iterator[Finding]:
+    needed = DRIVER_OF_CUDA.get(cuda)
+    if facts.vendor != "NVIDIA" or needed is None or isinstance(facts.driver, Unknown):
+        return
+    major = facts.driver.partition(".")[0]
+    if major.isdigit() and int(major) < needed:
+        message = f"the driver is {facts.driver}; CUDA {cuda} needs {needed} or newer"
+        yield _error("driver", message, f"install driver {needed} or newer")
+
+
+def _device(one: DeviceFact, facts: DeviceFacts) -> Iterator[Finding]:
+    where = f"device {one.index}"
+    if not one.healthy:
+        yield _error(where, f"{one.name} is not healthy: {facts.tool} says {one.health}", "leave it out, or repair it")
+    if one.mig is True:
+        message = f"{one.name} is split by MIG; an engine's rank needs a whole device"
+        yield _error(where, message, f"sudo nvidia-smi -i {one.index} -mig 0")
+    if isinstance(one.ecc_errors, int) and one.ecc_errors > 0:
+        message = f"{one.name} has {one.ecc_errors} uncorrected memory errors since its driver was loaded"
+        yield _error(where, message, "restart the machine; where they come back, replace the device")
+    yield from _busy(where, one, facts.vendor)
+
+
+def _busy(where: str, one: DeviceFact, vendor: str) -> Iterator[Finding]:
+    used, total = one.used_bytes, one.memory_bytes
+    if isinstance(used, Unknown) or isinstance(total, Unknown) or used <= IDLE_BYTES.get(vendor, GIB):
+        return
+    message = f"{gib(used)} of {gib(total)} are in use, {gib(total - used)} are free"
+    remedy = "end what runs there, or leave the device out"
+    if total - used < FREE_NEEDED * total:
+        yield Finding(Severity.ERROR, Code.MEMORY_LOW, where, message, remedy)
+    else:
+        yield Finding(Severity.WARNING, Code.MEMORY_LOW, where, message, remedy)
+
+
+def _error(where: str, message: str, remedy: str) -> Finding:
+    return Finding(Severity.ERROR, Code.PLATFORM_UNSUPPORTED, where, message, remedy)

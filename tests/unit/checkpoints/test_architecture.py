@@ -1,0 +1,167 @@
+"""Sizes and formats from config.json. Fault 58: a hostile one gives CheckpointError and nothing else."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from moonpad.checkpoints.architecture import read_architecture
+from moonpad.checkpoints.config import load_object
+from moonpad.checkpoints.quantization import read_quantization
+from moonpad.plan.tensors import tensor_groups
+from moonpad.values.checkpoint import Architecture
+from moonpad.values.errors import CheckpointError
+
+CONFIGS = Path(__file__).parent / "configs"
+
+K2 = Architecture(
+    model_type="kimi_k2",
+    layers=61,
+    hidden=7168,
+    heads=64,
+    q_lora_rank=1536,
+    kv_lora_rank=512,
+    qk_nope_head_dim=128,
+    qk_rope_head_dim=64,
+    v_head_dim=128,
+    intermediate=18432,
+    dense_layers=1,
+    routed_experts=384,
+    experts_per_token=8,
+    shared_experts=1,
+    moe_intermediate=2048,
+    vocabulary=163840,
+    max_context=131072,
+)
+
+
+def config(name: str) -> dict[str, Any]:
+    return load_object((CONFIGS / f"{name}_config.json").read_bytes())
+
+
+INSTRUCT = config("moonshotai--Kimi-K2-Instruct")
+
+
+def changed(**values: object) -> dict[str, Any]:
+    return {**copy.deepcopy(INSTRUCT), **values}
+
+
+def test_k2_instruct() -> None:
+    assert read_architecture(INSTRUCT) == K2
+
+
+def test_k2_5_keeps_its_sizes_under_text_config() -> None:
+    found = read_architecture(config("moonshotai--Kimi-K2.5"))
+    assert (found.model_type, found.max_context, found.layers) == ("kimi_k25", 262144, 61)
+    # 942,287,840 bytes of vision tensors in BF16.
+    assert found.vision_parameters * 2 == 942_287_840
+
+
+def test_of_a_multimodal_one_the_text_alone_can_be_there() -> None:
+    document = config("moonshotai--Kimi-K2.5")
+    del document["vision_config"]
+    assert read_architecture(document).vision_parameters == 0
+
+
+@pytest.mark.parametrize("name", ["nvidia--Kimi-K2.5-NVFP4", "nvidia--Kimi-K2.6-NVFP4"])
+def test_a_quantised_one_has_the_same_sizes(name: str) -> None:
+    assert read_architecture(config(name)) == read_architecture(config("moonshotai--Kimi-K2.5"))
+
+
+def test_other_attention_is_refused_by_name() -> None:
+    with pytest.raises(CheckpointError, match="'kimi_k3': its attention is not modelled"):
+        read_architecture(config("moonshotai--Kimi-K3"))
+    for kind in ("kimi_linear", "llama", "deepseek_v32"):
+        with pytest.raises(CheckpointError, match=f"'{kind}': its attention is not modelled"):
+            read_architecture(changed(model_type=kind))
+    with pytest.raises(CheckpointError, match="'qwen3_moe': its attention is not modelled"):
+        read_architecture({"model_type": "kimi_k25", "text_config": {"model_type": "qwen3_moe"}})
+
+
+def test_deepseek_v3_is_the_same_architecture() -> None:
+    found = read_architecture(changed(model_type="deepseek_v3", num_nextn_predict_layers=1, topk_method="noaux_tc"))
+    assert (found.model_type, found.nextn_layers, found.layers) == ("deepseek_v3", 1, 61)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("num_hidden_layers", -3, "num_hidden_layers -3; between 1 and 1000"),
+        ("num_hidden_layers", 0, "num_hidden_layers 0"),
+        ("n_routed_experts", 10**30, "n_routed_experts 1e.30"),
+        ("n_routed_experts", 2**40, "n_routed_experts 1099511627776"),
+        ("hidden_size", "7168", "hidden_size '7168'"),
+        ("hidden_size", True, "hidden_size True"),
+        ("hidden_size", 7168.0, "hidden_size 7168.0"),
+        ("hidden_size", None, "hidden_size None"),
+        ("hidden_size", [[[1]]], "hidden_size a list"),
+        ("vocab_size", "x" * 10_000, "vocab_size 'x{59}…, which"),
+        ("q_lora_rank", None, "no q_lora_rank: its attention is not modelled"),
+        ("kv_lora_rank", 0, "kv_lora_rank 0"),
+        ("first_k_dense_replace", 62, "first_k_dense_replace 62; between 0 and 61"),
+        ("num_experts_per_tok", 385, "num_experts_per_tok 385; between 1 and 384"),
+        ("moe_layer_freq", 2, "moe_layer_freq 2"),
+        ("attention_bias", True, "attention_bias"),
+        ("tie_word_embeddings", "yes", "tie_word_embeddings 'yes'"),
+        ("topk_method", "\x1b[31m", "topk_method"),
+        ("model_type", 7, "names no model_type"),
+    ],
+)
+def test_a_size_that_cannot_be(key: str, value: object, message: str) -> None:
+    document = load_object(json.dumps(changed(**{key: value})).encode())
+    with pytest.raises(CheckpointError, match=message):
+        read_architecture(document)
+
+
+def test_a_missing_size_is_named() -> None:
+    document = changed()
+    del document["moe_intermediate_size"]
+    with pytest.raises(CheckpointError, match="has no moe_intermediate_size"):
+        read_architecture(document)
+
+
+def test_a_vision_tower_that_cannot_be() -> None:
+    for vision in ({}, [], {"vt_hidden_size": -1}, {"merge_kernel_size": "2"}):
+        document = config("moonshotai--Kimi-K2.5")
+        document["vision_config"] = {**document["vision_config"], **vision} if isinstance(vision, dict) else vision
+        if vision == {}:
+            assert read_architecture(document).vision_parameters
+            continue
+        with pytest.raises(CheckpointError):
+            read_architecture(document)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+SMALL = st.integers(-2, 6)
+KEYS = st.sampled_from(sorted({*INSTRUCT, "text_config", "vision_config", "dtype"}))
+
+
+@settings(max_examples=200)
+@given(st.sampled_from(["moonshotai--Kimi-K2-Instruct", "moonshotai--Kimi-K2.5"]), st.dictionaries(KEYS, JSON | SMALL))
+def test_any_mutation_is_read_or_refused(name: str, mutations: dict[str, Any]) -> None:
+    document = config(name)
+    holder = document.get("text_config", document)
+    holder.update(mutations)
+    try:
+        architecture = read_architecture(document)
+        quantized = read_quantization(document, architecture)
+    except CheckpointError:
+        return
+    if architecture.layers * architecture.routed_experts < 10**6:
+        assert all(group.size_bytes > 0 for group in tensor_groups(architecture, quantized.quantization))
+
+
+@given(st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()))
+def test_any_bytes_are_read_or_refused(raw: bytes) -> None:
+    with pytest.raises(CheckpointError):
+        read_architecture(load_object(raw))

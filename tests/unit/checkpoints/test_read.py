@@ -1,0 +1,321 @@
+"""A folder as a Checkpoint. The oracle is scripts/tiny_variants.py, which writes names and shapes without moonpad.
+
+Faults 20 to 22 (through the reader), 25 and 58.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import struct
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from moonpad.catalog.embedded import embedded_checkpoint
+from moonpad.checkpoints.compare import calculated_groups, compare
+from moonpad.checkpoints.read import read_checkpoint
+from moonpad.values.checkpoint import Checkpoint, Component, Sharding, bytes_by_component
+from moonpad.values.errors import CheckpointError
+from moonpad.values.finding import Code
+
+CONFIGS = Path(__file__).parent / "configs"
+ROOT = Path(__file__).resolve().parents[3]
+TINY_PARAMETERS = 9_170_200
+"""Counted by hand from config.json, as the card of kimi-k2-tiny says."""
+
+
+@pytest.fixture(scope="session")
+def variants() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("tiny_variants", ROOT / "scripts" / "tiny_variants.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def counted(variants: ModuleType, kind: str, **how: Any) -> tuple[int, int]:
+    """(bytes, tensors) of the tiny variant, from the script's own list."""
+    every = list(variants.tensors(variants.TINY, kind, **how))
+    return sum(variants.size_of(dtype, shape) for _, dtype, shape in every), len(every)
+
+
+def same(checkpoint: Checkpoint) -> None:
+    """Every group that is calculated is in the headers and the other way round, to the byte."""
+    calculated = calculated_groups(checkpoint)
+    assert set(calculated) == set(checkpoint.groups)
+    assert len(set(calculated)) == len(calculated) == len(checkpoint.groups)
+    assert compare(checkpoint, calculated) == ()
+
+
+def test_the_checkpoint_that_comes_with_moonpad() -> None:
+    folder = embedded_checkpoint("kimi-k2-tiny")
+    assert folder is not None
+    found = read_checkpoint(folder)
+    assert (found.name, found.quantization.scheme, found.parameters, found.tensors) == (
+        "kimi-k2-tiny",
+        "bf16",
+        TINY_PARAMETERS,
+        129,
+    )
+    header_bytes = struct.unpack("<Q", (folder / "model.safetensors").read_bytes()[:8])[0]
+    assert found.total_bytes == (folder / "model.safetensors").stat().st_size - 8 - header_bytes == 2 * TINY_PARAMETERS
+    same(found)
+
+
+@pytest.mark.parametrize(
+    ("kind", "how"),
+    [
+        ("bf16", {}),
+        ("int4", {}),
+        ("fp8", {}),
+        ("int4", {"rotary": False}),
+        ("fp8", {"rotary": False}),
+        ("bf16", {"rotary": True}),
+    ],
+)
+def test_variants(tmp_path: Path, variants: ModuleType, kind: str, how: dict[str, Any]) -> None:
+    variants.write(tmp_path, variants.TINY, kind, **how)
+    found = read_checkpoint(tmp_path)
+    assert (found.total_bytes, found.tensors) == counted(variants, kind, **how)
+    assert found.quantization.scheme == kind
+    rotary = 4 * 32 if how.get("rotary", kind != "bf16") else 0
+    assert found.parameters == TINY_PARAMETERS + rotary
+    assert "headers of 3 files" in found.source
+    same(found)
+
+
+def test_components_of_int4_by_hand(tmp_path: Path, variants: ModuleType) -> None:
+    """24 experts of 3 matrices of 192 × 256: half a byte a weight, two bytes for each 32, eight for the shape."""
+    variants.write(tmp_path, variants.TINY, "int4")
+    found = bytes_by_component(read_checkpoint(tmp_path).groups)
+    assert found[Component.ROUTED_EXPERTS] == 24 * 3 * (192 * 256 // 2 + 192 * 256 // 32 * 2 + 8)
+    assert found[Component.ROUTER] == 3 * (8 * 256 * 2 + 8 * 4)
+    assert found[Component.NORMS] == (4 * (2 * 256 + 256 + 512) + 256) * 2
+    assert found[Component.EMBED_TOKENS] == found[Component.LM_HEAD] == 1024 * 256 * 2
+
+
+@pytest.mark.parametrize(
+    ("config", "kind", "shards", "total_bytes", "tensors"),
+    [
+        ("moonshotai--Kimi-K2-Instruct", "fp8", 61, 1_029_173_263_552, 139_644),
+        ("moonshotai--Kimi-K2.5", "int4", 62, 594_205_918_560, 208_276),
+    ],
+)
+def test_a_whole_k2_by_its_published_counts(
+    tmp_path: Path, variants: ModuleType, config: str, kind: str, shards: int, total_bytes: int, tensors: int
+) -> None:
+    """The files have their true length and hold nothing: only headers are read."""
+    document = json.loads((CONFIGS / f"{config}_config.json").read_text())
+    variants.write(tmp_path, document.get("text_config", document), kind, shards)
+    found = read_checkpoint(tmp_path)
+    shutil.rmtree(tmp_path)
+    assert (found.total_bytes, found.tensors, found.parameters) == (total_bytes, tensors, 1_026_408_235_864)
+    assert f"{shards} files" in found.source
+    same(found)
+
+
+def test_a_multimodal_one(tmp_path: Path, variants: ModuleType, write: Any) -> None:
+    """`language_model.` before the names, the sizes under text_config, a vision tower beside it."""
+    variants.write(tmp_path, variants.TINY, "int4", shards=1, prefix="language_model.")
+    text = json.loads((tmp_path / "config.json").read_text())
+    vision = {
+        "vt_hidden_size": 16,
+        "vt_intermediate_size": 24,
+        "vt_num_hidden_layers": 2,
+        "patch_size": 14,
+        "init_pos_emb_height": 4,
+        "init_pos_emb_width": 4,
+        "merge_kernel_size": [2, 2],
+        "mm_hidden_size": 16,
+        "text_hidden_size": 256,
+    }
+    config = {"model_type": "kimi_k25", "dtype": "bfloat16", "text_config": text, "vision_config": vision}
+    (tmp_path / "config.json").write_text(json.dumps({**config, "architectures": ["KimiK25ForConditionalGeneration"]}))
+    shapes = dict(moonvit(16, 24, 2, 256))
+    write.shard(tmp_path / "model-00002-of-00002.safetensors", shapes)
+    (tmp_path / "model-00001-of-00001.safetensors").rename(tmp_path / "model-00001-of-00002.safetensors")
+    (tmp_path / "model.safetensors.index.json").unlink()
+    places = dict.fromkeys(shapes, "model-00002-of-00002.safetensors")
+    for name, _, _ in variants.tensors(variants.TINY, "int4", prefix="language_model."):
+        places[name] = "model-00001-of-00002.safetensors"
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": places}))
+    found = read_checkpoint(tmp_path)
+    vision_groups = [group for group in found.groups if group.component is Component.VISION]
+    assert [(group.tensors, group.sharding, group.before) for group in vision_groups] == [
+        (len(shapes), Sharding.REPLICATED, True)
+    ]
+    assert found.architecture.vision_parameters == vision_groups[0].parameters
+    assert found.total_bytes == counted(variants, "int4")[0] + 2 * found.architecture.vision_parameters
+    assert compare(found, calculated_groups(found)) == ()
+
+
+def moonvit(width: int, inner: int, layers: int, text_width: int) -> Any:
+    """Names and shapes of modeling_kimi_k25.py, for patches of 14, a grid of 4 × 4 and merging by 2 × 2."""
+
+    def linear(name: str, inputs: int, outputs: int) -> Any:
+        yield f"{name}.weight", ("BF16", (outputs, inputs))
+        yield f"{name}.bias", ("BF16", (outputs,))
+
+    def norm(name: str) -> Any:
+        yield f"{name}.weight", ("BF16", (width,))
+        yield f"{name}.bias", ("BF16", (width,))
+
+    yield "vision_tower.patch_embed.proj.weight", ("BF16", (width, 3, 14, 14))
+    yield "vision_tower.patch_embed.proj.bias", ("BF16", (width,))
+    yield "vision_tower.patch_embed.pos_emb.weight", ("BF16", (4, 4, width))
+    for layer in range(layers):
+        here = f"vision_tower.encoder.blocks.{layer}"
+        yield from norm(f"{here}.norm0")
+        yield from norm(f"{here}.norm1")
+        yield from linear(f"{here}.wqkv", width, 3 * width)
+        yield from linear(f"{here}.wo", width, width)
+        yield from linear(f"{here}.mlp.fc0", width, inner)
+        yield from linear(f"{here}.mlp.fc1", inner, width)
+    yield from norm("vision_tower.encoder.final_layernorm")
+    yield from norm("mm_projector.pre_norm")
+    yield from linear("mm_projector.proj.0", 4 * width, 4 * width)
+    yield from linear("mm_projector.proj.2", 4 * width, text_width)
+
+
+def test_only_a_configuration(tmp_path: Path, variants: ModuleType) -> None:
+    """The weights are elsewhere: calculated. What a configuration does not say are the rotary tables."""
+    for kind in variants.KINDS:
+        folder = tmp_path / kind
+        variants.write(folder, variants.TINY, kind, rotary=False)
+        for file in (*folder.glob("*.safetensors"), folder / "model.safetensors.index.json"):
+            file.unlink()
+        found = read_checkpoint(folder)
+        assert (found.total_bytes, found.tensors) == counted(variants, kind, rotary=False)
+        assert "calculated from config.json" in found.source
+
+
+def test_some_layers_quantised_and_not_others(tmp_path: Path, variants: ModuleType) -> None:
+    variants.write(tmp_path, variants.TINY, "fp8")
+    path = tmp_path / "config.json"
+    config = json.loads(path.read_text())
+    config["quantization_config"]["modules_to_not_convert"] = ["model.layers.3.self_attn.o_proj"]
+    path.write_text(json.dumps(config))
+    assert read_checkpoint(tmp_path).total_bytes == counted(variants, "fp8")[0]
+    for file in tmp_path.glob("*.safetensors"):
+        file.unlink()
+    with pytest.raises(CheckpointError, match="quantises o_proj in some layers"):
+        read_checkpoint(tmp_path)
+
+
+def test_a_missing_shard_is_refused(tmp_path: Path, variants: ModuleType) -> None:
+    variants.write(tmp_path, variants.TINY, "int4")
+    (tmp_path / "model-00002-of-00003.safetensors").unlink()
+    with pytest.raises(CheckpointError, match="not whole") as caught:
+        read_checkpoint(tmp_path)
+    assert [finding.where for finding in caught.value.findings] == ["model-00002-of-00003.safetensors", "weights"]
+    assert "1 of 3 files are missing" in caught.value.findings[1].message
+
+
+def test_a_shard_that_is_cut_short_is_refused(tmp_path: Path, variants: ModuleType) -> None:
+    variants.write(tmp_path, variants.TINY, "int4")
+    shard = tmp_path / "model-00001-of-00003.safetensors"
+    with shard.open("r+b") as file:
+        file.truncate(shard.stat().st_size - 1)
+    with pytest.raises(CheckpointError, match="not whole") as caught:
+        read_checkpoint(tmp_path)
+    assert "lacks 1 of" in caught.value.findings[0].message
+
+
+@pytest.mark.parametrize("header", [b"\xff" * 8, struct.pack("<Q", 2**62), b"", struct.pack("<Q", 4) + b"{}xx"])
+def test_a_hostile_header_is_refused(tmp_path: Path, variants: ModuleType, header: bytes) -> None:
+    variants.write(tmp_path, variants.TINY, "bf16")
+    (tmp_path / "model-00002-of-00003.safetensors").write_bytes(header)
+    with pytest.raises(CheckpointError, match="not whole"):
+        read_checkpoint(tmp_path)
+
+
+def test_no_folder_and_no_configuration(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="there is no folder") as caught:
+        read_checkpoint(tmp_path / "none")
+    assert caught.value.findings[0].code is Code.CHECKPOINT_MISSING
+    with pytest.raises(CheckpointError, match=r"has no config\.json"):
+        read_checkpoint(tmp_path)
+    (tmp_path / "config.json").write_text('{"model_type": "kimi_linear"}')
+    with pytest.raises(CheckpointError, match=r"config\.json in .*: its attention is not modelled"):
+        read_checkpoint(tmp_path)
+    (tmp_path / "config.json").write_text("[")
+    with pytest.raises(CheckpointError, match="is no JSON"):
+        read_checkpoint(tmp_path)
+
+
+def test_a_tokenizer_is_not_needed_to_read(tmp_path: Path, variants: ModuleType) -> None:
+    variants.write(tmp_path, variants.TINY, "bf16")
+    (tmp_path / "tokenizer.json").unlink()
+    assert read_checkpoint(tmp_path).parameters == TINY_PARAMETERS
+
+
+def test_layers_behind_the_last_one_are_not_loaded(tmp_path: Path, variants: ModuleType, write: Any) -> None:
+    """DeepSeek-V3 keeps its layer of multi-token prediction there."""
+    variants.write(tmp_path, variants.TINY, "bf16", shards=1)
+    (tmp_path / "model.safetensors.index.json").unlink()
+    (tmp_path / "model-00001-of-00001.safetensors").rename(tmp_path / "a.safetensors")
+    write.shard(tmp_path / "model.safetensors", {"model.layers.4.eh_proj.weight": ("BF16", (256, 512))})
+    (tmp_path / "model.safetensors").rename(tmp_path / "b.safetensors")
+    names = dict.fromkeys((name for name, _, _ in variants.tensors(variants.TINY, "bf16")), "a.safetensors")
+    names["model.layers.4.eh_proj.weight"] = "b.safetensors"
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": names}))
+    found = read_checkpoint(tmp_path)
+    (behind,) = [group for group in found.groups if group.component is Component.OTHER]
+    assert (behind.layer, behind.size_bytes, behind.sharding) == (4, 256 * 512 * 2, Sharding.NOT_LOADED)
+
+
+def test_modelslim(tmp_path: Path, variants: ModuleType, write: Any) -> None:
+    """Experts in four bits, two of them in a byte, along the output features; the rest in BF16."""
+    shapes: dict[str, tuple[str, tuple[int, ...]]] = {}
+    description = {"model_quant_type": "W4A8_DYNAMIC", "version": "1.0.0"}
+    for name, dtype, shape in variants.tensors(variants.TINY, "bf16"):
+        if ".mlp.experts." not in name:
+            shapes[name] = (dtype, shape)
+            description[name] = "FLOAT"
+            continue
+        module = name.removesuffix(".weight")
+        shapes[name] = ("U8", (shape[0] // 2, shape[1]))
+        for beside, columns in (("weight_scale", 1), ("weight_offset", 1), ("scale_bias", 16 if "down" in name else 1)):
+            shapes[f"{module}.{beside}"] = ("F32", (shape[0], columns))
+        description[name] = "W4A8_DYNAMIC"
+    write.shard(tmp_path / "model.safetensors", shapes)
+    raw = (tmp_path / "model.safetensors").read_bytes().replace(b'"U8"', b'"I8"')
+    (tmp_path / "model.safetensors").write_bytes(raw)
+    (tmp_path / "config.json").write_text(json.dumps(variants.TINY))
+    (tmp_path / "quant_model_description_w4a8_dynamic.json").write_text(json.dumps(description))
+    found = read_checkpoint(tmp_path)
+    assert (found.quantization.scheme, found.quantization.method) == ("w4a8", "ascend")
+    assert found.parameters == TINY_PARAMETERS
+    experts = 24 * (2 * (96 * 256 + 192 * 12) + 128 * 192 + 256 * (8 + 64))
+    assert bytes_by_component(found.groups)[Component.ROUTED_EXPERTS] == experts
+    # What stands in no configuration is the type of the router's bias, which is FP32 in quantised checkpoints.
+    findings = compare(found, calculated_groups(found))
+    assert [finding.severity for finding in findings] == ["note"]
+    assert "router" in findings[0].message
+    (tmp_path / "quant_model_description_w4a8_dynamic.json").write_text('{"model.layers.0.mlp.up_proj.weight": "W9"}')
+    with pytest.raises(CheckpointError, match=r"quant_model_description_w4a8_dynamic\.json in .* 'W9'"):
+        read_checkpoint(tmp_path)
+
+
+def test_gguf_is_its_size_alone(tmp_path: Path, variants: ModuleType) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(variants.TINY))
+    for number in (1, 2):
+        (tmp_path / f"K2-UD-Q2_K_XL-{number:05d}-of-00002.gguf").write_bytes(b"x" * 1000 * number)
+    (tmp_path / "mmproj-F16.gguf").write_bytes(b"x")
+    found = read_checkpoint(tmp_path)
+    assert (found.quantization.scheme, found.total_bytes, found.groups) == ("gguf", 3000, ())
+    assert compare(found, ()) == ()
+    (tmp_path / "K2-UD-Q2_K_XL-00002-of-00002.gguf").unlink()
+    with pytest.raises(CheckpointError, match=r"lacks 1 parts .* K2-UD-Q2_K_XL-00002-of-00002.gguf"):
+        read_checkpoint(tmp_path)
+    (tmp_path / "K2-IQ1.gguf").write_bytes(b"x")
+    with pytest.raises(CheckpointError, match="holds 2 GGUF models"):
+        read_checkpoint(tmp_path)
+    (tmp_path / "config.json").unlink()
+    with pytest.raises(CheckpointError, match=r"has no config\.json"):
+        read_checkpoint(tmp_path)
