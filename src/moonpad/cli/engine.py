@@ -58,7 +58,7 @@ def list_(*, json: bool = False) -> None:
         out().print(f"no engine is installed in {clean(str(engines_home()))}")
     for folder in unfinished:
         note(f"unfinished: {folder} (install it again: it goes on; or remove it)")
-    next_command("moonpad up examples/tiny.toml" if engines else f"moonpad engine install {next(iter(ENGINES))}")
+    next_command("moonpad up examples/tiny.toml" if engines else f"moonpad engine install {_installable()[0]}")
 
 
 def remove(name: str, *, json: bool = False) -> None:
@@ -82,15 +82,21 @@ def remove(name: str, *, json: bool = False) -> None:
         out().print(f"removed {clean(str(folder))}")
     if not folders:
         out().print(f"{name} is not installed: nothing to remove")
-    next_command(f"moonpad engine install {name}")
+    if name in _installable():
+        next_command(f"moonpad engine install {name}")
 
 
 def _known(name: str) -> Engine:
     if name in ENGINES:
         return ENGINES[name]
     near = difflib.get_close_matches(name, ENGINES, n=1, cutoff=0.3)
-    remedy = f"did you mean {near[0]}?" if near else f"there are: {', '.join(ENGINES)}"
+    remedy = f"did you mean {near[0]}?" if near else f"there are: {', '.join(_installable())}"
     raise UsageError(f"there is no engine {name!r}", remedy=remedy)
+
+
+def _installable() -> tuple[str, ...]:
+    """The engines that moonpad installs; the others are the user's own."""
+    return tuple(name for name, engine in ENGINES.items() if engine.recipe is not None)
 
 
 def _print_table(engines: Iterable[InstalledEngine]) -> None:

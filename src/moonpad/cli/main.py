@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from typing import Annotated
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from moonpad import __version__
 from moonpad.values.errors import Interrupted, MoonpadError
 
 VERBS = (
+    ("init", "moonpad.cli.init:init", "Write the spec of the best plan."),
+    ("plan", "moonpad.cli.plan:plan", "Say what fits on a cluster, why, and what to type."),
+    ("explain", "moonpad.cli.explain:explain", "Judge a command line or a script of others."),
     ("up", "moonpad.cli.up:up", "Start what a spec says, and wait until it answers with a real token."),
     ("status", "moonpad.cli.status:status", "Say what is up, and in which state."),
     ("logs", "moonpad.cli.logs:logs", "Show the engine's log."),
@@ -40,6 +44,29 @@ _engine.command("moonpad.cli.engine:install", name="install", help="Install an e
 _engine.command("moonpad.cli.engine:list_", name="list", help="What is installed, where, how large.")
 _engine.command("moonpad.cli.engine:remove", name="remove", help="Remove an installed engine.")
 app.command(_engine)
+
+_checkpoint = App(name="checkpoint", help="Checkpoints on this machine.", help_format="plaintext")
+_checkpoint.command("moonpad.cli.checkpoint:show", name="show", help="Say what a checkpoint folder holds.")
+app.command(_checkpoint)
+
+_catalog = App(name="catalog", help="What moonpad knows of models, hardware and engines.", help_format="plaintext")
+for _name, _help in (
+    ("models", "Checkpoints that can be planned by name."),
+    ("hardware", "Devices that a cluster can be named by."),
+    ("engines", "Engines that moonpad plans for."),
+    ("calibrations", "Measured starts, which override the memory model."),
+    ("published", "Results that others published."),
+):
+    _catalog.command(f"moonpad.cli.catalog:{_name}", name=_name, help=_help)
+app.command(_catalog)
+
+
+@_catalog.default
+def _catalog_summary(*, json: Annotated[bool, Parameter(negative=())] = False) -> None:
+    """Not by import path, because a default cannot be."""
+    from moonpad.cli.catalog import summary
+
+    summary(json=json)
 
 
 def main() -> None:

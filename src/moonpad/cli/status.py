@@ -36,8 +36,7 @@ def status(target: str | None = None, *, json: Annotated[bool, Parameter(negativ
     for row in rows:
         out().print(f"{row['name']}: {row['state']} ({row['because']})")
         out().print(f"  {row['base_url']}  model {row['model']}  engine {row['engine']}  pid {row['pid'] or '-'}")
-        measured = row["kv_tokens"]["measured"]
-        out().print(f"  since {row['since']}" + (f", KV cache of {measured:,} tokens" if measured else ""))
+        out().print(f"  since {row['since']}{_kv_words(row['kv_tokens'])}")
     up = [row for row in rows if row["state"] == "ready"]
     next_command(f"moonpad verify {up[0]['spec']}" if up else f"moonpad up {rows[0]['spec']}")
 
@@ -67,8 +66,20 @@ def _row(folder: RunFolder) -> dict[str, Any]:
         "since": time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(since)) if since else "",
         "run": folder.run_id,
         "spec": about.get("spec", ""),
-        "kv_tokens": {"planned": None, "measured": kv_tokens},
+        "kv_tokens": {"planned": folder.memory().get("kv_tokens"), "measured": kv_tokens},
     }
+
+
+def _kv_words(kv_tokens: dict[str, Any]) -> str:
+    """Plan against measured, as far as each is known."""
+    planned, measured = kv_tokens["planned"], kv_tokens["measured"]
+    if not measured:
+        return f", KV cache planned for {planned['value']:,.0f} tokens" if planned else ""
+    said = f", KV cache of {measured:,} tokens"
+    if not planned:
+        return said
+    difference = measured / planned["value"] - 1 if planned["value"] else 0.0
+    return f"{said}, as planned" if measured == planned["value"] else f"{said}, {difference:+.1%} of the plan"
 
 
 _CHANGES = frozenset({"spawned", "ready", "stopped", "failed"})

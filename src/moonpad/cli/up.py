@@ -101,18 +101,19 @@ def _start(prepared: Prepared, spec: Path, *, no_wait: bool, foreground: bool, j
     from moonpad.cli.output import emit_json, next_command, out
     from moonpad.cli.start_display import StartDisplay
     from moonpad.run.launch import interrupts_held
-    from moonpad.run.up import await_ready, launch, stop_after_interrupt
+    from moonpad.run.up import await_ready, launch, note_expected, stop_after_interrupt
 
     folder: RunFolder | None = None
     try:
         with interrupts_held():
             folder = launch(prepared, command_age_s=_command_age_s(), foreground=foreground)
+        expected = note_expected(folder, prepared)
         if no_wait:
             _ignore_signals()
             _say_spawned(folder, prepared, json)
             return
         with StartDisplay(prepared.spec.name) as display:
-            started = await_ready(folder, prepared, display.show)
+            started = await_ready(folder, prepared, display.show, expected)
         if not foreground:
             _ignore_signals()  # it is up and said so: a Ctrl-C from here on comes too late to mean the start
         if json:

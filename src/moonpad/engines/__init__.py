@@ -4,6 +4,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from moonpad.engines.base import Engine
-from moonpad.engines.vllm import VLLM_CPU
+from moonpad.engines.ktransformers import KTRANSFORMERS
+from moonpad.engines.sglang import SGLANG
+from moonpad.engines.tensorrt_llm import TENSORRT_LLM
+from moonpad.engines.vllm import VLLM, VLLM_CPU
+from moonpad.engines.vllm_ascend import VLLM_ASCEND
 
-ENGINES: Final[Mapping[str, Engine]] = {engine.name: engine for engine in (VLLM_CPU,)}
+# The first one is what moonpad installs by itself.
+ENGINES: Final[Mapping[str, Engine]] = {
+    engine.name: engine for engine in (VLLM_CPU, VLLM, VLLM_ASCEND, SGLANG, KTRANSFORMERS, TENSORRT_LLM)
+}

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
 from typing import Protocol
 
+from moonpad.engines.argv import Parsed, Value
 from moonpad.engines.log_grammar import LogGrammar
 from moonpad.engines.recipe import Recipe
 from moonpad.values.deployment import Deployment, Executable, Runtime
+from moonpad.values.errors import PreflightRefused
+from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Layout, Plan, Platform, Settings
 from moonpad.values.refs import PathRef
 
 
 @dataclass(frozen=True, slots=True)
 class MetricNames:
-    """Names in the engine's `/metrics`; "" where it has none of the kind."""
+    """Names in the engine's `/metrics`; "" where it has none of the kind, or none is known."""
 
     running: str
     waiting: str
@@ -25,14 +29,58 @@ class MetricNames:
 
 
 @dataclass(frozen=True, slots=True)
+class ServingFlags:
+    """What a command line says of the endpoint. None: not said, the engine's default holds."""
+
+    host: str | None = None
+    port: int | None = None
+    keyed: bool = False
+    key_in_argv: bool = False
+    """The key stands where `ps` shows it."""
+    tool_parser: str | None = None
+    reasoning_parser: str | None = None
+    auto_tool_choice: bool = False
+    trust_remote_code: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFlags:
+    """What a command line says of its place among several nodes. None: not said."""
+
+    nodes: int | None = None
+    node_rank: int | None = None
+    headless: bool = False
+    data_parallel_local: int | None = None
+    start_rank: int | None = None
+    """The first data-parallel rank of this node."""
+    master: str = ""
+    """The address where the nodes meet, as written: a host, or host:port."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
-    """What a command line says, in our words. `unknown` keeps the arguments that were not understood."""
+    """What a command line says, in our words. `unknown` keeps the arguments that were not understood.
+
+    `parsed` has each option with its place and its problem. `extra` are the options that say
+    nothing of the fields here. `replicas`: whole copies of the layout behind one endpoint (SGLang's `--dp-size` without
+    attention DP).
+    """
 
     model: str
     served_name: str
     layout: Layout
     settings: Settings
     unknown: tuple[str, ...] = ()
+    engine: str = ""
+    parsed: Parsed | None = None
+    serving: ServingFlags = ServingFlags()
+    node: NodeFlags = NodeFlags()
+    attention_dp: bool = False
+    replicas: int = 1
+    extra: Mapping[str, Value] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "extra", MappingProxyType(dict(self.extra)))
 
 
 class Engine(Protocol):
@@ -42,7 +90,12 @@ class Engine(Protocol):
     def name(self) -> str: ...
 
     @property
-    def platform(self) -> Platform: ...
+    def platforms(self) -> tuple[Platform, ...]:
+        """Where it runs, the usual one first."""
+
+    @property
+    def platform(self) -> Platform:
+        """The first of `platforms`."""
 
     @property
     def log(self) -> LogGrammar: ...
@@ -58,13 +111,61 @@ class Engine(Protocol):
     def command(self) -> str:
         """Its executable's name inside its environment, `vllm`."""
 
-    def processes(self, plan: Plan, runtime: Runtime) -> Deployment:
-        """What is to run. Pure: hosts, ports, paths and secrets stay references."""
+    @property
+    def version_args(self) -> tuple[str, ...]:
+        """The arguments at which the command prints the engine's version."""
 
-    def read(self, argv: Sequence[str], env: Mapping[str, str]) -> Reading:
-        """The inverse of `processes`, for argv after the executable's prefix and the environment beside it."""
+    @property
+    def program(self) -> str:
+        """The name of its options in the catalogue, `vllm serve`."""
+
+    def processes(self, plan: Plan, runtime: Runtime) -> Deployment:
+        """What is to run. Pure: hosts, ports, paths and secrets stay references.
+
+        Raises:
+            PreflightRefused: the plan asks for what this engine has no option for.
+        """
+
+    def read(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        files: Mapping[str, str] | None = None,
+        version: str | None = None,
+    ) -> Reading:
+        """The inverse of `processes`, for argv with or without the words that name the executable.
+
+        `files` are the contents of files that the arguments name, by path. Never raises, whatever the argv.
+        """
 
 
 def installed_runtime(command: str) -> Executable:
     """The executable `command` of the environment that is bound to the path `engine`."""
     return Executable(((PathRef("engine"), f"/bin/{command}"),))
+
+
+def refuse_unsaid(plan: Plan, settings: frozenset[str], layout: frozenset[str]) -> None:
+    """Refuses a plan that says what the engine has no option for: dropped silently, it would not be what runs.
+
+    `settings` and `layout` name the fields that the engine can say.
+
+    Raises:
+        PreflightRefused: with one finding a field.
+    """
+    if findings := (*_unsaid(plan, plan.layout, Layout(), layout), *_unsaid(plan, plan.settings, Settings(), settings)):
+        raise PreflightRefused(f"{plan.engine} cannot be told all of this plan", findings=findings)
+
+
+def _unsaid(plan: Plan, value: Layout | Settings, default: Layout | Settings, can: frozenset[str]) -> Iterator[Finding]:
+    for name in (one.name for one in fields(value)):
+        asked = getattr(value, name)
+        if name not in can and asked != getattr(default, name):
+            message = f"{plan.engine} has no option for {name} = {asked}"
+            yield Finding(Severity.ERROR, Code.CONFLICT, name, message, f"leave {name} out")
+
+
+def refuse_layout(plan: Plan, where: str, message: str, remedy: str) -> PreflightRefused:
+    """The error for a layout that the engine cannot be told."""
+    finding = Finding(Severity.ERROR, Code.ILLEGAL_LAYOUT, where, message, remedy)
+    return PreflightRefused(f"{plan.engine} cannot run this layout", findings=(finding,))

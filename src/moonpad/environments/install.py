@@ -14,7 +14,7 @@ from moonpad.engines.base import Engine
 from moonpad.engines.recipe import Recipe
 from moonpad.environments.build import Builder
 from moonpad.environments.contents import folder_bytes
-from moonpad.environments.installed import InstalledEngine, installed_from
+from moonpad.environments.installed import BRING_YOUR_OWN, InstalledEngine, installed_from
 from moonpad.environments.lock import locked
 from moonpad.environments.pip import clean_environment
 from moonpad.environments.places import Place, engines_home, place_of
@@ -66,7 +66,7 @@ def install(
     begun = time.monotonic()
     recipe = engine.recipe
     if recipe is None:
-        raise UsageError(f"moonpad does not install {engine.name}", remedy="name your own in the spec: [engine] python")
+        raise UsageError(f"moonpad does not install {engine.name}", remedy=BRING_YOUR_OWN)
     lock = lock or read_lock(recipe.lock)
     place = place_of(recipe, sys.version_info[:2], home or engines_home())
     found = _recognise(place, lock)

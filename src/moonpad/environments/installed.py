@@ -6,6 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from moonpad.engines import ENGINES
 from moonpad.environments.places import Place, engines_home, places
@@ -72,13 +73,18 @@ def find(name: str, home: Path | None = None) -> InstalledEngine | None:
     return max(found, key=lambda engine: (_ordered(engine.version), engine.installed_at or ""), default=None)
 
 
+BRING_YOUR_OWN: Final = 'name your own in the spec: [engine] image = "NAME@sha256:…", or python = "…/bin/python"'
+"""The remedy for an engine that moonpad has no recipe for."""
+
+
 def engine_from_python(name: str, python: Path, *, timeout_s: float = 120.0) -> InstalledEngine:
     """The engine of an environment that the user brings, as it is; nothing is written there.
 
     Raises:
         PreflightRefused: no Python is there, the engine's command is not beside it or does not say its version.
     """
-    command = ENGINES[name].command if name in ENGINES else name
+    engine = ENGINES.get(name)
+    command = engine.command if engine else name
     # Not resolved: in an environment bin/python is a link to the system's Python, which has no engine beside it.
     executable = python.parent / command
     for path, what in ((python, "the Python"), (executable, f"the command {command} beside it")):
@@ -88,13 +94,13 @@ def engine_from_python(name: str, python: Path, *, timeout_s: float = 120.0) -> 
                 name, f"{what}, {path}, {problem}", "name the bin/python of an environment that has the engine"
             )
     environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
-    answer = output_of(version_of_command(executable), timeout_s, environment)
+    ask = version_of_command(executable, engine.version_args) if engine else version_of_command(executable)
+    answer = output_of(ask, timeout_s, environment)
+    instead = f"moonpad engine install {name}" if engine and engine.recipe else "name another [engine] python"
     if isinstance(answer, Unknown):
-        raise _refused(
-            name, f"it does not say its version: {answer.reason}", f"mend it, or moonpad engine install {name}"
-        )
+        raise _refused(name, f"it does not say its version: {answer.reason}", f"mend it, or {instead}")
     if not (version := version_in(answer)):
-        raise _refused(name, f"{executable} --version answers without a version", f"moonpad engine install {name}")
+        raise _refused(name, f"{executable} --version answers without a version", instead)
     return InstalledEngine(name, version, python.parent.parent, python, executable)
 
 

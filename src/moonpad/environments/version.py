@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 
-def version_of_command(program: Path) -> tuple[str, ...]:
-    return (str(program), "--version")
+def version_of_command(program: Path, args: tuple[str, ...] = ("--version",)) -> tuple[str, ...]:
+    return (str(program), *args)
 
 
 def version_in(output: str) -> str:

@@ -8,6 +8,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine, installed_runtime
 from moonpad.plan.legality import layout_findings
 from moonpad.spec.schema import SettingsTable, Spec
+from moonpad.values.cluster import Cluster
 from moonpad.values.deployment import Image, Runtime
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import errors_of
@@ -19,22 +20,29 @@ CPU_MAX_NUM_SEQS: Final = 64
 CPU_KV_CACHE_GIB: Final = 1
 
 
-def make_plan(spec: Spec, weights_bytes: int) -> Plan:
-    """What to run. What the spec says wins over every default.
+def make_plan(spec: Spec, weights_bytes: int, scheme: str = "bf16") -> Plan:
+    """What to run. What the spec says wins over every default. `scheme` is that of the checkpoint's `Quantization`.
 
     Raises:
         PreflightRefused: the engine cannot run that layout or that format; the findings say why.
     """
     engine = engine_of(spec)
     layout = _layout(spec)
-    settings = _settings(spec.settings, layout, engine.platform)
-    findings = layout_findings(engine.name, engine.platform, layout, settings)
+    cluster = _cluster(spec)
+    platform = cluster.device.platform if cluster else engine.platform
+    if platform not in engine.platforms:
+        raise PreflightRefused(
+            f"{engine.name} does not run on {spec.hardware.cluster}",
+            remedy=f"moonpad plan --model {spec.model} --on {spec.hardware.cluster} says what does",
+        )
+    settings = _settings(spec.settings, layout, platform)
+    findings = layout_findings(engine.name, platform, layout, settings)
     if errors := errors_of(findings):
         raise PreflightRefused(f"{engine.name} cannot run this layout", findings=errors)
     return Plan(
         name=spec.name,
         engine=engine.name,
-        platform=engine.platform,
+        platform=platform,
         layout=layout,
         settings=settings,
         serving=Serving(
@@ -42,12 +50,39 @@ def make_plan(spec: Spec, weights_bytes: int) -> Plan:
             port=spec.endpoint.port,
             reach="public" if spec.endpoint.expose else "loopback",
             keyed=spec.endpoint.keyed,
+            trust_remote_code=spec.trust_remote_code,
+            **_parsers(engine, spec.engine.version),
         ),
         weights_bytes=weights_bytes,
         extra_args=spec.settings.extra_args,
         start_budget_s=spec.launch.start_timeout_s,
         stop_grace_s=spec.launch.stop_grace_s,
+        engine_version=spec.engine.version or "",
+        nodes=max(1, -(-layout.world_size // cluster.per_node)) if cluster else 1,
+        devices_per_node=cluster.per_node if cluster and cluster.device.driver_bytes else 0,
+        scheme=scheme,
     )
+
+
+def _parsers(engine: Engine, version: str | None) -> dict[str, str | None]:
+    """Those that the version is known to have; where the spec names none, the newest are taken."""
+    if version is None:
+        return {}
+    from moonpad.plan.parsers import REASONING, TOOLS, parser_of
+
+    return {
+        "tool_parser": parser_of(engine.program, version, TOOLS),
+        "reasoning_parser": parser_of(engine.program, version, REASONING),
+    }
+
+
+def _cluster(spec: Spec) -> Cluster | None:
+    """None where the spec names no hardware: then it is one node of whatever the engine finds."""
+    if spec.hardware.cluster is None:
+        return None
+    from moonpad.catalog.clusters import parse_cluster
+
+    return parse_cluster(spec.hardware.cluster)
 
 
 def engine_of(spec: Spec) -> Engine:
@@ -69,7 +104,7 @@ def _layout(spec: Spec) -> Layout:
         tp=asked.tp,
         pp=asked.pp,
         dp=asked.dp,
-        ep=asked.tp * asked.dp if asked.expert_parallel else 1,
+        ep=asked.ep or (asked.tp * asked.dp if asked.expert_parallel else 1),
         dcp=asked.dcp,
     )
 
@@ -88,4 +123,10 @@ def _settings(asked: SettingsTable, layout: Layout, platform: Platform) -> Setti
         kv_cache_dtype=asked.kv_cache_dtype,
         kv_cache_gib=asked.kv_cache_gib or (CPU_KV_CACHE_GIB if cpu else None),
         enforce_eager=eager,
+        prefix_caching=asked.prefix_caching,
+        attention_backend=asked.attention_backend,
+        block_size=asked.block_size,
+        kv_free_fraction=asked.kv_free_fraction,
+        redundant_experts=asked.redundant_experts,
+        gpu_experts=asked.gpu_experts,
     )

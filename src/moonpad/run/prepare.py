@@ -12,7 +12,7 @@ from moonpad.checkpoints.inspect import CheckpointFiles, inspect, require_whole
 from moonpad.checkpoints.locate import checkpoint_folder
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine
-from moonpad.environments.installed import InstalledEngine, engine_from_python, find
+from moonpad.environments.installed import BRING_YOUR_OWN, InstalledEngine, engine_from_python, find
 from moonpad.plan.from_spec import make_plan, runtime_of
 from moonpad.render.base import Rendered
 from moonpad.render.docker_run import docker_run
@@ -96,6 +96,8 @@ def prepare(loaded: LoadedSpec) -> Prepared:
     engine = ENGINES[plan.engine]
     installed = find_engine(loaded)
     deployment = engine.processes(plan, runtime_of(spec))
+    if isinstance(installed, ContainerEngine):
+        refuse_container(deployment)
     key_file = _key_file(loaded)
     key = read_key(env=spec.endpoint.api_key_env, file=key_file, environ=os.environ)
     ports = {
@@ -117,10 +119,26 @@ def find_engine(loaded: LoadedSpec) -> InstalledEngine | ContainerEngine:
         return engine_from_python(spec.engine.name, loaded.resolve(spec.engine.python))
     installed = find(spec.engine.name)
     if installed is None:
-        remedy = f"moonpad engine install {spec.engine.name}"
+        installs = ENGINES[spec.engine.name].recipe is not None
+        remedy = f"moonpad engine install {spec.engine.name}" if installs else BRING_YOUR_OWN
         finding = Finding(Severity.ERROR, Code.ENGINE_MISSING, "engine", f"{spec.engine.name} is not installed", remedy)
         raise PreflightRefused("there is no engine to start", findings=(finding,))
     return installed
+
+
+def refuse_container(deployment: Deployment) -> None:
+    """What a container started here is not given yet (render/docker_run.py).
+
+    Raises:
+        PreflightRefused: a process needs devices or files of its own.
+    """
+    for process in deployment.processes:
+        if process.needs.devices or process.files:
+            what = f"{process.needs.devices} devices" if process.needs.devices else f"the file {process.files[0].path}"
+            message = f"{process.name} needs {what}, which moonpad does not hand to a container yet"
+            remedy = "install the engine on this machine and name its [engine] python"
+            finding = Finding(Severity.ERROR, Code.PLATFORM_UNSUPPORTED, "engine.image", message, remedy)
+            raise PreflightRefused("this engine cannot run in its image here", findings=(finding,))
 
 
 def _digest(prepared: Prepared) -> str:

@@ -8,10 +8,12 @@ from dataclasses import asdict, dataclass
 
 from moonpad.engines.log_grammar import Failure, Progress, first_failure
 from moonpad.facts.gather import gather
+from moonpad.facts.probe import Unknown
 from moonpad.observe.log_tail import LogTail
 from moonpad.observe.start import Ended, Healthy, Overdue, Ready, Refused, Sign, watch_start
 from moonpad.run.container import ContainerEngine
 from moonpad.run.down import stop_run
+from moonpad.run.expected import Expected, expect, keep_measured, write_expected
 from moonpad.run.launch import start_keeper
 from moonpad.run.prepare import Prepared
 from moonpad.run.truth import is_kept
@@ -55,7 +57,20 @@ def launch(prepared: Prepared, *, command_age_s: float, foreground: bool = False
     return folder
 
 
-def await_ready(folder: RunFolder, prepared: Prepared, show: Callable[[Sign], None]) -> Started:
+def note_expected(folder: RunFolder, prepared: Prepared) -> Expected | Unknown:
+    """What there is and what the plan expects of the memory, written beside the run.
+
+    Called after the spawn: drivers and the headers of large checkpoints take their time.
+    """
+    replace_json(folder.path / "facts.json", gather())
+    expected = expect(prepared)
+    write_expected(folder, expected)
+    return expected
+
+
+def await_ready(
+    folder: RunFolder, prepared: Prepared, show: Callable[[Sign], None], expected: Expected | Unknown
+) -> Started:
     """Watches until one real token came back; stops the run and raises where it never does.
 
     Raises:
@@ -79,6 +94,7 @@ def await_ready(folder: RunFolder, prepared: Prepared, show: Callable[[Sign], No
             case Ready(token_s):
                 ready = folder.append_event("ready", token_s=round(token_s, 4), seen_by="up")
                 spawned = folder.event("spawned")
+                keep_measured(folder, prepared, expected)
                 return Started(folder, ready["t_s"] - spawned["t_s"] if spawned else 0.0, token_s, kv_tokens)
             case Refused(answer):
                 said = f"{answer.status or 'no answer'}: {answer.text[:300]}"
@@ -123,7 +139,6 @@ def _give_up(folder: RunFolder, prepared: Prepared, what: str) -> None:
 def _write_run(folder: RunFolder, prepared: Prepared) -> None:
     spec = prepared.spec
     replace_text(folder.path / "spec.toml", prepared.loaded.text)
-    replace_json(folder.path / "facts.json", gather())
     replace_json(folder.path / "plan.json", asdict(prepared.plan))
     for path, rendered in prepared.rendered.items():
         replace_text(folder.path / "rendered" / path, rendered.text, rendered.mode)

@@ -17,13 +17,18 @@ from moonpad.spec.durations import parse_duration
 from moonpad.spec.extra_args import check_extra_args
 from moonpad.spec.nearest import nearest
 from moonpad.spec.texts import refuse_option, shorten
+from moonpad.values.choice import Goal
 from moonpad.values.deployment import NAME
+from moonpad.values.errors import UsageError
 
 _COUNT: Final = Field(ge=1, le=2**31 - 1, description="a whole number of 1 or more")
+_ZERO_OR_MORE: Final = Field(ge=0, le=2**31 - 1, description="a whole number of 0 or more")
 _SWITCH: Final = Field(description="true or false")
 
 Count = Annotated[int, _COUNT]
 CountOrDefault = Annotated[int | None, _COUNT]
+ZeroOrMore = Annotated[int, _ZERO_OR_MORE]
+ZeroOrMoreOrDefault = Annotated[int | None, _ZERO_OR_MORE]
 Switch = Annotated[bool, _SWITCH]
 SwitchOrDefault = Annotated[bool | None, _SWITCH]
 Text = Annotated[str, AfterValidator(refuse_option), Field(description="a text")]
@@ -49,6 +54,8 @@ class EngineTable(Table):
     """Which engine, and where it is: nowhere said, moonpad's own environment of that name."""
 
     name: Annotated[str, Field(description="the name of an engine")]
+    version: Annotated[str | None, Field(description='a version as a text, like "0.11.0"')] = None
+    """What the plan reckons with; of an engine that moonpad installs, the recipe decides instead."""
     python: Annotated[Text | None, Field(description="the path of the Python that the engine is installed for")] = None
     image: Annotated[str | None, Field(description="a container image, name@sha256:…")] = None
 
@@ -57,6 +64,13 @@ class EngineTable(Table):
     def _known(cls, name: str) -> str:
         check_engine_name(name)
         return name
+
+    @field_validator("version")
+    @classmethod
+    def _version(cls, version: str | None) -> str | None:
+        if version is not None and not re.fullmatch(r"[0-9][0-9A-Za-z.+-]{0,40}", version, re.ASCII):
+            raise ValueError(f'must be a version, like "0.11.0", found "{shorten(version)}"')
+        return version
 
     @field_validator("image")
     @classmethod
@@ -99,14 +113,40 @@ class EndpointTable(Table):
         return bool(self.api_key_env or self.api_key_file)
 
 
+class HardwareTable(Table):
+    """What the endpoint is planned for; nowhere said, this machine."""
+
+    cluster: Annotated[str | None, Field(description='a cluster, like "8xH200" or "2x8xH800"')] = None
+
+    @field_validator("cluster")
+    @classmethod
+    def _known(cls, cluster: str | None) -> str | None:
+        if cluster is not None:
+            from moonpad.catalog.clusters import parse_cluster
+
+            try:
+                parse_cluster(cluster)
+            except UsageError as error:
+                raise ValueError(f"is no cluster: {error.message}") from None
+        return cluster
+
+
 class LayoutTable(Table):
-    """Tensor, pipeline, data and decode-context parallel sizes."""
+    """Tensor, pipeline, data and decode-context parallel sizes; how many ranks share the experts."""
 
     tp: Count = 1
     pp: Count = 1
     dp: Count = 1
     dcp: Count = 1
+    ep: CountOrDefault = None
+    """Ranks that share the experts; not said, 1 or, with `expert_parallel`, tp times dp."""
     expert_parallel: Switch = False
+
+    @model_validator(mode="after")
+    def _one_ep(self) -> LayoutTable:
+        if self.expert_parallel and self.ep is not None and self.ep != self.tp * self.dp:
+            raise ValueError(f"has ep = {self.ep} and expert_parallel, which is ep = tp * dp = {self.tp * self.dp}")
+        return self
 
 
 class SettingsTable(Table):
@@ -119,6 +159,16 @@ class SettingsTable(Table):
     kv_cache_dtype: Text | None = None
     kv_cache_gib: CountOrDefault = None
     enforce_eager: SwitchOrDefault = None
+    prefix_caching: SwitchOrDefault = None
+    attention_backend: Text | None = None
+    block_size: CountOrDefault = None
+    """Tokens of a block of the KV cache."""
+    kv_free_fraction: Annotated[float | None, Field(gt=0, le=1, description="a number above 0, at most 1")] = None
+    """TensorRT-LLM: the share of what the weights leave free."""
+    redundant_experts: ZeroOrMore = 0
+    """Copies of experts beyond the model's own."""
+    gpu_experts: ZeroOrMoreOrDefault = None
+    """KTransformers: experts of each layer on the devices; the others lie in host RAM."""
     extra_args: Annotated[
         tuple[str, ...], Field(strict=False, description='a list of texts, like ["--flag", "value"]')
     ] = ()
@@ -144,6 +194,11 @@ class Spec(Table):
     model: Text
     engine: Annotated[EngineTable, Field(description='a name, like "vllm-cpu", or a table')]
     served_name: Text
+    goal: Annotated[Goal | None, Field(description='"latency", "throughput" or "context"')] = None
+    """What `plan` puts first; nothing of a start depends on it."""
+    trust_remote_code: Switch = False
+    """Let the engine run the Python in the checkpoint: the tokenizer that Kimi-K2 was published with is such code."""
+    hardware: HardwareTable = HardwareTable()
     endpoint: EndpointTable = EndpointTable()
     layout: LayoutTable = LayoutTable()
     settings: SettingsTable = SettingsTable()
@@ -197,6 +252,7 @@ def fields_of(table: type[Table]) -> dict[str, FieldInfo]:
 TABLES: Final[dict[str, type[Table]]] = {
     "": Spec,
     "engine": EngineTable,
+    "hardware": HardwareTable,
     "endpoint": EndpointTable,
     "layout": LayoutTable,
     "settings": SettingsTable,

@@ -2,7 +2,9 @@
 
 endpoints/NAME.json     the current run of that name
 endpoints/NAME.lock     held by the keeper while it runs
-runs/RUN_ID/            spec.toml, plan.json, facts.json, rendered/, run.json, keeper.json, events.jsonl, engine.log
+runs/RUN_ID/            spec.toml, plan.json, memory.json, facts.json, rendered/, run.json,
+                        keeper.json, events.jsonl, engine.log
+calibrations.jsonl      measured starts of this user, which plans take in place of the model
 """
 
 from __future__ import annotations

@@ -63,6 +63,13 @@ class RunFolder:
         """keeper.json: who keeps the run and what it owns."""
         return read_json(self.path / "keeper.json") or {}
 
+    def memory(self) -> dict[str, Any]:
+        """memory.json: what the plan expects of the memory, or why it expects nothing."""
+        return read_json(self.path / "memory.json") or {}
+
+    def write_memory(self, document: dict[str, Any]) -> None:
+        replace_json(self.path / "memory.json", document)
+
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
 

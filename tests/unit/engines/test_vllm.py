@@ -8,7 +8,7 @@ import pytest
 
 from moonpad.engines.base import installed_runtime
 from moonpad.engines.log_grammar import Failure, Progress, first_failure, plain, read_progress
-from moonpad.engines.vllm import API, CPU_RECIPE, LOG, VLLM_CPU, Vllm
+from moonpad.engines.vllm import API, CPU_RECIPE, LOG, VLLM, VLLM_CPU, Vllm
 from moonpad.values.binding import Bindings, BoundProcess, bind
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
 from moonpad.values.secret import Secret
@@ -67,7 +67,8 @@ def test_two_ranks_are_not_bound_to_numa_nodes() -> None:
 def test_the_trap_of_eager_is_the_cpus_alone() -> None:
     """On a CPU `--enforce-eager` by itself gives silently wrong numbers for MLA models."""
     assert "--compilation-config.custom_ops" in bound(PLAN).argv
-    cuda = bound(replace(PLAN, platform=Platform.CUDA), Vllm("vllm", Platform.CUDA)).argv
+    on_device = replace(PLAN, platform=Platform.CUDA, settings=replace(PLAN.settings, kv_cache_gib=None))
+    cuda = bound(on_device, VLLM).argv
     assert "--enforce-eager" in cuda
     assert "--compilation-config.custom_ops" not in cuda
     compiled = bound(replace(PLAN, settings=replace(PLAN.settings, enforce_eager=False))).argv

@@ -42,17 +42,20 @@ def test_the_example() -> None:
 
 def test_everything_said() -> None:
     spec = parse(
-        'name = "big"\nmodel = "~/models/Kimi-K2-Instruct/"\nserved_name = "kimi"\n'
-        '[engine]\nname = "vllm-cpu"\npython = "/venv/bin/python"\n'
+        'name = "big"\nmodel = "~/models/Kimi-K2-Instruct/"\nserved_name = "kimi"\ngoal = "throughput"\n'
+        '[engine]\nname = "vllm-cpu"\nversion = "0.32.0"\npython = "/venv/bin/python"\n'
         '[endpoint]\nport = 9000\nexpose = true\napi_key_env = "MY_KEY"\n'
-        "[layout]\ntp = 2\npp = 3\ndp = 4\ndcp = 5\nexpert_parallel = true\n"
+        "[layout]\ntp = 2\npp = 3\ndp = 4\nep = 8\ndcp = 5\nexpert_parallel = true\n"
         "[settings]\nmax_model_len = 1\nmax_num_seqs = 2\nmax_num_batched_tokens = 3\ngpu_memory_utilization = 0.5\n"
         'kv_cache_dtype = "auto"\nkv_cache_gib = 4\nenforce_eager = false\nextra_args = ["--seed", "-1"]\n'
+        'prefix_caching = true\nattention_backend = "FLASHMLA"\nblock_size = 64\nkv_free_fraction = 1.0\n'
+        "redundant_experts = 0\ngpu_experts = 0\n"
         '[launch]\nstart_timeout = "2m"\nstop_grace = "500ms"\n'
     )
     assert (spec.name, spec.served_name, spec.engine.python) == ("big", "kimi", "/venv/bin/python")
+    assert (spec.goal, spec.engine.version) == ("throughput", "0.32.0")
     assert (spec.endpoint.port, spec.endpoint.expose, spec.endpoint.keyed) == (9000, True, True)
-    assert spec.layout.model_dump() == {"tp": 2, "pp": 3, "dp": 4, "dcp": 5, "expert_parallel": True}
+    assert spec.layout.model_dump() == {"tp": 2, "pp": 3, "dp": 4, "ep": 8, "dcp": 5, "expert_parallel": True}
     assert spec.settings.model_dump() == {
         "max_model_len": 1,
         "max_num_seqs": 2,
@@ -61,9 +64,30 @@ def test_everything_said() -> None:
         "kv_cache_dtype": "auto",
         "kv_cache_gib": 4,
         "enforce_eager": False,
+        "prefix_caching": True,
+        "attention_backend": "FLASHMLA",
+        "block_size": 64,
+        "kv_free_fraction": 1.0,
+        "redundant_experts": 0,
+        "gpu_experts": 0,
         "extra_args": ("--seed", "-1"),
     }
     assert (spec.launch.start_timeout_s, spec.launch.stop_grace_s) == (120.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[engine]\nname = "vllm-cpu"\nversion = "newest"\n', 'version in [engine] must be a version, like "0.11.0"'),
+        ('engine = "vllm-cpu"\ngoal = "speed"\n', 'goal must be "latency", "throughput" or "context"'),
+        ('engine = "vllm-cpu"\n[layout]\ntp = 2\nep = 8\nexpert_parallel = true\n', "ep = tp * dp = 2"),
+        ('engine = "vllm-cpu"\n[settings]\ngpu_experts = -1\n', "a whole number of 0 or more, found -1"),
+        ('engine = "vllm-cpu"\n[settings]\nkv_free_fraction = 0.0\n', "a number above 0, at most 1"),
+        ('engine = "vllm-cpu"\n[hardware]\nclusters = "8xH200"\n', 'did you mean "cluster"?'),
+    ],
+)
+def test_what_the_planner_reads_is_checked(text: str, said: str) -> None:
+    assert said in refused(f'model = "m"\n{text}').message
 
 
 def test_an_image_by_its_digest() -> None:

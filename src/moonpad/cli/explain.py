@@ -1,0 +1,127 @@
+"""`moonpad explain`: a judge for command lines and scripts of others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from moonpad.values.errors import PreflightRefused, UsageError
+from moonpad.values.finding import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from moonpad.explain.commands import Script
+    from moonpad.explain.judged import Judged
+    from moonpad.explain.subject import Question
+    from moonpad.values.checkpoint import Checkpoint
+
+MAX_BYTES = 1_000_000
+
+
+def explain(
+    *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    file: Path | None = None,
+    on: str | None = None,
+    model: str | None = None,
+    engine_version: str = "",
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> None:
+    """Judge a command line or a script: each flag, the layout, the memory, and what would be better.
+
+    Parameters
+    ----------
+    command
+        The command, behind `--`.
+    file
+        A shell script, or a document with commands in it; `-` is the standard input.
+    on
+        The devices it is for: 8xH200, 2x8xH800. Without it, those that the text names.
+    model
+        A checkpoint of the catalogue or a folder. Without it, the one that the command names.
+    engine_version
+        The engine's version. Without it, the one that the text names, else the newest known.
+    json
+        Print one JSON document on stdout.
+    """
+    from moonpad.catalog.calibrations import calibrations
+    from moonpad.cli.output import emit_json, next_command, out
+    from moonpad.explain.judge import judge
+    from moonpad.report.explain_json import explain_json
+
+    script = _script(command, file)
+    judged = judge(script, _question(on, model, engine_version), calibrations())
+    if not judged:
+        raise UsageError("no engine is started in it", remedy="moonpad explain --file SCRIPT, or -- vllm serve …")
+    if json:
+        emit_json(explain_json(judged, script.problems))
+    else:
+        from moonpad.report.explain_view import explain_view
+
+        console = out()
+        console.print(explain_view(judged, script, console.width, ascii_only=console.options.ascii_only))
+        next_command(_next(judged))
+    if errors := [finding for one in judged for finding in one.findings if finding.severity is Severity.ERROR]:
+        raise PreflightRefused(f"{len(errors)} of what was found is an error", remedy="the corrected lines are above")
+
+
+def _script(command: tuple[str, ...], file: Path | None) -> Script:
+    from moonpad.explain.script import read_command, read_script
+
+    if (file is None) == (not command):
+        raise UsageError("explain wants a --file, or a command behind `--`, and not both")
+    return read_command(command) if file is None else read_script(_read(file))
+
+
+def _read(path: Path) -> str:
+    import sys
+
+    try:
+        if str(path) == "-":
+            raw = sys.stdin.buffer.read(MAX_BYTES + 1)
+        else:
+            with path.open("rb") as source:
+                raw = source.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"cannot read {path}: {reason}", remedy="name a file that you may read") from None
+    if len(raw) > MAX_BYTES:
+        raise UsageError(f"{path} is larger than {MAX_BYTES} bytes", remedy="is it the right file?")
+    return raw.decode("utf-8", "replace")
+
+
+def _question(on: str | None, model: str | None, engine_version: str) -> Question:
+    from moonpad.catalog.clusters import parse_cluster
+    from moonpad.explain.subject import Question
+
+    return Question(
+        checkpoint=_checkpoint(model) if model else None,
+        cluster=parse_cluster(on) if on else None,
+        version=engine_version,
+    )
+
+
+def _checkpoint(name: str) -> Checkpoint:
+    from moonpad.catalog.models import find_model
+    from moonpad.plan.tensors import catalog_checkpoint
+
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        from moonpad.checkpoints.read import read_checkpoint
+
+        return read_checkpoint(folder)
+    if (found := find_model(name)) is None:
+        raise UsageError(
+            f'there is no checkpoint "{name}": neither in the catalogue nor as a folder',
+            remedy="moonpad catalog models lists those known",
+        )
+    return catalog_checkpoint(found)
+
+
+def _next(judged: Sequence[Judged]) -> str:
+    one = next((one for one in judged if one.checkpoint and one.cluster), None)
+    if one is None or one.checkpoint is None or one.cluster is None:
+        return "moonpad plan --model MODEL --on 8xH200"
+    return f"moonpad plan --model {one.checkpoint.name} --on {one.cluster.name}"

@@ -1,0 +1,205 @@
+"""What `plan` and `init` plan with: the model, the cluster and the request that the words of a command line mean."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from moonpad.plan.request import Request, Value, parse_set, parse_tokens
+from moonpad.values.errors import PreflightRefused, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from moonpad.engines.base import Engine
+    from moonpad.plan.search import Known
+    from moonpad.values.checkpoint import Checkpoint
+    from moonpad.values.choice import Answer, Goal
+    from moonpad.values.cluster import Cluster
+
+LARGEST_CONCURRENCY = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A checkpoint. `written` names it for moonpad, `argument` for an engine: an id, or a folder.
+
+    `brings_code`: its tokenizer is Python in the checkpoint, so the engine must be allowed to run it. `here`: it is a
+    folder of this machine.
+    """
+
+    checkpoint: Checkpoint
+    written: str
+    argument: str
+    brings_code: bool
+    here: bool
+
+
+def find_model(written: str, folder: Path) -> Model:
+    """A name that moonpad ships or knows, else a local folder; `folder` is what the text is as a path.
+
+    Raises:
+        UsageError: it is neither.
+        PreflightRefused: the folder's checkpoint is not whole, or moonpad cannot plan that model.
+    """
+    from moonpad.catalog.embedded import embedded_checkpoint
+
+    place = embedded_checkpoint(written) or (folder if _is_folder(folder) else None)
+    if place is not None:
+        from moonpad.checkpoints.read import read_checkpoint
+
+        checkpoint = read_checkpoint(place)
+        shown = written if place != folder else str(folder)  # a spec's path is relative to the spec
+        return Model(checkpoint, shown, str(place), _brings_code(place), here=True)
+    from moonpad.catalog.models import find_model as find_in_catalogue
+
+    known = find_in_catalogue(written)
+    if known is None:
+        raise _unknown(written)
+    from moonpad.plan.tensors import catalog_checkpoint
+
+    # Its repository holds tokenization_kimi.py, and engines load the tokenizer from there.
+    return Model(catalog_checkpoint(known), known.id, known.id, brings_code=True, here=False)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _brings_code(folder: Path) -> bool:
+    return not (folder / "tokenizer.json").exists() and any(folder.glob("*.py"))
+
+
+def _unknown(written: str) -> UsageError:
+    import difflib
+
+    from moonpad.catalog.models import models
+
+    names = {name.casefold(): one.id for one in models().values() for name in (one.id, one.id.split("/")[-1])}
+    near = difflib.get_close_matches(written[:80].casefold(), list(names), n=3, cutoff=0.5)
+    meant = " or ".join(dict.fromkeys(names[name] for name in near))
+    return UsageError(
+        f"{written[:80]!a} is neither a folder nor a model of the catalogue",
+        remedy=f"did you mean {meant}?" if meant else "`moonpad catalog models` lists what it knows",
+    )
+
+
+def find_cluster(on: str | None) -> Cluster:
+    """The cluster that the text means, else this machine.
+
+    Raises:
+        UsageError: the text is none.
+        PreflightRefused: what this machine has is not known.
+    """
+    if on is not None:
+        from moonpad.catalog.clusters import parse_cluster
+
+        return parse_cluster(on)
+    from moonpad.facts.devices import detect_cluster, devices
+    from moonpad.facts.probe import Unknown
+
+    found = detect_cluster(devices())
+    if isinstance(found, Unknown):
+        raise PreflightRefused(
+            f"what this machine has is not known: {found.reason}", remedy="say it with --on, as in --on 8xH200"
+        )
+    return found
+
+
+def make_request(
+    *,
+    goal: Goal = "latency",
+    engine: str = "auto",
+    engine_version: str | None = None,
+    context: str | None = None,
+    concurrency: int | None = None,
+    words: Iterable[str] = (),
+    every_layout: bool = False,
+    layout: Mapping[str, int] | None = None,
+    settings: Mapping[str, Value] | None = None,
+) -> Request:
+    """`layout` and `settings` are those of a spec, which the words of the command line override.
+
+    Raises:
+        UsageError: a word is wrong, two of them contradict each other, or the engine is none.
+    """
+    said_layout, said_settings = parse_set(words)
+    fixed = {**(settings or {}), **said_settings}
+    tokens = parse_tokens(context) if context is not None else None
+    length = fixed.pop("max_model_len", None)
+    if tokens is not None and "max_model_len" in said_settings and length != tokens:
+        raise UsageError(f"--context says {tokens} tokens and --set {length}", remedy="leave one of them out")
+    if concurrency is not None and not 1 <= concurrency <= LARGEST_CONCURRENCY:
+        raise UsageError(f"--concurrency {concurrency} is no number of requests", remedy="write 1 or more")
+    if engine == "auto" and engine_version:
+        raise UsageError("--engine-version needs an engine", remedy="name it, as in --engine vllm")
+    _check_engine(engine)
+    return Request(
+        goal=goal,
+        engine=engine,
+        engine_version=engine_version or "",
+        context=tokens if tokens is not None else int(length) if length is not None else None,
+        concurrency=concurrency,
+        layout={**(layout or {}), **said_layout},
+        settings=fixed,
+        every_layout=every_layout,
+    )
+
+
+def _check_engine(name: str) -> None:
+    from moonpad.engines import ENGINES
+    from moonpad.spec.nearest import nearest
+
+    if name != "auto" and name not in ENGINES:
+        near = nearest(name, ENGINES)
+        hint = f'; did you mean "{near}"?' if near else ""
+        raise UsageError(f"there is no engine {name[:60]!a}{hint}", remedy=f"one of {', '.join(ENGINES)}, or auto")
+
+
+def knowledge(model: Model) -> Known:
+    """What the package knows, for a search."""
+    from moonpad.catalog.calibrations import calibrations
+    from moonpad.catalog.published import published
+    from moonpad.plan.search import Known
+
+    return Known(version_of, calibrations(), published(), model.brings_code)
+
+
+def version_of(engine: Engine) -> str:
+    """Of an engine that moonpad installs, the recipe's; else the newest release whose options are known."""
+    if engine.recipe is not None:
+        return engine.recipe.version
+    from moonpad.catalog.options import newest, versions
+
+    final = [version for version in versions(engine.program) if "rc" not in version]
+    return final[-1] if final else newest(engine.program)
+
+
+def find_answer(model: Model, cluster: Cluster, request: Request) -> Answer:
+    """What fits, and what does not. The model is named as it was written."""
+    from moonpad.plan.search import search
+
+    return replace(search(model.checkpoint, cluster, request, knowledge(model)), model=model.written)
+
+
+def init_words(model: Model, cluster: Cluster, request: Request) -> str:
+    """The `moonpad init` that writes down the best of the same plans."""
+    options = [("--model", model.written), ("--on", cluster.name)]
+    if request.goal != "latency":
+        options.append(("--goal", request.goal))
+    if request.engine != "auto":
+        options.append(("--engine", request.engine))
+    if request.engine_version:
+        options.append(("--engine-version", request.engine_version))
+    if request.context is not None:
+        options.append(("--context", str(request.context)))
+    if request.concurrency is not None:
+        options.append(("--concurrency", str(request.concurrency)))
+    for name, value in (*request.layout.items(), *request.settings.items()):
+        options.append(("--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"))
+    return "moonpad init " + " ".join(f"{flag} {shlex.quote(value)}" for flag, value in options)

@@ -1,0 +1,84 @@
+"""KTransformers since `kt-kernel`: a fork of SGLang that computes experts on the host's processors.
+
+Facts: https://github.com/kvcache-ai/ktransformers, doc/en/kt-kernel/Kimi-K2-Thinking-Native.md and kt-kernel/README.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from moonpad.engines import ktransformers_read
+from moonpad.engines.base import MetricNames, Reading, refuse_layout, refuse_unsaid
+from moonpad.engines.log_grammar import LogGrammar
+from moonpad.engines.recipe import Recipe
+from moonpad.engines.sglang import LOG, METRICS, SETTINGS, deployment
+from moonpad.values.deployment import Deployment, Runtime
+from moonpad.values.plan import Plan, Platform
+from moonpad.values.refs import Arg, PathRef
+
+# The formats that the processors compute in as they lie in the checkpoint. Others need weights of their own beside it.
+METHODS: Final[Mapping[str, str]] = {"int4": "RAWINT4", "fp8": "FP8", "bf16": "BF16"}
+
+LAYOUT: Final = frozenset({"tp", "pp", "dp", "ep"})  # the fork has no decode context parallelism
+
+VERSION_ARGS: Final = ("-c", "from importlib.metadata import version; print('kt-kernel', version('kt-kernel'))")
+
+
+@dataclass(frozen=True, slots=True)
+class Ktransformers:
+    name: str = "ktransformers"
+    platforms: tuple[Platform, ...] = (Platform.CUDA,)
+    recipe: Recipe | None = None
+    command: str = "python"
+    version_args: tuple[str, ...] = VERSION_ARGS
+    program: str = ktransformers_read.PROGRAM
+    log: LogGrammar = LOG
+    metrics: MetricNames = METRICS
+
+    @property
+    def platform(self) -> Platform:
+        return self.platforms[0]
+
+    def processes(self, plan: Plan, runtime: Runtime) -> Deployment:
+        """One process: the experts are on one host.
+
+        Raises:
+            PreflightRefused: several nodes, a format that needs a second set of weights, a setting without an option.
+        """
+        refuse_unsaid(plan, SETTINGS | {"gpu_experts"}, LAYOUT)
+        if plan.nodes > 1:
+            raise refuse_layout(plan, "nodes", f"{plan.nodes} nodes: the experts lie in the RAM of one", "use one node")
+        if plan.scheme not in METHODS:
+            raise refuse_layout(
+                plan,
+                "model",
+                f"{plan.scheme} weights: the processors need a second folder of weights, converted for them",
+                f"use a checkpoint in {', '.join(METHODS)}",
+            )
+        return deployment(plan, runtime, self.program, tuple(_argv(plan)), host_memory_bytes=plan.weights_bytes)
+
+    def read(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        files: Mapping[str, str] | None = None,
+        version: str | None = None,
+    ) -> Reading:
+        return ktransformers_read.read(argv, env, engine=self.name, version=version, files=files)
+
+
+def _argv(plan: Plan) -> Iterator[Arg]:
+    yield from ("--kt-weight-path", PathRef("checkpoint"), "--kt-method", METHODS[plan.scheme])
+    if plan.host_cores:
+        yield from ("--kt-cpuinfer", str(plan.host_cores))
+    if plan.host_numa_nodes:
+        yield from ("--kt-threadpool-count", str(plan.host_numa_nodes))
+    if plan.settings.gpu_experts is not None:
+        yield from ("--kt-num-gpu-experts", str(plan.settings.gpu_experts))
+    yield "--disable-shared-experts-fusion"  # as every command of its guides has: the shared expert stays on the device
+
+
+KTRANSFORMERS: Final = Ktransformers()

@@ -1,0 +1,252 @@
+"""SGLang: its command line; sglang_read.py is the inverse.
+
+Facts: the options as SGLang 0.5.23 prints them, and https://docs.sglang.ai/advanced_features/server_arguments.html.
+The log's grammar is small: only lines that published logs show.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from moonpad.engines import sglang_read
+from moonpad.engines.base import MetricNames, Reading, refuse_layout, refuse_unsaid
+from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
+from moonpad.engines.recipe import Recipe
+from moonpad.engines.recorded import has_option, refuse_unknown_flags
+from moonpad.engines.sglang_read import GRAPHS_OFF, SETTING_FLAGS
+from moonpad.values.deployment import (
+    AliveProbe,
+    Deployment,
+    File,
+    Gang,
+    HttpProbe,
+    Image,
+    PortSpec,
+    Process,
+    Resources,
+    Role,
+    Runtime,
+    Stop,
+)
+from moonpad.values.plan import Plan, Platform
+from moonpad.values.refs import Arg, HostRef, PathRef, PortRef, RankRef, SecretRef
+from moonpad.values.units import GIB
+
+API: Final = PortRef("engine", "api")
+MASTER: Final = PortRef("engine", "master")
+MASTER_PORT: Final = 50000  # as Kimi-K2's own deployment guide has it; the option has no default
+KEY_FILE: Final = "sglang.yaml"
+SHM_BYTES: Final = 32 * GIB  # `docker run --shm-size 32g` of https://docs.sglang.ai/get_started/install.html
+
+LAYOUT: Final = frozenset({"tp", "pp", "dp", "ep", "dcp"})
+SETTINGS: Final = frozenset(name for _, name in SETTING_FLAGS) | {
+    "enforce_eager",
+    "prefix_caching",
+    "redundant_experts",
+}
+
+# vLLM's short name of a format, where SGLang wants the whole one.
+KV_CACHE_DTYPES: Final[Mapping[str, str]] = {"fp8": "fp8_e4m3"}
+
+LOG: Final = LogGrammar(
+    phases=(
+        PhaseLine("reading the configuration", re.compile(r"server_args=ServerArgs\(")),
+        PhaseLine(
+            "loading weights",
+            re.compile(r"Loading safetensors checkpoint shards:\s+(?P<percent>\d+)% Completed"),
+        ),
+        PhaseLine("loading weights", re.compile(r"Load weight begin|Load weight end")),
+        PhaseLine("opening the API", re.compile(r"Application startup complete|The server is fired up")),
+    ),
+    causes=(
+        CauseLine(
+            re.compile(r"launch_server\.py: error: unrecognized arguments: (?P<flags>.+)"),
+            "this version of SGLang does not know {flags}",
+            "take it out of extra_args",
+        ),
+        CauseLine(
+            re.compile(r"launch_server\.py: error: (?P<text>.+)"),
+            "SGLang refused its command line: {text}",
+            "mend extra_args",
+        ),
+        CauseLine(
+            re.compile(r"\[Errno 98\].*address already in use", re.IGNORECASE),
+            "the port was taken between the check and the start",
+            "choose another port",
+        ),
+        CauseLine(
+            re.compile(r"(?P<oom>OutOfMemoryError: .*)"),
+            "out of memory: {oom}",
+            "lower gpu_memory_utilization, max_num_seqs or max_num_batched_tokens",
+        ),
+    ),
+    generic=("Traceback",),
+)
+
+# https://docs.sglang.ai/references/production_metrics.html. The count of generated tokens grows when a request ends.
+METRICS: Final = MetricNames(
+    running="sglang:num_running_reqs",
+    waiting="sglang:num_queue_reqs",
+    kv_cache_usage="sglang:token_usage",
+    generation_tokens="sglang:generation_tokens_total",
+    prompt_tokens="sglang:prompt_tokens_total",
+)
+
+# The package is asked, not the command: the command is Python.
+VERSION_ARGS: Final = ("-c", "from importlib.metadata import version; print('sglang', version('sglang'))")
+
+
+@dataclass(frozen=True, slots=True)
+class Sglang:
+    """SGLang as upstream publishes it."""
+
+    name: str = "sglang"
+    platforms: tuple[Platform, ...] = (Platform.CUDA, Platform.ROCM)
+    recipe: Recipe | None = None
+    command: str = "python"
+    version_args: tuple[str, ...] = VERSION_ARGS
+    program: str = sglang_read.PROGRAM
+    log: LogGrammar = LOG
+    metrics: MetricNames = METRICS
+
+    @property
+    def platform(self) -> Platform:
+        return self.platforms[0]
+
+    def processes(self, plan: Plan, runtime: Runtime) -> Deployment:
+        """One process a node, all alike but for their rank; node 0 serves.
+
+        Raises:
+            PreflightRefused: the layout does not divide over the nodes, or a setting has no option here.
+        """
+        refuse_unsaid(plan, SETTINGS, LAYOUT)
+        return deployment(plan, runtime, self.program, ())
+
+    def read(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        files: Mapping[str, str] | None = None,
+        version: str | None = None,
+    ) -> Reading:
+        return sglang_read.read(argv, env, engine=self.name, program=self.program, version=version, files=files)
+
+
+def deployment(
+    plan: Plan, runtime: Runtime, program: str, more: tuple[Arg, ...], *, host_memory_bytes: int = 0
+) -> Deployment:
+    """`more` are arguments of a fork, before those of the user.
+
+    Raises:
+        PreflightRefused: the ranks do not divide over the nodes.
+    """
+    if plan.layout.world_size % plan.nodes:
+        raise refuse_layout(
+            plan,
+            "layout",
+            f"{plan.layout.world_size} ranks do not divide over {plan.nodes} nodes",
+            f"choose sizes whose product is a multiple of {plan.nodes}",
+        )
+    processes = tuple(_process(plan, runtime, program, more, rank, host_memory_bytes) for rank in range(plan.nodes))
+    made = Deployment((Gang(plan.name, processes),), API, plan.serving.served_name)
+    return refuse_unknown_flags(plan, program, made)
+
+
+def _process(
+    plan: Plan, runtime: Runtime, program: str, more: tuple[Arg, ...], rank: int, host_memory_bytes: int
+) -> Process:
+    head = rank == 0
+    ports = [PortSpec(API.name, plan.serving.port, plan.serving.reach)] if head else []
+    if head and plan.nodes > 1:
+        ports.append(PortSpec(MASTER.name, MASTER_PORT, "cluster"))
+    return Process(
+        name=API.process if head else f"{API.process}-{rank}",
+        role=Role.ENGINE,
+        node=f"node-{rank}",
+        rank=rank,
+        runtime=runtime,
+        argv=tuple(_argv(plan, runtime, program, more, rank)),
+        env={"HF_HUB_OFFLINE": "1"},  # the checkpoint is a folder: nothing is fetched behind the user's back
+        files=(_key_file(),) if head and plan.serving.keyed else (),
+        ports=tuple(ports),
+        needs=Resources(
+            devices=plan.layout.world_size // plan.nodes, memory_bytes=host_memory_bytes, shm_bytes=SHM_BYTES
+        ),
+        ready=HttpProbe(API) if head else AliveProbe(),
+        start_budget_s=plan.start_budget_s,
+        stop=Stop(grace_s=plan.stop_grace_s),
+    )
+
+
+def _argv(plan: Plan, runtime: Runtime, program: str, more: tuple[Arg, ...], rank: int) -> Iterator[Arg]:
+    serving = plan.serving
+    yield from ("-m", "sglang.launch_server")
+    if serving.keyed and rank == 0:
+        # SGLang reads no key from the environment, and `ps` would show --api-key.
+        yield from ("--config", (PathRef("run"), f"/{KEY_FILE}"))
+        # At level INFO it logs all its arguments, the key among them (sgl-project/sglang#37457).
+        yield from ("--log-level", "warning")
+    yield from ("--model-path", PathRef("checkpoint"), "--served-model-name", serving.served_name)
+    # Ranks above 0 answer /health and nothing else; that stays on their own loopback.
+    loopback = (serving.reach == "loopback" or rank > 0) and not isinstance(runtime, Image)
+    yield from ("--host", "127.0.0.1" if loopback else "0.0.0.0")  # noqa: S104 - `expose` asked, or a container's own
+    if rank == 0:
+        yield from ("--port", API)
+    yield from _layout_argv(plan, program)
+    if plan.nodes > 1:
+        yield from ("--dist-init-addr", (HostRef("node-0"), ":", MASTER))
+        yield from ("--nnodes", str(plan.nodes), "--node-rank", RankRef(f"node-{rank}"))
+    yield from _setting_argv(plan, program)
+    yield "--enable-metrics"  # without it there is no /metrics, and a hang could not be told from a long queue
+    if serving.tool_parser:
+        yield from ("--tool-call-parser", serving.tool_parser)
+    if serving.reasoning_parser:
+        yield from ("--reasoning-parser", serving.reasoning_parser)
+    if serving.trust_remote_code:
+        yield "--trust-remote-code"
+    yield from more
+    yield from plan.extra_args
+
+
+def _layout_argv(plan: Plan, program: str) -> Iterator[str]:
+    layout = plan.layout
+    if (group := layout.tp * layout.dp) > 1:  # attention DP lies inside the tensor-parallel group
+        yield from ("--tp-size", str(group))
+    if layout.pp > 1:
+        yield from ("--pp-size", str(layout.pp))
+    if layout.dp > 1 and has_option(program, plan.engine_version, "--attn-dp-size"):
+        yield from ("--attn-dp-size", str(layout.dp))
+    elif layout.dp > 1:
+        yield from ("--dp-size", str(layout.dp), "--enable-dp-attention")
+    if layout.ep > 1:
+        yield from ("--ep-size", str(layout.ep))
+    if layout.dcp > 1:
+        yield from ("--dcp-size", str(layout.dcp))
+
+
+def _setting_argv(plan: Plan, program: str) -> Iterator[str]:
+    settings = plan.settings
+    for flag, name in SETTING_FLAGS:
+        if (value := getattr(settings, name)) is not None:
+            yield from (flag, KV_CACHE_DTYPES.get(value, value) if name == "kv_cache_dtype" else str(value))
+    if settings.prefix_caching is False:
+        yield "--disable-radix-cache"
+    if settings.redundant_experts:
+        yield from ("--ep-num-redundant-experts", str(settings.redundant_experts))
+    if settings.enforce_eager:
+        if has_option(program, plan.engine_version, GRAPHS_OFF[0]):
+            yield from (word for flag in GRAPHS_OFF for word in (flag, "disabled"))
+        else:
+            yield "--disable-cuda-graph"
+
+
+def _key_file() -> File:
+    # A literal block: between its indentation and the end of the line YAML interprets nothing of the key.
+    return File(KEY_FILE, ("api-key: |2-\n  ", SecretRef("api_key"), "\n"), 0o600)
+
+
+SGLANG: Final = Sglang()

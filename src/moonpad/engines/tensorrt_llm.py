@@ -1,0 +1,245 @@
+"""TensorRT-LLM: `trtllm-serve` and its option file; tensorrt_read.py is the inverse.
+
+Facts: tensorrt_llm/commands/serve.py, and the deployment guide for Kimi-K2-Thinking on
+https://nvidia.github.io/TensorRT-LLM/deployment-guide/. Its log is read for what ends every start alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from moonpad.engines import tensorrt_read
+from moonpad.engines.base import MetricNames, Reading, refuse_layout, refuse_unsaid
+from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
+from moonpad.engines.recipe import Recipe
+from moonpad.engines.recorded import has_option, refuse_unknown_flags
+from moonpad.values.deployment import (
+    Deployment,
+    Executable,
+    File,
+    Gang,
+    HttpProbe,
+    Image,
+    PortSpec,
+    Process,
+    Resources,
+    Role,
+    Runtime,
+    Stop,
+)
+from moonpad.values.errors import PreflightRefused
+from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.plan import Plan, Platform
+from moonpad.values.refs import Arg, HostRef, PathRef, PortRef, Ref
+from moonpad.values.units import GIB
+
+API: Final = PortRef("engine", "api")
+OPTION_FILE: Final = "trtllm.yaml"
+SHM_BYTES: Final = 8 * GIB
+
+LAYOUT: Final = frozenset({"tp", "pp", "dp", "ep"})
+SETTINGS: Final = frozenset(
+    {
+        "max_model_len",
+        "max_num_seqs",
+        "max_num_batched_tokens",
+        "kv_free_fraction",
+        "kv_cache_dtype",
+        "prefix_caching",
+        "block_size",
+        "enforce_eager",
+    }
+)
+SETTING_FLAGS: Final = (
+    ("--max_seq_len", "max_model_len"),
+    ("--max_batch_size", "max_num_seqs"),
+    ("--max_num_tokens", "max_num_batched_tokens"),
+)
+
+LOG: Final = LogGrammar(
+    phases=(PhaseLine("opening the API", re.compile(r"Application startup complete")),),
+    causes=(
+        CauseLine(
+            re.compile(r"Error: No such option: (?P<flag>\S+)"),
+            "this version of TensorRT-LLM does not know {flag}",
+            "take it out of extra_args",
+        ),
+        CauseLine(
+            re.compile(r"(?P<oom>OutOfMemoryError: .*)"),
+            "out of memory: {oom}",
+            "lower kv_free_fraction, max_num_seqs or max_num_batched_tokens",
+        ),
+    ),
+    generic=("Traceback",),
+)
+
+# tensorrt_llm/metrics: the names that the gateway API's inference extension reads too. Token counters: none known.
+METRICS: Final = MetricNames(
+    running="trtllm_num_requests_running",
+    waiting="trtllm_num_requests_waiting",
+    kv_cache_usage="trtllm_kv_cache_utilization",
+    generation_tokens="",
+    prompt_tokens="",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TensorrtLlm:
+    name: str = "tensorrt-llm"
+    platforms: tuple[Platform, ...] = (Platform.CUDA,)
+    recipe: Recipe | None = None
+    command: str = "trtllm-serve"
+    version_args: tuple[str, ...] = ("--version",)
+    program: str = tensorrt_read.PROGRAM
+    log: LogGrammar = LOG
+    metrics: MetricNames = METRICS
+
+    @property
+    def platform(self) -> Platform:
+        return self.platforms[0]
+
+    def processes(self, plan: Plan, runtime: Runtime) -> Deployment:
+        """One process on one node; for several nodes one launcher on node 0, which starts the others over MPI.
+
+        Raises:
+            PreflightRefused: a key is asked for, which it does not check; attention is neither whole nor wholly
+                data-parallel; or a setting has no option here.
+        """
+        refuse_unsaid(plan, SETTINGS, LAYOUT)
+        _refuse_key(plan)
+        layout = plan.layout
+        if layout.dp > 1 and layout.tp > 1:
+            raise refuse_layout(
+                plan,
+                "dp",
+                f"attention with tp {layout.tp} inside dp {layout.dp}: here it is data-parallel over all ranks or none",
+                "set tp or dp to 1",
+            )
+        if layout.world_size % plan.nodes:
+            raise refuse_layout(
+                plan,
+                "layout",
+                f"{layout.world_size} ranks do not divide over {plan.nodes} nodes",
+                f"choose sizes whose product is a multiple of {plan.nodes}",
+            )
+        options = _options(plan)
+        several = plan.nodes > 1
+        process = Process(
+            name=API.process,
+            role=Role.LAUNCHER if several else Role.ENGINE,
+            node="node-0",
+            rank=0,
+            runtime=_launcher(runtime) if several else runtime,
+            argv=(*(_mpi_argv(plan, runtime) if several else ()), *_argv(plan, runtime, bool(options))),
+            env={"HF_HUB_OFFLINE": "1"},  # the checkpoint is a folder: nothing is fetched behind the user's back
+            files=(File(OPTION_FILE, (json.dumps(options, indent=2), "\n")),) if options else (),
+            ports=(PortSpec(API.name, plan.serving.port, plan.serving.reach),),
+            needs=Resources(devices=layout.world_size // plan.nodes, shm_bytes=SHM_BYTES),
+            ready=HttpProbe(API),
+            start_budget_s=plan.start_budget_s,
+            stop=Stop(grace_s=plan.stop_grace_s),
+        )
+        deployment = Deployment((Gang(plan.name, (process,)),), API, plan.serving.served_name)
+        return refuse_unknown_flags(plan, self.program, deployment)
+
+    def read(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        files: Mapping[str, str] | None = None,
+        version: str | None = None,
+    ) -> Reading:
+        return tensorrt_read.read(argv, engine=self.name, version=version, files=files)
+
+
+def _refuse_key(plan: Plan) -> None:
+    if not plan.serving.keyed:
+        return
+    finding = Finding(
+        Severity.ERROR,
+        Code.CONFLICT,
+        "endpoint",
+        "trtllm-serve checks no key: whoever reaches its port is answered",
+        "leave api_key_env and api_key_file out, keep it on the loopback, and put a proxy that checks keys before it",
+    )
+    raise PreflightRefused(f"{plan.engine} cannot be told all of this plan", findings=(finding,))
+
+
+def _argv(plan: Plan, runtime: Runtime, option_file: bool) -> Iterator[Arg]:
+    serving, layout = plan.serving, plan.layout
+    yield PathRef("checkpoint")
+    if has_option(tensorrt_read.PROGRAM, plan.engine_version, "--served_model_name"):
+        yield from ("--served_model_name", serving.served_name)
+    loopback = serving.reach == "loopback" and not isinstance(runtime, Image)
+    yield from ("--host", "127.0.0.1" if loopback else "0.0.0.0")  # noqa: S104 - `expose` asked, or a container's own
+    yield from ("--port", API)
+    for flag, size in (("--tp_size", layout.tp * layout.dp), ("--pp_size", layout.pp), ("--ep_size", layout.ep)):
+        if size > 1:
+            yield from (flag, str(size))
+    if plan.nodes > 1:
+        yield from ("--gpus_per_node", str(layout.world_size // plan.nodes))
+    for flag, name in SETTING_FLAGS:
+        if (value := getattr(plan.settings, name)) is not None:
+            yield from (flag, str(value))
+    if plan.settings.kv_free_fraction is not None:
+        yield from ("--kv_cache_free_gpu_memory_fraction", str(plan.settings.kv_free_fraction))
+    if option_file:
+        named = has_option(tensorrt_read.PROGRAM, plan.engine_version, "--config")
+        yield "--config" if named else "--extra_llm_api_options"
+        yield (PathRef("run"), f"/{OPTION_FILE}")
+    if serving.tool_parser:
+        yield from ("--tool_parser", serving.tool_parser)
+    if serving.reasoning_parser:
+        yield from ("--reasoning_parser", serving.reasoning_parser)
+    if serving.trust_remote_code:
+        yield "--trust_remote_code"
+    yield from plan.extra_args
+
+
+def _options(plan: Plan) -> dict[str, object]:
+    """The option file, as JSON, which is YAML too."""
+    settings = plan.settings
+    cache: dict[str, object] = {}
+    if settings.kv_cache_dtype is not None:
+        cache["dtype"] = settings.kv_cache_dtype
+    if settings.prefix_caching is not None:
+        cache["enable_block_reuse"] = settings.prefix_caching
+    if settings.block_size is not None:
+        cache["tokens_per_block"] = settings.block_size
+    if cache and settings.kv_free_fraction is not None:
+        # The section of the file replaces the one that the flags made, so the fraction must stand in it.
+        cache["free_gpu_memory_fraction"] = settings.kv_free_fraction
+    options: dict[str, object] = {}
+    if plan.layout.dp > 1:
+        options["enable_attention_dp"] = True
+    if cache:
+        options["kv_cache_config"] = cache
+    if settings.enforce_eager:
+        options["cuda_graph_config"] = None
+    return options
+
+
+def _mpi_argv(plan: Plan, runtime: Runtime) -> Iterator[Arg]:
+    """`mpirun` starts one rank a device; `trtllm-llmapi-launch` lets rank 0 serve and the others work for it."""
+    per_node = plan.layout.world_size // plan.nodes
+    hosts: list[str | Ref] = []
+    for rank in range(plan.nodes):
+        hosts += [HostRef(f"node-{rank}"), f":{per_node}" + ("," if rank < plan.nodes - 1 else "")]
+    yield from ("-np", str(plan.layout.world_size), "-H", tuple(hosts), "-x", "HF_HUB_OFFLINE")
+    if isinstance(runtime, Executable) and runtime.prefix == ((PathRef("engine"), "/bin/trtllm-serve"),):
+        yield (PathRef("engine"), "/bin/trtllm-llmapi-launch")
+    else:
+        yield "trtllm-llmapi-launch"
+    yield from runtime.prefix if isinstance(runtime, Executable) else runtime.entrypoint or ("trtllm-serve",)
+
+
+def _launcher(runtime: Runtime) -> Runtime:
+    return Image(runtime.reference, ("mpirun",)) if isinstance(runtime, Image) else Executable(("mpirun",))
+
+
+TENSORRT_LLM: Final = TensorrtLlm()

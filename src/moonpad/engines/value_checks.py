@@ -1,0 +1,113 @@
+"""Whether a text can be the value of an option, and what it says. Nothing here raises."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Final
+
+_PLACEHOLDER: Final = re.compile(r"\$|<[^<>]*>|\{\{")
+_DEEPEST: Final = 64
+_LARGEST: Final = 2**63 - 1
+
+_HUMAN: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<suffix>[kKmMgGtT]i?)?\Z", re.ASCII)
+_THOUSANDS: Final = {"k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def unresolved(text: str) -> bool:
+    """Whether something stands in for the value: a shell variable that nobody set, `<YOUR_MODEL_DIR>`, a template."""
+    return bool(_PLACEHOLDER.search(text))
+
+
+def fits(kind: str, choices: tuple[str, ...], text: str, check: Callable[[str], bool] | None = None) -> bool:
+    """Whether the option's own parser takes the text. A placeholder is never judged."""
+    if unresolved(text) and kind != "json":
+        return True
+    if check is not None:
+        return check(text)
+    if choices:
+        return text in choices
+    if kind == "int":
+        return whole(text) is not None
+    if kind == "float":
+        return number(text) is not None
+    if kind == "json":
+        return unresolved(text) or as_json(text) is not None or text.strip() == "null"
+    return True
+
+
+def whole(text: str) -> int | None:
+    """The whole number that `int()` reads, within 64 bits."""
+    try:
+        value = int(text)
+    except ValueError:  # also for more digits than Python converts
+        return None
+    return value if -_LARGEST <= value <= _LARGEST else None
+
+
+def number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def as_json(text: str) -> object | None:
+    """What the JSON says; None for null, for what is no JSON, and for nesting beyond all reason."""
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return None if _depth_over(found, _DEEPEST) else found
+
+
+def _depth_over(value: object, most: int) -> bool:
+    level: list[object] = [value]
+    for _ in range(most):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, (dict, list))
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def vllm_tokens(text: str) -> int | None:
+    """vLLM's human-readable whole numbers: 1k is 1000, 1K is 1024, 25.6k is 25,600; 25.6K is refused.
+
+    -1 for `-1` and `auto`. As the help of `--max-model-len` of vLLM 0.32.0 says.
+    """
+    if text in ("auto", "-1"):
+        return -1
+    found = _HUMAN.match(text)
+    if found is None or len(found["suffix"] or "") > 1:
+        return whole(text)
+    suffix = found["suffix"] or ""
+    return _scaled(found["number"], suffix, binary=suffix.isupper())
+
+
+def sglang_tokens(text: str) -> int | None:
+    """SGLang's: k, M, G, T are powers of 1000, Ki, Mi, Gi, Ti of 1024; suffixes are case-sensitive.
+
+    As the help of `--context-length` of SGLang 0.5.23 says.
+    """
+    found = _HUMAN.match(text)
+    if found is None:
+        return whole(text)
+    suffix = found["suffix"] or ""
+    if suffix not in ("", "k", "M", "G", "T", "Ki", "Mi", "Gi", "Ti"):
+        return None
+    return _scaled(found["number"], suffix, binary=suffix.endswith("i"))
+
+
+def _scaled(digits: str, suffix: str, *, binary: bool) -> int | None:
+    if len(digits) > 30 or ("." in digits and (binary or not suffix)):
+        return None
+    power = _THOUSANDS.get(suffix[:1].lower(), 0)
+    value = float(digits) if "." in digits else int(digits)
+    scaled = round(value * (1024 if binary else 1000) ** power)
+    return scaled if scaled <= _LARGEST else None

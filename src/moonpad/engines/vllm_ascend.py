@@ -1,0 +1,28 @@
+"""vLLM-Ascend: vLLM with the plugin for Ascend NPUs. Its versions are those of the vLLM that it pins.
+
+The environment is that of its tutorials for Kimi-K2-Thinking (docs.vllm.ai/projects/ascend, tutorials/Kimi-K2-Thinking)
+and of its multi-node guide, which names the node's address for HCCL.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from moonpad.engines.vllm import Vllm
+from moonpad.values.plan import Platform
+
+VLLM_ASCEND: Final = Vllm(
+    "vllm-ascend",
+    (Platform.ASCEND,),
+    program="vllm-ascend",
+    env={
+        "HCCL_BUFFSIZE": "1024",
+        "TASK_QUEUE_ENABLE": "1",
+        "OMP_PROC_BIND": "false",
+        "HCCL_OP_EXPANSION_MODE": "AIV",
+        "PYTORCH_NPU_ALLOC_CONF": "expandable_segments:True",
+    },
+    # Checkpoints of ModelSlim say nothing of themselves in config.json.
+    quantizations={"w8a8": "ascend", "w4a8": "ascend"},
+    node_address_env=("HCCL_IF_IP",),
+)

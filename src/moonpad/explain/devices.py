@@ -1,0 +1,147 @@
+"""On which devices a command line is meant to run, as the text around it says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from moonpad.catalog.clusters import parse_cluster
+from moonpad.catalog.hardware import find_device, hardware
+from moonpad.engines import ENGINES
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.subject import Question
+from moonpad.values.cluster import Cluster
+from moonpad.values.errors import UsageError
+from moonpad.values.plan import Platform
+
+NOBODY_SAYS: Final = "no devices are named"
+
+_HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
+_ROCM: Final = re.compile(r"\b(?:rocm|amd|mi3[0-9]{2}x?)\b", re.IGNORECASE)
+_ROCM_ENV: Final = ("HIP_", "HSA_", "ROCR_", "VLLM_ROCM_", "AITER_")
+_WORD: Final = re.compile(r"(?<![\w./-])[A-Za-z][A-Za-z0-9]{1,9}(?![\w./]|-[0-9a-z])", re.ASCII)
+_LONGEST: Final = 2000
+"""More of a line is no prose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How many devices a command line uses, as far as it says: all of them, those of a node, and the nodes."""
+
+    devices: int
+    local: int | None = None
+    nodes: int | None = None
+
+    @property
+    def per_node(self) -> int | None:
+        if self.local is not None and 0 < self.local <= self.devices and self.devices % self.local == 0:
+            return self.local
+        if self.nodes is not None and 0 < self.nodes <= self.devices and self.devices % self.nodes == 0:
+            return self.devices // self.nodes
+        return None
+
+
+def cluster_of(
+    engine: str, wanted: Wanted, script: Script, commands: Sequence[Command], question: Question
+) -> tuple[Cluster | None, str]:
+    """The devices and how they were found: as asked, as the text says; None, and why, where nobody can say.
+
+    A machine that the text counts goes before a kind that it only names, what stands above the command before what
+    stands below it. A guide that speaks of another number than the command uses has the kind right.
+    """
+    if question.cluster is not None:
+        return question.cluster, "as asked"
+    platforms = ENGINES[engine].platforms
+    if platforms == (Platform.CPU,):
+        return _cluster("cpu"), f"{engine} runs on a CPU"
+    first = min((command.line for command in commands), default=0)
+    rocm = Platform.ROCM in platforms and _speaks_of_rocm(script, commands, first)
+    allowed = (Platform.ROCM,) if rocm else platforms
+    counted = [one for hint in _nearest(script.placed_hints, first) if (one := _cluster(hint)) is not None]
+    counted = [one for one in counted if one.device.platform in allowed]
+    for one in counted:
+        if one.devices == wanted.devices and wanted.per_node in (None, one.per_node):
+            return one, f"the text names {one.name}"
+    if counted and wanted.devices == 1:
+        return counted[0], f"the text names {counted[0].name}"
+    kinds = [one.name.rpartition("x")[2] for one in counted]
+    kinds += [name for name in _nearest(_named_kinds(script), first) if _platform(name) in allowed]
+    for kind in kinds:
+        if (found := _of_kind(kind, wanted)) is not None:
+            return found, f"the text names {kind}, the command uses {wanted.devices}"
+    if rocm:
+        return None, "the text speaks of ROCm, and names no AMD device"
+    return None, NOBODY_SAYS
+
+
+def _nearest(placed: Sequence[tuple[str, int]], line: int) -> Iterator[str]:
+    """Above the line from there upwards, then below it; of one line in the order of the text."""
+    above = sorted((one for one in placed if one[1] <= line), key=lambda one: -one[1])
+    yield from (text for text, _ in above)
+    yield from (text for text, at in placed if at > line)
+
+
+def _cluster(text: str) -> Cluster | None:
+    try:
+        return parse_cluster(text)
+    except UsageError:
+        return None
+
+
+def _of_kind(kind: str, wanted: Wanted) -> Cluster | None:
+    per_node = wanted.per_node
+    if per_node is not None and (found := _cluster(f"{wanted.devices // per_node}x{per_node}x{kind}")) is not None:
+        return found
+    return _cluster(f"{wanted.devices}x{kind}")
+
+
+def _speaks_of_rocm(script: Script, commands: Sequence[Command], line: int) -> bool:
+    """By the headings above, the container's image, and variables that only ROCm reads."""
+    for command in commands:
+        image = command.container.image if command.container else None
+        if image is not None and _ROCM.search(image.text[:_LONGEST]):
+            return True
+        if any(name.startswith(_ROCM_ENV) for name in command.env):
+            return True
+        if any(_ROCM.search(text[:_LONGEST]) for text in (*command.comments, command.heading or "")):
+            return True
+    return any(_ROCM.search(title) for title in _titles(script, line))
+
+
+def _titles(script: Script, line: int) -> Iterator[str]:
+    """The headings of a document that a line stands under."""
+    open_titles: dict[int, str] = {}
+    fenced = False
+    for text in script.lines[: max(0, line - 1)] if script.markdown else ():
+        if text.lstrip(" >").startswith(("```", "~~~")):
+            fenced = not fenced
+        elif not fenced and (match := _HEADING.match(text[:_LONGEST])):
+            level = len(match[1])
+            open_titles = {other: title for other, title in open_titles.items() if other < level}
+            open_titles[level] = match[2]
+    yield from open_titles.values()
+
+
+def _named_kinds(script: Script) -> tuple[tuple[str, int], ...]:
+    """Kinds of devices that the text names, `on H200`, with their lines."""
+    return tuple(
+        (match.group(), number)
+        for number, text in enumerate(script.lines, 1)
+        for match in _WORD.finditer(text[:_LONGEST])
+        if match.group() in _kinds()
+    )
+
+
+@cache
+def _kinds() -> frozenset[str]:
+    """Labels that are one word with a digit in it, which is no word of a language."""
+    labels = (one.label for one in hardware().values() if one.device is not None)
+    return frozenset(label for label in labels if label.isalnum() and any(char.isdigit() for char in label))
+
+
+def _platform(kind: str) -> Platform | None:
+    device = find_device(kind)
+    return None if device is None else device.platform

@@ -1,0 +1,184 @@
+"""Which commands are pieces of one deployment.
+
+The ranks of one engine stand on several nodes, and a guide gives each node its command. Prefill and decode servers are
+deployments of their own, joined with their router by one `system`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from moonpad.explain.commands import Command, Word
+from moonpad.explain.labels import node_in
+
+CLIENTS: Final = frozenset({"vllm bench serve", "sglang bench", "lm_eval"})
+ROUTERS: Final = frozenset({"sglang-router", "sglang-pdlb", "trtllm-disaggregated"})
+_KINDS: Final = {
+    **dict.fromkeys(CLIENTS, "client"),
+    **dict.fromkeys(ROUTERS, "router"),
+    "ray": "ray",
+    "docker": "container",
+    "fragment": "fragment",
+}
+
+_SAME: Final = (
+    ("--model", "--model-path"),
+    ("--nnodes",),
+    ("--dist-init-addr", "--nccl-init-addr", "--master-addr", "--data-parallel-address", "-dpa"),
+    ("--tensor-parallel-size", "-tp", "--tp-size", "--tp"),
+    ("--pipeline-parallel-size", "-pp", "--pp-size", "--pp"),
+    ("--data-parallel-size", "-dp", "--dp-size", "--dp"),
+    ("--served-model-name",),
+)
+"""What all ranks of one deployment say alike, where they say it."""
+_RANK: Final = ("--node-rank", "-r", "--data-parallel-start-rank", "-dpr", "--data-parallel-rank", "-dpn")
+_ROLE: Final = re.compile(r'"kv_role"\s*:\s*"kv_(producer|consumer)"')
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Commands that run together. `kind`: serve, prefill, decode, router, client, ray, container, fragment.
+
+    `system` numbers the disaggregated systems of the script: their prefill, decode and router groups have the same
+    number. `hints` are the comments above the commands, what they say of nodes and Ray among it.
+    """
+
+    commands: tuple[Command, ...]
+    kind: str
+    system: int | None = None
+    hints: tuple[str, ...] = ()
+
+
+def group(commands: Iterable[Command]) -> tuple[Group, ...]:
+    """In the order of their first commands; commands of unknown programs are left out.
+
+    A fragment is its own group: whoever judges it gives it a program. A benchmark in a loop is one group.
+    """
+    found: list[list[Command]] = []
+    last_server: list[Command] | None = None
+    for command in commands:
+        if command.program == "other":
+            continue
+        if command.program in CLIENTS and found and _repeats(command, found[-1][-1]):
+            found[-1].append(command)
+            continue
+        server = command.program not in _KINDS
+        if server and last_server is not None and _belongs(command, last_server):
+            last_server.append(command)
+            continue
+        found.append([command])
+        if server:
+            last_server = found[-1]
+    groups = [_group(one) for one in found]
+    return _with_systems(groups)
+
+
+def node_of(command: Command) -> int | None:
+    """The node's number in the comment above; an engine's ranks may count devices. None where nothing says it."""
+    return node_in(command.label or "")
+
+
+def value_of(argv: Sequence[Word], names: Sequence[str]) -> Word | None:
+    """The last value given to a flag under one of its names, `--name value` or `--name=value`, with - or _."""
+    for at in range(len(argv) - 1, -1, -1):
+        name, equals, value = argv[at].text.partition("=")
+        if name.startswith("--"):
+            name = name.replace("_", "-")
+        if name in names:
+            if equals:
+                return replace(argv[at], text=value)
+            return argv[at + 1] if at + 1 < len(argv) else None
+    return None
+
+
+def model_of(command: Command) -> str | None:
+    """What is served, as written: `--model`, or the first argument."""
+    if command.argv and not command.argv[0].text.startswith("-"):
+        return command.argv[0].text
+    value = value_of(command.argv, ("--model", "--model-path"))
+    return value.text if value else None
+
+
+def _repeats(command: Command, before: Command) -> bool:
+    """Whether it is the same line, read with the next value of a loop."""
+    places = [(one.argv[0].line, one.argv[0].column) if one.argv else None for one in (command, before)]
+    return command.program == before.program and places[0] == places[1] is not None
+
+
+def _belongs(command: Command, others: Sequence[Command]) -> bool:
+    """Whether it is one more rank of them: the same engine, model and layout, and a place that none of them has."""
+    first = others[0]
+    if command.program != first.program or _role(command) != _role(first) or model_of(command) != model_of(first):
+        return False
+    if any(_differ(command, first, names) for names in _SAME):
+        return False
+    places = [_place(other) for other in others]
+    place = _place(command)
+    if place in places:
+        return False
+    explicit = any(_rank(one) is not None or _headless(one) for one in (command, *others))
+    return explicit or command.heading == first.heading
+
+
+def _differ(one: Command, other: Command, names: Sequence[str]) -> bool:
+    a, b = value_of(one.argv, names), value_of(other.argv, names)
+    return a is not None and b is not None and a.text != b.text
+
+
+def _place(command: Command) -> tuple[str, str]:
+    """What tells the ranks of one deployment apart."""
+    rank = _rank(command)
+    if rank is not None:
+        return "rank", rank.text
+    node = node_of(command)
+    if _headless(command):
+        return "headless", f"{node}"
+    # Rank 0 is the one that says nothing of ranks.
+    return "rank", "0" if node is None else f"node {node}" if node else "0"
+
+
+def _rank(command: Command) -> Word | None:
+    return value_of(command.argv, _RANK)
+
+
+def _headless(command: Command) -> bool:
+    return any(word.text == "--headless" for word in command.argv)
+
+
+def _role(command: Command) -> str:
+    mode = value_of(command.argv, ("--disaggregation-mode",))
+    if mode is not None and mode.text in ("prefill", "decode"):
+        return mode.text
+    transfer = value_of(command.argv, ("--kv-transfer-config",))
+    match = _ROLE.search(transfer.text) if transfer is not None else None
+    return {"producer": "prefill", "consumer": "decode"}[match.group(1)] if match else "serve"
+
+
+def _group(commands: Sequence[Command]) -> Group:
+    kind = _KINDS.get(commands[0].program) or _role(commands[0])
+    hints = tuple(dict.fromkeys(comment for command in commands for comment in command.comments))
+    return Group(tuple(commands), kind, None, hints)
+
+
+def _with_systems(groups: Sequence[Group]) -> tuple[Group, ...]:
+    """Numbers neighbouring prefill and decode groups, and the router behind or before them."""
+    numbered: list[Group] = []
+    system, parts = 0, set[str]()
+    for one in groups:
+        if one.kind in ("prefill", "decode"):
+            # A third part of a kind that is there already, behind the router: the next system begins.
+            if not parts or ("router" in parts and one.kind in parts):
+                system, parts = system + 1, set()
+            parts.add(one.kind)
+            numbered.append(replace(one, system=system))
+        elif one.kind == "router" and parts:
+            parts.add("router")
+            numbered.append(replace(one, system=system))
+        else:
+            if one.kind == "serve":
+                parts = set()
+            numbered.append(one)
+    return tuple(numbered)

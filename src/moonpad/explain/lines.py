@@ -1,0 +1,78 @@
+"""The commands of a deployment as lines to type: as they were written, and mended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from moonpad.explain.commands import Command, Word
+from moonpad.explain.judged import Edit, Line, Remark, mended
+
+_PROGRAMS: Final = {
+    "sglang": ("python", "-m", "sglang.launch_server"),
+    "sglang-router": ("sglang-router", "launch"),
+    "sglang-pdlb": ("python", "-m", "sglang.srt.disaggregation.launch_lb"),
+    "ktransformers-legacy": ("python", "ktransformers/server/main.py"),
+}
+"""What runs a program, for flags that were written without it. Of the others the name is what is typed."""
+_SETS_ENV: Final = frozenset({"-e", "--env", "-x"})
+_CONTAINERS: Final = frozenset({"docker run", "docker exec"})
+
+
+def written_line(command: Command) -> Line:
+    return mended_line(command, ())
+
+
+def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edit] = ()) -> Line:
+    """With what the remarks say of it, and with more edits, which go first."""
+    every = [*edits, *(edit for remark in remarks for edit in remark.edits)]
+    dropped = frozenset(one.variable for one in remarks if one.drop_variable and one.variable is not None)
+    program = next((one.program for one in remarks if one.program), ())
+    around, own = _around(command)
+    places = {(word.line, word.column) for word in around}
+    inside = any(wrapper.kind in _CONTAINERS for wrapper in command.wrappers) and bool(around)
+    env = {
+        name: word.text.removeprefix(f"{name}=")
+        for name, word in command.env.items()
+        if name not in dropped and not inside and (word.line, word.column) not in places
+    }
+    front = _without([*around, *(() if program else own)], [command.env[name] for name in dropped & set(command.env)])
+    return Line(
+        env,
+        (*front, *program, *mended([word.text for word in command.argv], every)),
+        frozenset(command.unresolved) | {name for word in command.prefix for name in word.unresolved},
+    )
+
+
+def program_words(command: Command) -> tuple[str, ...]:
+    """The words that name the program, without what is wrapped around it."""
+    return tuple(word.text for word in _around(command)[1])
+
+
+def _around(command: Command) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+    """What is wrapped around the program on the same line, and the words that name the program.
+
+    A shell inside (`bash -c '…'`, `ssh`) has lines of its own: what is around it is left out.
+    """
+    for first in range(len(command.wrappers) + 1):
+        words = tuple(word for wrapper in command.wrappers[first:] for word in wrapper.words)
+        if command.prefix[: len(words)] == words:
+            around, own = words, command.prefix[len(words) :]
+            break
+    if not own and not around:
+        texts = _PROGRAMS.get(command.program, tuple(command.program.split()))
+        return (), tuple(Word(text) for text in texts)
+    return (around if first == 0 else ()), own
+
+
+def _without(words: Sequence[Word], dropped: Sequence[Word]) -> list[str]:
+    """The words less those that set one of these variables, `-e NAME=value`."""
+    places = {(word.line, word.column) for word in dropped}
+    kept: list[Word] = []
+    for word in words:
+        if word.line and (word.line, word.column) in places:
+            if kept and kept[-1].text in _SETS_ENV:
+                kept.pop()
+            continue
+        kept.append(word)
+    return [word.text for word in kept]

@@ -1,0 +1,84 @@
+"""The pieces of a deployment over several machines: whether each is there, and how they find each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from moonpad.engines.base import Reading
+from moonpad.engines.words import at_least
+from moonpad.explain.judged import Edit, Remark
+from moonpad.values.cluster import Cluster
+from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.plan import Platform
+
+RAY: Final = "--distributed-executor-backend"
+_VLLM: Final = ("vllm", "vllm-ascend")
+# vLLM 0.11.1 brought --nnodes, and its executor is no longer Ray by itself where the ranks outnumber the devices
+# (vllm/config/parallel.py, ParallelConfig.__post_init__).
+_NATIVE_SINCE: Final = "0.11.1"
+
+
+def node_remarks(
+    engine: str, version: str, cluster: Cluster | None, readings: Sequence[Reading], lengths: Sequence[int]
+) -> Iterator[Remark]:
+    """What is missing among the commands. `lengths` count their words, behind which new ones go."""
+    if cluster is None or cluster.device.platform is Platform.CPU or not readings:
+        return
+    first = readings[0]
+    layout = first.layout
+    if engine in _VLLM and layout.tp * layout.pp > cluster.per_node and first.node.nodes is None:
+        yield from _no_executor(version, cluster, first, lengths[0])
+    if engine in _VLLM and first.node.data_parallel_local is not None:
+        local = first.node.data_parallel_local
+        covered = sum(reading.node.data_parallel_local or 0 for reading in readings)
+        if covered < layout.dp:
+            yield _missing(
+                "--data-parallel-start-rank",
+                f"{layout.dp} data-parallel ranks, and the commands here start {covered} of them",
+                f"start the others with --headless --data-parallel-start-rank {covered} on the next node",
+                Severity.WARNING,
+                0,
+            )
+        for number, reading in enumerate(readings[1:], 1):
+            if reading.node.start_rank == number * local and not reading.node.headless:
+                yield _missing(
+                    "--headless",
+                    f"the command of node {number} starts an API server of its own",
+                    "add --headless",
+                    Severity.WARNING,
+                    number,
+                    Edit(lengths[number], 0, ("--headless",)),
+                )
+    if first.node.nodes is not None and len(readings) not in (1, first.node.nodes):
+        yield _missing(
+            "--nnodes",
+            f"--nnodes {first.node.nodes}, and there are {len(readings)} commands",
+            "start one command on each node",
+            Severity.WARNING,
+            0,
+        )
+
+
+def _no_executor(version: str, cluster: Cluster, first: Reading, length: int) -> Iterator[Remark]:
+    if RAY.lstrip("-").replace("-", "_") in first.extra:
+        return
+    layout = first.layout
+    ranks = layout.tp * layout.pp
+    if at_least(version, _NATIVE_SINCE):
+        yield _missing(
+            RAY,
+            f"tp × pp = {ranks} ranks on machines of {cluster.per_node} devices, and nothing says how to cross them: "
+            "Ray is no longer chosen by itself",
+            f"add {RAY} ray behind a started Ray cluster, or run it natively on every node: --nnodes {cluster.nodes} "
+            "--node-rank R --master-addr ADDRESS, with --headless on ranks above 0",
+            Severity.ERROR,
+            0,
+            Edit(length, 0, (RAY, "ray")),
+        )
+
+
+def _missing(
+    where: str, message: str, remedy: str, severity: Severity, number: int, edit: Edit | None = None
+) -> Remark:
+    return Remark(Finding(severity, Code.MISSING_FLAG, where, message, remedy), number, None, (edit,) if edit else ())

@@ -1,0 +1,180 @@
+"""What one device holds, how much is left for the KV cache, and how many tokens that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from moonpad.catalog.calibrations import Calibration
+from moonpad.catalog.overhead import Spread
+from moonpad.plan.host import KTRANSFORMERS, cpu_host, device_experts, ktransformers_host
+from moonpad.plan.kv import (
+    blocks_of_request,
+    concurrency,
+    layer_bytes_per_token,
+    tokens_in,
+    tokens_of_log,
+    whole_blocks,
+)
+from moonpad.plan.limits import bounded, limits_of
+from moonpad.plan.room import Room, Sought, rooms_of
+from moonpad.plan.weights import stage_weights, stages_of
+from moonpad.values.checkpoint import Checkpoint, Component
+from moonpad.values.cluster import Cluster
+from moonpad.values.errors import PreflightRefused
+from moonpad.values.estimate import Estimate
+from moonpad.values.memory import HostMemory, Memory
+from moonpad.values.plan import Layout, Settings
+
+SLICES_VISION: Final = frozenset({"vllm", "vllm-cpu"})
+"""Engines whose vision tower is known to be tensor-parallel (vLLM 0.32: `--mm-encoder-tp-mode weights`)."""
+
+MOST_RANKS: Final = 1 << 16
+
+
+def memory_of(
+    checkpoint: Checkpoint,
+    cluster: Cluster,
+    engine: str,
+    version: str,
+    layout: Layout,
+    settings: Settings,
+    *,
+    context: int | None = None,
+    calibrations: Sequence[Calibration] = (),
+) -> Memory:
+    """The memory of a device of the stage that holds the fewest blocks: the others make do with as many.
+
+    `kv_tokens` is what one replica's log says: over its decode-context-parallel ranks, not over data-parallel ones;
+    `concurrency_at_context` counts the data-parallel replicas too. `context` None: `settings.max_model_len`, else the
+    largest that fits. Nothing here judges whether the engine can run such a layout (plan/rules).
+
+    Raises:
+        PreflightRefused: a layout that is none, or a CPU whose memory is unknown and no `kv_cache_gib`.
+    """
+    _refuse_impossible(layout)
+    limits = limits_of(checkpoint, cluster.device, engine, version, layout, settings)
+    stages = stages_of(checkpoint.architecture.layers, layout.pp, limits.pipeline)
+    held = stage_weights(
+        checkpoint,
+        layout,
+        stages,
+        vision_sliced=engine in SLICES_VISION,
+        redundant_experts=settings.redundant_experts,
+        device_experts=device_experts(settings) if engine == KTRANSFORMERS else None,
+    )
+    sizes = tuple(sum(weights.values()) for weights in held)
+    sought = Sought(checkpoint, cluster, engine, version, layout, settings, limits, sizes)
+    room_of = rooms_of(sought, calibrations)
+    layer_bytes = layer_bytes_per_token(checkpoint.architecture, fp8=limits.kv_fp8)
+    filled = tuple(
+        _fill(room_of(number), weights, (end - first) * layer_bytes, limits.block_size)
+        for number, ((first, end), weights) in enumerate(zip(stages, held, strict=True))
+    )
+    return _memory(sought, filled, bounded(context or settings.max_model_len or 0))
+
+
+def _refuse_impossible(layout: Layout) -> None:
+    """What no cluster can be, so that nothing below divides by zero or counts without end."""
+    smallest = min(layout.tp, layout.pp, layout.dp, layout.ep, layout.dcp)
+    largest = max(layout.world_size, layout.ep, layout.dcp) if smallest > 0 else 0
+    if smallest < 1 or largest > MOST_RANKS:
+        raise PreflightRefused(
+            f"tp {layout.tp}, pp {layout.pp}, dp {layout.dp}, ep {layout.ep} and dcp {layout.dcp} are no layout: "
+            f"each is at least 1, and {MOST_RANKS:,} ranks are the most that is planned",
+            remedy="give each as a small positive number",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """One pipeline stage: bytes are of a device; `blocks` is what `kv` holds at its value, low and high."""
+
+    room: Room
+    weights: Mapping[Component, int]
+    kv: Spread
+    bytes_per_token: int
+    blocks: tuple[int, int, int]
+
+    @property
+    def rank(self) -> tuple[bool, int, float]:
+        """The smallest decides. A stage without layers (more stages than layers) never does."""
+        return self.bytes_per_token == 0, self.blocks[0], self.kv.value
+
+
+def _fill(room: Room, weights: Mapping[Component, int], bytes_per_token: int, block_size: int) -> _Stage:
+    left, over = room.budget_bytes - sum(weights.values()), room.overhead.total
+    kv = Spread(left - over.value, left - over.high, left - over.low)
+    blocks = (
+        whole_blocks(kv.value, bytes_per_token, block_size),
+        whole_blocks(kv.low, bytes_per_token, block_size),
+        whole_blocks(kv.high, bytes_per_token, block_size),
+    )
+    return _Stage(room, weights, kv, bytes_per_token, blocks)
+
+
+def _memory(sought: Sought, filled: Sequence[_Stage], asked: int) -> Memory:
+    limits, dp, dcp = sought.limits, sought.layout.dp, sought.layout.dcp
+    decisive = min(filled, key=lambda stage: stage.rank)
+    blocks = _fewest(filled)
+    most = sought.checkpoint.architecture.max_context
+    where = f" on each of {dcp} ranks" if dcp > 1 else ""
+    replicas = f" in each of {dp} data-parallel replicas" if dp > 1 else ""
+    size = limits.block_size
+    longest = _estimate(
+        [min(tokens_in(count, size, dcp), most) for count in blocks],
+        f"whole blocks of {size} tokens{where}, at most the model's own {most:,}",
+    )
+    context = asked or max(1, int(longest.value))
+    over = decisive.room.overhead
+    return Memory(
+        device_bytes=sought.cluster.device.usable_bytes or sought.cluster.host.memory_bytes or 0,
+        budget_bytes=decisive.room.budget_bytes,
+        weights=decisive.weights,
+        overhead=_estimate(_ends(over.total), over.because + _unknown_formats(sought.checkpoint)),
+        kv_bytes_per_token=decisive.bytes_per_token,
+        kv_bytes=_estimate(_ends(decisive.kv), "the budget less weights and overhead"),
+        kv_tokens=_estimate(
+            [tokens_of_log(count, size, dcp, context, by_request=limits.tokens_by_request) for count in blocks],
+            f"{blocks[0]:,} whole blocks of {size} tokens{where}{replicas}",
+        ),
+        max_context=longest,
+        context=context,
+        concurrency_at_context=_estimate(
+            [dp * concurrency(count, context, size, dcp) for count in blocks],
+            f"{blocks_of_request(context, size, dcp):,} blocks for a sequence of {context:,} tokens{replicas}",
+        ),
+        stages=sought.weights,
+        host=_host(sought, decisive),
+        overhead_parts=over.parts,
+    )
+
+
+def _fewest(filled: Sequence[_Stage]) -> tuple[int, int, int]:
+    with_layers = [stage.blocks for stage in filled if stage.bytes_per_token]
+    value, low, high = (min(blocks[end] for blocks in with_layers) for end in range(3))
+    return value, low, high
+
+
+def _ends(spread: Spread) -> tuple[float, float, float]:
+    return spread.value, spread.low, spread.high
+
+
+def _estimate(ends: Sequence[float], because: str) -> Estimate:
+    value, low, high = ends
+    return Estimate(value, low, high, because)
+
+
+def _host(sought: Sought, decisive: _Stage) -> HostMemory | None:
+    if sought.engine == KTRANSFORMERS:
+        return ktransformers_host(sought.checkpoint, sought.cluster, sought.settings)
+    if sought.limits.budget == "told":
+        return cpu_host(sought.cluster, sought.ranks_per_node, max(sought.weights), decisive.kv.value)
+    return None
+
+
+def _unknown_formats(checkpoint: Checkpoint) -> str:
+    if checkpoint.groups:
+        return ""
+    return "; only the size of the files is known: routed experts have their share of it, all else counts as BF16"

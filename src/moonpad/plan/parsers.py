@@ -1,0 +1,49 @@
+"""Which parsers of tool calls and of reasoning a version of an engine has for the family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from moonpad.catalog.options import option_set, values_of, version_key, versions
+from moonpad.values.finding import Code, Finding, Severity
+
+PARSER: Final = "kimi_k2"
+# What the engines call the option: vLLM and SGLang, then TensorRT-LLM.
+TOOLS: Final = ("tool_call_parser", "tool_parser")
+REASONING: Final = ("reasoning_parser",)
+
+
+@lru_cache(maxsize=64)
+def parser_of(program: str, version: str, options: tuple[str, ...]) -> str | None:
+    """The parser's name, None where that version is known not to have it."""
+    if version and not _has_option(program, version, options):
+        return None
+    known = [name for option in options for name in values_of(program, version or None, option)]
+    return PARSER if not known or PARSER in known else None
+
+
+def _has_option(program: str, version: str, options: tuple[str, ...]) -> bool:
+    found = option_set(program, version)
+    return found is None or not found.exact or any(one.dest in options for one in found.options)
+
+
+def missing_parsers(engine: str, program: str, version: str) -> Iterator[Finding]:
+    """A warning for each parser that the version lacks, with the first one that has it."""
+    for what, options in (("tool calls stay", TOOLS), ("reasoning stays", REASONING)):
+        if parser_of(program, version, options) is None:
+            first = next((one for one in _later(program, version) if parser_of(program, one, options)), None)
+            yield Finding(
+                Severity.WARNING,
+                Code.MISSING_FLAG,
+                options[0],
+                f"{engine} {version} has no {options[0]} {PARSER}: {what} in the text of the answer",
+                f"take {engine} {first} or newer" if first else "parse the text yourself",
+            )
+
+
+def _later(program: str, version: str) -> tuple[str, ...]:
+    """The recorded releases after that version, oldest first; a text that is no version has none after it."""
+    key = version_key(version)
+    return tuple(one for one in versions(program) if key is not None and (version_key(one) or key) > key)

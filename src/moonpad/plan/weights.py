@@ -1,0 +1,209 @@
+"""Bytes of weights on one device of each pipeline stage, as the engines spread them.
+
+Tensor parallelism slices q_b, kv_b, o_proj, the dense MLP, shared experts, embedding and lm_head; q_a, kv_a, norms and
+router lie whole on every rank. Of the routed experts each of `ep` ranks has its share whole, and slices each expert
+over the ranks that are left (vLLM flattens data into tensor parallelism there: `FusedMoEParallelConfig.make`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from typing import Final
+
+from moonpad.catalog.overhead import Pipeline
+from moonpad.plan.tensors import MOONVIT_PARAMETERS, tensor_groups
+from moonpad.values.checkpoint import Architecture, Checkpoint, Component, Quantization, Sharding, TensorGroup
+from moonpad.values.plan import Layout
+
+Stage = tuple[int, int]
+"""The first layer of a pipeline stage, and the one after its last."""
+
+VOCABULARY_STEP: Final = 64
+"""Embedding and lm_head are padded to a multiple of it before they are sliced (vLLM: DEFAULT_VOCAB_PADDING_SIZE)."""
+MOST_REDUNDANT: Final = 1 << 20
+MOONVIT_HEADS: Final = 16
+MOONVIT_SLICED_PARAMETERS: Final = 27 * (3 * 1152 * 1153 + 1152 * 1152 + 4304 * 1153 + 4304 * 1152)
+"""What tensor parallelism slices of MoonViT: wqkv, wo, fc0 and fc1 of 27 layers, with the biases of wqkv and fc0."""
+_BF16_BYTES: Final = 2
+
+
+def stages_of(layers: int, pp: int, pipeline: Pipeline) -> tuple[Stage, ...]:
+    """Which layers each stage has. 61 over 2 stages are 31 and 30 in vLLM, 30 and 31 in SGLang 0.5.
+
+    Sources: `get_pp_indices` of vLLM 0.11 to 0.32, of SGLang 0.4.9 (`last-all`) and of 0.5.23 (`last-each`).
+    """
+    counts = [layers // pp] * pp
+    left = layers % pp
+    if pipeline == "last-all":
+        counts[-1] += left
+        left = 0
+    for number in range(left):
+        place = {"inner": pp - 2 - number, "last-each": pp - 1 - number, "first-each": number}[pipeline]
+        counts[place] += 1
+    ends = tuple(accumulate(counts))
+    return tuple(zip((0, *ends[:-1]), ends, strict=True))
+
+
+def stage_weights(
+    checkpoint: Checkpoint,
+    layout: Layout,
+    stages: Sequence[Stage],
+    *,
+    vision_sliced: bool,
+    redundant_experts: int = 0,
+    device_experts: int | None = None,
+) -> tuple[Mapping[Component, int], ...]:
+    """Bytes a device by component, for each stage.
+
+    `vision_sliced`: the engine spreads the vision tower over tensor-parallel ranks where its heads allow it (vLLM),
+    else every device has all of it, which is the upper bound. `device_experts`: how many of each layer's experts lie on
+    the devices; None: all.
+    """
+    sums = _sums(_ById(groups_of(checkpoint)))
+    architecture = checkpoint.architecture
+    share = _expert_share(architecture, layout, redundant_experts, device_experts)
+    found = []
+    for number, (first, end) in enumerate(stages):
+        held: dict[Component, int] = {}
+        for (component, sharding), line in sums.layers.items():
+            size = line[min(end, len(line) - 1)] - line[min(first, len(line) - 1)]
+            _add(held, component, _sharded(size, sharding, layout.tp, share))
+        outside = [*(sums.before if number == 0 else ()), *(sums.after if number == len(stages) - 1 else ())]
+        for group in outside:
+            _add(held, group.component, _outside(group, architecture, layout.tp))
+        if sums.vision:
+            held[Component.VISION] = _vision(sums.vision, architecture, layout.tp if vision_sliced else 1)
+        if architecture.tied_embeddings and number == len(stages) - 1 > 0:
+            embedding = next((one for one in sums.before if one.component is Component.EMBED_TOKENS), None)
+            if embedding is not None:
+                _add(held, Component.LM_HEAD, _outside(embedding, architecture, layout.tp))
+        _add(held, Component.DECODE_WEIGHTS, _decode_weights(architecture, end - first, layout.tp))
+        found.append(held)
+    return tuple(found)
+
+
+def routed_bytes(checkpoint: Checkpoint) -> int:
+    """All routed experts of the checkpoint."""
+    return sum(one.size_bytes for one in groups_of(checkpoint) if one.component is Component.ROUTED_EXPERTS)
+
+
+def groups_of(checkpoint: Checkpoint) -> tuple[TensorGroup, ...]:
+    """The checkpoint's groups. Where only the size is known (GGUF), routed experts by their share of the parameters,
+    and all else in BF16, to which engines unpack it: an upper bound of what lies on the devices.
+    """
+    return checkpoint.groups or _even_groups(checkpoint.architecture, checkpoint.total_bytes)
+
+
+@lru_cache(maxsize=8)
+def _even_groups(architecture: Architecture, total_bytes: int) -> tuple[TensorGroup, ...]:
+    groups = tensor_groups(architecture, Quantization("bf16"))
+    bits = 8 * total_bytes / max(1, sum(group.parameters for group in groups))
+    return tuple(
+        group
+        if group.component is not Component.ROUTED_EXPERTS
+        else TensorGroup(
+            group.component,
+            group.layer,
+            group.parameters,
+            math.ceil(group.parameters * bits / 8),
+            group.tensors,
+            group.sharding,
+        )
+        for group in groups
+    )
+
+
+class _ById:
+    """Makes groups a key by identity: hashing hundreds of them costs more than the sums that are kept."""
+
+    __slots__ = ("groups",)
+
+    def __init__(self, groups: tuple[TensorGroup, ...]) -> None:
+        self.groups = groups
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ById) and other.groups is self.groups
+
+    def __hash__(self) -> int:
+        return id(self.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """`layers`: bytes of a component in the first n layers, at index n. `vision` apart: every stage holds it."""
+
+    layers: Mapping[tuple[Component, Sharding], tuple[int, ...]]
+    before: tuple[TensorGroup, ...]
+    after: tuple[TensorGroup, ...]
+    vision: int
+
+
+@lru_cache(maxsize=16)
+def _sums(key: _ById) -> _Sums:
+    count = 1 + max((group.layer for group in key.groups if group.layer is not None), default=-1)
+    layers: dict[tuple[Component, Sharding], list[int]] = {}
+    before: list[TensorGroup] = []
+    after: list[TensorGroup] = []
+    vision = 0
+    for group in key.groups:
+        if group.sharding is Sharding.NOT_LOADED:
+            continue
+        if group.component is Component.VISION:
+            vision += group.size_bytes
+        elif group.layer is None:
+            (before if group.before else after).append(group)
+        else:
+            layers.setdefault((group.component, group.sharding), [0] * count)[group.layer] += group.size_bytes
+    sums = {name: (0, *accumulate(sizes)) for name, sizes in layers.items()}
+    return _Sums(sums, tuple(before), tuple(after), vision)
+
+
+def _add(held: dict[Component, int], component: Component, size: int) -> None:
+    if size:
+        held[component] = held.get(component, 0) + size
+
+
+def _sharded(size: int, sharding: Sharding, tp: int, share: float) -> int:
+    if sharding is Sharding.EXPERTS:
+        return math.ceil(size * share)
+    return -(-size // tp) if sharding is Sharding.TENSOR else size
+
+
+def _expert_share(
+    architecture: Architecture, layout: Layout, redundant_experts: int, device_experts: int | None
+) -> float:
+    """Which part of a layer's routed experts one device holds."""
+    experts = max(1, architecture.routed_experts)
+    ep = min(layout.ep, layout.tp * layout.dp)
+    slices = layout.tp * layout.dp // ep
+    if device_experts is not None:
+        return max(0, min(device_experts, experts)) / experts / slices / ep
+    redundant = max(0, min(redundant_experts, MOST_REDUNDANT))
+    return -(-(experts + redundant) // ep) / experts / slices
+
+
+def _outside(group: TensorGroup, architecture: Architecture, tp: int) -> int:
+    if group.sharding is not Sharding.TENSOR:
+        return group.size_bytes
+    if group.component not in (Component.EMBED_TOKENS, Component.LM_HEAD) or not architecture.vocabulary:
+        return -(-group.size_bytes // tp)
+    words = math.ceil(architecture.vocabulary / VOCABULARY_STEP) * VOCABULARY_STEP
+    return math.ceil(group.size_bytes * words / architecture.vocabulary / tp)
+
+
+def _vision(size: int, architecture: Architecture, tp: int) -> int:
+    """vLLM (0.32) builds the tower on every stage and slices it where its 16 heads divide, else it is whole."""
+    if architecture.vision_parameters != MOONVIT_PARAMETERS or MOONVIT_HEADS % tp:
+        return size
+    sliced = round(size * MOONVIT_SLICED_PARAMETERS / MOONVIT_PARAMETERS)
+    return size - sliced + -(-sliced // tp)
+
+
+def _decode_weights(architecture: Architecture, layers: int, tp: int) -> int:
+    """W_UK and W_UV in BF16: engines unpack kv_b into them for decoding, and keep kv_b too."""
+    width = architecture.qk_nope_head_dim + architecture.v_head_dim
+    return math.ceil(layers * architecture.heads * width * architecture.kv_lora_rank * _BF16_BYTES / tp)

@@ -1,0 +1,57 @@
+"""The JSON of `moonpad explain` (design: verbs and keys that scripts rely on)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from moonpad.explain.commands import Problem
+    from moonpad.explain.judged import Judged, Line
+
+
+def explain_json(judged: Sequence[Judged], problems: Sequence[Problem]) -> dict[str, Any]:
+    """`deployments`, and the places where a shell reads the script in another way than its author meant."""
+    return {
+        "deployments": [_deployment(one) for one in judged],
+        "problems": [
+            {"code": one.code, "line": one.line, "message": one.message, "remedy": one.remedy} for one in problems
+        ],
+    }
+
+
+def _deployment(one: Judged) -> dict[str, Any]:
+    return {
+        "engine": one.engine,
+        "kind": one.kind,
+        "engine_version": one.version,
+        "engine_version_because": one.version_because,
+        "model": one.checkpoint.name if one.checkpoint else None,
+        "cluster": one.cluster.name if one.cluster else None,
+        "cluster_because": one.cluster_because,
+        "commands": [list(line.argv) for line in one.commands],
+        "layout": asdict(one.layout) if one.layout else None,
+        "settings": {name: value for name, value in asdict(one.settings).items() if value is not None}
+        if one.settings
+        else None,
+        "memory": one.memory.as_json() if one.memory else None,
+        "fits": one.fits,
+        "confidence": one.confidence,
+        "findings": [finding.as_json() for finding in one.findings],
+        "corrected": [_line(line) for line in one.corrected],
+        "better": [
+            {
+                "why": better.why,
+                "argv": list(better.lines[0].argv),
+                "commands": [_line(line) for line in better.lines],
+                "memory": better.memory.as_json(),
+            }
+            for better in one.better
+        ],
+    }
+
+
+def _line(line: Line) -> dict[str, Any]:
+    return {"env": dict(line.env), "argv": list(line.argv)}

@@ -1,0 +1,121 @@
+"""A deployment as commands that a person can paste: addresses are NODE_0, NODE_1 …, ports the preferred ones."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from moonpad.values.binding import Bindings, BoundProcess, bind
+from moonpad.values.deployment import Executable
+from moonpad.values.refs import HostRef, PathRef, PortRef, Ref, SecretRef, parts
+from moonpad.values.secret import Secret
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from moonpad.values.deployment import Deployment, Process
+
+INDENT: Final = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One process as it would be typed on `node`; `files` are (path, text) that it reads."""
+
+    name: str
+    node: str
+    env: Mapping[str, str]
+    argv: tuple[str, ...]
+    files: tuple[tuple[str, str], ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "node": self.node,
+            "env": dict(self.env),
+            "argv": list(self.argv),
+            "files": [{"path": path, "content": text} for path, text in self.files],
+        }
+
+    def lines(self) -> Iterator[str]:
+        """For a shell: the environment, the executable with its first words, then one flag with its values a line."""
+        for path, text in self.files:
+            yield f"cat > {shlex.quote(path)} <<'EOF'"
+            yield from text.rstrip("\n").split("\n")
+            yield "EOF"
+        pieces = [f"{name}={shlex.quote(value)}" for name, value in self.env.items()]
+        words = [" ".join(shlex.quote(word) for word in group) for group in _groups(self.argv)]
+        lines = [*pieces, *words]
+        for place, line in enumerate(lines):
+            indent = INDENT if place > len(pieces) else ""
+            yield indent + line + (" \\" if place < len(lines) - 1 else "")
+
+
+def _groups(argv: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The words before the first flag, then each flag with the words up to the next one."""
+    group: list[str] = []
+    for place, word in enumerate(argv):
+        module = place == 1 and word == "-m"  # python -m module
+        if word.startswith("-") and group and not module and not _is_number(word):
+            yield tuple(group)
+            group = []
+        group.append(word)
+    if group:
+        yield tuple(group)
+
+
+def _is_number(word: str) -> bool:
+    return word[1:].replace(".", "", 1).isdigit()
+
+
+def commands_of(deployment: Deployment, model: str, *, here: bool = True) -> tuple[Command, ...]:
+    """Every process; `model` is what stands for the checkpoint: its id, or, where it is `here`, its folder.
+
+    The address of a node is a placeholder where there are several, and the loopback where there is one.
+    """
+    bindings = _bindings(deployment, model)
+    nodes = {process.name: process.node for process in deployment.processes}
+    return tuple(
+        Command(
+            bound.name,
+            nodes[bound.name],
+            _env(bound, here),
+            bound.argv,
+            tuple((path, text) for path, text, _ in bound.files),
+        )
+        for bound in bind(deployment, bindings)
+    )
+
+
+def _env(bound: BoundProcess, here: bool) -> dict[str, str]:
+    env = {**bound.env, **dict.fromkeys(bound.secret_env, "***")}
+    if not here:
+        env.pop("HF_HUB_OFFLINE", None)  # set because a checkpoint is a folder; an id may have to be downloaded
+    return env
+
+
+def placeholder(node: str) -> str:
+    """`NODE_1` for the logical node `node-1`: no shell expands it, and it shows that it is to be replaced."""
+    return node.upper().replace("-", "_")
+
+
+def _bindings(deployment: Deployment, model: str) -> Bindings:
+    refs = {ref for process in deployment.processes for ref in _refs(process)}
+    paths = {ref.name for ref in refs if isinstance(ref, PathRef)}
+    alone = len({process.node for process in deployment.processes}) == 1
+    return Bindings(
+        hosts={ref.node: "127.0.0.1" if alone else placeholder(ref.node) for ref in refs if isinstance(ref, HostRef)},
+        ports={ref: deployment.port_spec(ref).preferred for ref in refs if isinstance(ref, PortRef)},
+        ranks={process.node: process.rank for process in deployment.processes},
+        paths={name: {"checkpoint": model, "run": "."}.get(name, f"{name.upper()}_FOLDER") for name in paths},
+        secrets={ref.name: Secret("") for ref in refs if isinstance(ref, SecretRef)},
+    )
+
+
+def _refs(process: Process) -> Iterator[Ref]:
+    prefix = process.runtime.prefix if isinstance(process.runtime, Executable) else ()
+    content = (arg for file in process.files for arg in file.content)
+    for arg in (*prefix, *process.argv, *process.env.values(), *content):
+        yield from (part for part in parts(arg) if not isinstance(part, str))

@@ -1,0 +1,71 @@
+"""The JSON of `moonpad plan`, key by key as design/cli.md has it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from moonpad.report.plan_commands import Command
+    from moonpad.values.choice import Answer, Choice, Published, Refused
+    from moonpad.values.plan import Settings
+
+
+def answer_json(answer: Answer, commands: dict[int, tuple[Command, ...]]) -> dict[str, Any]:
+    """`commands` holds those of each choice, by its place in `choices`."""
+    return {
+        "model": answer.model,
+        "cluster": answer.cluster,
+        "goal": answer.goal,
+        "fits": answer.fits,
+        "plans": [_choice(choice, commands.get(place, ())) for place, choice in enumerate(answer.choices)],
+        "refused": [_refused(refused) for refused in answer.refused],
+    }
+
+
+def _choice(choice: Choice, commands: tuple[Command, ...]) -> dict[str, Any]:
+    plan = choice.plan
+    return {
+        "engine": plan.engine,
+        "engine_version": plan.engine_version,
+        "layout": asdict(plan.layout),
+        "settings": settings_json(plan.settings),
+        "memory": choice.memory.as_json(),
+        "fits": choice.memory.fits,
+        "confidence": choice.confidence,
+        "performance": None,
+        "references": [_published(one) for one in choice.references],
+        "processes": [command.as_json() for command in commands],
+        "reasons": list(choice.reasons),
+        "findings": [finding.as_json() for finding in choice.findings],
+    }
+
+
+def _refused(refused: Refused) -> dict[str, Any]:
+    return {
+        "engine": refused.engine,
+        "layout": asdict(refused.layout),
+        "findings": [finding.as_json() for finding in refused.findings],
+        "memory": refused.memory.as_json() if refused.memory else None,
+    }
+
+
+def settings_json(settings: Settings) -> dict[str, Any]:
+    """What the plan says to the engine; of what it leaves to the engine only the five that every engine has."""
+    shown = {name: value for name, value in asdict(settings).items() if value is not None}
+    always = ("max_model_len", "max_num_seqs", "max_num_batched_tokens", "gpu_memory_utilization")
+    return dict.fromkeys(always) | {"kv_cache_dtype": "auto"} | shown
+
+
+def _published(published: Published) -> dict[str, Any]:
+    return {
+        "title": published.title,
+        "whose": "somebody else's measurement, not a prediction for this plan",
+        "model": published.model,
+        "cluster": published.cluster,
+        "engine": published.engine,
+        "layout": asdict(published.layout),
+        "figures": dict(published.figures),
+        "source": published.source,
+        "note": published.note,
+    }

@@ -1,0 +1,90 @@
+"""What the plan of a run expects of its memory, and what the engine's log says of it afterwards."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+from moonpad.catalog.calibrations import calibrations
+from moonpad.catalog.clusters import parse_cluster
+from moonpad.checkpoints.read import read_checkpoint
+from moonpad.facts.devices import detect_cluster, devices, this_host
+from moonpad.facts.probe import Unknown
+from moonpad.plan.memory import memory_of
+from moonpad.run.prepare import Prepared
+from moonpad.store.calibrations import keep_calibration, measured, own_calibrations
+from moonpad.store.run_folder import RunFolder
+from moonpad.values.checkpoint import Checkpoint
+from moonpad.values.cluster import Cluster
+from moonpad.values.errors import PreflightRefused
+from moonpad.values.memory import Memory
+from moonpad.values.plan import Platform
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    checkpoint: Checkpoint
+    cluster: Cluster
+    memory: Memory
+
+
+def expect(prepared: Prepared) -> Expected | Unknown:
+    """The planned memory of what is about to run here, from its own checkpoint and this machine's devices."""
+    cluster = _cluster(prepared)
+    if isinstance(cluster, Unknown):
+        return cluster
+    plan = prepared.plan
+    try:
+        checkpoint = read_checkpoint(prepared.checkpoint.folder)
+        memory = memory_of(
+            checkpoint,
+            cluster,
+            plan.engine,
+            prepared.engine_version or plan.engine_version,
+            plan.layout,
+            plan.settings,
+            calibrations=(*calibrations(), *own_calibrations()),
+        )
+    except PreflightRefused as refused:
+        return Unknown(refused.message)
+    return Expected(checkpoint, cluster, memory)
+
+
+def write_expected(folder: RunFolder, expected: Expected | Unknown) -> None:
+    """What `status` shows beside what was measured."""
+    document = (
+        {"unknown": expected.reason}
+        if isinstance(expected, Unknown)
+        else {"checkpoint": expected.checkpoint.name, "cluster": expected.cluster.name, **expected.memory.as_json()}
+    )
+    folder.write_memory(document)
+
+
+def keep_measured(folder: RunFolder, prepared: Prepared, expected: Expected | Unknown) -> None:
+    """Keeps what the engine said of its KV cache, for the plans to come. Nothing where it said nothing."""
+    figures: dict[str, str] = {}
+    for event in folder.events():
+        figures |= {name: str(event[name]) for name in ("kv_gib", "kv_set_gib", "kv_tokens") if name in event}
+    kv_gib = figures.get("kv_gib") or figures.get("kv_set_gib")
+    if isinstance(expected, Unknown) or kv_gib is None or not float(kv_gib) > 0.01:
+        return
+    one = measured(
+        run_id=folder.run_id,
+        engine=prepared.plan.engine,
+        engine_version=prepared.engine_version or prepared.plan.engine_version,
+        model=expected.checkpoint.name,
+        scheme=expected.checkpoint.quantization.scheme,
+        device=expected.cluster.device.id,
+        layout=prepared.plan.layout,
+        settings=prepared.plan.settings,
+        kv_gib=float(kv_gib),
+        kv_tokens=int(figures["kv_tokens"]) if "kv_tokens" in figures else None,
+        checked=time.strftime("%Y-%m-%d"),
+    )
+    keep_calibration(one, expected.memory.kv_tokens.value)
+
+
+def _cluster(prepared: Prepared) -> Cluster | Unknown:
+    if prepared.engine.platform is Platform.CPU:
+        return replace(parse_cluster("cpu"), host=this_host(), detected=True)
+    return detect_cluster(devices(), this_host())

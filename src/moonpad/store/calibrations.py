@@ -1,0 +1,79 @@
+"""The measured starts of this user: one line for each run whose engine said how large its KV cache is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any, Final
+
+from moonpad.catalog.calibrations import HALF_DIGIT_GIB, Calibration
+from moonpad.store.files import append_line, read_lines
+from moonpad.store.places import state_home
+from moonpad.values.plan import Layout, Settings
+from moonpad.values.units import GIB
+
+SCHEMA: Final = 1
+
+
+def calibrations_path() -> Path:
+    return state_home() / "calibrations.jsonl"
+
+
+def keep_calibration(one: Calibration, planned_kv_tokens: float | None) -> None:
+    """Appends it, with what was planned beside what came."""
+    record = {"schema": SCHEMA, **asdict(one), "planned_kv_tokens": planned_kv_tokens}
+    path = calibrations_path()
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    append_line(path, record)
+
+
+def own_calibrations() -> tuple[Calibration, ...]:
+    """The user's own, oldest first. Lines of another schema, or torn ones, are left out."""
+    found = (_calibration(record) for record in read_lines(calibrations_path()) if record.get("schema") == SCHEMA)
+    return tuple(one for one in found if one is not None)
+
+
+def measured(
+    *,
+    run_id: str,
+    engine: str,
+    engine_version: str,
+    model: str,
+    scheme: str,
+    device: str,
+    layout: Layout,
+    settings: Settings,
+    kv_gib: float,
+    kv_tokens: int | None,
+    checked: str,
+) -> Calibration:
+    """A calibration from an engine's own log, which prints `kv_gib` with two digits."""
+    return Calibration(
+        id=run_id,
+        engine=engine,
+        engine_version=engine_version,
+        model=model,
+        scheme=scheme,
+        device=device,
+        layout=layout,
+        settings=settings,
+        kv_bytes=kv_gib * GIB,
+        kv_bytes_low=(kv_gib - HALF_DIGIT_GIB) * GIB,
+        kv_bytes_high=(kv_gib + HALF_DIGIT_GIB) * GIB,
+        source=f"run {run_id}",
+        checked=checked,
+        standing="verified",
+        kv_tokens=kv_tokens,
+    )
+
+
+_NAMES: Final = frozenset(one.name for one in fields(Calibration))
+
+
+def _calibration(record: Mapping[str, Any]) -> Calibration | None:
+    try:
+        known = {name: value for name, value in record.items() if name in _NAMES}
+        return Calibration(**{**known, "layout": Layout(**known["layout"]), "settings": Settings(**known["settings"])})
+    except (KeyError, TypeError, ValueError):
+        return None

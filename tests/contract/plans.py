@@ -1,0 +1,124 @@
+"""Plans that an engine can be told, for Hypothesis. What differs between engines is data here, beside the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from moonpad.engines.base import Engine
+from moonpad.values.plan import Layout, Plan, Serving, Settings
+
+COUNT = st.integers(1, 2**31 - 1)
+WORD = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1).filter(
+    lambda text: not text.startswith("-")
+)
+FRACTION = st.floats(0, 1, exclude_min=True, exclude_max=True)
+
+VLLM_SETTINGS: Mapping[str, st.SearchStrategy[object]] = {
+    "max_model_len": COUNT,
+    "max_num_seqs": COUNT,
+    "max_num_batched_tokens": COUNT,
+    "gpu_memory_utilization": FRACTION,
+    "kv_cache_dtype": st.sampled_from(["auto", "fp8", "bfloat16"]),
+    "prefix_caching": st.booleans(),
+    "attention_backend": st.sampled_from(["FLASHMLA", "TRITON_MLA"]),
+    "block_size": st.sampled_from([16, 64, 128]),
+}
+SGLANG_SETTINGS: Mapping[str, st.SearchStrategy[object]] = {
+    "max_model_len": COUNT,
+    "max_num_seqs": COUNT,
+    "max_num_batched_tokens": COUNT,
+    "gpu_memory_utilization": FRACTION,
+    "kv_cache_dtype": st.sampled_from(["auto", "fp8_e4m3", "bfloat16"]),
+    "prefix_caching": st.just(False),  # on by default, and there is no flag that says so
+    "attention_backend": st.sampled_from(["flashmla", "triton"]),
+    "block_size": st.sampled_from([1, 64]),
+}
+
+
+@dataclass(frozen=True)
+class Told:
+    """`ep`: which numbers of ranks may share the experts, of a group of `tp` × `dp`."""
+
+    settings: Mapping[str, st.SearchStrategy[object]]
+    dcp: bool = True
+    whole_ep: bool = False
+    one_attention: bool = False
+    several_nodes: bool = True
+    redundant: bool = True
+    keyed: bool = True
+
+
+TOLD: Mapping[str, Told] = {
+    "vllm-cpu": Told({**VLLM_SETTINGS, "kv_cache_gib": COUNT}, whole_ep=True),
+    "vllm": Told(VLLM_SETTINGS, whole_ep=True),
+    "vllm-ascend": Told(VLLM_SETTINGS, whole_ep=True),
+    "sglang": Told(SGLANG_SETTINGS),
+    "ktransformers": Told({**SGLANG_SETTINGS, "gpu_experts": st.integers(0, 384)}, dcp=False, several_nodes=False),
+    "tensorrt-llm": Told(
+        {
+            "max_model_len": COUNT,
+            "max_num_seqs": COUNT,
+            "max_num_batched_tokens": COUNT,
+            "kv_free_fraction": FRACTION,
+            "kv_cache_dtype": st.sampled_from(["auto", "fp8"]),
+            "prefix_caching": st.booleans(),
+            "block_size": st.sampled_from([32, 64]),
+        },
+        dcp=False,
+        one_attention=True,
+        redundant=False,
+        keyed=False,
+    ),
+}
+
+
+@st.composite
+def plans(draw: st.DrawFn, engine: Engine, version: str = "") -> Plan:
+    told = TOLD[engine.name]
+    nodes = draw(st.sampled_from([1, 1, 2, 4])) if told.several_nodes else 1
+    tp, pp, dp = (draw(st.integers(1, 16)) for _ in range(3))
+    if told.one_attention:
+        tp, dp = draw(st.sampled_from([(tp, 1), (1, dp)]))
+    if tp * pp * dp % nodes:
+        dp, tp = (dp * nodes, tp) if draw(st.booleans()) and not (told.one_attention and tp > 1) else (dp, tp * nodes)
+        if told.one_attention and dp > 1:
+            tp, dp = 1, dp * nodes
+    group = tp * dp
+    shares = [1, group] if told.whole_ep else [size for size in range(1, group + 1) if group % size == 0]
+    settings = {name: draw(st.none() | values) for name, values in told.settings.items()}
+    return Plan(
+        name="a",
+        engine=engine.name,
+        platform=draw(st.sampled_from(engine.platforms)),
+        layout=Layout(
+            tp=tp,
+            pp=pp,
+            dp=dp,
+            ep=draw(st.sampled_from(shares)),
+            dcp=draw(st.integers(1, 16)) if told.dcp else 1,
+        ),
+        settings=Settings(  # type: ignore[arg-type]
+            **settings,
+            enforce_eager=draw(st.booleans()),
+            redundant_experts=draw(st.sampled_from([0, 0, 32])) if told.redundant else 0,
+        ),
+        serving=Serving(
+            served_name=draw(WORD),
+            port=draw(st.integers(1, 65535)),
+            reach=draw(st.sampled_from(["loopback", "public"])),
+            keyed=draw(st.booleans()) and told.keyed,
+            tool_parser=draw(st.sampled_from([None, "kimi_k2"])),
+            reasoning_parser=draw(st.sampled_from([None, "kimi_k2"])),
+            trust_remote_code=draw(st.booleans()),
+        ),
+        weights_bytes=draw(st.integers(0, 2**40)),
+        nodes=nodes,
+        devices_per_node=tp * pp * dp // nodes,
+        engine_version=version,
+        scheme=draw(st.sampled_from(["int4", "fp8", "bf16"])),
+        host_cores=draw(st.sampled_from([0, 96])),
+        host_numa_nodes=draw(st.sampled_from([0, 2])),
+    )

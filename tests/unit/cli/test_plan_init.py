@@ -1,0 +1,129 @@
+"""`moonpad init`: what it writes loads, and gives the same plan back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moonpad.cli import main as command
+from moonpad.cli import output
+from moonpad.engines import ENGINES
+from moonpad.plan.from_spec import make_plan, runtime_of
+from moonpad.spec.load import load_spec, parse_spec
+from moonpad.spec.write import quoted
+from moonpad.values.plan import Layout
+
+TINY = Path(__file__).parents[3] / "src" / "moonpad" / "catalog" / "kimi-k2-tiny"
+
+
+@pytest.fixture(autouse=True)
+def _fresh_consoles() -> None:
+    output.out.cache_clear()
+    output.err.cache_clear()
+
+
+def best_plan(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, Any]:
+    assert command.run(["plan", *argv, "--json"]) == 0
+    document: dict[str, Any] = json.loads(capsys.readouterr().out)
+    plan: dict[str, Any] = document["plans"][0]
+    return plan
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("--model", "k2-thinking", "--on", "8xH200"),
+        ("--model", "k2-thinking", "--on", "8xH200", "--goal", "throughput"),
+        ("--model", "k2-thinking", "--on", "8xH100", "--goal", "context"),
+        ("--model", "k2-thinking", "--on", "8xH100", "--engine", "vllm", "--engine-version", "0.11"),
+        ("--model", "k2-thinking", "--on", "4xRTX4090-48G"),
+        ("--model", "k2-thinking", "--on", "16xA3"),
+        ("--model", "k2-thinking", "--on", "8xMI300X"),
+        ("--model", "k2-instruct", "--on", "2x8xH200", "--set", "dp=16", "ep=16"),
+        ("--model", "k2-instruct", "--on", "2x8xH200", "--engine", "sglang"),
+        ("--model", "k2-instruct", "--on", "2x8xH200", "--engine", "tensorrt-llm"),
+        ("--model", "kimi-k2-tiny", "--on", "cpu"),
+        ("--model", "kimi-k2-tiny", "--on", "cpu", "--set", "enforce_eager=false"),
+    ],
+)
+def test_the_spec_gives_the_plan_back(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, argv: tuple[str, ...]
+) -> None:
+    wanted = best_plan(capsys, *argv)
+    path = tmp_path / "moonpad.toml"
+    assert command.run(["init", *argv, "-o", str(path)]) == 0
+    loaded = load_spec(path)
+    plan = make_plan(loaded.spec, 0, "int4" if "thinking" in argv[1] else "fp8" if "instruct" in argv[1] else "bf16")
+    assert plan.engine == wanted["engine"]
+    assert plan.engine_version == wanted["engine_version"]
+    assert plan.layout == Layout(**wanted["layout"])
+    for name, value in wanted["settings"].items():
+        assert getattr(plan.settings, name) == (None if (name, value) == ("kv_cache_dtype", "auto") else value), name
+    deployment = ENGINES[plan.engine].processes(plan, runtime_of(loaded.spec))
+    assert len(deployment.processes) == len(wanted["processes"])
+    # And the planner says of it what it said before.
+    capsys.readouterr()
+    again = best_plan(capsys, str(path))
+    assert {name: again[name] for name in ("layout", "settings", "memory", "confidence")} == {
+        name: wanted[name] for name in ("layout", "settings", "memory", "confidence")
+    }
+    assert [one["argv"] for one in again["processes"]] == [one["argv"] for one in wanted["processes"]]
+
+
+def test_it_says_why(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    assert command.run(["init", "--model", "k2-thinking", "--on", "8xH200", "-o", str(path)]) == 0
+    text = path.read_text()
+    comments = [line for line in text.splitlines() if line.startswith("#")]
+    assert any("71.07 of" in line for line in comments)
+    assert "trust_remote_code = true" in text
+    assert "weights" in capsys.readouterr().err
+
+
+def test_no_file_is_overwritten_unasked(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text("mine")
+    argv = ["init", "--model", "kimi-k2-tiny", "--on", "cpu", "-o", str(path)]
+    assert command.run(argv) == 2
+    assert path.read_text() == "mine"
+    assert "--force" in capsys.readouterr().err
+    assert command.run([*argv, "--force"]) == 0
+    assert load_spec(path).spec.model == "kimi-k2-tiny"
+
+
+def test_what_does_not_fit_is_not_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    asked = ["--model", "k2-instruct", "--on", "8xH100", "--engine", "vllm", "--set", "tp=8"]
+    assert command.run(["init", *asked, "-o", str(path)]) == 3
+    assert not path.exists()
+    assert "120.95 GiB" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written_to(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    path = tmp_path / "file" / "x.toml"
+    assert command.run(["init", "--model", "kimi-k2-tiny", "--on", "cpu", "-o", str(path)]) in (2, 3)
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_local_folder_is_written_whole(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(TINY.parent)
+    path = tmp_path / "x.toml"
+    assert command.run(["init", "--model", "./kimi-k2-tiny", "--on", "cpu", "-o", str(path)]) == 0
+    assert load_spec(path).spec.model == str(TINY)
+
+
+@pytest.mark.parametrize("text", ['a"b', "a\\b", "a'b", "ümlaut", "a#b", "a\\u0041", "{x}"])
+def test_any_text_comes_back(text: str) -> None:
+    assert parse_spec(f'model = {quoted(text)}\nengine = "vllm-cpu"\n', name="x").model == text
+
+
+@pytest.mark.parametrize("text", ["a\nb", "a\x00", "a\x7f", "\ud800"])
+def test_what_no_spec_may_hold(text: str) -> None:
+    with pytest.raises(ValueError, match="control character"):
+        quoted(text)

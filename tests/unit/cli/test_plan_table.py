@@ -1,0 +1,158 @@
+"""The text of `moonpad plan`: widths, signs without colours, and commands that a shell takes as they stand."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from moonpad.report.memory_bar import memory_bar, segments
+from moonpad.report.plan_commands import Command, commands_of
+from moonpad.report.plan_table import layout_words, plan_table
+from moonpad.values.checkpoint import Component
+from moonpad.values.deployment import Deployment, Executable, File, Gang, PortSpec, Process, Role
+from moonpad.values.estimate import Estimate
+from moonpad.values.memory import Memory
+from moonpad.values.plan import Layout
+from moonpad.values.refs import HostRef, PathRef, PortRef, RankRef, SecretRef
+from moonpad.values.units import GIB
+from tests.unit.plan.test_search import THINKING, plan
+
+
+def memory(kv_gib: float, *, device_gib: int = 80, overhead_gib: float = 5) -> Memory:
+    def exactly(value: float) -> Estimate:
+        return Estimate.exact(value, "made up")
+
+    return Memory(
+        device_bytes=device_gib * GIB,
+        budget_bytes=72 * GIB,
+        weights={Component.ROUTED_EXPERTS: 40 * GIB, Component.O_PROJ: 10 * GIB},
+        overhead=exactly(overhead_gib * GIB),
+        kv_bytes_per_token=70_272,
+        kv_bytes=exactly(kv_gib * GIB),
+        kv_tokens=exactly(1000),
+        max_context=exactly(1000),
+        context=1000,
+        concurrency_at_context=exactly(1),
+    )
+
+
+def test_the_bar_is_in_proportion() -> None:
+    bar = memory_bar(memory(17), 78, ascii_only=True).plain.split("\n")[0]
+    # 40, 10, 5, 17 and 8 of 80 GiB, in 74 columns.
+    assert bar == "[" + "#" * 37 + "=" * 9 + "+" * 5 + "." * 16 + " " * 7 + "]"
+
+
+def test_each_part_is_named_with_its_size() -> None:
+    text = memory_bar(memory(17), 100).plain
+    for line in (
+        "routed experts     40.00 GiB",
+        "o proj 10.00",
+        "everything else     5.00 GiB",
+        "KV cache           17.00",
+    ):
+        assert line in text
+
+
+@pytest.mark.parametrize("kv_gib", [-30.0, 0.0, 0.001, 17.0])
+@pytest.mark.parametrize("overhead_gib", [0.0, 5.0])
+@pytest.mark.parametrize("width", [10, 40, 76, 200])
+def test_the_bar_fits_its_width(kv_gib: float, overhead_gib: float, width: int) -> None:
+    made = memory(kv_gib, overhead_gib=overhead_gib)
+    bar = memory_bar(made, width).plain.split("\n")[0]
+    assert len(bar) == max(20, min(width, 76) - 2)
+    assert all(part.size_bytes > 0 for part in segments(made))
+
+
+def test_layout_words() -> None:
+    assert layout_words(Layout()) == "TP1"
+    assert layout_words(Layout(tp=8, dcp=8)) == "TP8 DCP8"
+    assert layout_words(Layout(dp=16, ep=16)) == "DP16 EP16"
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_sentences_are_wrapped(width: int) -> None:
+    answer = plan(THINKING, "8xH100", goal="throughput")
+    lines = plan_table(answer, (), width).plain.split("\n")
+    prose = lines[lines.index("Why") + 1 :]
+    assert max(len(line) for line in prose if " " in line.strip()) <= width
+
+
+def test_without_unicode_the_text_is_ascii() -> None:
+    text = plan_table(plan(THINKING, "8xH200"), (), 100, ascii_only=True).plain
+    bar = text[text.index("Memory of") : text.index("Why")]
+    assert bar.isascii()
+
+
+def test_brackets_are_text() -> None:
+    console = Console(markup=False, width=200, file=None, record=True, no_color=True)
+    with console.capture() as captured:
+        console.print(plan_table(plan(THINKING, "8xH200"), (), 200))
+    assert "Kimi-K2-Thinking on 8xH200" in captured.get()
+
+
+# Commands.
+
+API = PortRef("engine", "api")
+
+
+def deployment() -> Deployment:
+    runtime = Executable(("vllm",))
+    head = Process(
+        "engine",
+        Role.ENGINE,
+        "node-0",
+        0,
+        runtime,
+        ("serve", PathRef("checkpoint"), "--port", API, "--config", (PathRef("run"), "/x.yaml"), "--alpha", "-1"),
+        env={"HF_HUB_OFFLINE": "1", "KEY": SecretRef("api_key")},
+        files=(File("x.yaml", ("key: ", SecretRef("api_key"), "\n"), 0o600),),
+        ports=(PortSpec("api", 8000),),
+    )
+    second = Process(
+        "engine-1",
+        Role.ENGINE,
+        "node-1",
+        1,
+        runtime,
+        ("serve", "--master", (HostRef("node-0"), ":", API), "--rank", RankRef("node-1", times=8)),
+    )
+    return Deployment((Gang("gang", (head, second)),), API, "model")
+
+
+def test_references_become_words_that_a_person_can_replace() -> None:
+    head, second = commands_of(deployment(), "org/Model", here=False)
+    assert head.argv == ("vllm", "serve", "org/Model", "--port", "8000", "--config", "./x.yaml", "--alpha", "-1")
+    assert head.env == {"KEY": "***"}
+    assert second.argv == ("vllm", "serve", "--master", "NODE_0:8000", "--rank", "8")
+    assert commands_of(deployment(), "/m", here=True)[0].env["HF_HUB_OFFLINE"] == "1"
+
+
+def test_one_flag_a_line() -> None:
+    command = commands_of(deployment(), "org/Model", here=False)[0]
+    assert list(command.lines())[-5:] == [
+        "KEY='***' \\",
+        "vllm serve org/Model \\",
+        "  --port 8000 \\",
+        "  --config ./x.yaml \\",
+        "  --alpha -1",
+    ]
+
+
+WORDS = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\x00"), min_size=1, max_size=20)
+
+
+NAMES = st.from_regex(r"[A-Z][A-Z0-9_]{0,8}", fullmatch=True)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=6), st.dictionaries(NAMES, WORDS, max_size=3))
+@settings(max_examples=200)
+def test_a_shell_reads_the_same_words_back(argv: list[str], env: dict[str, str]) -> None:
+    """Fault 51: nothing of a model's or a folder's name is interpreted."""
+    lines = list(Command("engine", "node-0", env, tuple(argv)).lines())
+    assert all(line.endswith(" \\") for line in lines[:-1])
+    text = " ".join(line.removesuffix(" \\") for line in lines)
+    assert shlex.split(text) == [*(f"{name}={value}" for name, value in env.items()), *argv]

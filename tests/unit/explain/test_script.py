@@ -1,0 +1,524 @@
+"""Scripts, documents and command lines as a whole: problems, places, hints, and hostile input."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.grouping import group
+from moonpad.explain.hints import version_of_image
+from moonpad.explain.script import read_command, read_script
+from moonpad.values.errors import MoonpadError, UsageError
+
+SEEDS = sorted((Path(__file__).resolve().parents[2] / "seeds").glob("*.md"))
+
+
+def only(script: Script) -> Command:
+    (command,) = [command for command in script.commands if command.program != "other"]
+    return command
+
+
+def argv(command: Command) -> list[str]:
+    return [word.text for word in command.argv]
+
+
+# --- mistakes of copying: what was meant is read, and said ---
+
+MISTAKES = {
+    "space-after-backslash": ("vllm serve m \\ \n  --port 1\n", 1, "\\ "),
+    "comment-after-backslash": ("vllm serve m \\  # eight GPUs\n  --port 1\n", 1, "\\  # eight GPUs"),
+    "comment-in-command": ("vllm serve m \\\n  # --eager \\\n  --port 1\n", 2, "# --eager \\"),
+    "missing-backslash": ("vllm serve m\n  --port 1\n", 1, "m"),
+}
+
+
+@pytest.mark.parametrize("code", MISTAKES)
+def test_a_command_that_a_shell_would_cut(code: str) -> None:
+    text, line, shown = MISTAKES[code]
+    script = read_script(text)
+    assert argv(only(script)) == ["m", "--port", "1"]
+    (problem,) = script.problems
+    assert (problem.code, problem.line) == (code, line)
+    assert script.lines[problem.line - 1][problem.column : problem.end_column] == shown
+
+
+def test_the_same_commands_without_the_mistake_have_no_problem() -> None:
+    for text in (
+        "vllm serve m \\\n  --port 1\n",
+        "vllm serve m  # eight\n\nls\n# --eager\n",
+        "vllm serve m \\\n\n# a comment\nls\n",
+        'vllm serve "a\\ \n b"\n',
+        "cat <<E\nvllm \\ \n--port\nE\n",
+    ):
+        assert read_script(text).problems == ()
+
+
+def test_characters_of_a_text_processor() -> None:
+    script = read_script("vllm serve m –port 8000 --name “k2” --a\u00a0b\n")
+    assert [(one.code, one.column) for one in script.problems] == [
+        ("dash", 13),
+        ("quotes", 31),
+        ("invisible-character", 39),
+    ]
+    assert argv(only(script))[-2:] == ["--a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("vllm serve 'm --port 1\nls\n", "'"), ('vllm serve "m\nls\n', '"'), ("vllm serve $(m\nls\n", "$(")],
+)
+def test_what_nobody_closes_ends_with_its_line(text: str, shown: str) -> None:
+    script = read_script(text)
+    (problem,) = script.problems
+    assert problem.code == "unclosed"
+    assert script.lines[0][problem.column : problem.end_column] == shown
+    assert [command.prefix[0].text for command in script.commands if command.program == "other"] == ["ls"]
+
+
+def test_a_heredoc_that_nobody_ends_and_one_whose_end_is_indented() -> None:
+    (problem,) = read_script("vllm serve m\ncat > f <<EOF\na: 1\n").problems
+    assert (problem.code, problem.line) == ("unclosed", 2)
+    script = read_script("cat > f <<EOF\na: 1\n  EOF\nvllm serve m\n")
+    assert [one.code for one in script.problems] == ["heredoc-end"]
+    assert script.files["f"].text == "a: 1\n"
+    assert only(script).line == 4
+
+
+def test_blocks_that_nobody_ends() -> None:
+    script = read_script("for i in 1 2; do\nvllm serve $i\n")
+    assert [one.code for one in script.problems] == ["syntax"]
+    assert [argv(command) for command in script.commands] == [["1"], ["2"]]
+
+
+# --- what only running would tell ---
+
+
+def test_both_sides_of_a_condition_are_read() -> None:
+    script = read_script(
+        'if [ "$RANK" = 0 ]; then\n  vllm serve m\nelse\n  vllm serve m --headless\nfi\n'
+        "case $1 in a) vllm serve a;; *) vllm serve b;; esac\nwhile true; do vllm serve c; done\n"
+    )
+    assert [argv(command) for command in script.commands] == [["m"], ["m", "--headless"], ["a"], ["b"], ["c"]]
+
+
+def test_a_variable_that_depends_on_a_condition() -> None:
+    script = read_script(
+        "TP=8\nARGS=(--a)\n"
+        'if [ "$1" = big ]; then TP=16; ARGS+=(--b); SEQS=4; fi\n'
+        "if $X; then PORT=1; NAME=k2; else PORT=2; NAME=k2; fi\n"
+        "while [ $# -gt 0 ]; do case $1 in --model) MODEL=$2; shift 2;; esac; done\n"
+        'vllm serve ${MODEL:-m} --tp $TP --port $PORT --name $NAME --seqs $SEQS "${ARGS[@]}"\n'
+    )
+    command = only(script)
+    assert argv(command) == ["$2", "--tp", "$TP", "--port", "$PORT", "--name", "k2", "--seqs", "4", "--a"]
+    assert command.unresolved == ("2", "TP", "PORT")
+
+
+def test_a_default_survives_the_parsing_of_arguments() -> None:
+    script = read_script(
+        "MODEL=m\nwhile [ $# -gt 0 ]; do case $1 in --model) MODEL=$2; shift 2;; esac; done\nvllm serve $MODEL\n"
+    )
+    assert argv(only(script)) == ["m"]
+
+
+def test_branches_that_add_different_flags() -> None:
+    script = read_script('ARGS=(--a 1)\nif $HEAD; then ARGS+=(--b); else ARGS+=(--c); fi\nvllm serve m "${ARGS[@]}"\n')
+    assert argv(only(script)) == ["m", "--a", "1", "$ARGS"]
+    assert only(script).unresolved == ("ARGS",)
+
+
+def test_commands_that_are_not_run() -> None:
+    script = read_script(
+        "IP=$(hostname -I | awk '{print $1}')\nN=`nproc`\n"
+        'vllm serve m --host $IP --n $N --rank $((RANK + 1)) --file <(ls) --url "http://${IP}:1" ${A%%/*}\n'
+    )
+    assert argv(only(script)) == [
+        *("m", "--host", "$(hostname -I | awk '{print $1}')", "--n", "`nproc`", "--rank", "$((RANK + 1))"),
+        *("--file", "<(ls)", "--url", "http://$(hostname -I | awk '{print $1}'):1", "${A%%/*}"),
+    ]
+    assert only(script).unresolved == (
+        *("$(hostname -I | awk '{print $1}')", "`nproc`", "$((RANK + 1))", "<(ls)", "${A%%/*}"),
+    )
+
+
+def test_nothing_is_executed(tmp_path: Path) -> None:
+    """Every way to run a command that bash has; none of them leaves a trace."""
+    trace = tmp_path / "trace"
+    touch = f"touch {trace}"
+    read_script(
+        f'{touch}\n$({touch})\n`{touch}`\nA=$({touch})\nvllm serve <({touch}) "$({touch})" ${{A:-$({touch})}}\n'
+        f"eval '{touch}'\nbash -c '{touch}'\ncat <<EOF > {tmp_path}/file\n$({touch})\nEOF\necho x > {trace}\n"
+        f"trap '{touch}' EXIT\nexec {touch}\n"
+    )
+    read_command(["bash", "-c", touch])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_functions() -> None:
+    script = read_script(
+        'start() { vllm serve m --rank "$1"; }\nnever() { vllm serve n --rank "$1"; }\n'
+        "again() { vllm serve r; again; }\nstart 0\nstart 1\nagain\n"
+    )
+    assert [argv(command) for command in script.commands] == [
+        ["m", "--rank", "0"],
+        ["m", "--rank", "1"],
+        ["r"],
+        ["n", "--rank", "$1"],
+    ]
+
+
+def test_a_loop_over_what_is_not_written() -> None:
+    script = read_script("for i in $(seq 0 2); do vllm serve $i; done\nfor i in $(ls); do vllm serve x$i; done\n")
+    assert [argv(command) for command in script.commands] == [["0"], ["1"], ["2"], ["x$i"]]
+    assert script.commands[-1].unresolved == ("i",)
+    many = " ".join(str(n) for n in range(33))
+    assert len(read_script(f"for i in {many}; do vllm serve $i; done\n").commands) == 1
+    nested = read_script("for i in 1 2 3 4 5 6 7 8 9; do for j in 1 2 3 4 5 6 7 8; do vllm serve $i $j; done; done\n")
+    assert [argv(command) for command in nested.commands] == [[str(n), "$j"] for n in range(1, 10)]
+
+
+# --- places ---
+
+
+def test_places_through_arrays_strings_and_inner_shells() -> None:
+    text = (
+        "ARGS=(--a '1')\n"
+        'FLAGS="--b 2"\n'
+        "ONE=3\n"
+        'bash -c "vllm serve m \\\n'
+        '    --c $ONE"\n'
+        'vllm serve "${ARGS[@]}" $FLAGS --d $ONE\n'
+        "ssh host 'vllm serve --e 4'\n"
+    )
+    script = read_script(text)
+    places = {
+        word.text: (word.line, script.lines[word.line - 1][word.column : word.end_column])
+        for command in script.commands
+        for word in command.argv
+    }
+    assert places["--a"] == (1, "--a")
+    assert places["1"] == (1, "'1'")
+    assert places["--b"] == (2, "--b")
+    assert places["2"] == (2, "2")
+    assert places["--c"] == (5, "--c")
+    assert places["--d"] == (6, "--d")
+    assert places["3"] == (6, "$ONE")
+    assert places["--e"] == (7, "--e")
+    assert places["4"] == (7, "4")
+
+
+def test_places_after_control_characters_and_carriage_returns() -> None:
+    script = read_script("ls\r\n\x1b[1mvllm\x1b[0m serve m\x00x \\\r\n  --port\t\x071\r\n")
+    command = only(script)
+    assert argv(command) == ["mx", "--port", "1"]
+    assert script.problems == ()
+    port = command.argv[1]
+    assert script.lines[port.line - 1][port.column : port.end_column] == "--port"
+    assert all(line.isprintable() for line in (line.replace("\t", " ") for line in script.lines))
+
+
+# --- documents ---
+
+
+def test_only_shell_blocks_of_a_document_are_read() -> None:
+    script = read_script(
+        "# Guide\nvllm serve prose\n\n```python\nvllm serve python\n```\n\n``` bash\nvllm serve a\n```\n"
+        "~~~\nvllm serve b\n~~~\n  ```{code-block} bash\n  :linenos:\n\n  vllm serve c\n  ```\n"
+        "````sh\n```\nvllm serve d\n````\n> ```shell\n> vllm serve e \\\n>   --port 1\n> ```\n```yaml\nvllm serve no\n"
+    )
+    assert script.markdown
+    assert [argv(command) for command in script.commands if command.program != "other"] == [
+        ["a"],
+        ["b"],
+        ["c"],
+        ["d"],
+        ["e", "--port", "1"],
+    ]
+
+
+def test_a_session_with_prompts() -> None:
+    script = read_script(
+        "```console\n$ export A=1\n$ vllm serve m \\\n>   --port 1 \\\n    --eager\nINFO: vllm serve output\n"
+        "(venv) user@host:~/x$ vllm serve n\n```\n"
+        "```console\n# vllm serve root\nvllm serve output\n```\n"
+        "```console\n# a comment\nvllm serve typed\n```\n"
+        "```bash\n$ vllm serve o\n# a comment\n```\n"
+    )
+    assert [argv(command) for command in script.commands] == [
+        ["m", "--port", "1", "--eager"],
+        ["n"],
+        ["root"],
+        ["typed"],
+        ["o"],
+    ]
+    assert script.commands[0].env["A"].text == "1"
+    port = script.commands[0].argv[1]
+    assert script.lines[port.line - 1][port.column : port.end_column] == "--port"
+
+
+def test_headings_and_the_line_above() -> None:
+    script = read_script(
+        "## First\n\nOn the head node:\n\n```bash\nvllm serve a\n```\n\n<summary>Second</summary>\n\n"
+        "**On the worker:**\n```bash\n# other\n\nvllm serve b\n```\n"
+    )
+    assert [(command.heading, command.label) for command in script.commands] == [
+        ("First", "On the head node"),
+        ("Second", "On the worker"),
+    ]
+    assert script.commands[1].comments == ("other",)
+
+
+def test_a_list_that_explains_a_command_is_no_fragment() -> None:
+    explained = "```bash\nvllm serve m --port 1 --eager\n```\n\n- `--port 1`: the port\n- `--eager`: slow\n"
+    assert [command.program for command in read_script(explained).commands] == ["vllm serve"]
+    more = explained + "- `--new 1`: another\n"
+    assert [command.program for command in read_script(more).commands] == ["vllm serve", "fragment"]
+
+
+def test_labels_of_comments() -> None:
+    script = read_script(
+        "#!/bin/bash\n# Copyright\n\n# node 0:\nexport A=1\n\nvllm serve a\nvllm serve b\n\n## Node 1\nvllm serve c\n"
+        "\n# start it\nvllm serve d # behind\n\nvllm serve e\n"
+    )
+    assert [command.label for command in script.commands] == ["node 0", "node 0", "Node 1", "start it", None]
+    assert script.commands[0].comments == ()
+    assert script.commands[2].comments == ("Node 1",)
+
+
+# --- hints ---
+
+VERSIONS = [
+    ("pip install vllm==0.11.0", {"vllm": "0.11.0"}, {}),
+    ('uv pip install "sglang[all]==0.5.3.post1"', {"sglang": "0.5.3.post1"}, {}),
+    ("docker pull vllm/vllm-openai:v0.20.0", {"vllm": "0.20.0"}, {}),
+    ("docker pull lmsysorg/sglang:v0.5.5-cu129-amd64", {"sglang": "0.5.5"}, {}),
+    ("docker pull quay.io/ascend/vllm-ascend:v0.20.2rc1-a3", {"vllm-ascend": "0.20.2rc1"}, {}),
+    ("nvcr.io/nvidia/tensorrt-llm/release:1.2.0rc1", {"tensorrt-llm": "1.2.0rc1"}, {}),
+    ("vLLM nightly (v0.11.1rc6.dev211+g934a9c3b7)", {"vllm": "0.11.1rc6.dev211+g934a9c3b7"}, {}),
+    ("vLLM version v0.10.0rc1 or later is required", {}, {"vllm": "0.10.0rc1"}),
+    ("vLLM 0.8.5+ has it, SGLang 0.5 too", {"sglang": "0.5"}, {"vllm": "0.8.5"}),
+    ("pip install 'vllm>=0.9.1'", {}, {"vllm": "0.9.1"}),
+    ("tested with vLLM 0.9 in vllm/vllm-openai:v0.11.0", {"vllm": "0.11.0"}, {}),
+    ("The vLLM wheel requires Python 3.12, ROCm 7.0, and glibc >= 2.35", {}, {}),
+    ("vllm/vllm-openai:latest, vllm-ascend:|version|, sglang:dev", {}, {}),
+]
+
+
+@pytest.mark.parametrize(("text", "named", "least"), VERSIONS)
+def test_versions(text: str, named: dict[str, str], least: dict[str, str]) -> None:
+    script = read_script(text)
+    assert dict(script.versions) == named
+    assert dict(script.minimum_versions) == least
+
+
+MACHINES = [
+    ("on 8× NVIDIA H100 80GB GPUs", ("8xH100",)),
+    ("16xH800, then 8*H200 and 8x H200/H20", ("16xH800", "8xH200", "8xH20")),
+    ("two nodes: 2x8xH800", ("2x8xH800",)),
+    ("8 x MI300X or 8xAMD Instinct MI325X", ("8xMI300X", "8xMI325X")),
+    ("one Atlas 800 A3 (64G × 16) node", ("16xA3",)),
+    ("2x RTX 4090 and 4x4090-48G", ("2xRTX4090", "4xRTX4090-48G")),
+    ("a cluster with 16 GPUs of H200 or H20", ()),
+    ("4P12D H200; TP8 on H100; 128x H1000; x8 H100", ()),
+]
+
+
+@pytest.mark.parametrize(("text", "machines"), MACHINES)
+def test_machines(text: str, machines: tuple[str, ...]) -> None:
+    assert read_script(f"# {text}\n").hardware_hints == machines
+
+
+def test_the_version_of_an_image() -> None:
+    assert version_of_image("docker.io/vllm/vllm-openai:v0.11.0") == ("vllm", "0.11.0")
+    assert version_of_image("vllm/vllm-openai-rocm:latest") is None
+    script = read_script("I=vllm/vllm-openai:v0.1\nI=${I}2.3\ndocker run $I --model m\n")
+    assert only(script).container is not None
+    assert dict(script.versions)["vllm"] in ("0.1", "0.12.3")
+
+
+# --- a command line ---
+
+
+def test_a_command_line() -> None:
+    words = ["A=1", "B=two words", "sudo", "-E", "vllm", "serve", "it's", "--json", '{"a": 1}', "$HOME", "", "x\ny"]
+    script = read_command(words)
+    command = only(script)
+    assert argv(command) == words[6:]
+    assert {name: word.text for name, word in command.env.items()} == {"A": "1", "B": "two words"}
+    assert command.unresolved == ()
+    assert script.lines[0].startswith("A=1 'B=two words' sudo -E vllm serve ")
+    quoted = command.argv[2]
+    assert script.lines[0][quoted.column : quoted.end_column] == "'{\"a\": 1}'"
+
+
+def test_bytes_of_a_command_line_that_are_no_text() -> None:
+    assert argv(only(read_command(["vllm", "serve", "m\udcff"]))) == ["m\ufffd"]
+
+
+def test_a_command_line_with_an_inner_shell() -> None:
+    script = read_command(["bash", "-c", "vllm serve m --port $PORT"])
+    command = only(script)
+    assert argv(command) == ["m", "--port", "$PORT"]
+    port = command.argv[1]
+    assert script.lines[0][port.column : port.end_column] == "--port"
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.text(max_size=12), max_size=12))
+def test_any_command_line(words: list[str]) -> None:
+    try:
+        script = read_command(words)
+    except MoonpadError:
+        return
+    check_places(script)
+
+
+# --- hostile input ---
+
+
+def check_places(script: Script) -> None:
+    """Every place is one of the text, and no line would move the cursor of a terminal."""
+    words = [word for command in script.commands for word in (*command.words, *command.env.values())]
+    for word in words:
+        assert 1 <= word.line <= word.end_line <= len(script.lines), word
+        assert 0 <= word.column <= len(script.lines[word.line - 1]), word
+        assert word.column <= word.end_column or word.line < word.end_line, word
+        assert word.end_column <= len(script.lines[word.end_line - 1]), word
+    for problem in script.problems:
+        assert 1 <= problem.line <= len(script.lines)
+        assert problem.column < problem.end_column
+    assert not any("\ud800" <= character <= "\udfff" for line in script.lines for character in line)
+    assert not any(set(line) & set("\x00\x08\x0b\x0c\r\x1b\x7f\x85\x9b\u202e") for line in script.lines)
+
+
+TROUBLE = [
+    *"'\"`$\\#(){}[]<>|&;!\n\t \0\r\x1b=~*?",
+    *("$(", "${", "$((", "))", "${A:-", "<<EOF\n", "\nEOF\n", "<<-'E'\n", "$'", "\\\n", "\\ \n", "&&", "||", ";;"),
+    *(" if ", " then ", " fi\n", " for i in 1 2; do ", "\ndone\n", " case x in ", " esac ", "f() { ", "\n}\n"),
+    *("A=$A$A ", "A+=(x) ", "${A[@]}", "$@", "eval ", "bash -c ", "ssh h ", "docker run i ", "exec ", "sudo "),
+    *(
+        "\n```\n",
+        "\n```bash\n",
+        "\n- `--x`\n",
+        "\n# node 1\n",
+        "\x1b[31m",
+        "\u202e",
+        "\ud800",
+        "\u00a0",
+        "é",
+        "\U0001f600",
+    ),
+]
+
+
+def mutated(text: str, chance: random.Random) -> str:
+    for _ in range(chance.randint(1, 12)):
+        at, to = sorted((chance.randint(0, len(text)), chance.randint(0, len(text))))
+        match chance.randint(0, 4):
+            case 0:
+                text = text[:at] + text[at + chance.randint(1, 40) :]
+            case 1:
+                text = text[:at] + chance.choice(TROUBLE) + text[at:]
+            case 2:
+                text = text[:at] + chance.choice(TROUBLE) + text[at + 1 :]
+            case 3:
+                text = text[:at] + text[at : at + 300] + text[at:]
+            case _:
+                text = text[:at] + text[to:] + text[at:to]
+    return text
+
+
+@pytest.mark.parametrize("path", SEEDS, ids=lambda path: path.stem)
+def test_mutated_seeds(path: Path) -> None:
+    """1,000 over the five seeds, half as documents, half as scripts: a result or an error of ours."""
+    chance = random.Random(path.stem)
+    whole = path.read_text()
+    blocks = "\n".join(whole.split("```")[1::2])
+    for number in range(200):
+        text = mutated(blocks if number % 2 else whole, chance)
+        try:
+            script = read_script(text)
+        except MoonpadError:
+            continue
+        check_places(script)
+        group(script.commands)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.one_of(st.sampled_from(TROUBLE), st.sampled_from(["vllm serve", "A", "1", "--x"])), max_size=40))
+def test_any_trouble(parts: list[str]) -> None:
+    try:
+        script = read_script("".join(parts))
+    except MoonpadError:
+        return
+    check_places(script)
+    group(script.commands)
+
+
+DEEP = 20_000
+HOSTILE = {
+    "a text of more than 1 MB": "x" * 1_000_001,
+    "doubling": "A=xxxxxxxxxx\n" + "A=$A$A\n" * 60 + "vllm serve $A\n",
+    "doubling words": 'A="a b c d"\n' + 'A="$A $A"\n' * 60 + "vllm serve $A\n",
+    "doubling arrays": "A=(a b)\n" + 'A=("${A[@]}" "${A[@]}")\n' * 60 + 'vllm serve "${A[@]}"\n',
+    "functions that call one another twice": "f0() { vllm serve; }\n"
+    + "".join(f"f{n}() {{ f{n - 1}; f{n - 1}; }}\n" for n in range(1, 45))
+    + "f44\n",
+    "loops in loops": "for i in 1 2 3 4 5 6 7 8; do " * 12 + "x $i; " + "done; " * 12,
+    "loops in functions": "f() { for i in 1 2 3 4 5 6 7 8; do g $i; done; }\n"
+    "g() { for i in 1 2 3 4 5 6 7 8; do h $i; done; }\n"
+    "h() { for i in 1 2 3 4 5 6 7 8; do k $i; done; }\n"
+    "k() { for i in 1 2 3 4 5 6 7 8; do l $i; done; }\n"
+    "l() { for i in 1 2 3 4 5 6 7 8; do echo $i; done; }\nf\n",
+    "substitutions": "vllm serve " + "$(" * DEEP,
+    "closed substitutions": "vllm serve " + "$(" * DEEP + ")" * DEEP,
+    "defaults": "vllm serve " + "${A:-" * DEEP + "}" * DEEP,
+    "quotes in substitutions": "vllm serve " + '"$(' * DEEP,
+    "brackets": "(" * DEEP,
+    "braces": "{ " * DEEP,
+    "conditions": "if " * DEEP,
+    "functions": "f() " * DEEP,
+    "docker in docker": "docker run i " * DEEP,
+    "sudo": "sudo " * DEEP + "vllm serve",
+    "shells": "bash -c " * DEEP,
+    "inner shells": "bash -c 'ssh h \"bash -c " * 30,
+    "arithmetic": "vllm serve $((" + "(" * 60 + "1" + ")" * 60 + "))",
+    "large numbers": "A=999999999999999999\nvllm serve $((A * A)) $((A / 0)) $((08)) $((1 / (1 - 1)))\n",
+    "open quotes": "vllm serve " + "' \"\n" * DEEP,
+    "open heredocs": "cat <<E\n" * DEEP,
+    "blanks": " " * 900_000 + "```",
+    "fences": "```bash\n" * DEEP,
+    "exports": "".join(f"export A{n}=1\n" for n in range(2_000)) + "vllm serve\n",
+    "arrays": "A+=(x)\n" * DEEP,
+}
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_scripts(name: str) -> None:
+    try:
+        script = read_script(HOSTILE[name])
+    except UsageError as error:
+        assert error.remedy
+        return
+    check_places(script)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("x" * 1_000_001, "1,000,001 bytes"),
+        ("A=xxxxxxxxxx\n" + "A=$A$A\n" * 60, "10,000 words"),
+        ("( " * 100, "50 deep"),
+        ("for i in 1 2 3 4 5 6 7 8 9 10 11 12; do x " + "a " * 1000 + "; done", "10,000 words"),
+        ("vllm serve m\n" * 501, "500 commands"),
+    ],
+)
+def test_limits_are_said(text: str, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        read_script(text)

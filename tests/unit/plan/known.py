@@ -1,0 +1,98 @@
+"""Kimi-K2 as its config.json says it, and devices as their drivers do: written out, so that no catalogue is asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from moonpad.values.checkpoint import Architecture, Component, Quantization, TensorFormat
+from moonpad.values.cluster import Cluster, Device, Host
+from moonpad.values.plan import Platform
+from moonpad.values.units import GIB, MIB
+
+K2 = Architecture(
+    model_type="kimi_k2",
+    layers=61,
+    hidden=7168,
+    heads=64,
+    q_lora_rank=1536,
+    kv_lora_rank=512,
+    qk_nope_head_dim=128,
+    qk_rope_head_dim=64,
+    v_head_dim=128,
+    intermediate=18432,
+    dense_layers=1,
+    routed_experts=384,
+    experts_per_token=8,
+    shared_experts=1,
+    moe_intermediate=2048,
+    vocabulary=163840,
+    max_context=262144,
+)
+K2_VISION = replace(K2, model_type="kimi_k25", vision_parameters=471_143_920)
+TINY = Architecture(
+    model_type="kimi_k2",
+    layers=4,
+    hidden=256,
+    heads=4,
+    q_lora_rank=256,
+    kv_lora_rank=512,
+    qk_nope_head_dim=128,
+    qk_rope_head_dim=64,
+    v_head_dim=128,
+    intermediate=512,
+    dense_layers=1,
+    routed_experts=8,
+    experts_per_token=2,
+    shared_experts=1,
+    moe_intermediate=192,
+    vocabulary=1024,
+    max_context=32768,
+)
+
+_FP8_BLOCK = TensorFormat("fp8", 8, (128, 128), 4, extra_tensors=1)
+_INT4_GROUP = TensorFormat("int4", 4, (1, 32), 2, extra_bytes=8, extra_tensors=2)
+_LINEAR = (
+    Component.Q_A,
+    Component.Q_B,
+    Component.KV_A,
+    Component.KV_B,
+    Component.O_PROJ,
+    Component.DENSE_MLP,
+    Component.SHARED_EXPERTS,
+    Component.ROUTED_EXPERTS,
+)
+FP8 = Quantization("fp8", "fp8", dict.fromkeys(_LINEAR, _FP8_BLOCK))
+INT4 = Quantization("int4", "compressed-tensors", {Component.ROUTED_EXPERTS: _INT4_GROUP})
+PLAIN = Quantization("bf16")
+
+
+def device(
+    name: str, capability: str, driver_mib: int, usable_gib: float, platform: Platform = Platform.CUDA
+) -> Device:
+    return Device(
+        id=name,
+        product=name.upper(),
+        vendor="",
+        platform=platform,
+        architecture="",
+        capability=capability,
+        driver_bytes=driver_mib * MIB,
+        usable_bytes=round(usable_gib * GIB),
+        native_fp8=True,
+        native_fp4=False,
+        per_node=8,
+        scaleup_domain=8,
+    )
+
+
+def cluster(one: Device, nodes: int = 1, per_node: int = 8, host: Host | None = None) -> Cluster:
+    return Cluster(f"{nodes}x{per_node}x{one.product}", nodes, per_node, one, host or Host())
+
+
+H100 = device("h100-sxm", "9.0", 81559, 79.18)
+H800 = device("h800-sxm", "9.0", 81559, 79.18)
+H200 = device("h200-sxm", "9.0", 143771, 139.80)
+B200 = device("b200-sxm", "10.0", 183359, 178.35)
+A100 = device("a100-sxm80", "8.0", 81920, 79.15)
+RTX4090_48G = device("rtx4090-48g", "8.9", 49140, 47.4)
+CPU = device("cpu", "", 0, 0.0, Platform.CPU)

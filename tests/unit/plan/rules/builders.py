@@ -1,0 +1,117 @@
+"""Checkpoints and clusters by hand, from the published config.json files and data sheets, not from the catalogue."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from moonpad.values.checkpoint import Architecture, Checkpoint, Component, Quantization, TensorFormat
+from moonpad.values.cluster import Cluster, Device, Host
+from moonpad.values.plan import Platform
+
+K2 = Architecture(
+    model_type="kimi_k2",
+    layers=61,
+    hidden=7168,
+    heads=64,
+    q_lora_rank=1536,
+    kv_lora_rank=512,
+    qk_nope_head_dim=128,
+    qk_rope_head_dim=64,
+    v_head_dim=128,
+    intermediate=18432,
+    dense_layers=1,
+    routed_experts=384,
+    experts_per_token=8,
+    shared_experts=1,
+    moe_intermediate=2048,
+    vocabulary=163840,
+    max_context=131072,
+)
+K2_256K = replace(K2, max_context=262144)
+K25 = replace(K2_256K, model_type="kimi_k25", vision_parameters=471_143_920)
+TINY = replace(
+    K2,
+    layers=4,
+    hidden=256,
+    heads=4,
+    q_lora_rank=256,
+    intermediate=512,
+    routed_experts=8,
+    experts_per_token=2,
+    moe_intermediate=192,
+    vocabulary=1024,
+    max_context=32768,
+)
+
+EVERY_MATRIX = (
+    Component.Q_A,
+    Component.Q_B,
+    Component.KV_A,
+    Component.KV_B,
+    Component.O_PROJ,
+    Component.DENSE_MLP,
+    Component.SHARED_EXPERTS,
+    Component.ROUTED_EXPERTS,
+)
+FP8_BLOCK = TensorFormat("fp8", 8, (128, 128), 4, extra_tensors=1)
+INT4_G32 = TensorFormat("int4", 4, (1, 32), 2, 8, 2)
+INT4_G128 = TensorFormat("int4", 4, (1, 128), 2, 8, 2)
+NVFP4 = TensorFormat("nvfp4", 4, (1, 16), 1, 8, 3)
+MXFP4 = TensorFormat("mxfp4", 4, (1, 32), 1, extra_tensors=1)
+INT8 = TensorFormat("int8", 8, (1, 1048576), 8, extra_tensors=2)
+
+QUANTIZATIONS = {
+    "bf16": Quantization("bf16"),
+    "fp8": Quantization("fp8", "fp8", dict.fromkeys(EVERY_MATRIX, FP8_BLOCK)),
+    "int4": Quantization("int4", "compressed-tensors", {Component.ROUTED_EXPERTS: INT4_G32}),
+    "w4a16": Quantization("w4a16", "compressed-tensors", {Component.ROUTED_EXPERTS: INT4_G128}),
+    "nvfp4": Quantization("nvfp4", "modelopt", {Component.ROUTED_EXPERTS: NVFP4}, kv_cache="fp8"),
+    "mxfp4": Quantization("mxfp4", "quark", {Component.ROUTED_EXPERTS: MXFP4}),
+    "w8a8": Quantization("w8a8", "ascend", dict.fromkeys(EVERY_MATRIX, INT8)),
+    "w4a8": Quantization("w4a8", "ascend", {Component.ROUTED_EXPERTS: INT4_G32}),
+    "gguf": Quantization("gguf", "gguf"),
+}
+
+
+def checkpoint(scheme: str, architecture: Architecture = K2_256K) -> Checkpoint:
+    return Checkpoint(f"Kimi in {scheme}", architecture, QUANTIZATIONS[scheme], (), "by hand", 1)
+
+
+def device(
+    product: str, capability: str, platform: Platform = Platform.CUDA, *, per_node: int = 8, domain: int = 8
+) -> Device:
+    return Device(
+        id=product.lower(),
+        product=product,
+        vendor="",
+        platform=platform,
+        architecture="",
+        capability=capability,
+        driver_bytes=1,
+        usable_bytes=1,
+        native_fp8=True,
+        native_fp4=False,
+        per_node=per_node,
+        scaleup_domain=domain,
+    )
+
+
+A100 = device("A100", "8.0")
+L40S = device("L40S", "8.9", domain=1)
+H100 = device("H100", "9.0")
+H200 = device("H200", "9.0")
+H800 = device("H800", "9.0")
+B200 = device("B200", "10.0")
+GB200 = device("GB200", "10.0", per_node=4, domain=72)
+RTX_PRO = device("RTX PRO 6000", "12.0", domain=1)
+V100 = device("V100", "7.0")
+MI300X = device("MI300X", "gfx942", Platform.ROCM)
+MI355X = device("MI355X", "gfx950", Platform.ROCM)
+A3 = device("Ascend 910C", "A3", Platform.ASCEND, per_node=16, domain=768)
+CPU = device("CPU", "", Platform.CPU, per_node=1, domain=1)
+
+
+def cluster(kind: Device, nodes: int = 1, per_node: int | None = None, host: Host | None = None) -> Cluster:
+    count = kind.per_node if per_node is None else per_node
+    name = f"{nodes}x{count}x{kind.product}" if nodes > 1 else f"{count}x{kind.product}"
+    return Cluster(name, nodes, count, kind, host or Host())

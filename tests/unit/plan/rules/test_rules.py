@@ -1,0 +1,192 @@
+"""Each rule: its evidence, a case that trips it with the numbers that a person needs, and one that passes it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moonpad.plan.rules import check, check_by_rule, rules, speculative_findings
+from moonpad.plan.rules.registry import FUNCTIONS, rule_id
+from moonpad.values.cluster import Device
+from moonpad.values.finding import Finding, errors_of
+from moonpad.values.plan import Layout, Settings
+from tests.unit.plan.rules.builders import (
+    A3,
+    A100,
+    B200,
+    CPU,
+    H200,
+    K2_256K,
+    MI300X,
+    MI355X,
+    QUANTIZATIONS,
+    TINY,
+    checkpoint,
+    cluster,
+)
+from tests.unit.plan.rules.cases import ONE, TRIALS, Trial
+
+APART = {"degrees-positive", "no-mtp"}
+"""Rows whose function has another form: asked before all others, and of a method instead of a layout."""
+ENGINES = ("vllm", "vllm-cpu", "vllm-ascend", "sglang", "ktransformers", "tensorrt-llm")
+
+
+def spoken(rule: str, trial: Trial) -> list[Finding]:
+    """What this rule alone says."""
+    found = check_by_rule(
+        checkpoint(trial.scheme, trial.architecture),
+        trial.on,
+        trial.engine,
+        trial.version,
+        trial.layout,
+        trial.settings,
+    )
+    return [finding for name, finding in found if name == rule]
+
+
+@pytest.mark.parametrize(
+    ("rule", "trial"),
+    [
+        pytest.param(rule, trial, id=f"{rule}-{at}")
+        for rule, trials in TRIALS.items()
+        for at, trial in enumerate(trials)
+    ],
+)
+def test_what_a_rule_says(rule: str, trial: Trial) -> None:
+    found = spoken(rule, trial)
+    if not trial.says:
+        assert found == []
+        return
+    fitting = [one for one in found if all(word in one.message for word in trial.says)]
+    assert fitting, [one.message for one in found]
+    assert {(one.where, one.severity, one.code) for one in fitting} == {(trial.where, trial.severity, trial.code)}
+    assert all(one.remedy for one in fitting)
+
+
+def test_each_function_has_its_row_and_each_row_its_function() -> None:
+    functions = [rule_id(function) for function in FUNCTIONS]
+    assert len(set(functions)) == len(functions)
+    assert set(functions) | APART == set(rules())
+
+
+def test_each_rule_is_tripped_and_passed_by_a_case() -> None:
+    assert set(TRIALS) == set(rules()) - {"no-mtp"}  # test_no_layers_for_guessing_ahead
+    for rule, trials in TRIALS.items():
+        assert any(trial.says for trial in trials), f"nothing trips {rule}"
+        assert any(not trial.says for trial in trials), f"nothing passes {rule}"
+
+
+def test_rows_say_where_they_come_from() -> None:
+    for row in rules().values():
+        assert row.sentence.endswith(".")
+        assert row.evidence.endswith(".")
+        assert set(row.engines) <= set(ENGINES)
+        for text in (row.sentence, row.evidence, row.provenance.source):
+            assert "/home" not in text
+            assert "\u2014" not in text
+
+
+def test_a_rule_of_one_engine_is_silent_for_the_others() -> None:
+    """`engines` of a row is what the function does: no other engine ever hears it in these cases."""
+    for rule, trials in TRIALS.items():
+        named = rules()[rule].engines
+        for trial in trials:
+            if trial.says and named:
+                assert trial.engine in named, rule
+
+
+@pytest.mark.parametrize("method", ["mtp", "deepseek_mtp", "NEXTN", " MTP "])
+def test_no_layers_for_guessing_ahead(method: str) -> None:
+    (finding,) = speculative_findings(method, K2_256K)
+    assert "0 layers" in finding.message
+    assert finding.where == "speculative"
+
+
+@pytest.mark.parametrize("method", ["eagle3", "EAGLE3", "ngram", "draft_model", "dflash", ""])
+def test_a_draft_model_may_guess(method: str) -> None:
+    assert speculative_findings(method, K2_256K) == ()
+
+
+def test_layers_of_a_fine_tune_may_guess() -> None:
+    assert speculative_findings("mtp", replace(K2_256K, nextn_layers=1)) == ()
+
+
+def test_a_degree_below_one_is_said_alone() -> None:
+    found = check(checkpoint("fp8"), ONE, "vllm", "", Layout(tp=0, ep=0, dcp=0), Settings())
+    assert [finding.where for finding in found] == ["tp", "ep", "dcp"]
+
+
+def test_plain_data_parallelism_of_sglang_ties_no_ranks_together() -> None:
+    """Two replicas of tp = 8: their experts are shared by 8 ranks, not by 16."""
+    arguments = (checkpoint("fp8"), cluster(H200, 2), "sglang", "0.5.23", Layout(tp=8, dp=2, ep=16))
+    assert check(*arguments, Settings(), attention_dp=True) == ()
+    (finding,) = check(*arguments, Settings(), attention_dp=False)
+    assert "16 does not divide the 8 ranks" in finding.message
+
+
+def test_an_unknown_version_is_the_newest() -> None:
+    for version in ("", "nightly", "999.0"):
+        found = check(checkpoint("int4"), ONE, "vllm", version, Layout(tp=8, dcp=8), Settings(kv_cache_dtype="fp8"))
+        assert found == ()
+
+
+DEGREES = st.one_of(st.sampled_from([1, 2, 3, 4, 8, 16, 32, 64, 96]), st.integers(-2, 2**31 - 1))
+SETTINGS = st.builds(
+    Settings,
+    max_model_len=st.none() | st.integers(-1, 2**40),
+    kv_cache_dtype=st.sampled_from([None, "auto", "fp8", "fp8_e4m3", "fp8_e5m2", "bfloat16", "bf16", "int3", ""]),
+    attention_backend=st.sampled_from([None, "FLASHMLA", "TRITON_MLA", "ROCM_AITER_MLA", "aiter", "fa3", "x"]),
+    block_size=st.none() | st.integers(-1, 4096),
+    enforce_eager=st.booleans(),
+    redundant_experts=st.integers(-1, 512),
+    gpu_experts=st.none() | st.integers(-1, 512),
+)
+WHERE = {
+    *("tp", "pp", "dp", "ep", "dcp", "redundant_experts", "gpu_experts"),
+    *("quantization", "engine", "kv_cache_dtype", "attention_backend", "block_size", "max_model_len"),
+}
+
+
+@given(
+    layout=st.builds(Layout, DEGREES, DEGREES, DEGREES, DEGREES, DEGREES),
+    settings=SETTINGS,
+    engine=st.sampled_from([*ENGINES, "nobody"]),
+    version=st.sampled_from(["", "0.4.9", "0.5.15", "0.10.0", "0.11.1rc6.dev211+g9", "0.20.0", "0.32.0", "1.2", "odd"]),
+    scheme=st.sampled_from(sorted(QUANTIZATIONS)),
+    kind=st.sampled_from([A100, H200, B200, MI300X, MI355X, A3, CPU]),
+    nodes=st.integers(1, 12),
+    tiny=st.booleans(),
+    attention_dp=st.sampled_from([None, True, False]),
+)
+def test_whatever_is_asked_the_answer_is_findings_that_teach(
+    layout: Layout,
+    settings: Settings,
+    engine: str,
+    version: str,
+    scheme: str,
+    kind: Device,
+    nodes: int,
+    tiny: bool,
+    attention_dp: bool | None,
+) -> None:
+    model = checkpoint(scheme, TINY) if tiny else checkpoint(scheme)
+    for finding in check(model, cluster(kind, nodes), engine, version, layout, settings, attention_dp=attention_dp):
+        assert finding.where in WHERE
+        assert finding.message
+        assert finding.remedy
+        assert "  " not in finding.message
+
+
+@pytest.mark.parametrize("scheme", ["fp8", "int4", "w4a16", "bf16"])
+def test_a_remedy_for_the_tensor_parallel_size_is_legal(scheme: str) -> None:
+    """What a refused tp is told to be is what nothing refuses, for every tp up to 64."""
+    model, on = checkpoint(scheme), cluster(H200, 8)
+    for tp in range(1, 65):
+        refused = errors_of(check(model, on, "vllm", "", Layout(tp=tp), Settings()))
+        told = [int(found[1]) for one in refused if (found := re.match(r"set tp = (\d+)", one.remedy))]
+        if told:
+            assert not errors_of(check(model, on, "vllm", "", Layout(tp=min(told)), Settings())), (tp, told)

@@ -1,0 +1,106 @@
+"""The sentences beside a plan: their numbers against published ones, and nothing said that is not so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from moonpad.catalog.clusters import parse_cluster
+from moonpad.catalog.published import published
+from moonpad.plan.references import dcp_pair, dcp_sentence, nearest_published
+from moonpad.plan.shortage import larger_clusters
+from moonpad.values.choice import Answer
+from moonpad.values.plan import Layout
+from tests.unit.plan.test_search import INSTRUCT, THINKING, plan, vllm_0_11
+
+
+def said(reasons: Sequence[str], *words: str) -> str:
+    (found,) = [reason for reason in reasons if all(word in reason for word in words)]
+    return found
+
+
+def first(answer: Answer) -> Sequence[str]:
+    return answer.choices[0].reasons
+
+
+def test_where_the_memory_goes() -> None:
+    # memory.md: 71.07 GiB of weights, 125.83 of budget, 7.96 of everything else, 46.80 left.
+    sentence = said(first(vllm_0_11(THINKING, "8xH200")), "weights take")
+    for figure in ("71.07 of 125.83 GiB", "7.96", "46.80 GiB are left"):
+        assert figure in sentence
+    assert "70,272 bytes a token that is 715,072 tokens" in said(first(vllm_0_11(THINKING, "8xH200")), "bytes a token")
+
+
+def test_what_decode_context_parallelism_bought_somebody_else() -> None:
+    # The recipe: 485.78 → 695.13 tokens/s (+43.1 %), 1.25 → 1.57 requests/s (+25.6 %), 390 and 442 tokens an answer.
+    sentence = said(first(vllm_0_11(THINKING, "8xH200", goal="throughput")), "Decode context parallel 8")
+    for part in (
+        "5,721,088 tokens instead of 715,072",
+        "somebody else measured +43 %",
+        "13 % longer (390 and 442 tokens)",
+        "in requests a second it is +26 %",
+    ):
+        assert part in sentence
+
+
+def test_no_length_is_spoken_of_where_lengths_were_equal() -> None:
+    # With --ignore-eos both gave 16,000 tokens: 254.99 → 339.38 tokens/s is +33 %.
+    pair = dcp_pair(published(), INSTRUCT, parse_cluster("2x8xH200"))
+    assert pair is not None
+    sentence = dcp_sentence(pair)
+    assert "+33 % output tokens" in sentence
+    assert "longer" not in sentence
+
+
+def test_no_gain_is_claimed_where_nobody_measured_one() -> None:
+    assert dcp_pair(published(), THINKING, parse_cluster("8xH100")) is None
+    reasons = first(plan(THINKING, "8xMI300X", goal="throughput"))
+    assert "somebody else" not in said(reasons, "Decode context parallel")
+
+
+def test_what_each_step_down_bought() -> None:
+    reasons = first(plan(THINKING, "8xH100", engine="vllm"))
+    # 1 % of 79.18 GiB is 0.79 GiB: from 0.92 to 0.95 it is 2.38.
+    assert "2.38 GiB more" in said(reasons, "gpu_memory_utilization 0.95 instead of 0.92")
+    # 4096 batched tokens less at about 0.20 GiB for 1024, against the sampler's 36 bytes × 1024 × 163,840 at the start.
+    assert said(reasons, "4,096 batched tokens and 256 sequences", "GiB more for the KV cache")
+    assert said(reasons, "no CUDA graphs", "more tokens")
+
+
+def test_the_network() -> None:
+    assert said(first(plan(INSTRUCT, "2x8xH200")), "crosses the network once")
+    reasons = first(plan(INSTRUCT, "2x8xH200", "dp=16", "ep=16", engine="vllm"))
+    assert said(reasons, "waits for the network 120 times")
+    assert "24 of 384 experts on each" in said(reasons, "Data parallel 16")
+    assert not [one for one in first(plan(THINKING, "8xH200")) if "network" in one]
+
+
+def test_who_stands_first_is_said_only_where_there_was_a_choice() -> None:
+    assert said(first(plan(THINKING, "8xH200")), "vllm stands before sglang")
+    assert not [one for one in first(plan(THINKING, "8xH200", engine="vllm")) if "stands before" in one]
+
+
+def test_references_are_of_the_same_devices_and_the_nearest_first() -> None:
+    near = nearest_published(published(), THINKING, parse_cluster("8xH200"), "vllm", Layout(tp=8, dcp=8))
+    assert [one.layout for one in near] == [Layout(tp=8, dcp=8), Layout(tp=8)]
+    assert {one.model for one in near} == {THINKING}
+    assert nearest_published(published(), THINKING, parse_cluster("8xB200"), "vllm", Layout(tp=8)) == ()
+    assert nearest_published(published(), "kimi-k2-tiny-like", parse_cluster("8xH200"), "vllm", Layout()) != ()
+    assert nearest_published(published(), "another-model", parse_cluster("8xH200"), "vllm", Layout()) == ()
+
+
+@pytest.mark.parametrize(
+    ("on", "names"),
+    [
+        ("2xH100", ["4xH100", "8xH100", "2x8xH100", "4x8xH100", "8x8xH100", "16x8xH100"]),
+        ("8xH800", ["2x8xH800", "4x8xH800", "8x8xH800", "16x8xH800"]),
+        ("cpu", []),
+    ],
+)
+def test_larger_clusters_double_and_read_back(on: str, names: list[str]) -> None:
+    found = list(larger_clusters(parse_cluster(on)))
+    assert [one.name for one in found] == names
+    for one in found:
+        again = parse_cluster(one.name)
+        assert (again.nodes, again.per_node, again.device) == (one.nodes, one.per_node, one.device)
