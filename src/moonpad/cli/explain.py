@@ -64,7 +64,8 @@ def explain(
         console.print(explain_view(judged, script, console.width, ascii_only=console.options.ascii_only))
         next_command(_next(judged))
     if errors := [finding for one in judged for finding in one.findings if finding.severity is Severity.ERROR]:
-        raise PreflightRefused(f"{len(errors)} of what was found is an error", remedy="the corrected lines are above")
+        said = "1 finding is an error" if len(errors) == 1 else f"{len(errors)} findings are errors"
+        raise PreflightRefused(said, remedy="what mends them stands above" if not json else "")
 
 
 def _script(command: tuple[str, ...], file: Path | None) -> Script:
@@ -121,7 +122,9 @@ def _checkpoint(name: str) -> Checkpoint:
 
 
 def _next(judged: Sequence[Judged]) -> str:
-    one = next((one for one in judged if one.checkpoint and one.cluster), None)
-    if one is None or one.checkpoint is None or one.cluster is None:
-        return "moonpad plan --model MODEL --on 8xH200"
-    return f"moonpad plan --model {one.checkpoint.name} --on {one.cluster.name}"
+    """The plan for what was judged; without a deployment of which all is known, what is missing stands in capitals."""
+    servers = [one for one in judged if one.layout is not None]
+    one = next((one for one in servers if one.checkpoint and one.cluster), servers[0] if servers else None)
+    model = one.checkpoint.name if one is not None and one.checkpoint is not None else "MODEL"
+    cluster = one.cluster.name if one is not None and one.cluster is not None else "8xH200"
+    return f"moonpad plan --model {model} --on {cluster}"

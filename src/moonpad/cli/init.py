@@ -53,7 +53,7 @@ def init(
     """
     from moonpad.cli.output import emit_json, next_command
     from moonpad.cli.output import out as console
-    from moonpad.cli.plan_inputs import find_answer, find_cluster, find_model, make_request
+    from moonpad.cli.plan_inputs import find_answer, find_cluster, find_model, make_request, refuse_unless_it_fits
     from moonpad.report.plan_table import layout_words
     from moonpad.spec.write import spec_text
     from moonpad.store.files import replace_text
@@ -69,11 +69,9 @@ def init(
         concurrency=concurrency,
         words=words or (),
     )
-    cluster = find_cluster(on)
+    cluster = find_cluster(on, request.engine)
     answer = find_answer(found, cluster, request)
-    if not answer.fits:
-        findings = answer.refused[0].findings if answer.refused else ()
-        raise PreflightRefused(f"{answer.model} does not fit on {answer.cluster}", findings=findings)
+    refuse_unless_it_fits(answer, request, answer.refused[0].findings if answer.refused else ())
     best = answer.choices[0]
     # A folder is written whole: the spec may lie elsewhere.
     named = str(Path(found.argument).absolute()) if found.here and found.argument == found.written else found.written

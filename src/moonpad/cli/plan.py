@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from moonpad.values.errors import PreflightRefused, UsageError
+from moonpad.values.errors import UsageError
 
 if TYPE_CHECKING:
     from moonpad.cli.plan_inputs import Model
-    from moonpad.plan.request import Request
     from moonpad.report.plan_commands import Command
     from moonpad.values.choice import Answer, Choice
     from moonpad.values.plan import Plan
@@ -61,7 +60,15 @@ def plan(
     json
         Print one JSON document on stdout.
     """
-    from moonpad.cli.plan_inputs import find_answer, find_cluster, find_model, init_words, make_request
+    from moonpad.cli.output import next_command
+    from moonpad.cli.plan_inputs import (
+        find_answer,
+        find_cluster,
+        find_model,
+        init_words,
+        make_request,
+        refuse_unless_it_fits,
+    )
 
     if spec is None and model is None:
         raise UsageError("what is to be planned?", remedy="name a spec, or --model moonshotai/Kimi-K2-Thinking")
@@ -75,15 +82,15 @@ def plan(
         on = on or said.cluster
     else:
         found = find_model(str(model), Path(str(model)).expanduser())
+    if engine is not None and engine != fixed.get("engine"):
+        fixed.pop("engine_version", None)  # it is that of the spec's engine
     options: dict[str, Any] = {"engine": engine, "engine_version": engine_version, "goal": goal}
     fixed |= {name: value for name, value in options.items() if value is not None}
     request = make_request(context=context, concurrency=concurrency, words=words or (), every_layout=every, **fixed)
-    cluster = find_cluster(on)
+    cluster = find_cluster(on, request.engine)
     answer = find_answer(found, cluster, request)
     _show(answer, found, base, every=every, json=json)
-    _judge(answer, found, request)
-    from moonpad.cli.output import next_command
-
+    refuse_unless_it_fits(answer, request)
     if spec is not None:
         next_command(f"moonpad up {spec}")
     else:
@@ -124,11 +131,3 @@ def commands_for(choice: Choice, model: Model, base: Plan | None = None) -> tupl
     # KTransformers reads the experts from a folder, never from a hub.
     argument = model.argument if model.here or plan.engine != "ktransformers" else "CHECKPOINT_FOLDER"
     return commands_of(deployment, argument, here=model.here)
-
-
-def _judge(answer: Answer, model: Model, request: Request) -> None:
-    if answer.fits:
-        return
-    what = f" with a context of {request.context:,} tokens" if request.context else ""
-    remedy = "moonpad plan --all … shows every layout and by how much it misses"
-    raise PreflightRefused(f"{answer.model} does not fit on {answer.cluster}{what}", remedy=remedy)

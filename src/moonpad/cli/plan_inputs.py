@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from moonpad.plan.request import Request, Value, parse_set, parse_tokens
 from moonpad.values.errors import PreflightRefused, UsageError
+from moonpad.values.finding import Code, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -89,20 +90,24 @@ def _unknown(written: str) -> UsageError:
     )
 
 
-def find_cluster(on: str | None) -> Cluster:
-    """The cluster that the text means, else this machine.
+def find_cluster(on: str | None, engine: str = "auto") -> Cluster:
+    """The cluster that the text means, else this machine: its processors for an engine that runs on nothing else.
 
     Raises:
         UsageError: the text is none.
         PreflightRefused: what this machine has is not known.
     """
+    from moonpad.catalog.clusters import parse_cluster
+
     if on is not None:
-        from moonpad.catalog.clusters import parse_cluster
-
         return parse_cluster(on)
-    from moonpad.facts.devices import detect_cluster, devices
+    from moonpad.engines import ENGINES
+    from moonpad.facts.devices import detect_cluster, devices, this_host
     from moonpad.facts.probe import Unknown
+    from moonpad.values.plan import Platform
 
+    if engine in ENGINES and ENGINES[engine].platforms == (Platform.CPU,):
+        return replace(parse_cluster("cpu"), host=this_host(), detected=True)
     found = detect_cluster(devices())
     if isinstance(found, Unknown):
         raise PreflightRefused(
@@ -166,8 +171,9 @@ def knowledge(model: Model) -> Known:
     from moonpad.catalog.calibrations import calibrations
     from moonpad.catalog.published import published
     from moonpad.plan.search import Known
+    from moonpad.store.calibrations import own_calibrations
 
-    return Known(version_of, calibrations(), published(), model.brings_code)
+    return Known(version_of, (*calibrations(), *own_calibrations()), published(), model.brings_code)
 
 
 def version_of(engine: Engine) -> str:
@@ -185,6 +191,20 @@ def find_answer(model: Model, cluster: Cluster, request: Request) -> Answer:
     from moonpad.plan.search import search
 
     return replace(search(model.checkpoint, cluster, request, knowledge(model)), model=model.written)
+
+
+def refuse_unless_it_fits(answer: Answer, request: Request, findings: tuple[Finding, ...] = ()) -> None:
+    """Raises PreflightRefused where nothing fits, with what was asked for."""
+    if answer.fits:
+        return
+    what = f" with a context of {request.context:,} tokens" if request.context else ""
+    by_memory = any(finding.code is Code.DOES_NOT_FIT for one in answer.refused for finding in one.findings)
+    verdict = "does not fit on" if by_memory else "cannot be served on"
+    raise PreflightRefused(
+        f"{answer.model} {verdict} {answer.cluster}{what}",
+        findings=findings,
+        remedy="moonpad plan --all … shows every layout, and by how much it misses",
+    )
 
 
 def init_words(model: Model, cluster: Cluster, request: Request) -> str:

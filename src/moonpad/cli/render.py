@@ -26,19 +26,21 @@ def render(spec: Path, *, to: Target = "shell", out: Path, json: bool = False) -
     """
     if to != "shell":
         raise UsageError(f"rendering for {to} is not there yet", remedy="use --to shell")
-    from moonpad.checkpoints.inspect import inspect
-    from moonpad.checkpoints.locate import checkpoint_folder
+    from moonpad.checkpoints.described import described
     from moonpad.cli.output import emit_json, next_command
     from moonpad.cli.output import out as console
+    from moonpad.facts.probe import Unknown
     from moonpad.plan.from_spec import engine_of, make_plan, runtime_of
     from moonpad.render.shell import render_shell
     from moonpad.spec.load import load_spec
     from moonpad.store.files import replace_text
 
     loaded = load_spec(spec)
-    # The checkpoint may be on another machine only. Its size bears on what a host is asked for, on no line of a script.
-    weights_bytes = inspect(checkpoint_folder(loaded)).weights_bytes
-    plan = make_plan(loaded.spec, weights_bytes)
+    # The checkpoint may be on another machine only. Its size bears on what a host is asked for, on no line of a script;
+    # its format does, for the engines that must be told.
+    found = described(loaded)
+    size, scheme = (0, "bf16") if isinstance(found, Unknown) else (found.total_bytes, found.quantization.scheme)
+    plan = make_plan(loaded.spec, size, scheme)
     files = render_shell(engine_of(loaded.spec).processes(plan, runtime_of(loaded.spec)))
     for path, rendered in files.items():
         try:

@@ -13,6 +13,8 @@ from cyclopts import Parameter
 from moonpad.values.errors import PreflightRefused
 
 if TYPE_CHECKING:
+    from moonpad.facts.probe import Unknown
+    from moonpad.run.expected import Expected
     from moonpad.run.prepare import Prepared
     from moonpad.run.up import Started
     from moonpad.store.run_folder import RunFolder
@@ -54,8 +56,8 @@ def up(
     if running is not None and _is_up(running):
         _already(running, prepared, spec, json)
         return
-    _preflight(prepared)
-    _start(prepared, spec, no_wait=no_wait, foreground=foreground, json=json)
+    expected = _preflight(prepared)
+    _start(prepared, spec, expected, no_wait=no_wait, foreground=foreground, json=json)
 
 
 def _is_up(folder: RunFolder) -> bool:
@@ -84,30 +86,42 @@ def _already(folder: RunFolder, prepared: Prepared, spec: Path, json: bool) -> N
     next_command(f"moonpad verify {spec}" if truth.state == "ready" else "moonpad status")
 
 
-def _preflight(prepared: Prepared) -> None:
+def _preflight(prepared: Prepared) -> Expected | Unknown:
     from moonpad.cli.output import note
     from moonpad.plan.legality import exposure_findings
-    from moonpad.run.preflight import check
+    from moonpad.run.expected import expect, memory_findings
+    from moonpad.run.preflight import check, check_devices
     from moonpad.values.finding import errors_of
 
-    findings = (*exposure_findings(prepared.spec), *check(prepared.deployment, prepared.ports))
+    plan = prepared.plan
+    findings = (
+        *prepared.findings,
+        *exposure_findings(prepared.spec),
+        *check(prepared.deployment, prepared.ports),
+        *check_devices(prepared.engine.platform, plan.layout.world_size // plan.nodes),
+    )
+    expected = expect(prepared)
+    findings = (*findings, *memory_findings(expected, plan.layout))
     if errors := errors_of(findings):
         raise PreflightRefused("refused before anything was started", findings=errors)
     for finding in findings:
         note(f"{finding.severity}: {finding.where}: {finding.message}")
+    return expected
 
 
-def _start(prepared: Prepared, spec: Path, *, no_wait: bool, foreground: bool, json: bool) -> None:
+def _start(
+    prepared: Prepared, spec: Path, expected: Expected | Unknown, *, no_wait: bool, foreground: bool, json: bool
+) -> None:
     from moonpad.cli.output import emit_json, next_command, out
     from moonpad.cli.start_display import StartDisplay
     from moonpad.run.launch import interrupts_held
-    from moonpad.run.up import await_ready, launch, note_expected, stop_after_interrupt
+    from moonpad.run.up import await_ready, launch, note_facts, stop_after_interrupt
 
     folder: RunFolder | None = None
     try:
         with interrupts_held():
             folder = launch(prepared, command_age_s=_command_age_s(), foreground=foreground)
-        expected = note_expected(folder, prepared)
+        note_facts(folder, expected)
         if no_wait:
             _ignore_signals()
             _say_spawned(folder, prepared, json)

@@ -8,7 +8,9 @@ from itertools import combinations
 from typing import Final
 
 from moonpad.catalog.calibrations import Calibration
+from moonpad.plan.layouts import legal_layouts
 from moonpad.plan.memory import memory_of
+from moonpad.plan.order import network_hops
 from moonpad.plan.rules import FP8_KV_NAMES, is_legal
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -27,7 +29,10 @@ LEAST_GAIN: Final = 1.05
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A deployment that was read, as far as memory is concerned. `version` "" is the newest that is known."""
+    """A deployment that was read, as far as memory is concerned. `version` "" is the newest that is known.
+
+    `context` None: nothing has to be held, the longest that fits will do.
+    """
 
     checkpoint: Checkpoint
     cluster: Cluster
@@ -35,7 +40,7 @@ class Subject:
     version: str
     layout: Layout
     settings: Settings
-    context: int
+    context: int | None
     calibrations: tuple[Calibration, ...] = ()
 
     def memory(self) -> Memory:
@@ -104,7 +109,7 @@ def _ways_out(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
     if fitting:
         return tuple(one for _, _, one in sorted(fitting, key=lambda one: one[:2])[:MOST])
     alone = subject.memory().max_context.value
-    ways = [] if alone < SHORTEST else [("", (), subject)]
+    ways: list[Lever] = [] if alone < SHORTEST else [("", (), subject)]
     if longest is not None and longest[0] >= max(SHORTEST, LEAST_GAIN * alone):
         ways.append(longest[1])
     return tuple(_shorter(way, memory) for way in ways)
@@ -151,12 +156,16 @@ def _fp8_kv(subject: Subject) -> Lever | None:
 
 
 def _fewer(subject: Subject) -> Lever | None:
+    """What nobody asked for is always turned down, what was asked for only where it does not fit."""
+    # SGLang counts over all ranks of attention DP (engines/sglang_read.py).
+    ranks = subject.layout.dp if subject.engine in ("sglang", "ktransformers") else 1
+    asked = subject.memory()
+    roomy = asked.fits and not asked.tight
     fewer: dict[str, int] = {}
-    tokens, sequences = subject.settings.max_num_batched_tokens, subject.settings.max_num_seqs
-    if tokens is None or tokens > FEW_TOKENS:
-        fewer["max_num_batched_tokens"] = FEW_TOKENS
-    if sequences is None or sequences > SOME_SEQUENCES:
-        fewer["max_num_seqs"] = SOME_SEQUENCES
+    for name, least in (("max_num_batched_tokens", FEW_TOKENS), ("max_num_seqs", SOME_SEQUENCES)):
+        given = getattr(subject.settings, name)
+        if given is None or (given > least * ranks and not roomy):
+            fewer[name] = least * ranks
     if not fewer:
         return None
     words = " and ".join(f"{value:,} {_WORDS[name]}" for name, value in fewer.items())
@@ -213,6 +222,34 @@ def _gain(before: Memory, after: Memory) -> str:
     return ", ".join(said)
 
 
-def best_remedy(found: Sequence[Improvement]) -> str:
+def best_remedy(subject: Subject, found: Sequence[Improvement]) -> str:
     """The one thing to do, in a sentence for a finding."""
-    return found[0].why if found else "take fewer tokens of context, or more devices"
+    if found:
+        return found[0].why
+    if (other := another_layout(subject)) is None:
+        return "take more devices, or devices with more memory"
+    layout, memory = other
+    return (
+        f"spread it in another way over the same devices: {_words(layout)} leaves {gib(memory.kv_bytes.value)} for the "
+        f"KV cache on each, {memory.kv_tokens.value:,.0f} tokens (estimated, not measured); moonpad plan gives the "
+        "commands"
+    )
+
+
+def another_layout(subject: Subject) -> tuple[Layout, Memory] | None:
+    """Over all devices of the cluster, with the same settings: the one that crosses the network least."""
+
+    def cost(layout: Layout) -> tuple[int, int, int]:
+        return network_hops(layout, subject.cluster, subject.checkpoint.architecture), -layout.tp, -layout.dcp
+
+    legal = legal_layouts(subject.checkpoint, subject.cluster, subject.engine, subject.version)
+    for layout in sorted(legal, key=cost):
+        other = replace(subject, layout=layout)
+        if other.legal() and (memory := other.memory()).fits and not memory.tight:
+            return layout, memory
+    return None
+
+
+def _words(layout: Layout) -> str:
+    sizes = {"TP": layout.tp, "PP": layout.pp, "DP": layout.dp, "EP": layout.ep, "DCP": layout.dcp}
+    return " ".join(f"{name}{size}" for name, size in sizes.items() if size > 1)

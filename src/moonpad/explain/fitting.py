@@ -25,33 +25,41 @@ def memory_remarks(
             yield Remark(finding)
         return
     code, severity = (Code.TIGHT, Severity.WARNING) if memory.fits else (Code.DOES_NOT_FIT, Severity.ERROR)
-    finding = Finding(severity, code, "memory", sentence(memory, subject.layout), best_remedy(found))
-    name = "max_model_len" if memory.kv_bytes.high > 0 else "gpu_memory_utilization"
-    remark = at_flag(Remark(finding, 0), subject.engine, reading, name)
-    yield remark
+    finding = Finding(severity, code, "memory", sentence(memory, subject.layout), best_remedy(subject, found))
+    name = "max_model_len" if memory.kv_bytes.high > 0 else _fraction_of(subject)
+    yield at_flag(Remark(finding, 0), subject.engine, reading, name)
 
 
 def sentence(memory: Memory, layout: Layout) -> str:
     """The numbers: what is needed, what is there, the longest context that fits."""
-    if not memory.host_fits and memory.host is not None and memory.host.available_bytes is not None:
-        needed, there = gib(memory.host.needed_bytes), gib(memory.host.available_bytes)
-        return f"the experts need {needed} of host memory, {there} is there"
-    rest = f"{gib(memory.weights_bytes)} of weights and {_span(memory)} for everything else"
-    if memory.kv_bytes.value <= 0:
+    host = memory.host
+    if host is not None and host.available_bytes is not None and not memory.host_fits:
+        return f"the experts need {gib(host.needed_bytes)} of host memory, {gib(host.available_bytes)} is there"
+    weights, budget = gib(memory.weights_bytes), gib(memory.budget_bytes)
+    share = f"{budget}, {memory.budget_bytes / memory.device_bytes:.2g} of {gib(memory.device_bytes)}"
+    if memory.weights_bytes >= memory.budget_bytes:
         return (
-            f"nothing is left for the KV cache: {rest} on each device need "
-            f"{gib(memory.weights_bytes + memory.overhead.value)}, the budget is {gib(memory.budget_bytes)}"
-            f" ({memory.overhead.because})"
+            f"the weights alone are {weights} on each device, and the engine may use {share}; everything else takes "
+            f"{_span(memory)} more"
         )
-    needed = needed_bytes(memory, layout, memory.context)
+    rest = f"{weights} of weights and {_span(memory)} for everything else"
+    if memory.kv_bytes.high <= 0:
+        return f"nothing is left for the KV cache on each device: {rest}, and the engine may use {share}"
+    need = gib(needed_bytes(memory, layout, memory.context))
+    left = gib(max(memory.kv_bytes.value, 0.0))
     return (
-        f"{memory.context:,} tokens need {gib(needed)} of KV cache on each device, "
-        f"{gib(memory.kv_bytes.value)} is left of {gib(memory.budget_bytes)} after {rest} ({memory.overhead.because}); "
+        f"{memory.context:,} tokens need {need} of KV cache on each device, {left} is left of {budget} after {rest}; "
         f"the longest context that fits is {memory.max_context.value:,.0f}"
     )
 
 
+def _fraction_of(subject: Subject) -> str:
+    return "kv_free_fraction" if subject.engine == "tensorrt-llm" else "gpu_memory_utilization"
+
+
 def _span(memory: Memory) -> str:
-    """`3.29 GiB`, with its range where a model gave it."""
+    """`3.29 GiB (measured run …)`, with its range where a model gave it."""
     low, high, value = gib(memory.overhead.low), gib(memory.overhead.high), gib(memory.overhead.value)
-    return value if memory.measured or low == high else f"{value} ({low} to {high})"
+    if memory.measured or low == high:
+        return f"{value} ({memory.overhead.because})"
+    return f"{value} (estimated, {low} to {high})"

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from moonpad.catalog.options import Change, OptionSet
 from moonpad.engines.argv import Occurrence, Parsed
+from moonpad.engines.value_checks import fits
 from moonpad.explain.judged import Edit, Remark
+from moonpad.explain.spelling import occurrence
 from moonpad.values.finding import Code, Finding, Severity
 
 CODES: Mapping[str, tuple[Code, Severity]] = {
@@ -34,7 +36,8 @@ class Rulebook:
     """The options of one program in one version, and what changed.
 
     `now` are the changes that hold in this version, `later` those of newer ones. `exact` False: the version is not
-    recorded, so that nothing can be called unknown for sure.
+    recorded, `options` are those of the nearest older one and `following` those of the next one, so that nothing can
+    be called unknown for sure.
     """
 
     program: str
@@ -43,6 +46,7 @@ class Rulebook:
     options: OptionSet
     now: tuple[Change, ...]
     later: tuple[Change, ...]
+    following: OptionSet | None = None
 
     @property
     def exact(self) -> bool:
@@ -97,11 +101,13 @@ def _edits(words: Sequence[str], one: Occurrence, change: Change, parsed: Parsed
     if change.remedy.startswith("Leave"):
         yield Edit(one.index, one.length, ())
     elif change.to == ("MODEL",):
-        yield Edit(one.index, one.length, tuple(values))
+        yield Edit(one.index, one.length, tuple(values) if one.index == 0 else ())
+        if one.index:
+            yield Edit(0, 0, tuple(values))
     elif change.value and change.to:
         yield Edit(one.index, one.length, (one.written, change.to[0]))
     elif (source := _TAKES_FROM.get(change.flag)) is not None:
-        given = next((other for other in parsed.occurrences if other.flag == source), None)
+        given = occurrence(parsed, source)
         if given is not None and isinstance(given.value, str) and change.to:
             yield Edit(one.index, one.length, ())
             yield Edit(given.index, given.length, (change.to[0], given.value))
@@ -112,10 +118,24 @@ def _edits(words: Sequence[str], one: Occurrence, change: Change, parsed: Parsed
             yield Edit(one.index, one.length, (change.to[0], *values))
 
 
+def _right_later(one: Occurrence, book: Rulebook) -> bool:
+    """Whether the next recorded version takes it, so that one in between may."""
+    option = book.following.named(one.written) if book.following is not None else None
+    if option is None:
+        return False
+    values = one.value if isinstance(one.value, tuple) else (one.value,)
+    texts = [value for value in values if isinstance(value, str)]
+    return one.problem in ("prefix", "ambiguous", "unknown") or (
+        one.problem == "invalid-value" and all(fits(option.kind, option.choices, text) for text in texts)
+    )
+
+
 def _problem(number: int, words: Sequence[str], one: Occurrence, book: Rulebook) -> Iterator[Remark]:
     def remark(severity: Severity, code: Code, message: str, remedy: str, edit: Edit | None = None) -> Remark:
         return Remark(Finding(severity, code, one.written, message, remedy), number, one.index, (edit,) if edit else ())
 
+    if not book.exact and _right_later(one, book):
+        return
     match one.problem:
         case "unknown":
             names = [name for option in book.options.options for name in option.names]
@@ -141,9 +161,8 @@ def _problem(number: int, words: Sequence[str], one: Occurrence, book: Rulebook)
             yield remark(Severity.ERROR, Code.INVALID_VALUE, f"{one.written} takes no value", "leave the value out")
         case "invalid-value":
             given = " ".join(one.value) if isinstance(one.value, tuple) else str(one.value)
-            yield remark(
-                Severity.ERROR, Code.INVALID_VALUE, f'{one.written} does not take "{_short(given)}"', _takes(one, book)
-            )
+            message = f'{one.written} does not take "{_short(given)}"'
+            yield remark(Severity.ERROR, Code.INVALID_VALUE, message, _takes(one, book))
         case None:
             return
 

@@ -43,6 +43,12 @@ class Remark:
     drop_variable: bool = False
     word: Word | None = None
     program: tuple[str, ...] = ()
+    read_as_meant: bool = False
+    """The corrected line has it right already."""
+
+    @property
+    def mends(self) -> bool:
+        return bool(self.edits or self.program) or self.drop_variable or self.read_as_meant
 
 
 @dataclass(frozen=True, slots=True)

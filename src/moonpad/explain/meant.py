@@ -29,7 +29,7 @@ def as_meant(number: int, command: Command, script: Script) -> tuple[Command, tu
             finding = Finding(
                 Severity.ERROR, Code.INVALID_VALUE, _where(words, at), problem.message, f"write {_short(text)}"
             )
-            remarks.append(Remark(finding, number, at))
+            remarks.append(Remark(finding, number, at, read_as_meant=True))
     return (replace(command, argv=tuple(words)), tuple(remarks)) if remarks else (command, ())
 
 

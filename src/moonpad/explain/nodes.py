@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from moonpad.engines.base import Reading
 from moonpad.engines.words import at_least
+from moonpad.explain.commands import Command
 from moonpad.explain.judged import Edit, Remark
 from moonpad.values.cluster import Cluster
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Platform
 
+_RAY: Final = re.compile(r"\bstart(?:s|ing)? (?:a |the )?ray\b|\bray start\b", re.IGNORECASE)
 RAY: Final = "--distributed-executor-backend"
 _VLLM: Final = ("vllm", "vllm-ascend")
 # vLLM 0.11.1 brought --nnodes, and its executor is no longer Ray by itself where the ranks outnumber the devices
@@ -20,15 +23,21 @@ _NATIVE_SINCE: Final = "0.11.1"
 
 
 def node_remarks(
-    engine: str, version: str, cluster: Cluster | None, readings: Sequence[Reading], lengths: Sequence[int]
+    engine: str, version: str, cluster: Cluster | None, readings: Sequence[Reading], commands: Sequence[Command]
 ) -> Iterator[Remark]:
-    """What is missing among the commands. `lengths` count their words, behind which new ones go."""
-    if cluster is None or cluster.device.platform is Platform.CPU or not readings:
+    """What is missing among the commands."""
+    if cluster is not None and cluster.device.platform is Platform.CPU:
         return
     first = readings[0]
     layout = first.layout
+    lengths = [len(command.argv) for command in commands]
+    if cluster is None:
+        if engine in _VLLM and first.node.nodes is None and _speaks_of_ray(commands[0]):
+            yield from _no_executor(version, "the text starts a Ray cluster for it", 0, first, lengths[0])
+        return
     if engine in _VLLM and layout.tp * layout.pp > cluster.per_node and first.node.nodes is None:
-        yield from _no_executor(version, cluster, first, lengths[0])
+        ranks = f"tp × pp = {layout.tp * layout.pp} ranks on machines of {cluster.per_node} devices"
+        yield from _no_executor(version, ranks, cluster.nodes, first, lengths[0])
     if engine in _VLLM and first.node.data_parallel_local is not None:
         local = first.node.data_parallel_local
         covered = sum(reading.node.data_parallel_local or 0 for reading in readings)
@@ -60,22 +69,22 @@ def node_remarks(
         )
 
 
-def _no_executor(version: str, cluster: Cluster, first: Reading, length: int) -> Iterator[Remark]:
-    if RAY.lstrip("-").replace("-", "_") in first.extra:
+def _no_executor(version: str, why: str, nodes: int, first: Reading, length: int) -> Iterator[Remark]:
+    if RAY.lstrip("-").replace("-", "_") in first.extra or not at_least(version, _NATIVE_SINCE):
         return
-    layout = first.layout
-    ranks = layout.tp * layout.pp
-    if at_least(version, _NATIVE_SINCE):
-        yield _missing(
-            RAY,
-            f"tp × pp = {ranks} ranks on machines of {cluster.per_node} devices, and nothing says how to cross them: "
-            "Ray is no longer chosen by itself",
-            f"add {RAY} ray behind a started Ray cluster, or run it natively on every node: --nnodes {cluster.nodes} "
-            "--node-rank R --master-addr ADDRESS, with --headless on ranks above 0",
-            Severity.ERROR,
-            0,
-            Edit(length, 0, (RAY, "ray")),
-        )
+    yield _missing(
+        RAY,
+        f"{why}, and nothing says how the ranks reach each other: Ray is no longer chosen by itself",
+        f"add {RAY} ray behind a started Ray cluster, or run it natively on every node: --nnodes {nodes or 'N'} "
+        "--node-rank R --master-addr ADDRESS, with --headless on ranks above 0",
+        Severity.ERROR,
+        0,
+        Edit(length, 0, (RAY, "ray")),
+    )
+
+
+def _speaks_of_ray(command: Command) -> bool:
+    return any(_RAY.search(comment[:500]) for comment in command.comments)
 
 
 def _missing(

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from moonpad.catalog.options import Change, changes, newest, option_set, version_key
+from moonpad.catalog.options import Change, OptionSet, changes, newest, option_set, version_key, versions
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Reading
-from moonpad.explain.commands import Command, Script
+from moonpad.explain.commands import Command, HereFile, Script, Word
 from moonpad.explain.flags import CODES, Rulebook
 from moonpad.explain.judged import Remark
+from moonpad.explain.lines import program_words
 from moonpad.explain.subject import Version
 from moonpad.values.checkpoint import Checkpoint
-from moonpad.values.finding import Finding
+from moonpad.values.finding import Finding, Severity
 
 CLIENTS: Final = {"vllm bench serve": "vllm", "sglang-router": "sglang", "sglang-pdlb": "sglang"}
 """Programs that serve no model, whose options are recorded → their engine."""
@@ -29,11 +30,6 @@ _LABELS: Final = {
     "ktransformers-legacy": "KTransformers",
     "trtllm-serve": "TensorRT-LLM",
 }
-# Programs that are gone as a whole, by the name that the catalogue's change has.
-_GONE: Final = {
-    "sglang-pdlb": ("sglang", "sglang.srt.disaggregation.launch_lb"),
-    "ktransformers-legacy": ("ktransformers-legacy", "ktransformers/server/main.py"),
-}
 
 
 def program_of(command: Command, engine: str) -> str:
@@ -41,10 +37,13 @@ def program_of(command: Command, engine: str) -> str:
     return command.program if command.program in ("kt run", "ktransformers-legacy") else ENGINES[engine].program
 
 
-def rulebook(program: str, version: Version, checkpoint: Checkpoint | None = None) -> Rulebook | None:
+def rulebook(
+    program: str, version: Version, checkpoint: Checkpoint | None = None, command: Command | None = None
+) -> Rulebook | None:
     """The options and changes of that version; None where nothing of the program is recorded.
 
-    What says nothing new for an FP8 checkpoint is no such thing for another one.
+    What says nothing new for an FP8 checkpoint is no such thing for another one. The API server that is started as a
+    module, or by an image, takes the model from --model alone (vllm/entrypoints/openai/api_server.py).
     """
     options = option_set(program, version.text or None)
     if options is None:
@@ -52,35 +51,56 @@ def rulebook(program: str, version: Version, checkpoint: Checkpoint | None = Non
     of = version.text or newest(program)
     scheme = checkpoint.quantization.scheme if checkpoint is not None else "fp8"
     every = [change for change in changes(program) if not _speaks_of_fp8(change) or scheme == "fp8"]
+    serves = command is None or not command.prefix or program_words(command)[-1:] == ("serve",)
+    if program == "vllm serve" and not serves:
+        every = [change for change in every if change.flag != "--model"]
     now = tuple(change for change in every if change.holds_in(of))
     later = tuple(change for change in every if change not in now and _is_later(change, of))
-    return Rulebook(program, f"{_LABELS.get(program, program)} {options.version}", options, now, later)
+    label = f"{_LABELS.get(program, program)} {options.version}"
+    return Rulebook(program, label, options, now, later, None if options.exact else following(program, options.version))
 
 
-def gone(number: int, command: Command, version: Version) -> Iterator[Remark]:
-    """A program that the engine no longer has."""
-    if command.program in _GONE:
-        program, name = _GONE[command.program]
-        for change in changes(program, version.text or newest(program)):
-            if change.flag == name:
-                code, severity = CODES[change.kind]
-                yield Remark(Finding(severity, code, name, change.message, change.remedy), number)
+def following(program: str, version: str) -> OptionSet | None:
+    """The options of the first recorded version behind this one."""
+    known = versions(program)
+    later = known[known.index(version) + 1 :] if version in known else ()
+    return option_set(program, later[0]) if later else None
 
 
-def file_remarks(reading: Reading, script: Script, program: str, version: Version) -> Iterator[Remark]:
-    """Keys of the files that the command names, as the script writes them. Such a change is called `table.key`."""
-    if not script.files or program != "trtllm-serve":
-        return
+def file_remarks(number: int, reading: Reading, script: Script, program: str, version: Version) -> Iterator[Remark]:
+    """Keys of the YAML files that the command names, as the script writes them. Such a change is called `table.key`."""
     named = [one.value for one in reading.parsed.occurrences if one.value] if reading.parsed else []
     for path, file in script.files.items():
         if path not in named:
             continue
-        for change in changes(program, version.text or newest(program)):
-            table, dot, key = change.flag.partition(".")
-            if dot and table in file.text and f"{key}:" in file.text:
-                code, severity = CODES[change.kind]
-                where = f"{path.rpartition('/')[2]}: {change.flag}"
-                yield Remark(Finding(severity, code, where, change.message, change.remedy))
+        for change in changes(program):
+            place = _key(file, change.flag)
+            if place is None or change.kind not in CODES:
+                continue
+            now = change.holds_in(version.text or newest(program))
+            if not now and not _is_later(change, version.text or newest(program)):
+                continue
+            code, severity = CODES[change.kind]
+            # Unlike an option under its former name, a key that is not known is refused.
+            severity = Severity.NOTE if not now else Severity.ERROR if change.kind == "renamed" else severity
+            message = change.message if now else f"right in {version.text}; from {change.since} on: {change.message}"
+            where = f"{path.rpartition('/')[2]}: {change.flag}"
+            yield Remark(Finding(severity, code, where, message, change.remedy), number, word=place)
+
+
+def _key(file: HereFile, flag: str) -> Word | None:
+    """Where the key of a table stands in a file."""
+    table, dot, key = flag.partition(".")
+    if not dot:
+        return None
+    inside = False
+    for number, line in enumerate(file.text.split("\n"), file.line):
+        if line[:1].strip():
+            inside = line.startswith(f"{table}:")
+        elif inside and line.strip().startswith(f"{key}:"):
+            column = len(line) - len(line.lstrip())
+            return Word(key, number, column, number, column + len(key))
+    return None
 
 
 def _speaks_of_fp8(change: Change) -> bool:

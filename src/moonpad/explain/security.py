@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.engines.base import Reading
-from moonpad.explain.commands import Command, Wrapper
+from moonpad.explain.commands import Command, Word, Wrapper, WrapperOption
 from moonpad.explain.judged import Edit, Remark
 from moonpad.explain.spelling import occurrence
 from moonpad.values.finding import Code, Finding, Severity
@@ -21,33 +21,23 @@ _KEY_ENV: Final = {"vllm": "VLLM_API_KEY", "vllm-ascend": "VLLM_API_KEY", "vllm-
 
 def serving_remarks(number: int, command: Command, reading: Reading, engine: str) -> Iterator[Remark]:
     """The endpoint: who reaches it, with which key, and whose code runs in it."""
-    serving = reading.serving
-    if reading.parsed is None:
+    serving, parsed = reading.serving, reading.parsed
+    if parsed is None:
         return
-    host = occurrence(reading.parsed, "--host")
-    wide = serving.host in _WIDE or (serving.host is None and host is None and engine in _WIDE_BY_DEFAULT)
-    inside = command.container is not None and command.container.network not in ("host",)
-    if wide and not serving.keyed and not reading.node.headless and not inside and "VLLM_API_KEY" not in command.env:
-        said = f"binds {serving.host}" if serving.host else "binds every interface, since no --host is given"
-        yield _insecure(
-            "--host",
-            f"{said}, and there is no key: everyone who reaches port {serving.port or 8000} may use it",
-            "add --host 127.0.0.1, or set a key",
-            number,
-            host.index if host else None,
-            Edit(len(command.argv), 0, ("--host", "127.0.0.1")) if host is None else None,
-        )
-    if serving.key_in_argv and (key := occurrence(reading.parsed, "--api-key")) is not None:
+    keyed = serving.keyed or _KEY_ENV.get(engine, "") in command.env
+    if not keyed and not reading.node.headless:
+        yield from _open_to_all(number, command, reading, engine)
+    if serving.key_in_argv and (key := occurrence(parsed, "--api-key") or occurrence(parsed, "--api_key")) is not None:
         instead = _KEY_ENV.get(engine)
         yield _insecure(
-            "--api-key",
+            key.written,
             "the key stands in the command line, which every user of the machine sees in the list of processes",
             f"set {instead} in the environment instead" if instead else "put it into a --config file of mode 0600",
             number,
             key.index,
         )
-    trust = next((one for one in reading.parsed.occurrences if one.flag and "trust" in one.flag and one.value), None)
-    pinned = occurrence(reading.parsed, "--revision") or occurrence(reading.parsed, "--code-revision")
+    trust = next((one for one in parsed.occurrences if one.flag and "trust" in one.flag and one.value), None)
+    pinned = occurrence(parsed, "--revision") or occurrence(parsed, "--code-revision")
     if serving.trust_remote_code and trust is not None and pinned is None:
         yield _insecure(
             trust.written,
@@ -58,55 +48,119 @@ def serving_remarks(number: int, command: Command, reading: Reading, engine: str
         )
 
 
-def wrapper_remarks(number: int | None, command: Command) -> Iterator[Remark]:
+def _open_to_all(number: int, command: Command, reading: Reading, engine: str) -> Iterator[Remark]:
+    """A server without a key that other machines reach: by its own address, or by the container's port."""
+    serving, parsed = reading.serving, reading.parsed
+    host = occurrence(parsed, "--host") if parsed is not None else None
+    wide = serving.host in _WIDE or (serving.host is None and host is None and engine in _WIDE_BY_DEFAULT)
+    container = command.container
+    if container is None or container.network == "host":
+        if wide:
+            said = f"binds {serving.host}" if serving.host else "binds every interface, since no --host is given"
+            yield _insecure(
+                "--host",
+                f"{said}, and there is no key: everyone who reaches port {serving.port or 8000} may use it",
+                "add --host 127.0.0.1, or set a key",
+                number,
+                host.index if host else None,
+                Edit(len(command.argv), 0, ("--host", "127.0.0.1")) if host is None else None,
+            )
+        return
+    for option in container.options:
+        if option.name == "--publish" and option.value and _published_to_all(option.value):
+            yield _insecure(
+                f"-p {option.value}",
+                "publishes the port on every interface of the machine, and there is no key",
+                f"publish it as 127.0.0.1:{option.value.rpartition('0.0.0.0:')[2]}, or set a key",
+                number,
+                None,
+                word=_last(option),
+            )
+
+
+def _published_to_all(value: str) -> bool:
+    """`8000:8000` and `0.0.0.0:8000:8000`, not `127.0.0.1:8000:8000`."""
+    address = value.rpartition(":")[0].rpartition(":")[0]
+    return not address or address in _WIDE
+
+
+def wrapper_remarks(number: int, command: Command) -> Iterator[Remark]:
     """The container or launcher around it."""
     for wrapper in command.wrappers:
         if wrapper.kind == "docker run":
-            for where, message, remedy in _container(wrapper):
-                yield _insecure(where, message, remedy, number, None)
-        elif wrapper.kind == "mpirun" and wrapper.has("--allow-run-as-root"):
-            yield _insecure(
-                "--allow-run-as-root", "every rank runs as root", "run as a user who may use the devices", number, None
-            )
-        elif wrapper.kind == "ssh" and any("StrictHostKeyChecking=no" in word.text for word in wrapper.words):
-            yield _insecure(
-                "StrictHostKeyChecking=no",
-                "any machine that answers at that address is believed",
-                "add the host's key to known_hosts",
-                number,
-                None,
-            )
+            for option in wrapper.options:
+                if (said := _container_option(wrapper, option)) is not None:
+                    yield _insecure(*said, number, None, word=_last(option))
+        elif wrapper.kind == "mpirun":
+            for option in wrapper.options:
+                if option.name == "--allow-run-as-root":
+                    remedy = "run as a user who may use the devices"
+                    yield _insecure(option.name, "every rank runs as root", remedy, number, None, word=_last(option))
+        elif wrapper.kind == "ssh":
+            careless = next((word for word in wrapper.words if "StrictHostKeyChecking=no" in word.text), None)
+            if careless is not None:
+                yield _insecure(
+                    "StrictHostKeyChecking=no",
+                    "any machine that answers at that address is believed",
+                    "add the host's key to known_hosts",
+                    number,
+                    None,
+                    word=careless,
+                )
 
 
-def _container(wrapper: Wrapper) -> Iterator[tuple[str, str, str]]:
-    if wrapper.privileged:
-        yield (
-            "--privileged",
-            "the container may do everything that root may do on the host",
-            "name the devices: --gpus all, or --device=/dev/kfd --device=/dev/dri --group-add video",
-        )
-    for capability in wrapper.values("--cap-add"):
-        if capability.upper().removeprefix("CAP_") in ("SYS_ADMIN", "ALL"):
-            yield (f"--cap-add={capability}", "the container may mount and change the host's kernel", "leave it out")
-    if any(value.replace(" ", "") == "seccomp=unconfined" for value in wrapper.values("--security-opt")):
-        yield (
-            "--security-opt",
-            "seccomp=unconfined lets the container call everything in the kernel",
-            "leave it out; ROCm's debuggers need it, serving does not",
-        )
-    for device in wrapper.devices:
-        if device.partition(":")[0] in ("/dev/mem", "/dev/kmem"):
-            yield (f"--device={device}", "gives the container the host's whole memory", "leave it out")
-    for volume in (*wrapper.values("--volume"), *wrapper.values("--mount")):
-        if volume.partition(":")[0] == "/":
-            yield (
-                f"-v {volume}",
-                "gives the container the host's whole disk, to write too",
+def _container_option(wrapper: Wrapper, option: WrapperOption) -> tuple[str, str, str] | None:
+    """Where, what and the remedy, for an option that opens the host to the container."""
+    value = option.value or ""
+    match option.name:
+        case "--privileged" if wrapper.privileged:
+            return (
+                "--privileged",
+                "the container may do everything that root may do on the host",
+                "name the devices: --gpus all, or --device=/dev/kfd --device=/dev/dri --group-add video",
+            )
+        case "--cap-add" if value.upper().removeprefix("CAP_") in ("SYS_ADMIN", "ALL"):
+            return f"--cap-add={value}", "the container may mount and change the host's kernel", "leave it out"
+        case "--security-opt" if value.replace(" ", "").replace(":", "=") == "seccomp=unconfined":
+            return (
+                "--security-opt",
+                "seccomp=unconfined lets the container call everything in the kernel",
+                "leave it out; ROCm's debuggers need it, serving does not",
+            )
+        case "--device" if value.partition(":")[0] in ("/dev/mem", "/dev/kmem"):
+            return f"--device={value}", "gives the container the host's whole memory", "leave it out"
+        case "--volume" | "--mount" if _source(option.name, value) == "/":
+            read_only = value.endswith(":ro") or ",readonly" in value
+            return (
+                f"{'-v' if option.name == '--volume' else '--mount'} {value}",
+                f"gives the container the host's whole disk{'' if read_only else ', to write too'}",
                 "mount the model's folder",
             )
+    return None
+
+
+def _source(name: str, value: str) -> str:
+    """What of the host is mounted."""
+    if name == "--volume":
+        return value.partition(":")[0]
+    pairs = dict(part.partition("=")[::2] for part in value.split(","))
+    return pairs.get("source") or pairs.get("src") or ""
+
+
+def _last(option: WrapperOption) -> Word | None:
+    """The word with the value, else the option itself."""
+    return option.words[-1] if option.words else None
 
 
 def _insecure(
-    where: str, message: str, remedy: str, number: int | None, at: int | None, edit: Edit | None = None
+    where: str,
+    message: str,
+    remedy: str,
+    number: int,
+    at: int | None,
+    edit: Edit | None = None,
+    *,
+    word: Word | None = None,
 ) -> Remark:
-    return Remark(Finding(Severity.WARNING, Code.INSECURE, where, message, remedy), number, at, (edit,) if edit else ())
+    finding = Finding(Severity.WARNING, Code.INSECURE, where, message, remedy)
+    return Remark(finding, number, at, (edit,) if edit else (), word=word)

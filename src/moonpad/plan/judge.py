@@ -81,7 +81,7 @@ def _own_findings(layout: Layout, memory: Memory, confidence: Confidence, contex
             Code.TIGHT,
             "max_model_len",
             f"{context:,} tokens fit only if everything else takes less than expected: "
-            f"{gib(memory.kv_bytes.low)} to {gib(memory.kv_bytes.high)} are left for the KV cache on each device",
+            f"{_left(memory)} for the KV cache on each device",
             "start it and read the engine's own figure, or ask for fewer tokens",
         )
     elif memory.max_context.low < context:
@@ -90,7 +90,7 @@ def _own_findings(layout: Layout, memory: Memory, confidence: Confidence, contex
             Code.TIGHT,
             "max_model_len",
             f"at the careful end of the estimate {max(0, int(memory.max_context.low)):,} tokens fit, not {context:,}: "
-            f"{gib(memory.kv_bytes.low)} to {gib(memory.kv_bytes.high)} are left for the KV cache on each device",
+            f"{_left(memory)} for the KV cache on each device",
             "start it and read the engine's own figure",
         )
     host = memory.host
@@ -102,6 +102,11 @@ def _own_findings(layout: Layout, memory: Memory, confidence: Confidence, contex
             f"each machine needs {gib(host.needed_bytes)} of RAM, and how much it has is not known",
             "compare it with `free -g` on the machine",
         )
+
+
+def _left(memory: Memory) -> str:
+    low, high = memory.kv_bytes.low, gib(memory.kv_bytes.high)
+    return f"{gib(low)} to {high} are left" if low > 0 else f"between nothing and {high} is left"
 
 
 def plan_of(candidate: Candidate, layout: Layout, settings: Settings) -> Plan:

@@ -68,8 +68,8 @@ def default_settings(checkpoint: Checkpoint, device: Device, engine: str, versio
     return Settings(
         max_num_seqs=limits.max_num_seqs,
         max_num_batched_tokens=limits.max_num_batched_tokens,
-        gpu_memory_utilization=None if free else limits.memory_fraction,
-        kv_free_fraction=limits.memory_fraction if free else None,
+        gpu_memory_utilization=None if free else limits.memory_fraction or None,
+        kv_free_fraction=limits.memory_fraction or None if free else None,
     )
 
 

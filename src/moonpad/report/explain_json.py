@@ -37,6 +37,7 @@ def _deployment(one: Judged) -> dict[str, Any]:
         if one.settings
         else None,
         "memory": one.memory.as_json() if one.memory else None,
+        "memory_because": one.unjudged,
         "fits": one.fits,
         "confidence": one.confidence,
         "findings": [finding.as_json() for finding in one.findings],

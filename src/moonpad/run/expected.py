@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from moonpad.catalog.calibrations import calibrations
 from moonpad.catalog.clusters import parse_cluster
-from moonpad.checkpoints.read import read_checkpoint
+from moonpad.explain.fitting import sentence
 from moonpad.facts.devices import detect_cluster, devices, this_host
 from moonpad.facts.probe import Unknown
 from moonpad.plan.memory import memory_of
@@ -17,8 +17,9 @@ from moonpad.store.run_folder import RunFolder
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.errors import PreflightRefused
+from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.memory import Memory
-from moonpad.values.plan import Platform
+from moonpad.values.plan import Layout, Platform
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +34,10 @@ def expect(prepared: Prepared) -> Expected | Unknown:
     cluster = _cluster(prepared)
     if isinstance(cluster, Unknown):
         return cluster
-    plan = prepared.plan
+    plan, checkpoint = prepared.plan, prepared.described
+    if isinstance(checkpoint, Unknown):
+        return checkpoint
     try:
-        checkpoint = read_checkpoint(prepared.checkpoint.folder)
         memory = memory_of(
             checkpoint,
             cluster,
@@ -48,6 +50,21 @@ def expect(prepared: Prepared) -> Expected | Unknown:
     except PreflightRefused as refused:
         return Unknown(refused.message)
     return Expected(checkpoint, cluster, memory)
+
+
+def memory_findings(expected: Expected | Unknown, layout: Layout) -> tuple[Finding, ...]:
+    """An engine that finds out by itself that its memory is too small does so minutes after the start."""
+    if isinstance(expected, Unknown):
+        return ()
+    memory = expected.memory
+    if memory.fits and not memory.tight:
+        return ()
+    where = "settings.max_model_len"
+    if memory.fits:
+        return (Finding(Severity.WARNING, Code.TIGHT, where, sentence(memory, layout), "lower it to be sure"),)
+    longest = int(memory.max_context.high)
+    remedy = f"set max_model_len to at most {longest}" if longest > 0 else "moonpad plan says what would fit"
+    return (Finding(Severity.ERROR, Code.DOES_NOT_FIT, where, sentence(memory, layout), remedy),)
 
 
 def write_expected(folder: RunFolder, expected: Expected | Unknown) -> None:

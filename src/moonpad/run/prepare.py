@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from moonpad.catalog.models import find_model
+from moonpad.checkpoints.described import checkpoint_findings, described
 from moonpad.checkpoints.inspect import CheckpointFiles, inspect, require_whole
 from moonpad.checkpoints.locate import checkpoint_folder
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine
 from moonpad.environments.installed import BRING_YOUR_OWN, InstalledEngine, engine_from_python, find
+from moonpad.facts.probe import Unknown
 from moonpad.plan.from_spec import make_plan, runtime_of
 from moonpad.render.base import Rendered
 from moonpad.render.docker_run import docker_run
@@ -22,10 +25,11 @@ from moonpad.run.keys import read_key
 from moonpad.spec.load import LoadedSpec
 from moonpad.spec.schema import Spec
 from moonpad.values.binding import Bindings, BoundProcess, bind
+from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.deployment import Deployment
 from moonpad.values.endpoint import Endpoint
-from moonpad.values.errors import PreflightRefused
-from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.errors import CheckpointError, PreflightRefused
+from moonpad.values.finding import Code, Finding, Severity, errors_of
 from moonpad.values.plan import Plan
 from moonpad.values.refs import PortRef
 from moonpad.values.secret import Secret
@@ -42,6 +46,7 @@ class Prepared:
     engine: Engine
     installed: InstalledEngine | ContainerEngine
     checkpoint: CheckpointFiles
+    described: Checkpoint | Unknown
     plan: Plan
     deployment: Deployment
     rendered: Mapping[str, Rendered]
@@ -49,6 +54,8 @@ class Prepared:
     key: Secret | None
     key_file: str | None
     digest: str
+    findings: tuple[Finding, ...] = ()
+    """What is odd about the checkpoint, and does not stop a start."""
 
     @property
     def spec(self) -> Spec:
@@ -91,8 +98,14 @@ def prepare(loaded: LoadedSpec) -> Prepared:
     """
     spec = loaded.spec
     checkpoint = inspect(checkpoint_folder(loaded))
+    _refuse_name(loaded, checkpoint)
     require_whole(checkpoint)
-    plan = make_plan(spec, checkpoint.weights_bytes)
+    found = described(loaded)
+    findings = tuple(checkpoint_findings(loaded, found))
+    if errors := errors_of(findings):
+        raise CheckpointError(f"{checkpoint.folder} is not what the spec asks for", findings=errors)
+    scheme = "bf16" if isinstance(found, Unknown) else found.quantization.scheme
+    plan = make_plan(spec, checkpoint.weights_bytes, scheme)
     engine = ENGINES[plan.engine]
     installed = find_engine(loaded)
     deployment = engine.processes(plan, runtime_of(spec))
@@ -105,9 +118,31 @@ def prepare(loaded: LoadedSpec) -> Prepared:
     }
     rendered = render_shell(deployment) if isinstance(installed, InstalledEngine) else {}
     prepared = Prepared(
-        loaded, engine, installed, checkpoint, plan, deployment, rendered, ports, key, key_file, digest=""
+        loaded,
+        engine,
+        installed,
+        checkpoint,
+        found,
+        plan,
+        deployment,
+        rendered,
+        ports,
+        key,
+        key_file,
+        digest="",
+        findings=findings,
     )
     return replace(prepared, digest=_digest(prepared))
+
+
+def _refuse_name(loaded: LoadedSpec, checkpoint: CheckpointFiles) -> None:
+    """A name of the catalogue plans without the weights; a start needs them."""
+    if checkpoint.folder.is_dir() or (model := find_model(loaded.spec.model)) is None:
+        return
+    raise CheckpointError(
+        f"{loaded.spec.model} names {model.id}, whose weights are not here: there is no folder {checkpoint.folder}",
+        remedy="download them, and give their folder as `model`",
+    )
 
 
 def find_engine(loaded: LoadedSpec) -> InstalledEngine | ContainerEngine:

@@ -13,7 +13,7 @@ from moonpad.observe.log_tail import LogTail
 from moonpad.observe.start import Ended, Healthy, Overdue, Ready, Refused, Sign, watch_start
 from moonpad.run.container import ContainerEngine
 from moonpad.run.down import stop_run
-from moonpad.run.expected import Expected, expect, keep_measured, write_expected
+from moonpad.run.expected import Expected, keep_measured, write_expected
 from moonpad.run.launch import start_keeper
 from moonpad.run.prepare import Prepared
 from moonpad.run.truth import is_kept
@@ -57,15 +57,10 @@ def launch(prepared: Prepared, *, command_age_s: float, foreground: bool = False
     return folder
 
 
-def note_expected(folder: RunFolder, prepared: Prepared) -> Expected | Unknown:
-    """What there is and what the plan expects of the memory, written beside the run.
-
-    Called after the spawn: drivers and the headers of large checkpoints take their time.
-    """
+def note_facts(folder: RunFolder, expected: Expected | Unknown) -> None:
+    """What there is, and what the plan expects of the memory, written beside the run. After the spawn: it can wait."""
     replace_json(folder.path / "facts.json", gather())
-    expected = expect(prepared)
     write_expected(folder, expected)
-    return expected
 
 
 def await_ready(

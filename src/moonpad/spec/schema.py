@@ -113,6 +113,13 @@ class EndpointTable(Table):
         return bool(self.api_key_env or self.api_key_file)
 
 
+class WeightsTable(Table):
+    """What the folder must hold; `up` refuses another one. Nowhere said, whatever is there is served."""
+
+    scheme: Annotated[Text | None, Field(description='a format, like "int4", "fp8" or "bf16"')] = None
+    revision: Annotated[Text | None, Field(description="a commit of the repository that it came from")] = None
+
+
 class HardwareTable(Table):
     """What the endpoint is planned for; nowhere said, this machine."""
 
@@ -198,6 +205,7 @@ class Spec(Table):
     """What `plan` puts first; nothing of a start depends on it."""
     trust_remote_code: Switch = False
     """Let the engine run the Python in the checkpoint: the tokenizer that Kimi-K2 was published with is such code."""
+    weights: WeightsTable = WeightsTable()
     hardware: HardwareTable = HardwareTable()
     endpoint: EndpointTable = EndpointTable()
     layout: LayoutTable = LayoutTable()
@@ -252,6 +260,7 @@ def fields_of(table: type[Table]) -> dict[str, FieldInfo]:
 TABLES: Final[dict[str, type[Table]]] = {
     "": Spec,
     "engine": EngineTable,
+    "weights": WeightsTable,
     "hardware": HardwareTable,
     "endpoint": EndpointTable,
     "layout": LayoutTable,

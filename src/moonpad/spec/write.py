@@ -48,6 +48,7 @@ def _lines(choice: Choice, model: str, cluster: str, goal: Goal, weights_here: b
     if plan.serving.trust_remote_code:
         yield from _comment("The tokenizer is Python in the checkpoint, which the engine runs: read it first.")
         yield "trust_remote_code = true"
+    yield from ("", "[weights]", f"scheme = {quoted(plan.scheme)}  # another format is refused")
     yield from ("", "[hardware]", f"cluster = {quoted(cluster)}", "", "[engine]", f"name = {quoted(plan.engine)}")
     if plan.engine_version:
         yield f"version = {quoted(plan.engine_version)}  # what the memory was calculated for"

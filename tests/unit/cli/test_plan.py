@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import shlex
 import subprocess
@@ -10,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from moonpad.cli import main as command
 from moonpad.cli import output
@@ -184,6 +188,62 @@ def test_wrong_words(capsys: pytest.CaptureFixture[str], argv: tuple[str, ...], 
     assert (found, out) == (code, "")
     assert said in err
     assert "\x1b" not in err
+
+
+def test_a_processors_engine_is_planned_for_the_processor(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also on a machine with devices: what they are is not asked."""
+    from moonpad.facts import devices as facts
+
+    monkeypatch.setattr(facts, "devices", lambda: pytest.fail("asked"))
+    document = as_json(capsys, str(EXAMPLE))
+    assert document["cluster"] == "cpu"
+
+
+def test_what_this_machine_has_may_be_unknown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from moonpad.facts import devices as facts
+    from moonpad.facts.probe import Unknown
+
+    monkeypatch.setattr(facts, "devices", lambda: Unknown("timed out after 10 s"))
+    code, _, err = run(capsys, "plan", "--model", THINKING)
+    assert code == 3
+    assert "timed out after 10 s" in err
+    assert "--on 8xH200" in err
+
+
+def test_another_engine_than_the_specs_has_a_version_of_its_own(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "x.toml"
+    engine, hardware = '[engine]\nname = "vllm"\nversion = "0.11"\n', '[hardware]\ncluster = "8xH200"\n'
+    path.write_text(f'model = "k2-thinking"\n{engine}{hardware}[layout]\ntp = 8\n')
+    own = as_json(capsys, str(path))["plans"][0]
+    other = as_json(capsys, str(path), "--engine", "sglang")["plans"][0]
+    assert (own["engine"], own["engine_version"], own["confidence"]) == ("vllm", "0.11", "measured")
+    assert other["engine"] == "sglang"
+    assert other["engine_version"] != "0.11"
+    assert own["layout"] == other["layout"]
+
+
+def test_what_no_rule_allows_is_not_called_a_matter_of_memory(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "plan", "--model", THINKING, "--on", "cpu")
+    assert code == 3
+    assert f"{THINKING} cannot be served on cpu" in err
+
+
+@given(
+    st.sampled_from(["--on", "--model", "--set", "--context", "--engine", "--engine-version"]),
+    st.text(st.characters(blacklist_categories=("Cs",)), max_size=30),
+)
+@settings(max_examples=60, deadline=None)
+def test_no_word_gives_a_traceback(option: str, text: str) -> None:
+    given_ = {"--model": THINKING, "--on": "8xH200", "--engine": "vllm", option: text}
+    words = [word for flag, value in given_.items() for word in (f"{flag}={value}",)]
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        assert command.run(["plan", *words, "--json"]) in (0, 2, 3)
 
 
 def test_every_layout(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,268 @@
+"""Judges the commands that together serve one model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from moonpad.catalog.calibrations import Calibration
+from moonpad.catalog.options import newest
+from moonpad.engines import ENGINES
+from moonpad.engines.base import Reading
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.better import Improvement, Subject, improvements
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.devices import NOBODY_SAYS, Wanted, cluster_of
+from moonpad.explain.fitting import memory_remarks
+from moonpad.explain.flags import env_remarks, flag_remarks
+from moonpad.explain.fragments import borrowed, is_fragment
+from moonpad.explain.grouping import Group
+from moonpad.explain.judged import Better, Edit, Judged, Remark
+from moonpad.explain.layouts import layout_remarks
+from moonpad.explain.lines import mended_line, program_words
+from moonpad.explain.nodes import node_remarks
+from moonpad.explain.rulebooks import file_remarks, program_of, rulebook
+from moonpad.explain.security import serving_remarks, wrapper_remarks
+from moonpad.explain.served import parser_remarks
+from moonpad.explain.spelling import flag_of, occurrence, put
+from moonpad.explain.subject import Question, Version, model_of, version_of
+from moonpad.explain.successors import gone
+from moonpad.plan.tensors import catalog_checkpoint
+from moonpad.values.checkpoint import Checkpoint
+from moonpad.values.cluster import Cluster
+from moonpad.values.errors import PreflightRefused
+from moonpad.values.finding import Code, Finding, Severity, errors_of
+from moonpad.values.memory import Memory
+from moonpad.values.plan import Layout
+
+_NEEDS_ITS_CONTEXT: Final = frozenset({"vllm", "vllm-ascend", "vllm-cpu"})
+"""Engines that do not start where one sequence of the model's whole length has no room; the others cut it down."""
+_COUNTED: Final = ("tp", "pp", "dp", "ep", "dcp", "gpu_memory_utilization", "kv_free_fraction", "kv_cache_dtype")
+"""Nothing can be said of the memory while one of these is a placeholder."""
+_FROM_SHELL: Final = frozenset({"ktransformers"})
+"""Engines with several programs, which the reader tells apart by their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    group: Group
+    script: Script
+    question: Question
+    calibrations: tuple[Calibration, ...]
+    engine: str
+    remarks: tuple[Remark, ...]
+    """What was found before anything was read."""
+
+    def judged(self) -> Judged:
+        commands = self.group.commands
+        version = version_of(self.engine, self.script, self.question)
+        readings = [self._read(command, version) for command in commands]
+        checkpoint, unjudged = self._checkpoint(readings[0])
+        cluster, because = self._cluster(readings)
+        fragment = tuple(self._fragment(readings[0], cluster, checkpoint))
+        first = readings[0] = self._whole(readings[0], cluster)
+        remarks = [*self.remarks, *fragment, *self._flags(version, readings, checkpoint)]
+        remarks += node_remarks(self.engine, version.text, cluster, readings, commands)
+        memory: Memory | None = None
+        found: tuple[Improvement, ...] = ()
+        if checkpoint is not None and cluster is not None:
+            subject = self._subject(checkpoint, cluster, version, first)
+            legality = tuple(layout_remarks(subject, first))
+            remarks += legality
+            unjudged = _unjudged(first, self.engine, subject, legality)
+            if not unjudged:
+                memory = subject.memory()
+                found = improvements(subject, memory)
+                remarks += memory_remarks(subject, memory, found, first)
+        elif cluster is None and not unjudged:
+            unjudged = f"{because}: say them with --on 8xH200" if because == NOBODY_SAYS else because
+        remarks = _without_twins(remarks)
+        return Judged(
+            engine=self.engine,
+            version=version.text or newest(ENGINES[self.engine].program),
+            version_because=version.because,
+            sources=commands,
+            commands=(),
+            remarks=tuple(remarks),
+            corrected=tuple(mended_line(command, _of(remarks, number)) for number, command in enumerate(commands)),
+            kind=self.group.kind,
+            layout=first.layout,
+            settings=first.settings,
+            checkpoint=checkpoint,
+            cluster=cluster,
+            cluster_because=because,
+            memory=memory,
+            unjudged=unjudged,
+            better=tuple(self._better(one, readings, remarks) for one in found),
+        )
+
+    def _read(self, command: Command, version: Version) -> Reading:
+        words = [word.text for word in command.argv]
+        env = {name: word.text.removeprefix(f"{name}=") for name, word in command.env.items()}
+        files = {path: file.text for path, file in self.script.files.items()}
+        head = list(program_words(command)) if self.engine in _FROM_SHELL else []
+        reading = ENGINES[self.engine].read([*head, *words], env, files=files, version=version.text or None)
+        hosts = next((len(wrapper.hosts) for wrapper in command.wrappers if wrapper.hosts), None)
+        if hosts is not None and reading.node.nodes is None:
+            reading = replace(reading, node=replace(reading.node, nodes=hosts))
+        return _moved(reading, len(head))
+
+    def _checkpoint(self, first: Reading) -> tuple[Checkpoint | None, str]:
+        """The checkpoint; where there is none, why."""
+        if self.question.checkpoint is not None:
+            return self.question.checkpoint, ""
+        if self.group.commands[0].program == "ktransformers-legacy":
+            return None, "which GGUF files they are is not said: say it with --model MODEL"
+        model, because = model_of(first.model, first.served_name, self.group.commands, self.script)
+        if model is None:
+            return None, f"{because}: say it with --model MODEL"
+        try:
+            return catalog_checkpoint(model), ""
+        except PreflightRefused as refused:
+            return None, refused.message
+
+    def _cluster(self, readings: Sequence[Reading]) -> tuple[Cluster | None, str]:
+        first = readings[0]
+        if self.group.commands[0].program == "ktransformers-legacy" and self.question.cluster is None:
+            return None, NOBODY_SAYS
+        local = first.node.data_parallel_local
+        wanted = Wanted(
+            first.layout.world_size * first.replicas,
+            local * first.layout.tp * first.layout.pp if local else None,
+            first.node.nodes,
+        )
+        return cluster_of(self.engine, wanted, self.script, self.group.commands, self.question)
+
+    def _fragment(self, first: Reading, cluster: Cluster | None, checkpoint: Checkpoint | None) -> Iterator[Remark]:
+        """What a list of flags leaves to be guessed, with what makes a command of it."""
+        command = self.group.commands[0]
+        if not is_fragment(command) or first.parsed is None:
+            return
+        end = len(command.argv)
+        if not first.model and checkpoint is not None:
+            words = ("--model-path", checkpoint.name) if self.engine == "sglang" else (checkpoint.name,)
+            yield _note("MODEL", f"taken to be {checkpoint.name}", "name it", Edit(0, 0, words))
+        flag = flag_of(self.engine, "tp")
+        if flag is None:
+            return
+        if taken := borrowed(command):
+            text = " ".join(word.text for word in taken)
+            yield _note(flag, f"nothing is said of the layout: taken to be that of line {taken[0].line}", f"add {text}")
+        elif (whole := self._whole(first, cluster)) is not first:
+            size = str(whole.layout.tp)
+            message = f"nothing is said of the layout: taken to be all {size} devices"
+            yield _note(flag, message, f"add {flag} {size}", Edit(end, 0, (flag, size)))
+
+    def _whole(self, first: Reading, cluster: Cluster | None) -> Reading:
+        """A list of flags that says nothing of the layout, here or above, is for all devices that there are."""
+        command = self.group.commands[0]
+        alone = first.layout == Layout() and first.replicas == 1 and first.parsed is not None
+        if not alone or not is_fragment(command) or cluster is None or cluster.devices == 1:
+            return first
+        if flag_of(self.engine, "tp") is None or occurrence_of_layout(first, self.engine):
+            return first
+        return replace(first, layout=Layout(tp=cluster.devices))
+
+    def _subject(self, checkpoint: Checkpoint, cluster: Cluster, version: Version, first: Reading) -> Subject:
+        return Subject(
+            checkpoint,
+            _share(cluster, first.replicas),
+            self.engine,
+            version.text,
+            first.layout,
+            first.settings,
+            _context(first, self.engine, checkpoint),
+            self.calibrations,
+        )
+
+    def _flags(self, version: Version, readings: Sequence[Reading], checkpoint: Checkpoint | None) -> Iterator[Remark]:
+        name = checkpoint.name if checkpoint else readings[0].model
+        for number, (command, reading) in enumerate(zip(self.group.commands, readings, strict=True)):
+            words = [word.text for word in command.argv]
+            program = program_of(command, self.engine)
+            yield from gone(number, command, version, reading.parsed)
+            yield from file_remarks(number, reading, self.script, program, version)
+            book = rulebook(program, version, checkpoint, command)
+            if book is not None and reading.parsed is not None:
+                yield from flag_remarks(number, words, reading.parsed, book)
+                yield from env_remarks(number, tuple(command.env), book)
+            yield from serving_remarks(number, command, reading, self.engine)
+            yield from wrapper_remarks(number, command)
+            yield from parser_remarks(number, len(words), reading, self.engine, program, version.text, name)
+
+    def _better(self, found: Improvement, readings: Sequence[Reading], remarks: Sequence[Remark]) -> Better:
+        lines = []
+        for number, (command, reading) in enumerate(zip(self.group.commands, readings, strict=True)):
+            edits = [
+                put(reading.parsed, len(command.argv), flag, value)
+                for name, value in found.changes
+                if reading.parsed is not None and (flag := flag_of(self.engine, name)) is not None
+            ]
+            lines.append(mended_line(command, _of(remarks, number), edits))
+        return Better(found.why, tuple(lines), found.memory)
+
+
+def occurrence_of_layout(reading: Reading, engine: str) -> bool:
+    """Whether the command line says something of the layout."""
+    parsed = reading.parsed
+    names = ("tp", "pp", "dp", "ep", "dcp")
+    return parsed is not None and any(occurrence(parsed, flag_of(engine, name)) is not None for name in names)
+
+
+def _moved(reading: Reading, words: int) -> Reading:
+    """With the places counted from behind the program's own words."""
+    if not words or reading.parsed is None:
+        return reading
+    parsed = replace(
+        reading.parsed,
+        occurrences=tuple(replace(one, index=one.index - words) for one in reading.parsed.occurrences),
+        positionals=tuple((at - words, text) for at, text in reading.parsed.positionals),
+    )
+    return replace(reading, parsed=parsed)
+
+
+def _share(cluster: Cluster, replicas: int) -> Cluster:
+    """What one of several whole copies of the layout has of the devices."""
+    if replicas > 1 and cluster.nodes % replicas == 0:
+        return replace(cluster, nodes=cluster.nodes // replicas)
+    if replicas > 1 and cluster.nodes == 1 and cluster.per_node % replicas == 0:
+        return replace(cluster, per_node=cluster.per_node // replicas)
+    return cluster
+
+
+def _context(reading: Reading, engine: str, checkpoint: Checkpoint) -> int | None:
+    """The tokens that have to find room, None where the engine takes what there is."""
+    if reading.settings.max_model_len is not None:
+        return min(reading.settings.max_model_len, 2**31)
+    parsed = reading.parsed
+    said = parsed is not None and occurrence(parsed, flag_of(engine, "max_model_len")) is not None
+    # `auto`, -1, or a variable.
+    return None if said or engine not in _NEEDS_ITS_CONTEXT else checkpoint.architecture.max_context
+
+
+def _unjudged(first: Reading, engine: str, subject: Subject, legality: Sequence[Remark]) -> str:
+    """Why the memory cannot be said although model and devices are known; "" where it can."""
+    for name in _COUNTED:
+        flag = flag_of(engine, name)
+        one = occurrence(first.parsed, flag) if first.parsed is not None else None
+        if one is not None and isinstance(one.value, str) and unresolved(one.value):
+            return f"{flag} {one.value} is not known here"
+    if subject.cluster.devices < subject.layout.world_size:
+        return f"{subject.layout.world_size} devices are needed, {subject.cluster.name} has {subject.cluster.devices}"
+    illegal = [one for one in errors_of(tuple(one.finding for one in legality)) if one.code is Code.ILLEGAL_LAYOUT]
+    return "the layout is not possible" if illegal else ""
+
+
+def _of(remarks: Sequence[Remark], number: int) -> list[Remark]:
+    return [remark for remark in remarks if remark.command == number]
+
+
+def _note(where: str, message: str, remedy: str, edit: Edit | None = None) -> Remark:
+    finding = Finding(Severity.NOTE, Code.MISSING_FLAG, where, message, remedy)
+    return Remark(finding, 0, edits=(edit,) if edit is not None else ())
+
+
+def _without_twins(remarks: Sequence[Remark]) -> list[Remark]:
+    """The same finding of two pieces of one deployment stays at each; the same at one place stays once."""
+    return list({(one.finding, one.command, one.at): one for one in remarks}.values())

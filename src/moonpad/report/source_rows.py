@@ -1,0 +1,71 @@
+"""A line of a script as rows of a terminal, with carets under what was found in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rich.cells import cell_len
+from rich.text import Text
+
+MAX_LINE: Final = 4000
+"""Longer lines of a script are cut for the eye; the findings under them keep their words."""
+_INDENT: Final = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """`text` is said under the characters from `column` to `end`; with no column, under the whole line."""
+
+    column: int | None
+    end: int
+    text: Text
+    style: str
+
+
+def source_rows(line: str, marks: Sequence[Mark], width: int) -> Text:
+    """The line, broken between words where it is wider than `width` columns, each mark under its row."""
+    text = Text()
+    rows = list(_rows(line[:MAX_LINE], width - len(_INDENT)))
+    waiting = sorted((mark for mark in marks if mark.column is not None), key=lambda mark: mark.column or 0)
+    for place, (start, end) in enumerate(rows):
+        indent = _INDENT if place == 0 else _INDENT * 3
+        text.append(f"{indent}{line[start:end].rstrip() if place < len(rows) - 1 else line[start:end]}\n")
+        final = place == len(rows) - 1
+        here = [mark for mark in waiting if mark.column is not None and start <= mark.column < end]
+        beyond = [mark for mark in waiting if final and mark.column is not None and mark.column >= end]
+        for mark in here:
+            column = mark.column or 0
+            carets = "^" * max(1, cell_len(line[column : min(mark.end, end)].rstrip()))
+            text.append(f"{indent}{_blank(line[start:column])}{carets}\n", style=mark.style)
+            text.append_text(mark.text)
+        for mark in beyond:
+            text.append_text(mark.text)
+    for mark in marks:
+        if mark.column is None:
+            text.append_text(mark.text)
+    return text
+
+
+def _blank(text: str) -> str:
+    """As wide as the text. Tabs stay tabs, so that the caret stands where the eye sees the word."""
+    return "".join("\t" if char == "\t" else " " * cell_len(char) for char in text)
+
+
+def _rows(line: str, width: int) -> Iterator[tuple[int, int]]:
+    """Slices of the line, each at most `width` wide, broken in front of a flag or else behind a blank."""
+    start = 0
+    while True:
+        room = width if start == 0 else width - 2 * len(_INDENT)
+        end, wide = start, 0
+        while end < len(line) and (wide := wide + cell_len(line[end])) <= room:
+            end += 1
+        if end >= len(line):
+            yield start, len(line)
+            return
+        blank = max(line.rfind(" -", start + (end - start) // 2, end), line.rfind(" --", start + 1, end))
+        blank = blank if blank > start else line.rfind(" ", start + 1, end)
+        end = blank + 1 if blank > start and line[start:blank].strip() else max(end, start + 1)
+        yield start, end
+        start = end

@@ -1,0 +1,63 @@
+"""Faults 25 and 26 at `moonpad up`: the files decide, never the name, and memory is judged before a start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Moonpad
+
+pytestmark = pytest.mark.usefixtures("clean_world")
+
+
+def add(spec: Path, text: str) -> None:
+    spec.write_text(f"{spec.read_text()}\n{text}\n")
+
+
+def refused(moonpad: Moonpad, spec: Path) -> str:
+    up = moonpad("up", str(spec))
+    assert up.code == 3, up.stderr
+    assert not list((moonpad.state / "runs").glob("*")), "nothing was started"
+    return up.stderr
+
+
+def test_another_format_than_the_spec_says(moonpad: Moonpad, fake_spec: Path) -> None:
+    add(fake_spec, '[weights]\nscheme = "int4"')
+    said = refused(moonpad, fake_spec)
+    assert "weights.scheme: int4 is asked for" in said
+    assert "holds bf16" in said
+
+
+def test_the_format_that_the_spec_says(moonpad: Moonpad, fake_spec: Path) -> None:
+    add(fake_spec, '[weights]\nscheme = "bf16"')
+    assert moonpad("up", str(fake_spec)).code == 0
+    assert moonpad("down", "fake").code == 0
+
+
+def test_another_commit_than_the_pinned_one(moonpad: Moonpad, fake_spec: Path, tmp_path: Path) -> None:
+    there, pinned = "a" * 40, "b" * 40
+    home = tmp_path / "models--someone--tiny" / "snapshots" / there
+    home.parent.mkdir(parents=True)
+    source = Path(__file__).parents[2] / "src" / "moonpad" / "catalog" / "kimi-k2-tiny"
+    home.mkdir()
+    for path in source.iterdir():
+        (home / path.name).write_bytes(path.read_bytes())
+    fake_spec.write_text(fake_spec.read_text().replace('"kimi-k2-tiny"', f'"{home}"', 1))
+    add(fake_spec, f'[weights]\nrevision = "{pinned}"')
+    said = refused(moonpad, fake_spec)
+    assert there in said
+    assert pinned in said
+
+
+def test_a_context_that_the_memory_does_not_hold(moonpad: Moonpad, fake_spec: Path) -> None:
+    """4 layers of 576 values in two bytes are 4,608 a token; 2**30 bytes hold 14,563 blocks of 16."""
+    add(fake_spec, "[settings]\nmax_model_len = 300000")
+    said = refused(moonpad, fake_spec)
+    assert "300,000 tokens need 1.29 GiB" in said
+    assert "1.00 GiB is left" in said
+
+
+def test_a_name_of_the_catalogue_has_no_weights(moonpad: Moonpad, fake_spec: Path) -> None:
+    fake_spec.write_text(fake_spec.read_text().replace('"kimi-k2-tiny"', '"moonshotai/Kimi-K2-Thinking"', 1))
+    assert "whose weights are not here" in refused(moonpad, fake_spec)
