@@ -26,7 +26,7 @@ from moonpad.explain.rulebooks import file_remarks, program_of, rulebook
 from moonpad.explain.security import serving_remarks, wrapper_remarks
 from moonpad.explain.served import parser_remarks
 from moonpad.explain.spelling import flag_of, occurrence, put
-from moonpad.explain.subject import Question, Version, model_of, version_of
+from moonpad.explain.subject import Question, Version, is_other_model, model_of, version_of
 from moonpad.explain.successors import gone
 from moonpad.plan.tensors import catalog_checkpoint
 from moonpad.values.checkpoint import Checkpoint
@@ -68,13 +68,19 @@ class Deployment:
         found: tuple[Improvement, ...] = ()
         if checkpoint is not None and cluster is not None:
             subject = self._subject(checkpoint, cluster, version, first)
-            legality = tuple(layout_remarks(subject, first))
-            remarks += legality
-            unjudged = _unjudged(first, self.engine, subject, legality)
+            unjudged = _placeholder(first, self.engine)
             if not unjudged:
-                memory = subject.memory()
-                found = improvements(subject, memory)
-                remarks += memory_remarks(subject, memory, found, first)
+                legality = tuple(layout_remarks(subject, first))
+                remarks += legality
+                unjudged = _impossible(subject, legality)
+            if not unjudged:
+                try:
+                    memory = subject.memory()
+                except PreflightRefused as refused:
+                    unjudged = refused.message
+                else:
+                    found = improvements(subject, memory)
+                    remarks += memory_remarks(subject, memory, found, first)
         elif cluster is None and not unjudged:
             unjudged = f"{because}: say them with --on 8xH200" if because == NOBODY_SAYS else because
         remarks = _without_twins(remarks)
@@ -189,7 +195,8 @@ class Deployment:
                 yield from env_remarks(number, tuple(command.env), book)
             yield from serving_remarks(number, command, reading, self.engine)
             yield from wrapper_remarks(number, command)
-            yield from parser_remarks(number, len(words), reading, self.engine, program, version.text, name)
+            if checkpoint is not None or not is_other_model(name):
+                yield from parser_remarks(number, len(words), reading, self.engine, program, version.text, name)
 
     def _better(self, found: Improvement, readings: Sequence[Reading], remarks: Sequence[Remark]) -> Better:
         lines = []
@@ -241,15 +248,23 @@ def _context(reading: Reading, engine: str, checkpoint: Checkpoint) -> int | Non
     return None if said or engine not in _NEEDS_ITS_CONTEXT else checkpoint.architecture.max_context
 
 
-def _unjudged(first: Reading, engine: str, subject: Subject, legality: Sequence[Remark]) -> str:
-    """Why the memory cannot be said although model and devices are known; "" where it can."""
+def _placeholder(first: Reading, engine: str) -> str:
+    """Which size nobody knows, so that nothing can be said of layout and memory; "" where all are known."""
     for name in _COUNTED:
         flag = flag_of(engine, name)
         one = occurrence(first.parsed, flag) if first.parsed is not None else None
         if one is not None and isinstance(one.value, str) and unresolved(one.value):
             return f"{flag} {one.value} is not known here"
-    if subject.cluster.devices < subject.layout.world_size:
-        return f"{subject.layout.world_size} devices are needed, {subject.cluster.name} has {subject.cluster.devices}"
+    return ""
+
+
+def _impossible(subject: Subject, legality: Sequence[Remark]) -> str:
+    """Why there is no memory to speak of; "" where there is."""
+    cluster, ranks = subject.cluster, subject.layout.world_size
+    if cluster.device.platform not in ENGINES[subject.engine].platforms:
+        return f"{subject.engine} does not run on {cluster.device.product}"
+    if cluster.devices < ranks:
+        return f"{ranks:,} devices are needed, {cluster.name} has {cluster.devices}"
     illegal = [one for one in errors_of(tuple(one.finding for one in legality)) if one.code is Code.ILLEGAL_LAYOUT]
     return "the layout is not possible" if illegal else ""
 
@@ -264,5 +279,12 @@ def _note(where: str, message: str, remedy: str, edit: Edit | None = None) -> Re
 
 
 def _without_twins(remarks: Sequence[Remark]) -> list[Remark]:
-    """The same finding of two pieces of one deployment stays at each; the same at one place stays once."""
-    return list({(one.finding, one.command, one.at): one for one in remarks}.values())
+    """The same finding of two pieces of one deployment stays at each; the same at one place stays once.
+
+    A value that the parser refuses is refused by a rule too: the parser's word is enough.
+    """
+    kept: dict[object, Remark] = {}
+    for one in remarks:
+        value = one.finding.code is Code.INVALID_VALUE and one.at is not None
+        kept.setdefault((Code.INVALID_VALUE if value else one.finding, one.command, one.at), one)
+    return list(kept.values())

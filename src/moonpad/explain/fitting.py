@@ -19,6 +19,10 @@ def memory_remarks(
     subject: Subject, memory: Memory, found: Sequence[Improvement], reading: Reading
 ) -> Iterator[Remark]:
     """`does-not-fit` where even the optimistic end is too small, `tight` where only that end is enough."""
+    host = memory.host
+    if host is not None and host.available_bytes is None and host.needed_bytes:
+        needed = f"each machine needs {gib(host.needed_bytes)} of RAM for the experts, and what it has is not known"
+        yield Remark(Finding(Severity.NOTE, Code.MEMORY_LOW, "host memory", needed, "compare it with `free -g`"))
     if memory.fits and not memory.tight:
         if found and found[0].memory.kv_tokens.value >= 2 * memory.kv_tokens.value:
             finding = Finding(Severity.NOTE, Code.SUBOPTIMAL, "memory", "the KV cache could hold more", found[0].why)

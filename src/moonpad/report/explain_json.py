@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from moonpad.explain.judged import printable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -17,7 +19,14 @@ def explain_json(judged: Sequence[Judged], problems: Sequence[Problem]) -> dict[
     return {
         "deployments": [_deployment(one) for one in judged],
         "problems": [
-            {"code": one.code, "line": one.line, "message": one.message, "remedy": one.remedy} for one in problems
+            {
+                "code": one.code,
+                "line": one.line,
+                "column": one.column,
+                "message": printable(one.message),
+                "remedy": printable(one.remedy),
+            }
+            for one in problems
         ],
     }
 

@@ -31,23 +31,23 @@ def explain_view(judged: Sequence[Judged], script: Script, width: int, *, ascii_
     """Every deployment, then what is wrong elsewhere in the script. `width` in columns."""
     width = max(40, min(width, WIDEST))
     text = Text()
-    shown: set[int] = set()
+    said: set[int] = set()
     for place, one in enumerate(judged):
         if place:
             text.append("\n")
-        text.append_text(_deployment(one, script, width, shown, ascii_only))
+        text.append_text(_deployment(one, script, width, said, ascii_only))
     for number, problem in enumerate(script.problems):
-        if number not in shown:
+        if number not in said:
             text.append(f"\nline {problem.line}: {problem.message}\n", style=STYLES[Severity.WARNING])
             if problem.remedy:
                 text.append(f"  {problem.remedy}\n")
-    if ascii_only:
-        # One character for each, so that the styles stay where they are.
-        text.plain = text.plain.translate(_PLAIN).encode("ascii", "replace").decode("ascii")
+    # One character for each, so that the styles stay where they are.
+    shown = "".join(char if char.isprintable() or char in "\n\t" else " " for char in text.plain)
+    text.plain = shown.translate(_PLAIN).encode("ascii", "replace").decode("ascii") if ascii_only else shown
     return text
 
 
-def _deployment(one: Judged, script: Script, width: int, shown: set[int], ascii_only: bool) -> Text:
+def _deployment(one: Judged, script: Script, width: int, said: set[int], ascii_only: bool) -> Text:
     text = Text()
     for line in textwrap.wrap(_head(one), width, subsequent_indent="  ", break_on_hyphens=False):
         text.append(line + "\n", style="bold")
@@ -57,7 +57,7 @@ def _deployment(one: Judged, script: Script, width: int, shown: set[int], ascii_
         if not remarks and _own_lines(source, script) <= lines:
             continue  # a loop: the same line, read with its next value
         lines |= _own_lines(source, script)
-        text.append_text(_command(source, remarks, script, width, shown))
+        text.append_text(_command(source, remarks, script, width, said))
     for remark in one.remarks:
         if remark.command is None:
             text.append_text(_finding(remark.finding, width))
@@ -109,7 +109,7 @@ def _corrected_heading(one: Judged) -> str:
     return f"Corrected, but for {', '.join(dict.fromkeys(left))}" if left else "Corrected"
 
 
-def _command(source: Command, remarks: Sequence[Remark], script: Script, width: int, shown: set[int]) -> Text:
+def _command(source: Command, remarks: Sequence[Remark], script: Script, width: int, said: set[int]) -> Text:
     """The script's own lines that the command takes, each with its carets and findings below it."""
     own = _own_lines(source, script)
     last = max(own, default=0)
@@ -124,11 +124,10 @@ def _command(source: Command, remarks: Sequence[Remark], script: Script, width: 
         )
     for number, problem in enumerate(script.problems):
         if problem.line in own:
-            shown.add(number)
+            said.add(number)
             if not shown_with_words(problem, (source,)):
-                said = _said(problem, width)
                 marks.setdefault(problem.line, []).append(
-                    Mark(problem.column, problem.end_column, said, STYLES[Severity.WARNING])
+                    Mark(problem.column, problem.end_column, _said(problem, width), STYLES[Severity.WARNING])
                 )
     text = Text()
     for line in sorted(own | set(marks)):

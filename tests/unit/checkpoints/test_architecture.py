@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,30 +16,12 @@ from moonpad.checkpoints.architecture import read_architecture
 from moonpad.checkpoints.config import load_object
 from moonpad.checkpoints.quantization import read_quantization
 from moonpad.plan.tensors import tensor_groups
-from moonpad.values.checkpoint import Architecture
 from moonpad.values.errors import CheckpointError
+from tests.unit.plan import known
 
 CONFIGS = Path(__file__).parent / "configs"
 
-K2 = Architecture(
-    model_type="kimi_k2",
-    layers=61,
-    hidden=7168,
-    heads=64,
-    q_lora_rank=1536,
-    kv_lora_rank=512,
-    qk_nope_head_dim=128,
-    qk_rope_head_dim=64,
-    v_head_dim=128,
-    intermediate=18432,
-    dense_layers=1,
-    routed_experts=384,
-    experts_per_token=8,
-    shared_experts=1,
-    moe_intermediate=2048,
-    vocabulary=163840,
-    max_context=131072,
-)
+K2 = replace(known.K2, max_context=131072)
 
 
 def config(name: str) -> dict[str, Any]:

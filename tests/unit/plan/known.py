@@ -51,7 +51,7 @@ TINY = Architecture(
 
 _FP8_BLOCK = TensorFormat("fp8", 8, (128, 128), 4, extra_tensors=1)
 _INT4_GROUP = TensorFormat("int4", 4, (1, 32), 2, extra_bytes=8, extra_tensors=2)
-_LINEAR = (
+LINEAR = (
     Component.Q_A,
     Component.Q_B,
     Component.KV_A,
@@ -61,7 +61,7 @@ _LINEAR = (
     Component.SHARED_EXPERTS,
     Component.ROUTED_EXPERTS,
 )
-FP8 = Quantization("fp8", "fp8", dict.fromkeys(_LINEAR, _FP8_BLOCK))
+FP8 = Quantization("fp8", "fp8", dict.fromkeys(LINEAR, _FP8_BLOCK))
 INT4 = Quantization("int4", "compressed-tensors", {Component.ROUTED_EXPERTS: _INT4_GROUP})
 PLAIN = Quantization("bf16")
 

@@ -7,67 +7,27 @@ from dataclasses import replace
 from moonpad.values.checkpoint import Architecture, Checkpoint, Component, Quantization, TensorFormat
 from moonpad.values.cluster import Cluster, Device, Host
 from moonpad.values.plan import Platform
+from tests.unit.plan import known
 
-K2 = Architecture(
-    model_type="kimi_k2",
-    layers=61,
-    hidden=7168,
-    heads=64,
-    q_lora_rank=1536,
-    kv_lora_rank=512,
-    qk_nope_head_dim=128,
-    qk_rope_head_dim=64,
-    v_head_dim=128,
-    intermediate=18432,
-    dense_layers=1,
-    routed_experts=384,
-    experts_per_token=8,
-    shared_experts=1,
-    moe_intermediate=2048,
-    vocabulary=163840,
-    max_context=131072,
-)
-K2_256K = replace(K2, max_context=262144)
-K25 = replace(K2_256K, model_type="kimi_k25", vision_parameters=471_143_920)
-TINY = replace(
-    K2,
-    layers=4,
-    hidden=256,
-    heads=4,
-    q_lora_rank=256,
-    intermediate=512,
-    routed_experts=8,
-    experts_per_token=2,
-    moe_intermediate=192,
-    vocabulary=1024,
-    max_context=32768,
-)
+K2_256K = known.K2
+K2 = replace(K2_256K, max_context=131072)
+K25 = known.K2_VISION
+TINY = known.TINY
 
-EVERY_MATRIX = (
-    Component.Q_A,
-    Component.Q_B,
-    Component.KV_A,
-    Component.KV_B,
-    Component.O_PROJ,
-    Component.DENSE_MLP,
-    Component.SHARED_EXPERTS,
-    Component.ROUTED_EXPERTS,
-)
-FP8_BLOCK = TensorFormat("fp8", 8, (128, 128), 4, extra_tensors=1)
-INT4_G32 = TensorFormat("int4", 4, (1, 32), 2, 8, 2)
+INT4_G32 = known.INT4.formats[Component.ROUTED_EXPERTS]
 INT4_G128 = TensorFormat("int4", 4, (1, 128), 2, 8, 2)
 NVFP4 = TensorFormat("nvfp4", 4, (1, 16), 1, 8, 3)
 MXFP4 = TensorFormat("mxfp4", 4, (1, 32), 1, extra_tensors=1)
 INT8 = TensorFormat("int8", 8, (1, 1048576), 8, extra_tensors=2)
 
 QUANTIZATIONS = {
-    "bf16": Quantization("bf16"),
-    "fp8": Quantization("fp8", "fp8", dict.fromkeys(EVERY_MATRIX, FP8_BLOCK)),
-    "int4": Quantization("int4", "compressed-tensors", {Component.ROUTED_EXPERTS: INT4_G32}),
+    "bf16": known.PLAIN,
+    "fp8": known.FP8,
+    "int4": known.INT4,
     "w4a16": Quantization("w4a16", "compressed-tensors", {Component.ROUTED_EXPERTS: INT4_G128}),
     "nvfp4": Quantization("nvfp4", "modelopt", {Component.ROUTED_EXPERTS: NVFP4}, kv_cache="fp8"),
     "mxfp4": Quantization("mxfp4", "quark", {Component.ROUTED_EXPERTS: MXFP4}),
-    "w8a8": Quantization("w8a8", "ascend", dict.fromkeys(EVERY_MATRIX, INT8)),
+    "w8a8": Quantization("w8a8", "ascend", dict.fromkeys(known.LINEAR, INT8)),
     "w4a8": Quantization("w4a8", "ascend", {Component.ROUTED_EXPERTS: INT4_G32}),
     "gguf": Quantization("gguf", "gguf"),
 }
