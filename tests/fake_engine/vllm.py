@@ -106,6 +106,7 @@ def main(argv: list[str]) -> None:
         if percent == 40 and os.environ.get("FAKE_CRASH_AT") == "loading":
             crash()
         time.sleep(load_s / 3)
+    print("(Worker pid=1) INFO 11-20 12:00:00 [cpu_worker.py:1] Explicitly set (1.0/8.21) GiB for KV cache on node 0.")
     print("(EngineCore pid=1) INFO 11-20 12:00:00 [kv_cache_utils.py:1] CPU KV cache size: 310,672 tokens", flush=True)
     if os.environ.get("FAKE_NO_PORT"):
         time.sleep(3600)

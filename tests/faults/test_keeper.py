@@ -43,6 +43,10 @@ def test_up_status_down(moonpad: Moonpad, fake_spec: Path) -> None:
     assert up.json["kv_tokens"] == 310_672
     state = moonpad("status", "--json").json["endpoints"][0]
     assert (state["state"], state["model"]) == ("ready", "kimi-k2-tiny")
+    assert state["kv_tokens"]["planned"]["value"] == 233_008, "a gibibyte in blocks of 16 tokens of 4,608 bytes"
+    assert state["kv_tokens"]["measured"] == 310_672, "what the fake engine's log says"
+    (kept,) = [json.loads(line) for line in (moonpad.state / "calibrations.jsonl").read_text().splitlines()]
+    assert (kept["engine"], kept["kv_tokens"], kept["planned_kv_tokens"]) == ("vllm-cpu", 310_672, 233_008)
     owned = owned_of(moonpad)
     assert len(owned) >= 3, "the API server and two workers that detached themselves"
     down = moonpad("down", "fake", "--json")

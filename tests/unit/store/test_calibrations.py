@@ -1,0 +1,49 @@
+"""Measured starts of the user: kept line by line, read back as the planner wants them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from moonpad.store.calibrations import calibrations_path, keep_calibration, measured, own_calibrations
+from moonpad.values.plan import Layout, Settings
+
+ONE = measured(
+    run_id="k2-20261120-120000-ab12",
+    engine="vllm",
+    engine_version="0.32.0",
+    model="Kimi-K2-Thinking",
+    scheme="int4",
+    device="h200-sxm",
+    layout=Layout(tp=8, dcp=8),
+    settings=Settings(max_num_seqs=64, gpu_memory_utilization=0.92),
+    kv_gib=46.80,
+    kv_tokens=5_721_088,
+    checked="2026-11-20",
+)
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+
+def test_what_is_kept_is_read_back() -> None:
+    assert own_calibrations() == ()
+    keep_calibration(ONE, planned_kv_tokens=5_700_000.0)
+    keep_calibration(ONE, planned_kv_tokens=None)
+    assert own_calibrations() == (ONE, ONE)
+    assert calibrations_path().stat().st_mode & 0o077 == 0
+
+
+def test_two_digits_are_a_range() -> None:
+    assert (ONE.kv_bytes_low, ONE.kv_bytes_high) == pytest.approx((46.795 * 2**30, 46.805 * 2**30), rel=1e-12)
+
+
+def test_torn_and_strange_lines_are_left_out() -> None:
+    keep_calibration(ONE, None)
+    good = calibrations_path().read_text()
+    strange = ('{"schema": 1}', '{"schema": 99, "id": "x"}', good[: len(good) // 2], "[]", '{"schema": 1, "layout": 3}')
+    calibrations_path().write_text("\n".join((*strange, good)))
+    assert own_calibrations() == (ONE,)
