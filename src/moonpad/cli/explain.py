@@ -50,9 +50,11 @@ def explain(
     from moonpad.cli.output import emit_json, next_command, out
     from moonpad.explain.judge import judge
     from moonpad.report.explain_json import explain_json
+    from moonpad.store.calibrations import own_calibrations
 
     script = _script(command, file)
-    judged = judge(script, _question(on, model, engine_version), calibrations())
+    known = (*calibrations(), *own_calibrations())
+    judged = judge(script, _question(on, model, engine_version), known)
     if not judged:
         raise UsageError("no engine is started in it", remedy="moonpad explain --file SCRIPT, or -- vllm serve …")
     if json:

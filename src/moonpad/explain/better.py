@@ -136,7 +136,7 @@ def _apply(subject: Subject, names: Sequence[str]) -> Lever | None:
         what, change, subject = pulled
         whats.append(what)
         changes += change
-    return " and ".join(whats), tuple(changes), subject
+    return ", ".join([*whats[:-2], " and ".join(whats[-2:])]), tuple(changes), subject
 
 
 def _dcp(subject: Subject) -> Lever | None:

@@ -32,9 +32,9 @@ from moonpad.plan.tensors import catalog_checkpoint
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.errors import PreflightRefused
-from moonpad.values.finding import Code, Finding, Severity, errors_of
+from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.memory import Memory
-from moonpad.values.plan import Layout
+from moonpad.values.plan import Layout, Settings
 
 _NEEDS_ITS_CONTEXT: Final = frozenset({"vllm", "vllm-ascend", "vllm-cpu"})
 """Engines that do not start where one sequence of the model's whole length has no room; the others cut it down."""
@@ -70,9 +70,8 @@ class Deployment:
             subject = self._subject(checkpoint, cluster, version, first)
             unjudged = _placeholder(first, self.engine)
             if not unjudged:
-                legality = tuple(layout_remarks(subject, first))
-                remarks += legality
-                unjudged = _impossible(subject, legality)
+                remarks += layout_remarks(subject, first)
+                unjudged = _impossible(subject)
             if not unjudged:
                 try:
                     memory = subject.memory()
@@ -258,15 +257,15 @@ def _placeholder(first: Reading, engine: str) -> str:
     return ""
 
 
-def _impossible(subject: Subject, legality: Sequence[Remark]) -> str:
+def _impossible(subject: Subject) -> str:
     """Why there is no memory to speak of; "" where there is."""
     cluster, ranks = subject.cluster, subject.layout.world_size
     if cluster.device.platform not in ENGINES[subject.engine].platforms:
         return f"{subject.engine} does not run on {cluster.device.product}"
     if cluster.devices < ranks:
         return f"{ranks:,} devices are needed, {cluster.name} has {cluster.devices}"
-    illegal = [one for one in errors_of(tuple(one.finding for one in legality)) if one.code is Code.ILLEGAL_LAYOUT]
-    return "the layout is not possible" if illegal else ""
+    plain = replace(subject, settings=Settings(redundant_experts=subject.settings.redundant_experts))
+    return "" if plain.legal() else "the layout is not possible"
 
 
 def _of(remarks: Sequence[Remark], number: int) -> list[Remark]:

@@ -27,11 +27,28 @@ def memory_remarks(
         if found and found[0].memory.kv_tokens.value >= 2 * memory.kv_tokens.value:
             finding = Finding(Severity.NOTE, Code.SUBOPTIMAL, "memory", "the KV cache could hold more", found[0].why)
             yield Remark(finding)
+        least = 1 if subject.context is None else memory.context
+        if memory.max_context.low < least:
+            yield Remark(_careful(memory, least))
         return
     code, severity = (Code.TIGHT, Severity.WARNING) if memory.fits else (Code.DOES_NOT_FIT, Severity.ERROR)
     finding = Finding(severity, code, "memory", sentence(memory, subject.layout), best_remedy(subject, found))
     name = "max_model_len" if memory.kv_bytes.high > 0 else _fraction_of(subject)
     yield at_flag(Remark(finding, 0), subject.engine, reading, name)
+
+
+def _careful(memory: Memory, tokens: int) -> Finding:
+    """What fits at the value of an estimate, and not at its careful end."""
+    low, high = gib(memory.kv_bytes.low), gib(memory.kv_bytes.high)
+    fits = max(0, int(memory.max_context.low))
+    what = f"{fits:,} tokens fit, not {tokens:,}" if fits or tokens > 1 else "no token fits"
+    return Finding(
+        Severity.NOTE,
+        Code.TIGHT,
+        "memory",
+        f"at the careful end of the estimate {what}: {low} to {high} are left for the KV cache on each device",
+        "start it and read the engine's own figure",
+    )
 
 
 def sentence(memory: Memory, layout: Layout) -> str:
@@ -40,7 +57,9 @@ def sentence(memory: Memory, layout: Layout) -> str:
     if host is not None and host.available_bytes is not None and not memory.host_fits:
         return f"the experts need {gib(host.needed_bytes)} of host memory, {gib(host.available_bytes)} is there"
     weights, budget = gib(memory.weights_bytes), gib(memory.budget_bytes)
-    share = f"{budget}, {memory.budget_bytes / memory.device_bytes:.2g} of {gib(memory.device_bytes)}"
+    # What a host has may be unknown.
+    part = memory.budget_bytes / memory.device_bytes if memory.device_bytes else None
+    share = budget if part is None else f"{budget}, {part:.2g} of {gib(memory.device_bytes)}"
     if memory.weights_bytes >= memory.budget_bytes:
         return (
             f"the weights alone are {weights} on each device, and the engine may use {share}; everything else takes "
@@ -49,11 +68,16 @@ def sentence(memory: Memory, layout: Layout) -> str:
     rest = f"{weights} of weights and {_span(memory)} for everything else"
     if memory.kv_bytes.high <= 0:
         return f"nothing is left for the KV cache on each device: {rest}, and the engine may use {share}"
-    need = gib(needed_bytes(memory, layout, memory.context))
-    left = gib(max(memory.kv_bytes.value, 0.0))
+    need, kv_bytes = gib(needed_bytes(memory, layout, memory.context)), memory.kv_bytes
+    left = f"{gib(kv_bytes.value)} is left" if kv_bytes.value > 0 else f"at most {gib(kv_bytes.high)} is left"
+    longest = memory.max_context
+    fitting = (
+        f"the longest context that fits is {longest.value:,.0f}"
+        if longest.value >= 1
+        else f"at best {longest.high:,.0f} tokens fit"
+    )
     return (
-        f"{memory.context:,} tokens need {need} of KV cache on each device, {left} is left of {budget} after {rest}; "
-        f"the longest context that fits is {memory.max_context.value:,.0f}"
+        f"{memory.context:,} tokens need {need} of KV cache on each device, {left} of {budget} after {rest}; {fitting}"
     )
 
 

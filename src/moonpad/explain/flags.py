@@ -89,6 +89,8 @@ def _changed(
     if change.kind in ("renamed", "deprecated", "prefix") and one.flag == one.written != change.flag:
         return  # written in the new way, of which the old one is an alias
     code, severity = CODES[change.kind]
+    if code is Code.UNKNOWN_FLAG and book.options.named(one.written) is not None:
+        code = Code.REMOVED_FLAG  # the parser has it, and the program refuses it by name
     edits = tuple(_edits(words, one, change, parsed, book))
     yield Remark(Finding(severity, code, one.written, change.message, change.remedy), number, one.index, edits)
 

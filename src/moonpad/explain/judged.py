@@ -61,6 +61,8 @@ class Line:
     env: Mapping[str, str]
     argv: tuple[str, ...]
     unresolved: frozenset[str] = frozenset()
+    parts: frozenset[int] = frozenset()
+    """Where in `argv` something else begins: the image, the program in the container."""
 
 
 @dataclass(frozen=True, slots=True)

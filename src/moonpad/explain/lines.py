@@ -36,11 +36,14 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
         for name, word in command.env.items()
         if name not in dropped and not inside and (word.line, word.column) not in places
     }
-    front = _without([*around, *(() if program else own)], [command.env[name] for name in dropped & set(command.env)])
+    around = _without(around, [command.env[name] for name in dropped & set(command.env)])
+    images = [wrapper.image for wrapper in command.wrappers if wrapper.image is not None]
+    front = (*(word.text for word in around), *(program or (word.text for word in own)))
     return Line(
         env,
-        (*front, *program, *mended([word.text for word in command.argv], every)),
+        (*front, *mended([word.text for word in command.argv], every)),
         frozenset(command.unresolved) | {name for word in command.prefix for name in word.unresolved},
+        frozenset({len(around), *(at for at, word in enumerate(around) if word in images)}),
     )
 
 
@@ -65,7 +68,7 @@ def _around(command: Command) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
     return (around if first == 0 else ()), own
 
 
-def _without(words: Sequence[Word], dropped: Sequence[Word]) -> list[str]:
+def _without(words: Sequence[Word], dropped: Sequence[Word]) -> tuple[Word, ...]:
     """The words less those that set one of these variables, `-e NAME=value`."""
     places = {(word.line, word.column) for word in dropped}
     kept: list[Word] = []
@@ -75,4 +78,4 @@ def _without(words: Sequence[Word], dropped: Sequence[Word]) -> list[str]:
                 kept.pop()
             continue
         kept.append(word)
-    return [word.text for word in kept]
+    return tuple(kept)

@@ -28,7 +28,7 @@ SERVERS: Final = {
 """The programs that serve a model → the engine."""
 
 # The names of checkpoints in prose: "Kimi-K2-Thinking", "Kimi K2.5".
-_NAME: Final = re.compile(r"Kimi[- ]K[0-9][\w.]*(?:-[A-Za-z0-9.]+)*", re.ASCII)
+_NAME: Final = re.compile(r"Kimi[- ]K[0-9][\w.]*(?:[- ][A-Za-z0-9.]+){0,4}", re.ASCII | re.IGNORECASE)
 # `org/name` as on Hugging Face, and no folder.
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
@@ -131,10 +131,11 @@ def _named_in(texts: Iterable[str]) -> Model | None:
     family: Model | None = None
     for text in texts:
         for name in _NAME.findall(text[:2000]):
-            folded = name.replace(" ", "-").rstrip(".-").casefold()
-            if found := known.get(folded):
-                return found
-            if folded == "kimi-k2" and family is None:
+            words = [word.strip(".") for word in name.casefold().replace(" ", "-").split("-")]
+            for length in range(len(words), 1, -1):
+                if found := known.get("-".join(words[:length])):
+                    return found
+            if words[:2] == ["kimi", "k2"] and family is None:
                 family = known.get("kimi-k2-instruct")
     return family
 

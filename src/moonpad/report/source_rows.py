@@ -35,16 +35,29 @@ def source_rows(line: str, marks: Sequence[Mark], width: int) -> Text:
         final = place == len(rows) - 1
         here = [mark for mark in waiting if mark.column is not None and start <= mark.column < end]
         beyond = [mark for mark in waiting if final and mark.column is not None and mark.column >= end]
-        for mark in here:
-            column = mark.column or 0
-            carets = "^" * max(1, cell_len(line[column : min(mark.end, end)].rstrip()))
-            text.append(f"{indent}{_blank(line[start:column])}{carets}\n", style=mark.style)
-            text.append_text(mark.text)
-        for mark in beyond:
+        if here:
+            text.append_text(_carets(line, start, end, indent, here))
+        for mark in (*here, *beyond):
             text.append_text(mark.text)
     for mark in marks:
         if mark.column is None:
             text.append_text(mark.text)
+    return text
+
+
+def _carets(line: str, start: int, end: int, indent: str, marks: Sequence[Mark]) -> Text:
+    """One row of carets for all marks of a row; what is marked twice is so once."""
+    text = Text(indent)
+    at = start
+    for mark in marks:
+        column = max(mark.column or 0, at)
+        under = line[column : min(max(mark.end, column), end)].rstrip()
+        if mark.column is not None and mark.column < at and not under:
+            continue
+        text.append(_blank(line[at:column]))
+        text.append("^" * max(1, cell_len(under)), style=mark.style)
+        at = column + max(1, len(under))
+    text.append("\n")
     return text
 
 

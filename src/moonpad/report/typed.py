@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 INDENT: Final = "  "
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)[^{}]*\}|([A-Za-z_]\w*))", re.ASCII)
 _SPECIAL: Final = re.compile(r'[\\"`$]')
+_BACKSLASHED: Final = r"\\\g<0>"
 
 
 def typed_lines(line: Line) -> Iterator[str]:
     """The environment, the program with its first words, then one flag with its values a line."""
     pieces = [f"{name}={quoted(value, line.unresolved)}" for name, value in line.env.items()]
-    groups = [" ".join(quoted(word, line.unresolved) for word in group) for group in _groups(line.argv)]
+    groups = [" ".join(quoted(word, line.unresolved) for word in group) for group in _groups(line.argv, line.parts)]
     lines = [*pieces, *groups]
     for place, text in enumerate(lines):
         indent = INDENT if place > len(pieces) else ""
@@ -39,9 +40,10 @@ def quoted(word: str, unresolved: Collection[str] = ()) -> str:
         return shlex.quote(word)
     text, at = "", 0
     for start, end in kept:
-        text += _SPECIAL.sub(r"\\\g<0>", word[at:start]) + word[start:end]
+        text += _SPECIAL.sub(_BACKSLASHED, word[at:start]) + word[start:end]
         at = end
-    return f'"{text}{_SPECIAL.sub(chr(92) * 2 + "g<0>", word[at:])}"'
+    text += _SPECIAL.sub(_BACKSLASHED, word[at:])
+    return f'"{text}"'
 
 
 def _kept(word: str, unresolved: Collection[str]) -> list[tuple[int, int]]:
@@ -72,12 +74,12 @@ def _escaped(word: str) -> str:
     return f"$'{''.join(pieces)}'"
 
 
-def _groups(argv: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """The words before the first flag, then each flag with the words up to the next one."""
+def _groups(argv: Sequence[str], parts: Collection[int]) -> Iterator[tuple[str, ...]]:
+    """The words before the first flag, then each flag with the words up to the next one; a part begins anew."""
     group: list[str] = []
     for place, word in enumerate(argv):
         module = word == "-m" and "python" in argv[place - 1]
-        if group and _is_flag(word) and not module:
+        if group and (place in parts or (_is_flag(word) and not module)):
             yield tuple(group)
             group = []
         group.append(word)

@@ -1,0 +1,112 @@
+"""`moonpad explain` as a command: what stands on which stream, exit codes, the keys that scripts rely on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.conftest import Moonpad
+
+SEEDS = Path(__file__).resolve().parents[2] / "seeds"
+PARSERS = ("--enable-auto-tool-choice", "--tool-call-parser", "kimi_k2", "--reasoning-parser", "kimi_k2")
+SERVE = ("vllm", "serve", "moonshotai/Kimi-K2-Thinking", "--tensor-parallel-size", "8")
+GOOD = (*SERVE, *PARSERS, "--trust-remote-code")
+
+# design: verbs and keys that scripts rely on
+DEPLOYMENT = {
+    "engine": str,
+    "commands": list,
+    "layout": dict,
+    "settings": dict,
+    "memory": dict,
+    "fits": bool,
+    "confidence": str,
+    "findings": list,
+    "corrected": list,
+    "better": list,
+}
+SEVERITIES = {"error", "warning", "note"}
+
+
+def test_json_is_the_only_thing_on_stdout_even_where_it_is_refused(moonpad: Moonpad) -> None:
+    done = moonpad("explain", "--json", "--file", str(SEEDS / "seed0.md"))
+    assert done.code == 3
+    document = json.loads(done.stdout)
+    assert "2 findings are errors" in done.stderr
+    refused, working = document["deployments"]
+    for deployment in (refused, working):
+        for key, kind in DEPLOYMENT.items():
+            assert isinstance(deployment[key], kind), key
+        for finding in deployment["findings"]:
+            assert list(finding) == ["severity", "code", "where", "message", "remedy"]
+            assert finding["severity"] in SEVERITIES
+        for line in deployment["corrected"]:
+            assert isinstance(line["env"], dict)
+            assert line["argv"][:3] == ["vllm", "serve", "moonshotai/Kimi-K2-Thinking"]
+        for better in deployment["better"]:
+            assert {"why", "argv", "memory"} <= set(better)
+    assert (refused["fits"], working["fits"], working["confidence"]) == (False, True, "measured")
+    assert refused["layout"] == {"tp": 8, "pp": 1, "dp": 1, "ep": 1, "dcp": 1}
+    assert set(refused["memory"]["kv_gib"]) == {"value", "low", "high", "because"}
+    assert working["settings"]["max_model_len"] == 12288
+
+
+def test_the_stray_dollar_reaches_the_json_and_the_view(moonpad: Moonpad) -> None:
+    document = json.loads(moonpad("explain", "--json", "--file", str(SEEDS / "seed4.md")).stdout)
+    assert [problem["code"] for problem in document["problems"]] == ["stray-dollar"]
+    shown = moonpad("explain", "--file", str(SEEDS / "seed4.md")).stdout
+    lines = shown.splitlines()
+    above = next(place for place, line in enumerate(lines) if "this $ stands behind" in line) - 1
+    start = lines[above].index("^")
+    assert lines[above - 1][start:].startswith("$PREFILL_NODE0$:5757") or "^" in lines[above - 1]
+
+
+def test_a_command_without_errors(moonpad: Moonpad) -> None:
+    done = moonpad("explain", "--on", "8xH200", "--", *GOOD)
+    assert done.code == 0
+    assert "Next: moonpad plan --model moonshotai/Kimi-K2-Thinking --on 8xH200" in done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    flag = next(place for place, line in enumerate(lines) if line.endswith("--trust-remote-code"))
+    assert lines[flag + 1] == " " * lines[flag].index("--trust") + "^" * len("--trust-remote-code")
+
+
+def test_standard_input_version_and_model(moonpad: Moonpad, tmp_path: Path) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text("vllm serve /data/k2 --tensor-parallel-size 8 --disable-log-requests --max-model-len 8192\n")
+    question = ("--on", "8xH200", "--model", "moonshotai/Kimi-K2-Thinking", "--engine-version", "0.32.0")
+    done = moonpad("explain", "--json", *question, "--file", str(script))
+    assert done.code == 3
+    (deployment,) = json.loads(done.stdout)["deployments"]
+    assert (deployment["engine_version"], deployment["model"]) == ("0.32.0", "moonshotai/Kimi-K2-Thinking")
+    assert [f["code"] for f in deployment["findings"] if f["severity"] == "error"] == ["removed-flag"]
+    assert "1 finding is an error" in done.stderr
+
+
+def test_a_terminal_that_knows_ascii_only(moonpad: Moonpad) -> None:
+    done = moonpad("explain", "--file", str(SEEDS / "seed0.md"), PYTHONIOENCODING="ascii")
+    assert done.code == 3
+    assert done.stdout.isascii()
+    assert "104,960 tokens of KV cache instead of 13,120, x 8" in " ".join(done.stdout.split())
+
+
+def test_wrong_command_lines(moonpad: Moonpad, tmp_path: Path) -> None:
+    nothing = tmp_path / "nothing.sh"
+    nothing.write_text("echo hello\n")
+    large = tmp_path / "large.sh"
+    large.write_bytes(b"#" * 1_000_001)
+    for argv, expected in (
+        ((), "--file"),
+        (("--file", str(nothing), "--", "vllm", "serve", "x"), "not both"),
+        (("--file", str(tmp_path / "missing.sh")), "cannot read"),
+        (("--file", str(tmp_path)), "cannot read"),
+        (("--file", str(nothing)), "no engine is started in it"),
+        (("--file", str(large)), "larger than 1000000 bytes"),
+        (("--on", "8xH2000", "--", *GOOD), "H200"),
+        (("--model", "nobody/nothing", "--", *GOOD), "nobody/nothing"),
+        (("--engine-version", "x.y", "--", *GOOD), "is no version"),
+    ):
+        done = moonpad("explain", *argv)
+        assert (done.code, done.stdout) == (2, ""), argv
+        assert expected in done.stderr
+        assert "Traceback" not in done.stderr

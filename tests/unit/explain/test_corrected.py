@@ -1,0 +1,79 @@
+"""What is said to be corrected is: typed into a shell and explained again, nothing of the kind is found any more."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from moonpad.catalog.calibrations import calibrations
+from moonpad.explain.commands import Script
+from moonpad.explain.judge import judge
+from moonpad.explain.judged import Judged, Line
+from moonpad.explain.script import read_script
+from moonpad.explain.subject import Question
+from moonpad.report.typed import typed_lines
+from moonpad.values.finding import Code, Finding, Severity
+from tests.unit.explain.judging import NAMES, ask, seed
+
+MENDED = {
+    Code.REMOVED_FLAG,
+    Code.RENAMED_FLAG,
+    Code.PREFIX_FLAG,
+    Code.REDUNDANT_FLAG,
+    Code.DEAD_ENV,
+    Code.MISSING_FLAG,
+}
+CASES = [(name, version) for name in NAMES for version in ("", "0.33.0", "0.20.0", "0.11.1", "0.5.23")]
+
+
+def again(script: Script, judged: Judged, lines: Sequence[Line]) -> tuple[Judged, ...]:
+    """The lines as they are shown to be copied, judged for the same model, devices, version and files."""
+    files = (f"cat > {shlex.quote(path)} <<'EOF'\n{file.text}EOF\n\n" for path, file in script.files.items())
+    text = "".join(files) + "\n\n".join("\n".join(typed_lines(line)) for line in lines)
+    question = Question(judged.checkpoint, judged.cluster, judged.version)
+    return judge(read_script(text, markdown=False), question, calibrations())
+
+
+def of_today(judged: Judged) -> Iterator[Finding]:
+    """Without what is only said of later versions, and without what no change of words mends."""
+    unmended = {remark.finding for remark in judged.remarks if not remark.mends}
+    for finding in judged.findings:
+        later = finding.severity is Severity.NOTE and "from " in finding.message and " on: " in finding.message
+        if finding.code in MENDED and not later and finding not in unmended:
+            yield finding
+
+
+@pytest.mark.parametrize(("name", "version"), CASES)
+def test_nothing_mended_is_found_again(name: str, version: str) -> None:
+    for judged in ask(seed(name), "", version):
+        for other in again(seed(name), judged, judged.corrected):
+            assert list(of_today(other)) == []
+            assert other.engine == judged.engine or judged.kind == "container"
+            if judged.layout is not None and "main.py" not in " ".join(judged.commands[0].argv):
+                assert other.layout == judged.layout
+                assert other.settings == judged.settings or judged.settings is None or _fp8(judged)
+
+
+def _fp8(judged: Judged) -> bool:
+    """SGLang's name for it is part of the correction."""
+    return judged.settings is not None and judged.settings.kv_cache_dtype == "fp8"
+
+
+@pytest.mark.parametrize(("name", "version"), CASES)
+def test_what_is_better_holds_what_was_promised(name: str, version: str) -> None:
+    for judged in ask(seed(name), "", version):
+        assert len(judged.better) <= 3
+        for better in judged.better:
+            (other,) = again(seed(name), judged, better.lines)
+            assert other.memory is not None
+            assert other.memory.kv_tokens == better.memory.kv_tokens
+            assert other.memory.kv_bytes == better.memory.kv_bytes
+            assert other.fits
+            assert not {Code.DOES_NOT_FIT, Code.ILLEGAL_LAYOUT, Code.CONFLICT} & {one.code for one in other.findings}
+
+
+def test_there_is_something_better_among_the_seeds() -> None:
+    """Without this, the test above could be empty."""
+    assert sum(len(judged.better) for name in NAMES for judged in ask(seed(name))) >= 5

@@ -1,0 +1,143 @@
+"""Each option against what the engine's parser knew in that version."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from moonpad.catalog.models import find_model
+from moonpad.catalog.options import PROGRAMS, option_set, versions
+from moonpad.engines.argv import parse
+from moonpad.engines.grammar import Grammar
+from moonpad.engines.ktransformers_read import run_grammar
+from moonpad.explain.flags import env_remarks, flag_remarks
+from moonpad.explain.judged import Remark, mended
+from moonpad.explain.rulebooks import rulebook
+from moonpad.explain.subject import Version
+from moonpad.plan.tensors import catalog_checkpoint
+
+EVERY = [(program, version) for program in PROGRAMS for version in versions(program)]
+VALUES = {"int": "1", "float": "0.5", "json": "{}"}
+
+
+def remarks(program: str, line: str, version: str = "") -> list[Remark]:
+    book = rulebook(program, Version(version, ""))
+    assert book is not None
+    words = line.split()
+    return list(flag_remarks(0, words, parse(words, Grammar(book.options)), book))
+
+
+def found(program: str, line: str, version: str = "") -> list[tuple[str, str, str]]:
+    findings = [one.finding for one in remarks(program, line, version)]
+    return [(str(one.severity), str(one.code), one.where) for one in findings]
+
+
+def corrected(program: str, line: str, version: str = "") -> str:
+    edits = [edit for one in remarks(program, line, version) for edit in one.edits]
+    return " ".join(mended(line.split(), edits))
+
+
+@pytest.mark.parametrize(("program", "version"), EVERY)
+def test_an_option_of_a_version_is_never_unknown_to_it(program: str, version: str) -> None:
+    options = option_set(program, version)
+    assert options is not None
+    dice = random.Random(f"{program} {version}")
+    for option in dice.sample(options.options, min(60, len(options.options))):
+        for name in (*option.names, *option.negations):
+            value = option.choices[0] if option.choices else VALUES.get(option.kind, "x")
+            many = int(option.nargs) if option.nargs.isdecimal() else 1
+            line = name if name in option.negations else " ".join((name, *[value] * many))
+            codes = {code for severity, code, _ in found(program, line, version) if severity != "note"}
+            assert not codes & {"unknown-flag", "prefix-flag", "invalid-value"}, line
+
+
+@pytest.mark.parametrize(
+    ("program", "version", "line", "expected", "right"),
+    [
+        # What the release notes and parsers of the engines say, by version.
+        ("vllm serve", "0.10.0", "m --disable-log-requests", [("note", "renamed-flag")], None),
+        ("vllm serve", "0.11.0", "m --disable-log-requests", [("warning", "renamed-flag")], "m"),
+        ("vllm serve", "0.32.0", "m --disable-log-requests", [("error", "removed-flag")], "m"),
+        ("vllm serve", "0.33.0", "m --disable-log-requests", [("note", "redundant-flag")], "m"),
+        ("vllm serve", "0.33.0", "m --no-enable-log-requests", [], None),
+        ("vllm serve", "0.33.0", "m --quantization fp8", [("note", "redundant-flag")], "m"),
+        ("vllm serve", "0.33.0", "m -q fp8 -tp 8", [("note", "redundant-flag")], "m -tp 8"),
+        ("vllm serve", "0.33.0", "m --load-format compressed-tensors", [("error", "invalid-value")], "m"),
+        ("vllm serve", "0.33.0", "m --load-format=compressed-tensors", [("error", "invalid-value")], "m"),
+        ("vllm serve", "0.33.0", "m --load-format auto", [], None),
+        ("vllm serve", "0.11.0", "--model m", [("error", "removed-flag")], "m"),
+        ("vllm serve", "0.33.0", "--model m", [("warning", "renamed-flag")], "m"),
+        ("vllm serve", "0.33.0", "-tp 8 --model m", [("warning", "renamed-flag")], "m -tp 8"),
+        ("vllm serve", "0.33.0", "m --tensor_parallel_size 8", [], None),
+        (
+            "vllm serve",
+            "0.33.0",
+            "m --tensor-parallel-siz 8",
+            [("warning", "prefix-flag")],
+            "m --tensor-parallel-size 8",
+        ),
+        ("vllm serve", "0.33.0", "m --tensor-parallel-size x", [("error", "invalid-value")], None),
+        ("vllm serve", "0.33.0", "m --tensor-parallel-size", [("error", "invalid-value")], None),
+        ("vllm serve", "0.33.0", "m --data-parallel", [("error", "prefix-flag")], None),
+        ("vllm serve", "0.33.0", "m --bogus 1", [("error", "unknown-flag")], None),
+        ("vllm serve", "0.99.0", "m --bogus 1", [("note", "unknown-flag")], None),
+        ("vllm bench serve", "0.33.0", "--random-input 1 --num-prompt 2", [("warning", "prefix-flag")] * 2, None),
+        ("vllm bench serve", "", "--random-output 1", [("warning", "prefix-flag")], "--random-output-len 1"),
+        ("sglang", "0.5.23", "--model-path m --tp 16", [("warning", "prefix-flag")], "--model-path m --tp-size 16"),
+        ("sglang", "0.5.23", "--tp=16", [("warning", "prefix-flag")], "--tp-size 16"),
+        ("sglang", "0.5.2", "--enable-deepep-moe", [("warning", "renamed-flag")], "--moe-a2a-backend deepep"),
+        ("sglang", "0.5.23", "--enable-deepep-moe", [("error", "removed-flag")], "--moe-a2a-backend deepep"),
+        ("sglang", "0.5.23", "--cuda-graph-bs 480", [("error", "prefix-flag")], "--cuda-graph-bs-decode 480"),
+        ("sglang", "0.5.19", "--cuda-graph-bs 480", [("warning", "renamed-flag")], "--cuda-graph-bs-decode 480"),
+        ("sglang", "0.4.9", "--cuda-graph-bs 480", [("note", "renamed-flag")], None),
+        ("sglang", "0.5.23", "--dp-size 32 --enable-dp-attention", [("warning", "renamed-flag")], "--attn-dp-size 32"),
+        ("sglang", "0.5.23", "--enable-dp-attention", [("warning", "renamed-flag")], "--enable-dp-attention"),
+        ("sglang", "0.5.23", "--kv-cache-dtype fp8", [("error", "invalid-value")], "--kv-cache-dtype fp8_e4m3"),
+        ("sglang", "0.5.23", "--kv-cache-dtype fp8_e4m3", [], None),
+        ("trtllm-serve", "1.2", "m --extra_llm_api_options f", [("warning", "renamed-flag")], "m --config f"),
+        ("trtllm-serve", "1.1", "m --extra_llm_api_options f", [("note", "renamed-flag")], None),
+        ("trtllm-serve", "1.2", "m --config f", [], None),
+        ("trtllm-serve", "1.2", "--model m", [("error", "unknown-flag")], "m"),
+    ],
+)
+def test_what_changed(
+    program: str, version: str, line: str, expected: list[tuple[str, str]], right: str | None
+) -> None:
+    assert [one[:2] for one in found(program, line, version)] == expected
+    if right is not None:
+        assert corrected(program, line, version) == right
+
+
+def test_kt_run_passes_on_what_it_does_not_know() -> None:
+    book = rulebook("kt run", Version("", ""))
+    assert book is not None
+    words = ["m", "--gpu-experts", "8", "--page-size", "64"]
+    assert list(flag_remarks(0, words, parse(words, run_grammar(None)), book)) == []
+
+
+def test_redundant_fp8_only_of_a_checkpoint_that_is_fp8() -> None:
+    int4 = find_model("moonshotai/Kimi-K2-Thinking")
+    assert int4 is not None
+    book = rulebook("vllm serve", Version("0.33.0", ""), catalog_checkpoint(int4))
+    assert book is not None
+    words = ["m", "--quantization", "fp8"]
+    assert list(flag_remarks(0, words, parse(words, Grammar(book.options)), book)) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "dead"),
+    [
+        ("0.10.0", ["SAFETENSORS_FAST_GPU"]),
+        ("0.11.1", ["SAFETENSORS_FAST_GPU", "VLLM_USE_TRITON_FLASH_ATTN", "VLLM_USE_V1"]),
+        (
+            "0.33.0",
+            ["SAFETENSORS_FAST_GPU", "VLLM_ATTENTION_BACKEND", "VLLM_USE_TRITON_FLASH_ATTN", "VLLM_USE_V1"],
+        ),
+    ],
+)
+def test_variables_that_nothing_reads(version: str, dead: list[str]) -> None:
+    book = rulebook("vllm serve", Version(version, ""))
+    assert book is not None
+    given = ["VLLM_USE_V1", "SAFETENSORS_FAST_GPU", "VLLM_USE_TRITON_FLASH_ATTN", "VLLM_ATTENTION_BACKEND", "PATH"]
+    assert sorted(one.finding.where for one in env_remarks(0, given, book)) == dead
