@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.plan.candidate import MIN_CONTEXT, STEP, Candidate, best_of, try_all
 from moonpad.plan.layouts import legal_layouts
+from moonpad.plan.shortfall import needed_bytes
 from moonpad.values.cluster import Cluster
 from moonpad.values.finding import Code, Finding, Severity, errors_of
 from moonpad.values.memory import Memory
@@ -15,11 +16,6 @@ from moonpad.values.plan import Layout, Settings
 from moonpad.values.units import gib
 
 MOST_DEVICES: Final = 128
-
-
-def needed_bytes(memory: Memory, layout: Layout, tokens: int) -> float:
-    """What the KV cache takes on a device for so many tokens: decode context parallelism deals them out."""
-    return tokens / layout.dcp * memory.kv_bytes_per_token
 
 
 def missing_bytes(memory: Memory, layout: Layout) -> float:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from moonpad.catalog.calibrations import calibrations
 from moonpad.catalog.clusters import parse_cluster
-from moonpad.explain.fitting import sentence
 from moonpad.facts.devices import detect_cluster, devices, this_host
 from moonpad.facts.probe import Unknown
 from moonpad.plan.memory import memory_of
+from moonpad.plan.shortfall import sentence
 from moonpad.run.prepare import Prepared
 from moonpad.store.calibrations import keep_calibration, measured, own_calibrations
 from moonpad.store.run_folder import RunFolder

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from moonpad.explain.fitting import sentence
 from moonpad.explain.judged import Judged
+from moonpad.plan.shortfall import sentence
 from moonpad.values.plan import Layout
 from moonpad.values.units import GIB
 from tests.unit.explain.judging import at, message, one
