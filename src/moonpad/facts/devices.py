@@ -21,7 +21,7 @@ from moonpad.facts.device import DeviceFact, DeviceFacts
 from moonpad.facts.memory import memory
 from moonpad.facts.nvidia import nvidia_devices
 from moonpad.facts.probe import Unknown
-from moonpad.facts.processor import processor
+from moonpad.facts.processor import Processor, processor
 from moonpad.values.cluster import Cluster, Device, Host
 from moonpad.values.plan import Platform
 
@@ -68,7 +68,12 @@ def this_host() -> Host:
     return Host(
         memory_bytes=None if isinstance(ram, Unknown) else ram.total_bytes,
         processor="" if isinstance(found, Unknown) else found.model,
+        cores=_cores(found),
     )
+
+
+def _cores(found: Processor | Unknown) -> int | None:
+    return None if isinstance(found, Unknown) or isinstance(found.physical_cores, Unknown) else found.physical_cores
 
 
 def detect_cluster(facts: DeviceFacts | Unknown, host: Host | None = None) -> Cluster | Unknown:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from moonpad.plan.candidate import Candidate, Tried, best_of, chosen_context, confidence_of, try_all
+from moonpad.plan.host import KTRANSFORMERS
 from moonpad.plan.layouts import legal_layouts
 from moonpad.plan.parsers import REASONING, TOOLS, missing_parsers, parser_of
 from moonpad.plan.references import short
@@ -60,7 +61,7 @@ def judge(candidate: Candidate, layout: Layout) -> Found | Refused:
         return Refused(engine, layout, (does_not_fit(candidate, layout, settings, memory, context),), memory)
     confidence = confidence_of(candidate, layout, memory, context)
     own = (
-        *_own_findings(layout, memory, confidence, context),
+        *_own_findings(candidate, layout, memory, confidence, context),
         *missing_parsers(engine, candidate.engine.program, candidate.version),
     )
     choice = Choice(plan_of(candidate, layout, settings), memory, confidence, findings=(*own, *findings))
@@ -74,7 +75,9 @@ def _steps(tried: Sequence[Tried], last: Tried) -> tuple[Tried, ...]:
     return tuple(steps)
 
 
-def _own_findings(layout: Layout, memory: Memory, confidence: Confidence, context: int) -> Iterator[Finding]:
+def _own_findings(
+    candidate: Candidate, layout: Layout, memory: Memory, confidence: Confidence, context: int
+) -> Iterator[Finding]:
     if confidence == "tight":
         yield Finding(
             Severity.WARNING,
@@ -102,6 +105,14 @@ def _own_findings(layout: Layout, memory: Memory, confidence: Confidence, contex
             f"each machine needs {gib(host.needed_bytes)} of RAM, and how much it has is not known",
             "compare it with `free -g` on the machine",
         )
+    if candidate.engine.name == KTRANSFORMERS and candidate.cluster.host.cores is None:
+        yield Finding(
+            Severity.NOTE,
+            Code.MISSING_FLAG,
+            "--kt-cpuinfer",
+            "how many physical cores each machine has is not known, and the experts run on them",
+            "add --kt-cpuinfer with that number, and --kt-threadpool-count with the number of NUMA nodes",
+        )
 
 
 def _left(memory: Memory) -> str:
@@ -128,6 +139,7 @@ def plan_of(candidate: Candidate, layout: Layout, settings: Settings) -> Plan:
         nodes=machines_of(layout, cluster),
         devices_per_node=0 if candidate.kind == "told" else cluster.per_node,
         scheme=checkpoint.quantization.scheme,
+        host_cores=(cluster.host.cores or 0) if candidate.engine.name == KTRANSFORMERS else 0,
     )
 
 

@@ -15,8 +15,10 @@ from moonpad.checkpoints.locate import checkpoint_folder
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine
 from moonpad.environments.installed import BRING_YOUR_OWN, InstalledEngine, engine_from_python, find
+from moonpad.facts.devices import this_host
 from moonpad.facts.probe import Unknown
 from moonpad.plan.from_spec import make_plan, runtime_of
+from moonpad.plan.host import KTRANSFORMERS
 from moonpad.render.base import Rendered
 from moonpad.render.docker_run import docker_run
 from moonpad.render.shell import render_shell
@@ -107,6 +109,8 @@ def prepare(loaded: LoadedSpec) -> Prepared:
     scheme = "bf16" if isinstance(found, Unknown) else found.quantization.scheme
     plan = make_plan(spec, checkpoint.weights_bytes, scheme)
     engine = ENGINES[plan.engine]
+    if engine.name == KTRANSFORMERS:
+        plan = replace(plan, host_cores=this_host().cores or 0)
     installed = find_engine(loaded)
     deployment = engine.processes(plan, runtime_of(spec))
     if isinstance(installed, ContainerEngine):

@@ -52,6 +52,8 @@ class Host:
     memory_bytes: int | None = None
     sockets: int | None = None
     processor: str = ""
+    cores: int | None = None
+    """Physical ones: a core with two threads counts once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,6 +183,14 @@ def test_small_cards_take_ktransformers_and_host_ram() -> None:
     assert best.memory.host.needed_bytes > 490 * GIB
     assert [finding for finding in best.findings if finding.where == "host memory"]
     assert {one.engine for one in answer.refused} >= {"vllm", "sglang"}
+    assert [finding for finding in best.findings if finding.where == "--kt-cpuinfer"]
+
+
+def test_the_cores_of_a_known_host_serve_the_experts() -> None:
+    cluster = replace(parse_cluster("4xRTX4090-48G"), host=Host(memory_bytes=1 << 40, cores=96))
+    best = search(checkpoint(THINKING), cluster, Request(engine="ktransformers"), KNOWN).choices[0]
+    assert best.plan.host_cores == 96
+    assert not [finding for finding in best.findings if finding.where == "--kt-cpuinfer"]
 
 
 def test_host_ram_that_is_too_small_is_refused() -> None:
