@@ -18,11 +18,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from moonpad.run import keeper
 
 ROOT = Path(__file__).resolve().parent.parent
 FAKE_ENGINE = ROOT / "tests" / "fake_engine" / "vllm.py"
+
+# Hypothesis fails an example that takes longer than 0.2 s; on a busy machine any does.
+settings.register_profile("moonpad", deadline=None)
+settings.load_profile("moonpad")
 
 # What a script starts with `&` has SIGINT ignored, and so would every command that is interrupted here.
 signal.signal(signal.SIGINT, signal.default_int_handler)

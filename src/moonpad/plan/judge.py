@@ -58,7 +58,7 @@ def judge(candidate: Candidate, layout: Layout) -> Found | Refused:
     if errors := errors_of(findings):
         return Refused(engine, layout, errors, memory)
     if not candidate.holds(layout, memory, context, "high"):
-        return Refused(engine, layout, (does_not_fit(candidate, layout, settings, memory, context),), memory)
+        return Refused(engine, layout, (does_not_fit(candidate, layout, settings, memory),), memory)
     confidence = confidence_of(candidate, layout, memory, context)
     own = (
         *_own_findings(candidate, layout, memory, confidence, context),

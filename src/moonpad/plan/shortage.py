@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.plan.candidate import MIN_CONTEXT, STEP, Candidate, best_of, try_all
 from moonpad.plan.layouts import legal_layouts
-from moonpad.plan.shortfall import needed_bytes
+from moonpad.plan.shortfall import needed_bytes, sentence
 from moonpad.values.cluster import Cluster
 from moonpad.values.finding import Code, Finding, Severity, errors_of
 from moonpad.values.memory import Memory
@@ -25,47 +25,16 @@ def missing_bytes(memory: Memory, layout: Layout) -> float:
     return max(needed_bytes(memory, layout, memory.context) - memory.kv_bytes.high, float(lacking), 0.0)
 
 
-def does_not_fit(candidate: Candidate, layout: Layout, settings: Settings, memory: Memory, context: int) -> Finding:
-    """The numbers: what the KV cache needs, what is there for it, and where the rest of the device went."""
-    if not memory.host_fits and memory.host is not None:
-        has = gib(memory.host.available_bytes or 0)
-        return _error("host memory", f"each machine needs {gib(memory.host.needed_bytes)} of RAM and has {has}")
+def does_not_fit(candidate: Candidate, layout: Layout, settings: Settings, memory: Memory) -> Finding:
+    """The numbers, what was turned down already, and what a device would have to hold at the least."""
     sequences = candidate.sequences(layout)
-    what = f"{context:,} tokens" if sequences == 1 else f"{sequences} sequences of {context:,} tokens"
-    need = needed_bytes(memory, layout, context * sequences)
-    where = "on each device" if layout.world_size > 1 else "on the device"
-    least = f"{gib(memory.weights_bytes + memory.overhead.low + need)} is needed at the least"
-    if memory.weights_bytes >= memory.budget_bytes:
-        return _error(
-            "weights",
-            f"the weights take {gib(memory.weights_bytes)} {where}, which may use {gib(memory.budget_bytes)}; with "
-            f"{what} of KV cache ({gib(need)}) and everything else ({_span(memory)}) {least}",
-        )
-    return _error(
-        "max_model_len",
-        f"{what} of KV cache need {gib(need)} {where}, {_available(memory)}: of the {gib(memory.budget_bytes)} that it "
-        f"may use, weights take {gib(memory.weights_bytes)} and everything else {_span(memory)}"
-        f"{_turned_down(settings)}; {least}",
-    )
-
-
-def _available(memory: Memory) -> str:
-    if memory.kv_bytes.high <= 0:
-        return "none is available"
-    if _narrow(memory.kv_bytes.low, memory.kv_bytes.high):
-        return f"{gib(memory.kv_bytes.value)} is available"
-    return f"at most {gib(memory.kv_bytes.high)} is available"
-
-
-def _span(memory: Memory) -> str:
-    low, high = memory.overhead.low, memory.overhead.high
-    how = "measured" if memory.measured else "estimated"
-    return f"{gib(memory.overhead.value)} ({how})" if _narrow(low, high) else f"{gib(low)} to {gib(high)} ({how})"
-
-
-def _narrow(low: float, high: float) -> bool:
-    """Within what two digits of GiB can tell."""
-    return high - low <= 0.011 * (1 << 30)
+    said = sentence(memory, layout, sequences)
+    if not memory.host_fits:
+        return _error("host memory", said)
+    need = needed_bytes(memory, layout, memory.context * sequences)
+    least = gib(memory.weights_bytes + memory.overhead.low + need)
+    where = "weights" if memory.weights_bytes >= memory.budget_bytes else "max_model_len"
+    return _error(where, f"{said}{_turned_down(settings)}; a device must hold {least} at the least")
 
 
 def _turned_down(settings: Settings) -> str:
@@ -76,7 +45,7 @@ def _turned_down(settings: Settings) -> str:
         words.append(f"{settings.max_num_batched_tokens:,} batched tokens")
     if settings.enforce_eager:
         words.append("no CUDA graphs")
-    return f" with {', '.join(words)}" if words else ""
+    return f", with {', '.join(words)}" if words else ""
 
 
 def ways_out(candidate: Candidate, layout: Layout, smallest: Callable[[], Cluster | None]) -> str:

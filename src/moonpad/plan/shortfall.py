@@ -12,8 +12,8 @@ def needed_bytes(memory: Memory, layout: Layout, tokens: int) -> float:
     return tokens / layout.dcp * memory.kv_bytes_per_token
 
 
-def sentence(memory: Memory, layout: Layout) -> str:
-    """The numbers: what is needed, what is there, the longest context that fits."""
+def sentence(memory: Memory, layout: Layout, sequences: int = 1) -> str:
+    """The numbers: what so many sequences of the context need, what is there, the longest context that fits."""
     host = memory.host
     if host is not None and host.available_bytes is not None and not memory.host_fits:
         return f"the experts need {gib(host.needed_bytes)} of host memory, {gib(host.available_bytes)} is there"
@@ -29,7 +29,8 @@ def sentence(memory: Memory, layout: Layout) -> str:
     rest = f"{weights} of weights and {_span(memory)} for everything else"
     if memory.kv_bytes.high <= 0:
         return f"nothing is left for the KV cache on each device: {rest}, and the engine may use {share}"
-    need, kv_bytes = gib(needed_bytes(memory, layout, memory.context)), memory.kv_bytes
+    need, kv_bytes = gib(needed_bytes(memory, layout, memory.context * sequences)), memory.kv_bytes
+    what = f"{memory.context:,} tokens" if sequences == 1 else f"{sequences} sequences of {memory.context:,} tokens"
     left = f"{gib(kv_bytes.value)} is left" if kv_bytes.value > 0 else f"at most {gib(kv_bytes.high)} is left"
     longest = memory.max_context
     fitting = (
@@ -37,9 +38,7 @@ def sentence(memory: Memory, layout: Layout) -> str:
         if longest.value >= 1
         else f"at best {longest.high:,.0f} tokens fit"
     )
-    return (
-        f"{memory.context:,} tokens need {need} of KV cache on each device, {left} of {budget} after {rest}; {fitting}"
-    )
+    return f"{what} need {need} of KV cache on each device, {left} of {budget} after {rest}; {fitting}"
 
 
 def _span(memory: Memory) -> str:

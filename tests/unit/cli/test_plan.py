@@ -111,7 +111,7 @@ def test_nothing_fits(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "plan", *argv)
     assert code == 3
     assert "Nothing fits." in out
-    assert "0.86 GiB is available" in " ".join(out.split())
+    assert "0.86 GiB is left" in " ".join(out.split())
     assert "does not fit on 8xH100 with a context of 32,768 tokens" in err
 
 

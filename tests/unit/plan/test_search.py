@@ -109,7 +109,7 @@ def test_what_seed_0_could_not_run_is_refused_with_its_numbers() -> None:
     assert refused.layout == Layout(tp=8)
     (finding,) = refused.findings
     assert finding.code is Code.DOES_NOT_FIT
-    assert "32,768 tokens of KV cache need 2.14 GiB on each device, 0.86 GiB is available" in finding.message
+    assert "32,768 tokens need 2.14 GiB of KV cache on each device, 0.86 GiB is left" in finding.message
     assert "--context 12288" in finding.remedy
     assert "--set dcp=8" in finding.remedy
     assert "--on 2x8xH100" in finding.remedy
