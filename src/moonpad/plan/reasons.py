@@ -13,7 +13,7 @@ from moonpad.plan.order import island_devices, network_hops
 from moonpad.plan.references import dcp_pair, dcp_sentence
 from moonpad.values.choice import Published
 from moonpad.values.memory import Memory
-from moonpad.values.plan import Layout, Platform
+from moonpad.values.plan import Layout, Platform, Settings
 from moonpad.values.units import GIB, gib
 
 # Who names the engine for this hardware or model, so that it stands first at equal rank.
@@ -76,6 +76,8 @@ def _measured(candidate: Candidate, layout: Layout, memory: Memory) -> Iterator[
     if memory.measured or memory.overhead.because.startswith("estimated from"):
         yield f"{memory.overhead.because[0].upper()}{memory.overhead.because[1:]}."
         return
+    if candidate.kind == "told":
+        return  # nothing is estimated: the engine is told the size of its KV cache
     for one in candidate.calibrations:
         if (
             one.engine == candidate.engine.name
@@ -83,15 +85,24 @@ def _measured(candidate: Candidate, layout: Layout, memory: Memory) -> Iterator[
             and one.scheme == candidate.checkpoint.quantization.scheme
             and replace(one.layout, dcp=1) == replace(layout, dcp=1)
         ):
-            limits = one.settings
-            how = f"{limits.max_num_seqs:,} sequences" if limits.max_num_seqs != 1 else "1 sequence"
             yield (
                 f"This is a model of the memory, not a measurement. The nearest measured start: {one.engine} "
-                f"{one.engine_version} had {one.kv_bytes / GIB:.2f} GiB left at a memory fraction of "
-                f"{limits.gpu_memory_utilization:g} with {how} and {limits.max_num_batched_tokens:,} batched tokens"
-                f"{', without CUDA graphs' if limits.enforce_eager else ''} ({one.source})."
+                f"{one.engine_version} had {one.kv_bytes / GIB:.2f} GiB left{_with(one.settings)} ({one.source})."
             )
             return
+
+
+def _with(settings: Settings) -> str:
+    """The settings that move the memory, as far as they were noted."""
+    words = []
+    if (sequences := settings.max_num_seqs) is not None:
+        words.append(f"{sequences:,} sequence{'' if sequences == 1 else 's'}")
+    if settings.max_num_batched_tokens is not None:
+        words.append(f"{settings.max_num_batched_tokens:,} batched tokens")
+    fraction = settings.gpu_memory_utilization or settings.kv_free_fraction
+    said = f" at a memory fraction of {fraction:g}" if fraction else ""
+    said += f" with {' and '.join(words)}" if words else ""
+    return said + (", without CUDA graphs" if settings.enforce_eager else "")
 
 
 def _capacity(memory: Memory, layout: Layout) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from moonpad.catalog.calibrations import calibrations
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.facts.devices import detect_cluster, devices, this_host
 from moonpad.facts.probe import Unknown
+from moonpad.plan.limits import default_settings
 from moonpad.plan.memory import memory_of
 from moonpad.plan.shortfall import sentence
 from moonpad.run.prepare import Prepared
@@ -19,7 +20,7 @@ from moonpad.values.cluster import Cluster
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.memory import Memory
-from moonpad.values.plan import Layout, Platform
+from moonpad.values.plan import Layout, Platform, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +94,20 @@ def keep_measured(folder: RunFolder, prepared: Prepared, expected: Expected | Un
         scheme=expected.checkpoint.quantization.scheme,
         device=expected.cluster.device.id,
         layout=prepared.plan.layout,
-        settings=prepared.plan.settings,
+        settings=_in_force(expected, prepared),
         kv_gib=float(kv_gib),
         kv_tokens=int(figures["kv_tokens"]) if "kv_tokens" in figures else None,
         checked=time.strftime("%Y-%m-%d"),
     )
     keep_calibration(one, expected.memory.kv_tokens.value)
+
+
+def _in_force(expected: Expected, prepared: Prepared) -> Settings:
+    """The plan's settings, with the engine's own defaults where it says nothing."""
+    plan, version = prepared.plan, prepared.engine_version or prepared.plan.engine_version
+    defaults = default_settings(expected.checkpoint, expected.cluster.device, plan.engine, version, plan.layout)
+    said = {name: value for name, value in asdict(plan.settings).items() if value is not None}
+    return replace(defaults, **said)
 
 
 def _cluster(prepared: Prepared) -> Cluster | Unknown:
