@@ -88,19 +88,23 @@ def _already(folder: RunFolder, prepared: Prepared, spec: Path, json: bool) -> N
 
 def _preflight(prepared: Prepared) -> Expected | Unknown:
     from moonpad.cli.output import note
+    from moonpad.facts.devices import devices
     from moonpad.plan.legality import exposure_findings
     from moonpad.run.expected import expect, memory_findings
     from moonpad.run.preflight import check, check_devices
     from moonpad.values.finding import errors_of
+    from moonpad.values.plan import Platform
 
     plan = prepared.plan
+    # Asked once: a driver's tool takes a second or more.
+    there = None if prepared.engine.platform is Platform.CPU else devices()
     findings = (
         *prepared.findings,
         *exposure_findings(prepared.spec),
         *check(prepared.deployment, prepared.ports),
-        *check_devices(prepared.engine.platform, plan.layout.world_size // plan.nodes),
+        *check_devices(there, plan.layout.world_size // plan.nodes),
     )
-    expected = expect(prepared)
+    expected = expect(prepared, there)
     findings = (*findings, *memory_findings(expected, plan.layout))
     if errors := errors_of(findings):
         raise PreflightRefused("refused before anything was started", findings=errors)

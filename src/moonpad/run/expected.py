@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, replace
 
 from moonpad.catalog.calibrations import calibrations
 from moonpad.catalog.clusters import parse_cluster
-from moonpad.facts.devices import detect_cluster, devices, this_host
+from moonpad.facts.device import DeviceFacts
+from moonpad.facts.devices import detect_cluster, this_host
 from moonpad.facts.probe import Unknown
 from moonpad.plan.limits import default_settings
 from moonpad.plan.memory import memory_of
@@ -20,7 +21,7 @@ from moonpad.values.cluster import Cluster
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.memory import Memory
-from moonpad.values.plan import Layout, Platform, Settings
+from moonpad.values.plan import Layout, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,12 @@ class Expected:
     memory: Memory
 
 
-def expect(prepared: Prepared) -> Expected | Unknown:
-    """The planned memory of what is about to run here, from its own checkpoint and this machine's devices."""
-    cluster = _cluster(prepared)
+def expect(prepared: Prepared, there: DeviceFacts | Unknown | None) -> Expected | Unknown:
+    """The planned memory of what is about to run here, from its own checkpoint and the devices that are there.
+
+    `there` None: the engine runs on a CPU.
+    """
+    cluster = _cluster(there)
     if isinstance(cluster, Unknown):
         return cluster
     plan, checkpoint = prepared.plan, prepared.described
@@ -110,7 +114,7 @@ def _in_force(expected: Expected, prepared: Prepared) -> Settings:
     return replace(defaults, **said)
 
 
-def _cluster(prepared: Prepared) -> Cluster | Unknown:
-    if prepared.engine.platform is Platform.CPU:
+def _cluster(there: DeviceFacts | Unknown | None) -> Cluster | Unknown:
+    if there is None:
         return replace(parse_cluster("cpu"), host=this_host(), detected=True)
-    return detect_cluster(devices(), this_host())
+    return detect_cluster(there, this_host())

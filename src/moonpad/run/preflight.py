@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from moonpad.facts.device import DeviceFacts
 from moonpad.facts.device_findings import device_findings
-from moonpad.facts.devices import devices
 from moonpad.facts.disk import free_bytes
 from moonpad.facts.memory import memory
 from moonpad.facts.ports import owner_of_port
@@ -14,7 +14,6 @@ from moonpad.facts.probe import Unknown
 from moonpad.store.places import state_home
 from moonpad.values.deployment import Deployment, Process
 from moonpad.values.finding import Code, Finding, Severity
-from moonpad.values.plan import Platform
 from moonpad.values.refs import PortRef
 from moonpad.values.units import GIB, gib
 
@@ -33,9 +32,9 @@ def check(deployment: Deployment, ports: Mapping[PortRef, int]) -> tuple[Finding
     return tuple(findings)
 
 
-def check_devices(platform: Platform, needed: int) -> tuple[Finding, ...]:
-    """The devices of this host, where the engine runs on devices: enough, whole, idle, of one kind (fault 26)."""
-    return () if platform is Platform.CPU else device_findings(devices(), needed)
+def check_devices(there: DeviceFacts | Unknown | None, needed: int) -> tuple[Finding, ...]:
+    """The devices of this host: enough, whole, idle, of one kind (fault 26). None: the engine runs on a CPU."""
+    return () if there is None else device_findings(there, needed)
 
 
 def _port(number: int) -> Iterator[Finding]:
