@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import compileall
 import json
 import os
+import py_compile
 import shutil
 import signal
 import socket
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from moonpad.run import keeper
+from tests.world import World
 
 ROOT = Path(__file__).resolve().parent.parent
 FAKE_ENGINE = ROOT / "tests" / "fake_engine" / "vllm.py"
@@ -112,14 +112,23 @@ def moonpad(tmp_path: Path) -> Moonpad:
     return Moonpad(home, env)
 
 
+@pytest.fixture(scope="session")
+def _engine_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The fake engine's package, compiled once: a start has no time to lose."""
+    package = tmp_path_factory.mktemp("code") / FAKE_ENGINE.parent.name
+    shutil.copytree(FAKE_ENGINE.parent, package, ignore=shutil.ignore_patterns("__pycache__", "docker.py"))
+    compileall.compile_dir(package, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    return package
+
+
 @pytest.fixture
-def fake_engine(tmp_path: Path) -> Path:
+def fake_engine(tmp_path: Path, _engine_code: Path) -> Path:
     """A pretended environment whose `vllm` is the fake engine; the path of its Python."""
     folder = tmp_path / "engine" / "bin"
     folder.mkdir(parents=True)
-    shutil.copy(FAKE_ENGINE, folder.parent / "vllm.py")
+    package = shutil.copytree(_engine_code, folder.parent / _engine_code.name)
     program = folder / "vllm"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "{folder.parent}/vllm.py" "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "{package}/vllm.py" "$@"\n')
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     python = folder / "python"
     python.symlink_to(sys.executable)
@@ -133,68 +142,35 @@ def free_port() -> int:
         return int(sock.getsockname()[1])
 
 
+# A policy that a test can wait for. `restarts = 0`: one end is final, unless the test asks for more (`set_launch`).
+LAUNCH = {
+    "start_timeout": "20s",
+    "stop_grace": "4s",
+    "drain": "0s",
+    "restarts": 0,
+    "restart_backoff": "100ms",
+    "min_healthy": "1s",
+    "stall_after": "2s",
+    "stall_probe": "1s",
+}
+
+
 @pytest.fixture
 def fake_spec(moonpad: Moonpad, fake_engine: Path, free_port: int) -> Path:
     """A spec that runs the fake engine."""
     spec = moonpad.home / "fake.toml"
+    launch = "".join(f"{name} = {json.dumps(value)}\n" for name, value in LAUNCH.items())
     spec.write_text(
         f'model = "kimi-k2-tiny"\n\n[engine]\nname = "vllm-cpu"\npython = "{fake_engine}"\n\n'
-        f'[endpoint]\nport = {free_port}\n\n[launch]\nstart_timeout = "20s"\nstop_grace = "4s"\n'
+        f"[endpoint]\nport = {free_port}\n\n[launch]\n{launch}"
     )
     return spec
 
 
 @pytest.fixture
 def clean_world(moonpad: Moonpad, free_port: int) -> Iterator[None]:
-    """No process, port or lock of the test is left at its end.
-
-    The test process is made a child subreaper, so every orphan of the test, whatever it calls itself and however it
-    detached, ends up below it: the proof goes by parentage, not by names.
-    """
-    keeper.set_process_option(keeper.PR_SET_CHILD_SUBREAPER, 1)
-    before = keeper.descendants({os.getpid()})
-    shared_before = shared_memory()
+    """No process, port, lock, shared memory or temporary file of the test is left at its end (tests/world.py)."""
+    world = World(moonpad.home, free_port)
     yield
-    left = _settle(before)
-    commands = {pid: _command(pid) for pid in left}
-    for pid, start in left.items():
-        keeper.send(pid, start, 9)
-    _settle(before)
-    assert not left, f"processes are left: {commands}"
-    with socket.socket() as sock:
-        sock.settimeout(0.5)
-        assert sock.connect_ex(("127.0.0.1", free_port)) != 0, f"port {free_port} is still served"
-    assert not list(moonpad.state.glob("endpoints/*.lock")), "a lock is left"
-    assert not {name for name in shared_memory() - shared_before if "moonpad" in name}
-
-
-def shared_memory() -> set[str]:
-    return {path.name for path in Path("/dev/shm").iterdir()}
-
-
-def _settle(before: dict[int, int]) -> dict[int, int]:
-    """What lives below us and was not there before; children that have ended are collected, for up to five seconds."""
-    until = time.monotonic() + 5.0
-    while True:
-        left = {pid: start for pid, start in keeper.descendants({os.getpid()}).items() if pid not in before}
-        for pid in list(left) + _zombies():
-            with suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
-        if not left or time.monotonic() > until:
-            return left
-        time.sleep(0.02)
-
-
-def _command(pid: int) -> str:
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
-    return "gone"
-
-
-def _zombies() -> list[int]:
-    found = []
-    for path in Path("/proc").iterdir():
-        seen = keeper.stat_of(int(path.name)) if path.name.isdigit() else None
-        if seen and seen[0] == os.getpid() and seen[2] == "Z":
-            found.append(int(path.name))
-    return found
+    left = world.sweep()
+    assert not left, "\n".join(left)

@@ -1,11 +1,13 @@
-"""An engine in a container image, against a fake docker whose daemon owns the containers. Fault 71, and 59 and 67 for
-this path. No container engine was there to try it with."""
+"""An engine in a container image, against a fake docker whose daemon owns the containers. Faults 71 and 72, and 7, 8,
+51, 59 and 67 for this path. No container engine was there to try it with.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,15 +16,31 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from moonpad.run import keeper
-from tests.conftest import ROOT, Moonpad
-from tests.faults.test_keeper import await_gone, interrupt_after, keeper_of, owned_of
+from tests.conftest import LAUNCH, ROOT, Moonpad
+from tests.faults.helpers import (
+    await_event,
+    await_gone,
+    await_state,
+    cmdline_of,
+    events_of,
+    everybody,
+    interrupt_after,
+    keeper_document,
+    keeper_of,
+    run_folder,
+    set_launch,
+    status_of,
+    wait_until,
+)
 
 FAKE_DOCKER = ROOT / "tests" / "fake_engine" / "docker.py"
 IMAGE = f"registry.example/vllm-cpu@sha256:{'0' * 64}"
+OTHER = "other"
 
 
 @dataclass
@@ -36,37 +54,56 @@ class Docker:
 
     def start(self, **switches: str) -> None:
         """The daemon; the switches reach the engines of its containers."""
-        command = (sys.executable, "-I", "-S", str(FAKE_DOCKER), "daemon")
-        self.daemon = subprocess.Popen(command, env={**self.env, **switches}, stdout=subprocess.PIPE, text=True)
+        self.daemon = self.call("daemon", **switches)
         assert self.daemon.stdout is not None
         assert self.daemon.stdout.readline() == "listening\n"
 
+    def kill(self) -> None:
+        """The daemon goes, and its containers stay, as with live-restore; attached clients end."""
+        assert self.daemon is not None
+        self.daemon.kill()
+        self.daemon.communicate(timeout=10)
+        self.daemon = None
+
     def end(self) -> None:
+        """The daemon goes, and all containers with it."""
         if self.daemon is not None:
             self.daemon.terminate()
-            self.daemon.communicate(timeout=10)
+            self.daemon.communicate(timeout=20)
             self.daemon = None
+        self.call("purge").communicate(timeout=20)
         if self.other is not None:
             self.other.communicate(timeout=10)
             self.other = None
 
-    def client(self, *argv: str) -> subprocess.Popen[str]:
+    def call(self, *argv: str, **env: str) -> subprocess.Popen[str]:
         command = (sys.executable, "-I", "-S", str(FAKE_DOCKER), *argv)
-        return subprocess.Popen(command, env=self.env, stdout=subprocess.PIPE, text=True)
+        return subprocess.Popen(command, env={**self.env, **env}, stdout=subprocess.PIPE, text=True)
 
     def run_other(self) -> None:
         """A container that is not ours, beside which everything happens."""
-        start = ("run", "--name", "other", "--label", "moonpad.run=other", "--env", "FAKE_NO_PORT=1", "image", "serve")
-        self.other = self.client(*start)
+        start = ("run", "--name", OTHER, "--label", "moonpad.run=other", "--env", "FAKE_NO_PORT=1", "image", "serve")
+        self.other = self.call(*start)
         assert self.other.stdout is not None
-        assert "Loading" in self.other.stdout.readline()
+        assert self.other.stdout.readline()
+
+    def running(self) -> list[str]:
+        return self.call("ps", "--format", "{{.Names}}").communicate(timeout=10)[0].split()
+
+    def id_of(self, name: str) -> str:
+        """Of the container with that name which runs; as the fake daemon's files say."""
+        folders = (path.parent for path in self.place.glob("containers/*/pid"))
+        living = [folder for folder in folders if not (folder / "exit").exists()]
+        (found,) = [one.name for one in living if json.loads((one / "about.json").read_text())["name"] == name]
+        return found
+
+    def made(self) -> list[str]:
+        """The names of all containers that were ever made, in any state."""
+        return sorted(json.loads(path.read_text())["name"] for path in self.place.glob("containers/*/about.json"))
 
     def stopped(self) -> set[str]:
         """What anybody asked to be stopped or removed."""
         return {call[-1] for verb in ("stop", "rm") for call in self.calls(verb)}
-
-    def running(self) -> list[str]:
-        return self.client("ps", "--quiet").communicate(timeout=10)[0].split()
 
     def calls(self, verb: str) -> list[list[str]]:
         lines = (self.place / "calls.jsonl").read_text().splitlines()
@@ -91,9 +128,10 @@ def docker(moonpad: Moonpad, clean_world: None, tmp_path: Path) -> Iterator[Dock
 @pytest.fixture
 def image_spec(moonpad: Moonpad, free_port: int) -> Path:
     spec = moonpad.home / "fake.toml"
+    launch = "".join(f"{name} = {json.dumps(value)}\n" for name, value in {**LAUNCH, "stop_grace": "1s"}.items())
     spec.write_text(
         f'model = "kimi-k2-tiny"\n\n[engine]\nname = "vllm-cpu"\nimage = "{IMAGE}"\n\n'
-        f'[endpoint]\nport = {free_port}\n\n[launch]\nstart_timeout = "20s"\nstop_grace = "1s"\n'
+        f"[endpoint]\nport = {free_port}\n\n[launch]\n{launch}"
     )
     return spec
 
@@ -106,15 +144,38 @@ def up(moonpad: Moonpad, spec: Path) -> str:
 
 
 def state_of(moonpad: Moonpad) -> str:
-    return str(moonpad("status", "--json").json["endpoints"][0]["state"])
+    return str(status_of(moonpad)["state"])
+
+
+def client_of(moonpad: Moonpad) -> tuple[int, int]:
+    """(pid, start) of the docker client that is the run's root."""
+    (root,) = keeper_document(moonpad)["roots"]
+    return root["pid"], root["start"]
+
+
+def await_generation(moonpad: Moonpad, number: int) -> None:
+    """Until the engine's nth start is ready."""
+
+    def ready() -> bool:
+        return any(event.get("generation") == number for event in events_of(moonpad, "ready"))
+
+    wait_until(ready, lambda: str([(one["event"], one.get("reason")) for one in events_of(moonpad)]), 30.0)
+
+
+def serves(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as answer:
+            return int(answer.status) == 200
+    except OSError:
+        return False
 
 
 def test_up_status_down(moonpad: Moonpad, docker: Docker, image_spec: Path, free_port: int) -> None:
     docker.start()
     docker.run_other()
     run = up(moonpad, image_spec)
-    assert set(docker.running()) == {f"moonpad-{run}", "other"}
-    (argv,) = [call for call in docker.calls("run") if "other" not in call]
+    assert set(docker.running()) == {f"moonpad-{run}", OTHER}
+    (argv,) = [call for call in docker.calls("run") if OTHER not in call]
     assert argv[argv.index("--publish") + 1] == f"127.0.0.1:{free_port}:{free_port}"
     assert argv[argv.index(IMAGE) :][:3] == [IMAGE, "serve", "/checkpoint"]
     assert argv[argv.index("--host") + 1] == "0.0.0.0"
@@ -125,28 +186,104 @@ def test_up_status_down(moonpad: Moonpad, docker: Docker, image_spec: Path, free
     assert about["engine_version"] is None, "nobody asked the engine in the image"
     down = moonpad("down", "fake", "--json")
     assert (down.code, down.json["was_up"], down.json["killed"]) == (0, True, 0)
-    assert docker.running() == ["other"]
+    assert docker.running() == [OTHER]
     assert docker.stopped() == {f"moonpad-{run}"}
     asked = len(docker.calls("ps"))
     assert state_of(moonpad) == "stopped"
     assert len(docker.calls("ps")) == asked, "what the keeper ended is not asked for again"
 
 
-def test_client_killed(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
-    """Fault 71: the container lives on, and its keeper ends it."""
+# --- the client is killed (71) ---------------------------------------------------------------------------------------
+
+
+def test_client_killed(moonpad: Moonpad, docker: Docker, image_spec: Path, free_port: int) -> None:
+    """The container goes on, with another client for it; nothing is stopped, and no second one is made."""
     docker.start()
     docker.run_other()
     run = up(moonpad, image_spec)
-    owned = owned_of(moonpad)
-    pid, start = keeper_of(moonpad)
-    for client in owned:
-        os.kill(client, signal.SIGKILL)
-    await_gone({pid: start}, 15.0)
-    assert docker.running() == ["other"]
+    container = docker.id_of(f"moonpad-{run}")
+    for count in (1, 2):
+        client = client_of(moonpad)
+        keeper.send(*client, signal.SIGKILL)
+        await_event(moonpad, "reattached", count=count)
+        wait_until(lambda client=client: client_of(moonpad) != client, lambda: "the old root", 5.0)  # type: ignore[misc]
+        assert serves(free_port)
+        status = await_state(moonpad, "ready")
+        assert status["pid"] == client_of(moonpad)[0]
+    assert cmdline_of(client_of(moonpad)[0]).endswith(f"attach --no-stdin moonpad-{run}")
+    assert docker.id_of(f"moonpad-{run}") == container
+    assert len(docker.calls("run")) == 2, "ours and the other one"
+    assert docker.stopped() == set()
+    down = moonpad("down", "fake", "--json")
+    assert (down.code, down.json["killed"]) == (0, 0), "INT went through the client that came later"
+    assert docker.running() == [OTHER]
     assert docker.stopped() == {f"moonpad-{run}"}
-    status = moonpad("status", "--json").json["endpoints"][0]
-    assert status["state"] == "failed"
-    assert "SIGKILL" in status["because"]
+
+
+def test_client_killed_before_ready(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
+    """`up` goes on waiting, and gets what it waits for."""
+    docker.start(FAKE_LOAD_S="2")
+    starting = moonpad.start("up", str(image_spec), "--json")
+    await_event(moonpad, "phase")
+    keeper.send(*client_of(moonpad), signal.SIGKILL)
+    stdout, stderr = starting.communicate(timeout=60)
+    assert starting.returncode == 0, stderr
+    assert len(events_of(moonpad, "reattached")) == 1
+    assert docker.running() == [f"moonpad-{json.loads(stdout)['run']}"]
+    assert moonpad("down").code == 0
+
+
+def test_client_killed_before_its_container_runs(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
+    """A container that was made and is never started: nothing runs, and it is taken away."""
+    docker.start()
+    starting = moonpad.start("up", str(image_spec), FAKE_START_DELAY_S="30")
+    wait_until(docker.made, lambda: "no container is made", 20.0)
+    keeper.send(*client_of(moonpad), signal.SIGKILL)
+    _, stderr = starting.communicate(timeout=60)
+    assert starting.returncode == 4
+    assert "SIGKILL" in stderr
+    assert docker.made() == []
+    assert state_of(moonpad) == "failed"
+
+
+def test_stopped_from_outside(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
+    """`docker stop` by somebody else: it has ended, and nobody pretends otherwise."""
+    docker.start()
+    docker.run_other()
+    run = up(moonpad, image_spec)
+    docker.call("stop", "-t", "2", f"moonpad-{run}").communicate(timeout=20)
+    status = await_state(moonpad, "failed")
+    assert "engine ended" in status["because"]
+    assert events_of(moonpad, "reattached") == []
+    assert docker.running() == [OTHER]
+    assert moonpad("down", "--json").json["was_up"] is False
+
+
+def test_stopped_from_outside_without_a_client(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
+    """The client that came later says how it ended, as the first one would."""
+    docker.start()
+    run = up(moonpad, image_spec)
+    keeper.send(*client_of(moonpad), signal.SIGKILL)
+    await_event(moonpad, "reattached")
+    docker.call("rm", "--force", f"moonpad-{run}").communicate(timeout=20)
+    assert "exit 137" in await_state(moonpad, "failed")["because"]
+
+
+def test_restarted_under_the_same_name(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
+    """A generation's container is removed before the next one is made."""
+    set_launch(image_spec, restarts=1)
+    docker.start()
+    run = up(moonpad, image_spec)
+    first = docker.id_of(f"moonpad-{run}")
+    docker.call("stop", "-t", "0", f"moonpad-{run}").communicate(timeout=20)
+    await_generation(moonpad, 2)
+    assert docker.id_of(f"moonpad-{run}") != first
+    assert docker.running() == [f"moonpad-{run}"]
+    assert moonpad("down").code == 0
+    assert docker.running() == []
+
+
+# --- Ctrl-C (7) ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -154,44 +291,172 @@ def test_ctrl_c(moonpad: Moonpad, docker: Docker, image_spec: Path, seed: int) -
     """Fault 7 for this path: wherever it strikes, before, in or after the client's request, no container is left."""
     docker.start(FAKE_LOAD_S="1.5")
     docker.run_other()
-    code = interrupt_after(moonpad, image_spec, random.Random(seed).uniform(0.5, 2.0))
+    code = interrupt_after(moonpad, image_spec, random.Random(seed).uniform(0.5, 3.0))
     assert code in (130, 0, -2)
     if code == 0:
         moonpad("down", "fake")
-    assert docker.running() == ["other"]
+    assert docker.running() == [OTHER]
+
+
+# --- the keeper is killed (8) ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("client_too", [False, True])
 def test_keeper_killed(moonpad: Moonpad, docker: Docker, image_spec: Path, client_too: bool) -> None:
-    """Faults 8 and 71: status asks for the container by its label, `down` ends it and no other."""
+    """Status asks for the container by its label, `down` ends it and no other."""
     docker.start(FAKE_IGNORE_TERM="1")
     docker.run_other()
     run = up(moonpad, image_spec)
-    owned = owned_of(moonpad)
+    processes = everybody(moonpad)
+    client, began = client_of(moonpad)
     pid, start = keeper_of(moonpad)
     keeper.send(pid, start, signal.SIGKILL)
     await_gone({pid: start}, 5.0)
     if client_too:
-        for client, began in owned.items():
-            keeper.send(client, began, signal.SIGKILL)
-        await_gone(owned, 5.0)
-    status = moonpad("status", "--json").json["endpoints"][0]
+        keeper.send(client, began, signal.SIGKILL)
+        await_gone(processes, 15.0)
+    status = status_of(moonpad)
     assert (status["state"], f"moonpad-{run} runs" in status["because"]) == ("unattended", True)
     assert docker.calls("ps")[-1][2] == f"label=moonpad.run={run}"
-    assert moonpad("up", str(image_spec), "--json").json["changed"] is False, "adopted, never doubled"
+    again = moonpad("up", str(image_spec), "--json")
+    assert again.code == 0, again.stderr
+    assert again.json["changed"] is False, "adopted, never doubled"
     down = moonpad("down", "--json")
     assert (down.code, down.json["was_up"]) == (0, True), down.stderr
-    assert docker.running() == ["other"]
+    assert docker.running() == [OTHER]
     assert docker.stopped() == {f"moonpad-{run}"}
     assert state_of(moonpad) == "stopped"
     assert moonpad("down", "--json").json["was_up"] is False
 
 
-def test_daemon_away(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
-    """Nobody can say whether the container runs: it is not taken for stopped, and `down` says that contact is lost."""
+# --- the daemon goes away (72) ---------------------------------------------------------------------------------------
+
+
+def test_daemon_restarted(moonpad: Moonpad, docker: Docker, image_spec: Path, free_port: int) -> None:
+    """Away for a while, the engine serving all the time: its state is asked for, no second container is made."""
+    docker.start()
+    docker.run_other()
+    run = up(moonpad, image_spec)
+    container = docker.id_of(f"moonpad-{run}")
+    client = client_of(moonpad)
+    asked = len(docker.calls("ps"))
+    docker.kill()
+    await_gone(dict([client]), 10.0)
+    # Asked three times and more with nobody there: how it is, is not known, and nothing is done about it.
+    wait_until(lambda: len(docker.calls("ps")) >= asked + 3, lambda: "nobody asks", 20.0)
+    assert serves(free_port)
+    assert state_of(moonpad) in ("ready", "unattended")
+    assert events_of(moonpad, "stopping") == []
+    docker.start()
+    await_event(moonpad, "reattached")
+    await_state(moonpad, "ready")
+    assert docker.id_of(f"moonpad-{run}") == container
+    assert len(docker.calls("run")) == 2, "ours and the other one"
+    assert docker.stopped() == set()
+    assert moonpad("down").code == 0
+    assert docker.running() == [OTHER]
+
+
+def test_daemon_restarted_during_the_start(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
+    docker.start(FAKE_LOAD_S="2")
+    starting = moonpad.start("up", str(image_spec), "--json")
+    await_event(moonpad, "phase")
+    client = client_of(moonpad)
+    docker.kill()
+    await_gone(dict([client]), 10.0)
+    docker.start()
+    _, stderr = starting.communicate(timeout=60)
+    assert starting.returncode == 0, stderr
+    assert len(docker.calls("run")) == 1
+    assert moonpad("down").code == 0
+
+
+def test_daemon_that_takes_its_containers_with_it(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
+    """Without live-restore: once it is back it says that nothing runs, and that is an end like any other."""
+    set_launch(image_spec, restarts=1)
+    docker.start()
+    run = up(moonpad, image_spec)
+    client = client_of(moonpad)
+    docker.end()
+    await_gone(dict([client]), 10.0)
+    docker.start()
+    await_generation(moonpad, 2)
+    assert events_of(moonpad, "reattached") == []
+    assert docker.running() == [f"moonpad-{run}"]
+    assert len(docker.calls("run")) == 2
+    assert moonpad("down").code == 0
+
+
+def test_daemon_away_during_down(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
+    """What stops the container is tried until the daemon is there."""
+    set_launch(image_spec, stop_grace="20s")
+    docker.start()
+    run = up(moonpad, image_spec)
+    docker.kill()
+    stopping = moonpad.start("down", "fake", "--json")
+    wait_until(lambda: len(docker.calls("rm")) >= 2, lambda: "nobody tries", 20.0)
+    assert stopping.poll() is None, "nobody says that it is down"
+    docker.start()
+    stdout, stderr = stopping.communicate(timeout=60)
+    assert stopping.returncode == 0, stderr
+    assert json.loads(stdout)["was_up"] is True
+    assert docker.running() == []
+    assert docker.stopped() == {f"moonpad-{run}"}
+    assert state_of(moonpad) == "stopped"
+
+
+def test_daemon_away_for_good(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
+    """`down` does not know, and says so, until the daemon answers; meanwhile nothing is started in its place."""
+    docker.start()
+    run = up(moonpad, image_spec)
+    docker.kill()
+    for _ in range(2):
+        down = moonpad("down", "fake")
+        assert down.code == 6
+        assert "the container of fake may be left" in down.stderr
+        assert keeper_document(moonpad)["after_stop"], "it is still to be done"
+    assert state_of(moonpad) == "unattended"
+    assert moonpad("up", str(image_spec)).code in (0, 3, 6), "adopted or refused, never doubled"
+    docker.start()
+    assert docker.running() == [f"moonpad-{run}"]
+    assert f"moonpad-{run} runs" in status_of(moonpad)["because"]
+    assert moonpad("down", "fake").code == 0
+    assert docker.running() == []
+    assert state_of(moonpad) == "stopped"
+    assert len(docker.calls("run")) == 1
+
+
+def test_no_restart_while_nobody_can_say(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
+    """The gang has ended, what it may have left cannot be removed: another container beside it is never started."""
+    set_launch(image_spec, restarts=3)
+    docker.start()
+    up(moonpad, image_spec)
+    docker.kill()
+    pid, start = keeper_of(moonpad)
+    answer = tell(moonpad, {"do": "cycle", "reason": "as the controller asks for a hung engine"})
+    assert answer == {"ok": True}
+    await_gone({pid: start}, 60.0)
+    document = keeper_document(moonpad)
+    assert (document["state"], document["generation"], bool(document["after_stop"])) == ("failed", 1, True)
+    docker.start()
+    assert len(docker.calls("run")) == 1
+    assert moonpad("down", "fake").code == 0
+    assert docker.running() == []
+
+
+def tell(moonpad: Moonpad, request: dict[str, Any]) -> dict[str, Any]:
+    """The keeper's answer."""
+    from moonpad.run.control import tell as tell_keeper
+    from moonpad.store.run_folder import RunFolder
+
+    return tell_keeper(RunFolder("fake", run_folder(moonpad)), request.pop("do"), **request)
+
+
+def test_daemon_away_and_nobody_left(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
+    """No keeper, no client, no daemon: not taken for stopped."""
     docker.start(FAKE_IGNORE_TERM="1")
     up(moonpad, image_spec)
-    processes = dict([keeper_of(moonpad), *owned_of(moonpad).items()])
+    processes = everybody(moonpad)
     for pid, start in processes.items():
         keeper.send(pid, start, signal.SIGKILL)
     await_gone(processes, 5.0)
@@ -200,11 +465,51 @@ def test_daemon_away(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None
     down = moonpad("down", "fake")
     assert down.code == 6
     assert "Cannot connect to the Docker daemon" in down.stderr
-    (docker.place / "socket").unlink()
     docker.start()
     assert state_of(moonpad) == "failed", "the daemon took the container with it"
     assert moonpad("down", "fake").code == 0
     assert state_of(moonpad) == "stopped"
+
+
+def test_daemon_that_does_not_answer(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
+    """It hangs: no command of ours does."""
+    docker.start()
+    up(moonpad, image_spec)
+    assert docker.daemon is not None
+    keeper.send(*client_of(moonpad), signal.SIGKILL)
+    await_event(moonpad, "reattached")
+    docker.daemon.send_signal(signal.SIGSTOP)
+    try:
+        assert state_of(moonpad) in ("ready", "unattended")
+        pid, start = keeper_of(moonpad)
+        keeper.send(pid, start, signal.SIGKILL)
+        await_gone({pid: start}, 5.0)
+        assert "timed out" in status_of(moonpad)["because"]
+    finally:
+        docker.daemon.send_signal(signal.SIGCONT)
+    assert moonpad("down", "fake").code == 0
+    assert docker.running() == []
+
+
+# --- what stands in the client's arguments ---------------------------------------------------------------------------
+
+
+def test_hostile_names(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
+    """Fault 51 for this path: a folder and a name arrive at the daemon and the engine as they stand in the spec."""
+    text = "a,\"b' $(touch pwned)"
+    # Copied: what a container gets to see may hold no link that leads out.
+    model = shutil.copytree(ROOT / "src" / "moonpad" / "catalog" / "kimi-k2-tiny", moonpad.home / text)
+    spec = image_spec.read_text().replace('"kimi-k2-tiny"', json.dumps(f"./{text}"), 1)
+    image_spec.write_text(f"served_name = {json.dumps(text)}\n{spec}")
+    docker.start()
+    up(moonpad, image_spec)
+    (argv,) = docker.calls("run")
+    inside = argv[argv.index(IMAGE) :]
+    assert inside[inside.index("--served-model-name") + 1] == text
+    field = f"src={model}".replace('"', '""')
+    assert argv[argv.index("--mount") + 1] == f'type=bind,"{field}",dst=/checkpoint,readonly'
+    assert not list(moonpad.home.parent.rglob("pwned"))
+    assert moonpad("down").code == 0
 
 
 def test_key_never_in_argv(moonpad: Moonpad, docker: Docker, image_spec: Path, free_port: int) -> None:
@@ -218,8 +523,10 @@ def test_key_never_in_argv(moonpad: Moonpad, docker: Docker, image_spec: Path, f
     with pytest.raises(urllib.error.HTTPError, match="401"):
         urllib.request.urlopen(asked, timeout=5)
     shown = (docker.place / "calls.jsonl").read_text()
-    for pid in [*owned_of(moonpad), keeper_of(moonpad)[0]]:
-        shown += Path(f"/proc/{pid}/cmdline").read_text()
+    keeper.send(*client_of(moonpad), signal.SIGKILL)
+    await_event(moonpad, "reattached")
+    for pid in everybody(moonpad):
+        shown += cmdline_of(pid)
     for path in moonpad.state.rglob("*"):
         if path.is_file():
             shown += path.read_text(errors="replace")

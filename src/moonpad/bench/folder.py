@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +26,8 @@ class RunFiles:
             UsageError: the folder cannot be written, or holds a run already.
         """
         self._folder = folder
+        self._count = 0
+        self._bytes = 0
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._lines = (folder / REQUESTS_FILE).open("xb", buffering=0)
@@ -37,30 +41,46 @@ class RunFiles:
     def append(self, record: RequestRecord) -> None:
         """
         Raises:
-            CheckFailed: the line could not be written; the lines before it are there.
+            CheckFailed: the line could not be written; the lines before it are there, and nothing else.
         """
         line = orjson.dumps(record) + b"\n"
         try:
             written = self._lines.write(line)
+            if written != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
-            raise self._lost(REQUESTS_FILE, error.strerror) from error
-        if written != len(line):
-            raise self._lost(REQUESTS_FILE, f"{written} of {len(line)} bytes fitted")
+            with suppress(OSError):  # readers leave a torn line out; without it nobody need know that there was one
+                self._lines.truncate(self._bytes)
+                self._lines.seek(self._bytes)
+            raise self._lost(REQUESTS_FILE, error) from error
+        self._count += 1
+        self._bytes += len(line)
 
     def finish(self, document: dict[str, Any]) -> None:
-        """Writes the result: the whole one or none."""
-        fresh = self._folder / f".{RESULT_FILE}.{os.getpid()}"
+        """Writes the result: the whole one or none.
+
+        Raises:
+            CheckFailed: it could not be written; the lines of the requests are there.
+        """
+        fresh = self._folder / f".{RESULT_FILE}.{os.getpid()}.part"
         try:
-            fresh.write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
+            os.fsync(self._lines.fileno())
+            with fresh.open("wb") as file:
+                file.write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
             fresh.replace(self._folder / RESULT_FILE)
         except OSError as error:
-            raise self._lost(RESULT_FILE, error.strerror) from error
+            with suppress(OSError):
+                fresh.unlink()
+            raise self._lost(RESULT_FILE, error) from error
 
     def close(self) -> None:
         self._lines.close()
 
-    def _lost(self, name: str, why: str | None) -> CheckFailed:
+    def _lost(self, name: str, error: OSError) -> CheckFailed:
         return CheckFailed(
-            f"{self._folder / name} could not be written: {why}",
-            remedy=f"free some space; what was measured before is in {self._folder / REQUESTS_FILE}",
+            f"{self._folder / name} could not be written: {error.strerror}; "
+            f"{self._count} requests are saved in {self._folder / REQUESTS_FILE}",
+            remedy="free some space, or name a folder on another disk with --out",
         )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 if TYPE_CHECKING:
     from moonpad.store.run_folder import RunFolder
+
+LOOK_S = 0.2
 
 
 def logs(
@@ -30,31 +32,37 @@ def logs(
     tail
         How many of the last lines to show first.
     """
-    from moonpad.cli.output import clean, out
+    from moonpad.observe.log_tail import last_lines
     from moonpad.run.endpoints import find_run
     from moonpad.run.truth import is_kept
 
     folder = find_run(target)
-    if not follow_:
-        if folder.log_path.exists():
-            with folder.log_path.open(encoding="utf-8", errors="replace") as lines:
-                for line in deque(lines, maxlen=tail):
-                    out().print(clean(line.rstrip("\n")))
+    if follow_:
+        follow(folder, lambda: is_kept(folder), tail=tail)
         return
-    follow(folder, lambda: is_kept(folder))
+    _show(last_lines(folder.log_path, tail))
 
 
-def follow(folder: RunFolder, goes_on: Callable[[], bool]) -> None:
-    """Prints the log and its new lines until the run ends."""
-    from moonpad.cli.output import clean, out
+def follow(folder: RunFolder, goes_on: Callable[[], bool], *, tail: int | None = None) -> None:
+    """Prints the log, or its last `tail` lines, and its new lines until the run ends."""
     from moonpad.observe.log_tail import LogTail
 
-    tail = LogTail(folder.log_path)
+    path = folder.log_path
+    log = LogTail(path) if tail is None else LogTail.from_last(path, tail)
     while True:
         last_look = not goes_on()
-        while lines := tail.lines():
-            for line in lines:
-                out().print(clean(line.rsplit("\r", 1)[-1]))
+        _show(log.until_end())
         if last_look:
+            _show([last] if (last := log.open_line()) else [])
             return
-        time.sleep(0.2)
+        time.sleep(LOOK_S)
+
+
+def _show(lines: Iterable[str]) -> None:
+    """Of a progress bar that redraws itself, the last state. Not by rich: a flood is 100,000 lines a second."""
+    from moonpad.cli.output import clean
+
+    for line in lines:
+        text = line.rstrip("\r").rsplit("\r", 1)[-1]
+        sys.stdout.write((text if text.isprintable() else clean(text)) + "\n")
+    sys.stdout.flush()

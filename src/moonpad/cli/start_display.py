@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from moonpad.cli.output import clean, err
-from moonpad.engines.log_grammar import Progress
-from moonpad.observe.start import Healthy, Ready, Sign
 from moonpad.values.units import duration
 
 if TYPE_CHECKING:
@@ -17,10 +16,11 @@ if TYPE_CHECKING:
 
 
 class StartDisplay:
-    """Shows the signs of a start as they come."""
+    """Shows the events of a start as they come; `also` is shown them too."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, also: Callable[[Mapping[str, Any]], None] | None = None) -> None:
         self._name = name
+        self._also = also
         self._begun = time.monotonic()
         self._phase = "starting the engine"
         self._bar: Bar | None = None
@@ -50,18 +50,24 @@ class StartDisplay:
         if self._bar is not None:
             self._bar.stop()
 
-    def show(self, sign: Sign) -> None:
-        match sign:
-            case Progress(phase, percent, figures):
-                text = phase
-                if "kv_tokens" in figures:
-                    text = f"KV cache: {int(figures['kv_tokens']):,} tokens"
+    def show(self, event: Mapping[str, Any]) -> None:
+        if self._also is not None:
+            self._also(event)
+        match event.get("event"):
+            case "phase":
+                text = str(event.get("phase"))
+                if "kv_tokens" in event:
+                    text = f"KV cache: {int(event['kv_tokens']):,} tokens"
                     self._keep(text)
-                self._update(text, percent)
-            case Healthy():
+                self._update(text, event.get("percent"))
+            case "healthy":
                 self._update("asking for one real token", None)
-            case Ready(token_s):
-                self._keep(f"first real token after {duration(token_s)}")
+            case "ready":
+                self._keep(f"first real token after {duration(float(event.get('token_s', 0.0)))}")
+            case "controller_ended":
+                self._keep(f"its controller ended ({event.get('how')}), and is started again")
+            case "stopping":
+                self._update(f"stopping: {event.get('reason')}", None)
 
     def _update(self, phase: str, percent: int | None) -> None:
         changed = phase != self._phase

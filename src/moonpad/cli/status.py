@@ -21,7 +21,7 @@ def status(target: str | None = None, *, json: Annotated[bool, Parameter(negativ
     json
         Print one JSON document on stdout.
     """
-    from moonpad.cli.output import emit_json, next_command, out
+    from moonpad.cli.output import clean, emit_json, next_command, out
     from moonpad.run.endpoints import find_run
     from moonpad.store.run_folder import current_runs
 
@@ -34,40 +34,56 @@ def status(target: str | None = None, *, json: Annotated[bool, Parameter(negativ
         next_command("moonpad up SPEC.toml")
         return
     for row in rows:
-        out().print(f"{row['name']}: {row['state']} ({row['because']})")
+        out().print(clean(f"{row['name']}: {row['state']}{_steadiness(row)} ({row['because']})"))
+        if row["state"] == UNKNOWN:
+            continue
         out().print(f"  {row['base_url']}  model {row['model']}  engine {row['engine']}  pid {row['pid'] or '-'}")
         out().print(f"  since {row['since']}{_kv_words(row['kv_tokens'])}")
     up = [row for row in rows if row["state"] == "ready"]
-    next_command(f"moonpad verify {up[0]['spec']}" if up else f"moonpad up {rows[0]['spec']}")
+    next_command(f"moonpad verify {up[0]['spec']}" if up else f"moonpad up {rows[0]['spec']}".rstrip())
 
 
 def _row(folder: RunFolder) -> dict[str, Any]:
-    from moonpad.run.endpoints import endpoint_of
+    from moonpad.store.schema import SchemaTooNew
+
+    try:
+        return _known_row(folder)
+    except SchemaTooNew as error:
+        return {**_NOTHING, "name": folder.name, "state": UNKNOWN, "because": error.message, "run": folder.run_id}
+
+
+def _known_row(folder: RunFolder) -> dict[str, Any]:
+    from moonpad.run.endpoints import keyless_endpoint_of
     from moonpad.run.truth import truth_of
-    from moonpad.values.errors import PreflightRefused
 
     about = folder.about()
-    try:
-        endpoint = endpoint_of(folder)
-    except PreflightRefused:
-        endpoint = None  # its key is not at hand: the state can be told, the endpoint cannot be asked
-    truth = truth_of(folder, endpoint)
-    events = list(folder.events())
-    since = next((event["at"] for event in reversed(events) if event.get("event") in _CHANGES), None)
-    kv_tokens = next((int(event["kv_tokens"]) for event in events if "kv_tokens" in event), None)
+    truth = truth_of(folder, keyless_endpoint_of(folder))
+    since = folder.last_event(*_CHANGES)
+    kv_tokens = next((int(event["kv_tokens"]) for event in folder.events() if "kv_tokens" in event), None)
     return {
         "name": folder.name,
         "state": str(truth.state),
         "because": truth.because,
+        "stable": truth.stable,
+        "restarts": truth.restarts,
         "base_url": about.get("base_url", ""),
         "model": about.get("served_name", ""),
         "engine": about.get("engine", ""),
         "pid": truth.engine_pid,
-        "since": time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(since)) if since else "",
+        "keeper_pid": truth.keeper_pid,
+        "controller_pid": truth.controller_pid,
+        "since": time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(since["at"])) if since else "",
         "run": folder.run_id,
         "spec": about.get("spec", ""),
         "kv_tokens": {"planned": folder.memory().get("kv_tokens"), "measured": kv_tokens},
     }
+
+
+def _steadiness(row: dict[str, Any]) -> str:
+    """`, stable, 2 restarts`, as far as there is something to say."""
+    said = (", stable" if row["stable"] else ", not stable yet") if row["state"] == "ready" else ""
+    restarts = row["restarts"]
+    return said + (f", {restarts} restart{'s' * (restarts != 1)}" if restarts else "")
 
 
 def _kv_words(kv_tokens: dict[str, Any]) -> str:
@@ -82,4 +98,20 @@ def _kv_words(kv_tokens: dict[str, Any]) -> str:
     return f"{said}, as planned" if measured == planned["value"] else f"{said}, {difference:+.1%} of the plan"
 
 
-_CHANGES = frozenset({"spawned", "ready", "stopped", "failed"})
+UNKNOWN = "unknown"
+"""The state of a run that a newer moonpad keeps: nobody here can say what it is."""
+
+_CHANGES = ("spawned", "ready", "stalled", "recovered", "ended", "stopped", "failed")
+_NOTHING: dict[str, Any] = {
+    "stable": False,
+    "restarts": 0,
+    "base_url": "",
+    "model": "",
+    "engine": "",
+    "pid": None,
+    "keeper_pid": None,
+    "controller_pid": None,
+    "since": "",
+    "spec": "",
+    "kv_tokens": {"planned": None, "measured": None},
+}

@@ -13,11 +13,16 @@ from cyclopts import Parameter
 from moonpad.values.errors import PreflightRefused
 
 if TYPE_CHECKING:
+    from moonpad.cli.foreground import Foreground
     from moonpad.facts.probe import Unknown
     from moonpad.run.expected import Expected
     from moonpad.run.prepare import Prepared
     from moonpad.run.up import Started
     from moonpad.store.run_folder import RunFolder
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: a request to stop, as Ctrl-C is, and from a service manager nothing out of the ordinary."""
 
 
 def up(
@@ -36,7 +41,7 @@ def up(
     no_wait
         Return once the engine is spawned; `moonpad status` says when it is ready.
     foreground
-        Stay, show the log, and stop the engine with this command.
+        Stay, show the log, and stop the engine with this command: under systemd, or as a container's first process.
     json
         Print one JSON document on stdout.
     """
@@ -54,25 +59,35 @@ def up(
     prepared = prepare(load_spec(spec))
     running = current_run(prepared.spec.name)
     if running is not None and _is_up(running):
-        _already(running, prepared, spec, json)
+        _already(running, prepared, spec, no_wait=no_wait, json=json)
         return
     expected = _preflight(prepared)
     _start(prepared, spec, expected, no_wait=no_wait, foreground=foreground, json=json)
 
 
 def _is_up(folder: RunFolder) -> bool:
-    from moonpad.run.truth import UP, truth_of
+    """Raises PreflightRefused where it is being stopped: in a moment the name is free."""
+    from moonpad.run.truth import truth_of
 
-    return truth_of(folder, None).state in UP
+    truth = truth_of(folder, None)
+    if truth.stopping:
+        raise PreflightRefused(
+            f"{folder.name} {truth.because if 'is being stopped' in truth.because else 'is being stopped'}",
+            remedy="try again in a moment; moonpad status says how far it is",
+        )
+    return truth.up
 
 
-def _already(folder: RunFolder, prepared: Prepared, spec: Path, json: bool) -> None:
+def _already(folder: RunFolder, prepared: Prepared, spec: Path, *, no_wait: bool, json: bool) -> None:
     """A second `up` changes nothing and says so; with another spec under the same name it is refused."""
-    from moonpad.cli.output import emit_json, next_command, out
+    from dataclasses import asdict
+
+    from moonpad.cli.output import emit_json, next_command, note, out
     from moonpad.run.endpoints import endpoint_of
     from moonpad.run.truth import truth_of
 
-    if folder.about().get("digest") != prepared.digest:
+    about = folder.about()
+    if about.get("digest") != prepared.digest:
         raise PreflightRefused(
             f"{folder.name} is up with another spec or engine", remedy=f"moonpad down {folder.name}, then up again"
         )
@@ -83,7 +98,12 @@ def _already(folder: RunFolder, prepared: Prepared, spec: Path, json: bool) -> N
         )
         return
     out().print(f"No change: {folder.name} is up already ({truth.state}), pid {truth.engine_pid or 'unknown'}.")
-    next_command(f"moonpad verify {spec}" if truth.state == "ready" else "moonpad status")
+    if about.get("policy") not in (None, asdict(prepared.policy)):
+        note("note: [launch] of the spec has changed since; it counts from the next start on")
+    if truth.state == "ready":
+        next_command(f"moonpad verify {spec}")
+    elif not no_wait:
+        next_command("moonpad status")
 
 
 def _preflight(prepared: Prepared) -> Expected | Unknown:
@@ -119,32 +139,64 @@ def _start(
     from moonpad.cli.output import emit_json, next_command, out
     from moonpad.cli.start_display import StartDisplay
     from moonpad.run.launch import interrupts_held
-    from moonpad.run.up import await_ready, launch, note_facts, stop_after_interrupt
+    from moonpad.run.up import await_ready, launch, note_facts
 
+    stay = _foreground(prepared) if foreground else None
     folder: RunFolder | None = None
     try:
         with interrupts_held():
             folder = launch(prepared, command_age_s=_command_age_s(), foreground=foreground)
+        _say_taken_over(folder)
         note_facts(folder, expected)
-        if no_wait:
+        if no_wait and stay is None:
             _ignore_signals()
             _say_spawned(folder, prepared, json)
             return
-        with StartDisplay(prepared.spec.name) as display:
-            started = await_ready(folder, prepared, display.show, expected)
-        if not foreground:
+        with StartDisplay(prepared.spec.name, stay.show if stay else None) as display:
+            started = await_ready(folder, prepared, display.show, expected, stay.tick if stay else lambda: None)
+        if stay is None:
             _ignore_signals()  # it is up and said so: a Ctrl-C from here on comes too late to mean the start
         if json:
             emit_json(_as_json(started, prepared))
         else:
             out().print(f"{prepared.spec.name} is ready at {prepared.endpoint.base_url} after {started.seconds:.1f} s")
             next_command(f"moonpad verify {spec}")
-        if foreground:
-            _follow(folder)
-    except KeyboardInterrupt:
-        if folder is not None:
-            stop_after_interrupt(folder, prepared)
-        raise
+        if stay is not None:
+            stay.follow(folder)
+    except KeyboardInterrupt as interrupt:
+        _stop(folder, prepared, stay)
+        if stay is None or not isinstance(interrupt, Terminated):
+            raise
+
+
+def _foreground(prepared: Prepared) -> Foreground:
+    from moonpad.cli.foreground import Foreground
+
+    return Foreground(prepared)
+
+
+def _stop(folder: RunFolder | None, prepared: Prepared, stay: Foreground | None) -> None:
+    from moonpad.run.up import START_PATIENCE_S, stop_after_interrupt
+
+    if folder is None:
+        return
+    if stay is not None:
+        stay.say_stopping()
+    # Once it is ready it has requests, and the time of any other stop.
+    patience_s = None if stay is not None and stay.is_ready else START_PATIENCE_S
+    stop_after_interrupt(folder, prepared, patience_s=patience_s)
+
+
+def _say_taken_over(folder: RunFolder) -> None:
+    """Fault 17: the lock of a keeper that was killed stood no more in the way."""
+    from moonpad.cli.output import note
+
+    if (event := folder.event("lock_taken_over")) is None:
+        return
+    holder = event.get("holder") or {}
+    who = f"{holder.get('user', 'somebody')} on {holder.get('host', 'this host')}"
+    since = f"at {holder.get('at', 'an unknown time')}, and whose keeper (pid {holder.get('pid', 'unknown')}) is gone"
+    note(f"warning: took over the lock of run {holder.get('run', 'unknown')}, which {who} started {since}")
 
 
 def _say_spawned(folder: RunFolder, prepared: Prepared, json: bool) -> None:
@@ -170,18 +222,6 @@ def _as_json(started: Started, prepared: Prepared) -> dict[str, Any]:
     }
 
 
-def _follow(folder: RunFolder) -> None:
-    """The log on stdout until the run ends or Ctrl-C."""
-    from moonpad.cli.logs import follow
-    from moonpad.run.truth import is_kept
-    from moonpad.values.errors import LaunchFailed
-
-    follow(folder, lambda: is_kept(folder))
-    ended = folder.event("failed")
-    if ended is not None:
-        raise LaunchFailed(f"{folder.name}: {ended['reason']}", remedy=f"the log is {folder.log_path}")
-
-
 def _command_age_s() -> float:
     """Seconds since this command's process was created, its imports included."""
     import psutil
@@ -198,7 +238,7 @@ def _stop_on_signals() -> None:
     """`kill` and a closed terminal stop a start as Ctrl-C does."""
 
     def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
+        raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupt)

@@ -6,6 +6,7 @@ several nodes https://docs.vllm.ai/en/latest/serving/parallelism_scaling.html an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -14,7 +15,7 @@ from moonpad.engines import vllm_read
 from moonpad.engines.base import MetricNames, Reading, refuse_layout, refuse_unsaid
 from moonpad.engines.log_grammar import LogGrammar
 from moonpad.engines.recipe import Recipe
-from moonpad.engines.recorded import has_option, refuse_unknown_flags
+from moonpad.engines.recorded import has_option, recorded, refuse_unknown_flags
 from moonpad.engines.vllm_log import LOG as LOG
 from moonpad.engines.vllm_log import METRICS
 from moonpad.engines.vllm_read import LAYOUT_FLAGS, SETTING_FLAGS
@@ -46,6 +47,10 @@ EAGER_ON_CPU: Final = ("--enforce-eager", "--compilation-config.custom_ops", '["
 # Workers pass tensors through /dev/shm, of which a container has 64 MB by default; 4 GiB is what vLLM's own
 # instructions give it, `docker run --shm-size=4g` (getting_started/installation/cpu).
 SHM_BYTES: Final = 4 * GIB
+
+# Without it a stop aborts every request that runs. With it new ones are refused at the first signal: by 0.32.0 with a
+# status of 500 ("cannot schedule new futures after shutdown"), while /health stays 200 and /metrics goes on.
+DRAIN: Final = "--shutdown-timeout"
 
 MASTER_PORT: Final = 29501  # the default of --master-port
 DATA_PARALLEL_PORT: Final = 13345  # the one of vLLM's examples; the option has no default
@@ -139,7 +144,7 @@ class Vllm:
             ),
             ready=HttpProbe(API) if head else AliveProbe(),
             start_budget_s=plan.start_budget_s,
-            stop=Stop(grace_s=plan.stop_grace_s),
+            stop=Stop(grace_s=plan.stop_grace_s, drain_s=self._drain_s(plan, runtime)),
         )
 
     def _argv(self, plan: Plan, runtime: Runtime, spread: _Spread, rank: int) -> Iterator[Arg]:
@@ -169,6 +174,8 @@ class Vllm:
                 yield from ("--reasoning-parser", serving.reasoning_parser)
         if serving.trust_remote_code:
             yield "--trust-remote-code"
+        if drain_s := self._drain_s(plan, runtime):
+            yield from (DRAIN, str(math.ceil(drain_s)))  # it takes whole seconds
         yield from plan.extra_args
 
     def _switches(self, plan: Plan) -> Iterator[str]:
@@ -202,6 +209,17 @@ class Vllm:
                 yield from (("VLLM_CPU_OMP_THREADS_BIND", "nobind"), ("OMP_NUM_THREADS", "1"))
         if plan.serving.keyed and head:
             yield "VLLM_API_KEY", SecretRef("api_key")  # read by vLLM in place of --api-key, which `ps` would show
+
+    def _drain_s(self, plan: Plan, runtime: Runtime) -> float:
+        """0 where the version is not known to have the option, or the user's own arguments say something else."""
+        if plan.drain_s is None or any(arg.partition("=")[0] == DRAIN for arg in plan.extra_args):
+            return 0.0
+        if plan.engine_version:
+            has = recorded(self.program, plan.engine_version) is not None and self._knows(plan, DRAIN)
+        else:
+            # The environment that moonpad made is the recipe's, and the recipe's version has it (a test asks).
+            has = self.recipe is not None and not isinstance(runtime, Image)
+        return plan.drain_s if has else 0.0
 
     def _knows(self, plan: Plan, flag: str) -> bool:
         return has_option(self.program, plan.engine_version, flag)

@@ -1,34 +1,212 @@
-"""Follows a log file in bounded pieces: a flood or an endless line costs no memory."""
+"""Follows a log file in bounded pieces: a flood or an endless line costs no memory.
+
+A log that is rotated has its older parts beside it: `engine.log.1` is the part before `engine.log`, `.2` the one before
+that. A part gets there in one of two ways. The log is renamed, and its writers go on in a new one; or it is copied and
+cut to nothing, and its writers go on in the same. Readers walk through the parts as through one file.
+"""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import islice, pairwise
 from pathlib import Path
+from typing import Final
 
-PIECE_BYTES = 1 << 20
-LINE_BYTES = 1 << 16
+from moonpad.store.lines import lines_from_end, lines_of, pieces_of
+
+PIECE_BYTES: Final = 1 << 20
+LINE_BYTES: Final = 1 << 16
+ROTATIONS: Final = 3
+
+Identity = tuple[int, int]
+"""A file's device and number, whatever it is called."""
 
 
 class LogTail:
-    """New lines of a growing file since the last look. Lines over 64 KiB are cut there."""
+    """New lines of a growing file since the last look. Lines over 64 KiB are cut there; of a longer one that redraws
+    itself by `\\r`, as progress bars do, the last drawing is kept.
+
+    Of a log that was rotated meanwhile the rest is read first, then the parts that follow; one that was truncated, and
+    copied nowhere, is read again from its start. Its file and the part before that are held open, so that their
+    numbers stay their own.
+    """
 
     def __init__(self, path: Path, start: int = 0) -> None:
         self._path = path
         self._offset = start
         self._rest = b""
+        self._handle = -1
+        self._older = -1  # the part before the one that is read, as it was when that was opened
+        self._at_end = False
+
+    @classmethod
+    def from_last(cls, path: Path, count: int) -> LogTail:
+        """At the beginning of the last `count` lines, in an older part of the log where the current one is short."""
+        tail = cls(path)
+        for part, before in pairwise(_parts(path)):
+            older = _open(before)
+            with suppress(OSError), part.open("rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                begins = [begin for begin, _ in islice(lines_from_end(file, 0, size), max(count, 0))]
+                count -= len(begins)
+                tail._turn_to(os.dup(file.fileno()), begins[-1] if begins else size, older)
+                older = -1
+            _close(older)
+            if count <= 0 and tail._handle >= 0:
+                break
+        return tail
 
     def lines(self) -> list[str]:
-        """The lines completed since the last call; at most 1 MiB is read a call."""
-        try:
-            with self._path.open("rb") as file:
-                file.seek(self._offset)
-                data = file.read(PIECE_BYTES)
-        except FileNotFoundError:
-            return []
-        self._offset += len(data)
-        *whole, rest = (self._rest + data).split(b"\n")
-        self._rest = rest[:LINE_BYTES]
-        return [line[:LINE_BYTES].decode("utf-8", "replace") for line in whole]
+        """The lines completed since the last call; at most 1 MiB is read a call. None is no proof that the end was
+        reached: the piece may belong to one long line."""
+        return [_text(line) for line in self._whole()]
+
+    def until_end(self) -> Iterator[str]:
+        """The lines up to the present end, however much there is of it."""
+        while True:
+            for line in self._whole():
+                yield _text(line)
+            if self._at_end:
+                return
 
     def open_line(self) -> str:
         """The last line while it has no end yet: a progress bar redraws itself there."""
-        return self._rest.decode("utf-8", "replace")
+        return _text(self._rest)
+
+    def close(self) -> None:
+        self._turn_to(-1, 0, -1)
+
+    __del__ = close
+
+    def _whole(self) -> list[bytes]:
+        data = self._read()  # which may forget the rest
+        *whole, rest = (self._rest + data).split(b"\n")
+        self._rest = _cut(rest)
+        return whole
+
+    def _turn_to(self, handle: int, offset: int, older: int) -> None:
+        for held in {self._handle, self._older} - {handle, older}:
+            _close(held)
+        self._handle, self._offset, self._older, self._at_end = handle, offset, older, False
+
+    def _read(self) -> bytes:
+        while True:
+            if self._handle < 0:
+                older = _open(_parts(self._path)[1])
+                self._turn_to(_open(self._path), self._offset, older)
+            if self._handle < 0:
+                self._turn_to(-1, self._offset, -1)
+                self._at_end = True
+                return b""
+            self._notice_truncation()
+            # Asked before we read: what was written before a rename is read then.
+            renamed = _identity(self._path) != _identity(self._handle)
+            data = os.pread(self._handle, PIECE_BYTES, self._offset)
+            self._offset += len(data)
+            self._at_end = not data
+            if data or not renamed or not self._follow():
+                return data
+            if self._rest:
+                return b"\n"  # a line does not go on in the next part
+
+    def _notice_truncation(self) -> None:
+        """Our file may have been cut to nothing, and may have grown again; what we have not read of it is in a copy."""
+        size = os.fstat(self._handle).st_size
+        parts = _parts(self._path)
+        found = [*(_identity(part) for part in parts[:-1]), None]
+        own = _identity(self._handle)
+        if own in found:
+            ours = found.index(own)
+            older = _identity(self._older) if self._older >= 0 else None
+            last = found.index(older if older in found[ours + 1 :] else None, ours + 1)
+            # The copy is made before the cut: until then our file is not the smaller one.
+            if last > ours + 1 and size < _size(parts[ours + 1]):
+                copy = _open(parts[last - 1])
+                if copy >= 0 and _identity(copy) == found[last - 1] and os.fstat(copy).st_size >= self._offset:
+                    self._turn_to(copy, self._offset, self._older)
+                    return
+                _close(copy)
+        if size < self._offset:
+            self._offset, self._rest = 0, b""
+
+    def _follow(self) -> bool:
+        """Turns to the part after the one that was read, or to the oldest where that one is gone already."""
+        own = _identity(self._handle)
+        parts = _parts(self._path)
+        for newer, older in pairwise(parts):
+            handle = _open(newer)
+            # In this order: had the log been rotated once more in between, `older` would be another one.
+            if handle >= 0 and _identity(older) == own != _identity(handle):
+                self._turn_to(handle, 0, self._handle)
+                return True
+            _close(handle)
+            if _identity(older) == own:
+                return False  # renamed, and the new one is not there yet
+        for part in reversed(parts[:-1]):
+            if (handle := _open(part)) >= 0:
+                self._turn_to(handle, 0, -1)
+                return True
+        return False
+
+
+def last_lines(path: Path, count: int) -> list[str]:
+    """The last lines of a log, its older parts included; the last one also where it has no end yet."""
+    tail = LogTail.from_last(path, count)
+    lines = list(islice(tail.until_end(), max(count, 0)))
+    if len(lines) < count and (last := tail.open_line()):
+        lines.append(last)
+    tail.close()
+    return lines
+
+
+def bounded_lines(paths: Iterable[Path]) -> Iterator[str]:
+    """Every line of files that have ended, in their order, cut at 64 KiB. Each drawing of a progress bar is one. Files
+    that are not there are left out."""
+    for path in paths:
+        with suppress(OSError), path.open("rb") as file:
+            pieces = (piece.replace(b"\r", b"\n") for piece in pieces_of(file))
+            for line in lines_of(pieces, LINE_BYTES):
+                yield _text(line)
+
+
+def _parts(path: Path) -> list[Path]:
+    """The log and its older parts, the newest first, and last a place where never one is."""
+    return [path, *(path.with_name(f"{path.name}.{number}") for number in range(1, ROTATIONS + 2))]
+
+
+def _open(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return -1
+
+
+def _close(handle: int) -> None:
+    if handle >= 0:
+        os.close(handle)
+
+
+def _size(path: Path) -> int:
+    """In bytes; 0 where there is none."""
+    with suppress(OSError):
+        return path.stat().st_size
+    return 0
+
+
+def _identity(file: Path | int) -> Identity | None:
+    """None where there is no such file."""
+    try:
+        found = os.stat(file)  # noqa: PTH116 - a path or a descriptor
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _cut(line: bytes) -> bytes:
+    return line if len(line) <= LINE_BYTES else line.rstrip(b"\r").rpartition(b"\r")[2][:LINE_BYTES]
+
+
+def _text(line: bytes) -> str:
+    return _cut(line).decode("utf-8", "replace")

@@ -5,17 +5,23 @@ Readiness and progress are two questions: the log says how far it is, only a tok
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from moonpad.engines.log_grammar import LogGrammar, Progress, read_progress
-from moonpad.observe.heartbeat import Answer, ask_health, ask_one_token
+from moonpad.observe.heartbeat import Answer
 from moonpad.observe.log_tail import LogTail
-from moonpad.values.endpoint import Endpoint
 
-POLL_S = 0.1
+T = TypeVar("T")
+
 HEALTH_TIMEOUT_S = 1.0
+TOKEN_LIMIT_S = 30.0
+"""The least that the first token may take, however late it is asked for."""
+BROKEN_TOKENS = 3
+"""First tokens without any answer until the engine counts as unable: what dies on its way is the keeper's to tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,52 +44,114 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """The engine's processes ended before it was ready."""
-
-
-@dataclass(frozen=True, slots=True)
 class Overdue:
     """`budget_s` passed without a healthy answer."""
 
     budget_s: float
 
 
-Sign = Progress | Healthy | Ready | Refused | Ended | Overdue
+Sign = Progress | Healthy | Ready | Refused | Overdue
 
 
-def watch_start(
-    tail: LogTail,
-    grammar: LogGrammar,
-    endpoint: Endpoint,
-    ended: Callable[[], bool],
-    budget_s: float,
-    *,
-    clock: Callable[[], float] = time.monotonic,
-    pause: Callable[[float], None] = time.sleep,
-    health: Callable[[Endpoint, float], Answer] = ask_health,
-    token: Callable[[Endpoint, float], Answer] = ask_one_token,
-) -> Iterator[Sign]:
-    """Yields signs until one of Ready, Refused, Ended, Overdue, which is the last."""
-    deadline = clock() + budget_s
-    last: Progress | None = None
-    while True:
-        gone = ended()  # asked before the log is read, so that the last lines are seen
-        for line in [*tail.lines(), tail.open_line()]:
-            progress = read_progress(grammar, line)
-            if progress is not None and progress != last:
-                last = progress
+def in_thread(work: Callable[[], T]) -> Callable[[], T | None]:
+    """Begins the work, and returns what asks for its result: None until it is there."""
+    results: list[T] = []
+    thread = threading.Thread(target=lambda: results.append(work()), daemon=True)
+    thread.start()
+
+    def result() -> T | None:
+        if not thread.is_alive() and not results:
+            raise RuntimeError("a question ended without an answer")
+        return results[0] if results else None
+
+    return result
+
+
+Timed = tuple[Answer, float]
+"""An answer, and how many seconds it took."""
+
+Begin = Callable[[Callable[[], Timed]], Callable[[], Timed | None]]
+"""As `in_thread` does it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """What is asked of the engine, and by which clock. `token` is None where no key is there to ask with."""
+
+    health: Callable[[float], Answer]
+    token: Callable[[float], Answer] | None
+    clock: Callable[[], float] = time.monotonic
+    begin: Begin = in_thread
+
+
+class StartWatch:
+    """Looks as often as `look` is called. The first token is asked for aside, so that the log is followed meanwhile."""
+
+    def __init__(
+        self, tail: LogTail, grammar: LogGrammar, questions: Questions, begun_s: float, budget_s: float
+    ) -> None:
+        self._tail = tail
+        self._grammar = grammar
+        self._questions = questions
+        self._deadline = begun_s + budget_s
+        self._budget_s = budget_s
+        self._last: Progress | None = None
+        self._pending: Callable[[], Timed | None] | None = None
+        self._broken = 0
+        self.healthy = False
+
+    @property
+    def asking(self) -> bool:
+        """Whether the first token is on its way."""
+        return self._pending is not None
+
+    @property
+    def phase(self) -> str:
+        """How far the log says it is, `loading weights 40%`."""
+        if self._last is None:
+            return "starting"
+        return self._last.phase if self._last.percent is None else f"{self._last.phase} {self._last.percent}%"
+
+    def read(self) -> Iterator[Progress]:
+        """What the log has said since the last call."""
+        for line in [*self._tail.lines(), self._tail.open_line()]:
+            progress = read_progress(self._grammar, line)
+            if progress is not None and progress != self._last:
+                self._last = progress
                 yield progress
-        if gone:
-            yield Ended()
+
+    def look(self) -> Iterator[Sign]:
+        """The signs since the last look. Ready, Refused and Overdue are the last."""
+        yield from self.read()
+        if self._pending is not None:
+            if (result := self._pending()) is not None:
+                self._pending = None
+                yield from self._judge(*result)
+        elif self._questions.health(HEALTH_TIMEOUT_S).ok:
+            if not self.healthy:
+                self.healthy = True
+                yield Healthy()
+            self._ask_token()
+        elif self._questions.clock() > self._deadline:
+            yield Overdue(self._budget_s)
+
+    def _ask_token(self) -> None:
+        token, clock = self._questions.token, self._questions.clock
+        if token is None:
             return
-        if health(endpoint, HEALTH_TIMEOUT_S).ok:
-            yield Healthy()
+
+        def ask() -> Timed:
             asked = clock()
-            answer = token(endpoint, max(deadline - asked, 30.0))
-            yield Ready(clock() - asked) if answer.ok else Refused(answer)
+            return token(max(self._deadline - asked, TOKEN_LIMIT_S)), clock() - asked
+
+        self._pending = self._questions.begin(ask)
+
+    def _judge(self, answer: Answer, seconds: float) -> Iterator[Sign]:
+        if answer.ok:
+            yield Ready(seconds)
             return
-        if clock() > deadline:
-            yield Overdue(budget_s)
-            return
-        pause(POLL_S)
+        if answer.status is None and not answer.timed_out:
+            self._broken += 1
+            if self._broken < BROKEN_TOKENS:
+                return
+        yield Refused(answer)

@@ -1,8 +1,10 @@
 """A process in a container as the commands of the docker client (podman's are the same): run it attached, ask for it,
 stop it. Tuples of words, never a shell line; nothing is run here.
 
-The container is owned by its name and label, both made of the run's id. The client is only its window: a container
-lives on when its client is killed, so `after_stop` ends it by name, whatever became of the client.
+The container is owned by its name and label, both made of the run's id, which the daemon sets as it makes it: they hold
+when the client was killed before it could write down an id that the daemon chose. The client is only a window: a
+container lives on when its client is killed, or when a daemon with live-restore starts anew. So `reattach` asks for it
+by its label and opens another window, and `after_stop` ends it by name, whatever became of the client.
 """
 
 from __future__ import annotations
@@ -59,7 +61,9 @@ def docker_run(
         *runtime.entrypoint[1:],
         *(text_of(arg, bindings) for arg in process.argv),
     )
-    return BoundProcess(process.name, argv, {}, secret_env, (), docker_stop(client, run_id))
+    return BoundProcess(
+        process.name, argv, {}, secret_env, (), docker_stop(client, run_id), docker_reattach(client, run_id)
+    )
 
 
 def docker_stop(client: str, run_id: str) -> tuple[tuple[str, ...], ...]:
@@ -71,8 +75,14 @@ def docker_stop(client: str, run_id: str) -> tuple[tuple[str, ...], ...]:
 
 
 def docker_ps(client: str, run_id: str) -> tuple[str, ...]:
-    """Prints the names of the run's containers that run, found by their label."""
+    """Prints the names of the run's containers that run, found by their label. Fails where the daemon is away."""
     return client, "ps", "--filter", f"label={label(run_id)}", "--format", "{{.Names}}"
+
+
+def docker_reattach(client: str, run_id: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Asks for the run's container, and attaches to it. What the container printed in between is not shown again;
+    INT and TERM go through as before, and the attached client ends with the container's own status."""
+    return docker_ps(client, run_id), (client, "attach", "--no-stdin", container_name(run_id))
 
 
 def _publish(process: Process, bindings: Bindings) -> Iterator[str]:

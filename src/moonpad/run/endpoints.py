@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 
 from moonpad.run.keys import read_key
-from moonpad.run.truth import is_kept, truth_of
+from moonpad.run.truth import truth_of
 from moonpad.store.run_folder import RunFolder, current_run, current_runs
+from moonpad.store.schema import SchemaTooNew
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.secret import Secret
@@ -36,7 +37,9 @@ def find_run(target: str | Path | None) -> RunFolder:
         return folder
     folders = current_runs()
     if len(folders) > 1:
-        folders = tuple(folder for folder in folders if is_kept(folder) or truth_of(folder, None).left)
+        known = tuple(folder for folder in folders if _is_known(folder))
+        # What a newer moonpad keeps is meant only where nothing else can be: whoever asks for it is told so then.
+        folders = _those_up(known) or tuple(folder for folder in folders if folder not in known)
     if len(folders) == 1:
         return folders[0]
     if not folders:
@@ -45,11 +48,37 @@ def find_run(target: str | Path | None) -> RunFolder:
     raise UsageError(f"several endpoints are up: {names}", remedy="name one of them")
 
 
+def _those_up(folders: tuple[RunFolder, ...]) -> tuple[RunFolder, ...]:
+    return tuple(folder for folder in folders if truth_of(folder, None).up)
+
+
+def _is_known(folder: RunFolder) -> bool:
+    try:
+        folder.check_schema()
+    except SchemaTooNew:
+        return False
+    return True
+
+
 def endpoint_of(folder: RunFolder, key: Secret | None = None) -> Endpoint:
-    """The endpoint that the run serves. Its key is read again from where the spec said it is."""
+    """The endpoint that the run serves. Its key is read again from where the spec said it is.
+
+    Raises:
+        PreflightRefused: the key is not there.
+    """
     about = folder.about()
     if key is None and (source := about.get("key")):
         key = read_key(env=source.get("env"), file=source.get("file"), environ=os.environ)
+    return _endpoint(folder, key)
+
+
+def keyless_endpoint_of(folder: RunFolder) -> Endpoint:
+    """The same for whoever asks `/health` and `/metrics` only, which want no key."""
+    return _endpoint(folder, None)
+
+
+def _endpoint(folder: RunFolder, key: Secret | None) -> Endpoint:
+    about = folder.about()
     return Endpoint(
         str(about.get("base_url", "")), str(about.get("served_name", "")), key, str(about.get("engine", ""))
     )
@@ -63,6 +92,6 @@ def endpoint_of_run(target: str | Path | None, key: Secret | None) -> Endpoint:
         PreflightRefused: the run is not up.
     """
     folder = find_run(target)
-    if not is_kept(folder) and not truth_of(folder, None).left:
+    if not truth_of(folder, None).up:
         raise PreflightRefused(f"{folder.name} is not up", remedy=f"moonpad up {target or ''}".rstrip())
     return endpoint_of(folder, key)

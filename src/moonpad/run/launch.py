@@ -15,11 +15,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from moonpad.environments.places import cache_home
 from moonpad.run import keeper
-from moonpad.store.files import read_json
+from moonpad.store.places import endpoints_folder, port_claim, runtime_temp_base
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.binding import BoundProcess
-from moonpad.values.errors import LaunchFailed, PreflightRefused
+from moonpad.values.errors import LaunchFailed, MoonpadError, PreflightRefused
+from moonpad.values.supervision import Policy
 
 ANSWER_LIMIT_S = 20.0
 
@@ -28,22 +30,32 @@ NOT_INHERITED = ("VLLM_API_KEY",)
 
 
 def start_keeper(
-    folder: RunFolder, processes: Sequence[BoundProcess], *, grace_s: float, foreground: bool = False
+    folder: RunFolder,
+    processes: Sequence[BoundProcess],
+    *,
+    grace_s: float,
+    policy: Policy,
+    ports: Sequence[int] = (),
+    foreground: bool = False,
 ) -> int:
-    """Starts the keeper and returns its pid once it holds the run's lock.
+    """Starts the keeper and returns its pid once it holds the run's lock, and the run is the current one of its name.
 
+    `ports` are claimed for this run among all users of this machine.
     Call it with `interrupts_held()`: an exception between its start and its return would leave a run that nobody stops.
 
     Raises:
-        PreflightRefused: somebody else holds the lock; the message says who, where and since when.
-        LaunchFailed: the keeper gave no answer.
+        PreflightRefused: somebody else holds the lock or a port; the message says who, where and since when.
+        LaunchFailed: the keeper gave no answer, or cannot write.
     """
     for process in processes:
         for path, content, mode in process.files:
             _write_file(folder.path / path, content, mode)
+    folder.lock_path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     job = {
         "run_dir": str(folder.path),
         "lock": str(folder.lock_path),
+        "claims": [str(port_claim(port)) for port in ports],
+        "pointer": {"path": str(endpoints_folder() / f"{folder.name}.json"), "document": folder.pointer_document()},
         "holder": {
             "run": folder.run_id,
             "user": getpass.getuser(),
@@ -51,32 +63,56 @@ def start_keeper(
             "at": time.strftime("%Y-%m-%d %H:%M:%S"),
         },
         "grace_s": grace_s,
+        "restarts": policy.restarts,
         "foreground_of": os.getpid() if foreground else 0,
+        "temp_base": runtime_temp_base(),
+        "cgroup": os.environ.get("MOONPAD_CGROUP") != "off",
+        "log_bytes": keeper.LOG_BYTES,
+        "controller": {
+            # -P: the folder that it runs in is not a place to import from.
+            "argv": [sys.executable, "-P", "-m", "moonpad.run.controller", str(folder.path), folder.name],
+            "env": dict(os.environ),
+        },
         "processes": [_as_job(process, folder) for process in processes],
     }
-    folder.lock_path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     answer = _ask_keeper(job, folder)
     if answer.get("ok"):
         return int(answer["pid"])
-    raise PreflightRefused(describe_holder(folder), remedy=f"moonpad down {folder.name}")
+    raise _refusal(folder, answer)
 
 
-def describe_holder(folder: RunFolder) -> str:
-    """Who holds the lock of that name."""
-    holder = read_json(folder.lock_path) or {}
+def _refusal(folder: RunFolder, answer: dict[str, Any]) -> MoonpadError:
+    holder = answer.get("holder") or {}
     who = f"{holder.get('user', 'somebody')} on {holder.get('host', 'this host')}"
-    return f"{folder.name} is being kept up already, by {who} since {holder.get('at', 'an unknown time')}"
+    since = holder.get("at", "an unknown time")
+    if answer.get("why") == "locked":
+        return PreflightRefused(
+            f"{folder.name} is being kept up already, by {who} since {since}", remedy=f"moonpad down {folder.name}"
+        )
+    if answer.get("why") == "claimed":
+        what = Path(str(answer.get("claim"))).stem.replace("-", " ")
+        return PreflightRefused(
+            f"{what} is claimed by {holder.get('run', 'another run')} of {who} since {since}",
+            remedy="wait until that run is down, or set another [endpoint] port",
+        )
+    return LaunchFailed(
+        f"the keeper cannot work: {answer.get('error') or answer.get('why')}",
+        remedy=f"look at {folder.path.parent}: is there room, may you write?",
+    )
 
 
 def _as_job(process: BoundProcess, folder: RunFolder) -> dict[str, Any]:
     inherited = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
+    # The engine gets a temporary directory of the run's own, which goes with it; what it compiles is kept.
+    kept = {"TORCHINDUCTOR_CACHE_DIR": os.environ.get("TORCHINDUCTOR_CACHE_DIR", str(cache_home() / "torchinductor"))}
     secret = {name: value.reveal() for name, value in process.secret_env.items()}
     return {
         "name": process.name,
         "argv": process.argv,
-        "env": {**inherited, **process.env, **secret},
+        "env": {**inherited, **kept, **process.env, **secret},
         "log": str(folder.log_path),
         "after_stop": process.after_stop,
+        "reattach": process.reattach,
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from moonpad.catalog.models import find_model
@@ -35,6 +35,7 @@ from moonpad.values.finding import Code, Finding, Severity, errors_of
 from moonpad.values.plan import Plan
 from moonpad.values.refs import PortRef
 from moonpad.values.secret import Secret
+from moonpad.values.supervision import Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,16 @@ class Prepared:
     def engine_version(self) -> str | None:
         """None for a container image: only the engine in it can say."""
         return self.installed.version if isinstance(self.installed, InstalledEngine) else None
+
+    @property
+    def drain_s(self) -> float:
+        """How long the engine goes on with running requests once it is told to end, new ones refused; 0: it cannot."""
+        return max((process.stop.drain_s for process in self.deployment.processes), default=0.0)
+
+    @property
+    def policy(self) -> Policy:
+        """How the run is kept up: `[launch]` of the spec."""
+        return Policy(**{field.name: getattr(self.spec.launch, field.name) for field in fields(Policy)})
 
     def bound(self, run_dir: Path) -> tuple[BoundProcess, ...]:
         """The processes with every reference resolved for this machine. The run's id is the name of its folder."""
@@ -112,6 +123,8 @@ def prepare(loaded: LoadedSpec) -> Prepared:
     if engine.name == KTRANSFORMERS:
         plan = replace(plan, host_cores=this_host().cores or 0)
     installed = find_engine(loaded)
+    if isinstance(installed, InstalledEngine) and spec.engine.python and not plan.engine_version:
+        plan = replace(plan, engine_version=installed.version.partition("+")[0])  # the recipe's is not what runs
     deployment = engine.processes(plan, runtime_of(spec))
     if isinstance(installed, ContainerEngine):
         refuse_container(deployment)

@@ -1,28 +1,46 @@
-"""Starts a prepared deployment and watches it until it answers. Whatever goes wrong on the way, nothing is left."""
+"""Starts a prepared deployment and follows it until it answers. Whatever goes wrong on the way, nothing is left.
+
+The engine is watched by the run's controller, which goes on doing so; here its events are read and shown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from itertools import chain, islice
+from typing import Any, NoReturn
 
-from moonpad.engines.log_grammar import Failure, Progress, first_failure
+from moonpad.engines.log_grammar import Failure, LogGrammar, first_failure, read_progress
 from moonpad.facts.gather import gather
 from moonpad.facts.probe import Unknown
-from moonpad.observe.log_tail import LogTail
-from moonpad.observe.start import Ended, Healthy, Overdue, Ready, Refused, Sign, watch_start
+from moonpad.observe.log_tail import LogTail, bounded_lines, last_lines
 from moonpad.run.container import ContainerEngine
-from moonpad.run.down import stop_run
+from moonpad.run.down import Stopped, stop_run
 from moonpad.run.expected import Expected, keep_measured, write_expected
 from moonpad.run.launch import start_keeper
+from moonpad.run.preflight import check
 from moonpad.run.prepare import Prepared
-from moonpad.run.truth import is_kept
+from moonpad.run.truth import FINAL, is_kept
 from moonpad.store.files import replace_json, replace_text
-from moonpad.store.run_folder import RunFolder, create_run, point_to
-from moonpad.values.errors import ContactLost, LaunchFailed
+from moonpad.store.run_folder import RunFolder, create_run
+from moonpad.values.errors import ContactLost, LaunchFailed, PreflightRefused
+from moonpad.values.finding import Code, Finding
 
 START_PATIENCE_S = 3.0
 """An engine that is still starting has no request to finish, and is deaf to INT for seconds while it imports."""
+FOLLOW_S = 0.03
+LAST_RESORT_S = 30.0
+"""Over the engine's own time: it is the controller that gives a start up, and this is for when it says nothing."""
+LETTING_GO_S = 10.0
+"""From a keeper's last event to its end it is a matter of milliseconds."""
+FIRST_LINES = 20_000
+LAST_LINES = 5_000
+"""Of a log that is read for its first true error: a flood is not read through."""
+
+Event = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,94 +59,213 @@ def launch(prepared: Prepared, *, command_age_s: float, foreground: bool = False
     Call it with `interrupts_held()`.
 
     Raises:
-        PreflightRefused: the name's lock is held.
+        PreflightRefused: the name's lock or the port is held by another run, or nothing can be written.
         LaunchFailed: the keeper could not be started.
     """
-    folder = create_run(prepared.spec.name)
+    try:
+        folder = create_run(prepared.spec.name)
+    except OSError as error:
+        raise _unwritable(error) from error
     try:
         _write_run(folder, prepared)
         folder.append_event("up", command_age_s=round(command_age_s, 3))
-        start_keeper(folder, prepared.bound(folder.path), grace_s=prepared.plan.stop_grace_s, foreground=foreground)
-    except BaseException:
+        start_keeper(
+            folder,
+            prepared.bound(folder.path),
+            grace_s=prepared.plan.stop_grace_s,
+            policy=prepared.policy,
+            ports=tuple(prepared.ports.values()),
+            foreground=foreground,
+        )
+    except BaseException as error:
         if not is_kept(folder):
             folder.remove()
+        if isinstance(error, OSError):
+            raise _unwritable(error) from error
         raise
-    point_to(folder)
     return folder
 
 
+def _unwritable(error: OSError) -> PreflightRefused:
+    return PreflightRefused(
+        f"the run's folder cannot be written: {error.strerror or error}", remedy="is there room, may you write there?"
+    )
+
+
 def note_facts(folder: RunFolder, expected: Expected | Unknown) -> None:
-    """What there is, and what the plan expects of the memory, written beside the run. After the spawn: it can wait."""
-    replace_json(folder.path / "facts.json", gather())
-    write_expected(folder, expected)
+    """What there is, and what the plan expects of the memory, written beside the run. After the spawn: it can wait, and
+    a disk that is full by now does not end what was started."""
+    with suppress(OSError):
+        replace_json(folder.path / "facts.json", gather())
+        write_expected(folder, expected)
+
+
+# --- following a start -----------------------------------------------------------------------------------------------
 
 
 def await_ready(
-    folder: RunFolder, prepared: Prepared, show: Callable[[Sign], None], expected: Expected | Unknown
+    folder: RunFolder,
+    prepared: Prepared,
+    show: Callable[[Event], None],
+    expected: Expected | Unknown,
+    tick: Callable[[], None] = lambda: None,
 ) -> Started:
-    """Watches until one real token came back; stops the run and raises where it never does.
+    """Follows the run's events until one real token came back; raises where that never comes, and nothing is left then.
+
+    `tick` is called at every look.
 
     Raises:
         LaunchFailed: with the first true error of the log.
     """
-    tail = LogTail(folder.log_path)
-    kv_tokens: int | None = None
-    budget_s = max(process.start_budget_s for process in prepared.deployment.processes)
-    signs = watch_start(tail, prepared.engine.log, prepared.endpoint, lambda: not is_kept(folder), budget_s)
-    phase = "starting"
-    for sign in signs:
-        show(sign)
-        match sign:
-            case Progress():
-                phase = sign.phase if sign.percent is None else f"{sign.phase} {sign.percent}%"
-                folder.append_event("phase", phase=sign.phase, percent=sign.percent, **sign.figures)
-                if "kv_tokens" in sign.figures:
-                    kv_tokens = int(sign.figures["kv_tokens"])
-            case Healthy():
-                folder.append_event("healthy")
-            case Ready(token_s):
-                ready = folder.append_event("ready", token_s=round(token_s, 4), seen_by="up")
-                spawned = folder.event("spawned")
-                keep_measured(folder, prepared, expected)
-                return Started(folder, ready["t_s"] - spawned["t_s"] if spawned else 0.0, token_s, kv_tokens)
-            case Refused(answer):
-                said = f"{answer.status or 'no answer'}: {answer.text[:300]}"
-                _give_up(folder, prepared, f"/health answered 200, and the first real request failed ({said})")
-            case Ended():
-                _give_up(folder, prepared, f"the engine ended while {phase}")
-            case Overdue(budget_s):
-                _give_up(folder, prepared, f"not ready after {budget_s:.0f} s, the last phase was: {phase}")
-    raise LaunchFailed("the start ended without a sign")
+    deadline = time.monotonic() + _budget_s(prepared) + LAST_RESORT_S
+    follower = Follower(folder)
+    while True:
+        kept = is_kept(folder)  # asked before the events are read, so that the last ones are seen
+        for event in follower.events():
+            show(event)
+            if event["event"] == "ready":
+                with suppress(OSError):
+                    keep_measured(folder, prepared, expected)
+                return follower.started(event)
+            if event["event"] in FINAL:
+                _raise_ended(folder, prepared, event, follower.refusal)
+        if not kept:
+            _clean_up(folder, prepared)
+            _raise(folder, prepared, f"its keeper was killed while it was {phase_of(folder, prepared.engine.log)}")
+        if time.monotonic() > deadline:
+            _clean_up(folder, prepared)
+            phase = phase_of(folder, prepared.engine.log)
+            what = f"not ready after {_budget_s(prepared) + LAST_RESORT_S:.0f} s, the last phase was: {phase}"
+            _raise(folder, prepared, f"{what}; its controller said nothing (see {folder.path / 'controller.log'})")
+        tick()
+        time.sleep(FOLLOW_S)
 
 
-def stop_after_interrupt(folder: RunFolder, prepared: Prepared) -> None:
-    """Ctrl-C during a start: one stops cleanly, a second one at once."""
-    try:
-        stop_run(folder, prepared.plan.stop_grace_s, patience_s=START_PATIENCE_S)
-    except KeyboardInterrupt:
-        stop_run(folder, prepared.plan.stop_grace_s, patience_s=0.0)
+class Follower:
+    """The events of a run as they come, and what of them is needed at the end."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self._tail = LogTail(folder.events_path)
+        self._spawned_s: float | None = None
+        self._kv_tokens: int | None = None
+        self.refusal = ""
+        """Why the controller gave the start up, "" where it did not."""
+
+    def events(self) -> Iterator[dict[str, Any]]:
+        for line in self._tail.lines():
+            try:
+                event = json.loads(line)
+            except ValueError:
+                continue  # torn by a full disk
+            if isinstance(event, dict) and isinstance(event.get("event"), str):
+                self._note(event)
+                yield event
+
+    def _note(self, event: Event) -> None:
+        match event["event"]:
+            case "spawned" if self._spawned_s is None:
+                self._spawned_s = float(event["t_s"])
+            case "phase" if "kv_tokens" in event:
+                self._kv_tokens = int(event["kv_tokens"])
+            case "refused" | "overdue":
+                self.refusal = str(event.get("reason", ""))
+
+    def started(self, ready: Event) -> Started:
+        seconds = float(ready["t_s"]) - self._spawned_s if self._spawned_s is not None else 0.0
+        return Started(self._folder, seconds, float(ready.get("token_s", 0.0)), self._kv_tokens)
 
 
-def failure_of(folder: RunFolder, prepared: Prepared) -> Failure | None:
-    """The first true error of the engine's log."""
-    if not folder.log_path.exists():
-        return None
-    with folder.log_path.open(encoding="utf-8", errors="replace") as lines:
-        return first_failure(prepared.engine.log, lines)
+def _budget_s(prepared: Prepared) -> float:
+    return max(process.start_budget_s for process in prepared.deployment.processes)
 
 
-def _give_up(folder: RunFolder, prepared: Prepared, what: str) -> None:
-    ended = folder.event("failed")
+def _raise_ended(folder: RunFolder, prepared: Prepared, event: Event, refusal: str) -> NoReturn:
+    _await_gone(folder, prepared)
+    reason = str(event.get("reason", ""))
+    if event["event"] == "stopped":
+        raise LaunchFailed(
+            f"{folder.name} was stopped while it was starting: {reason}",
+            remedy=f"moonpad up {folder.about().get('spec', '')}",
+        )
+    if refusal:
+        _raise(folder, prepared, refusal)
+    _raise(folder, prepared, f"the engine ended while {phase_of(folder, prepared.engine.log)} ({reason})")
+
+
+def _await_gone(folder: RunFolder, prepared: Prepared) -> None:
+    """The name's lock goes with the keeper: whoever is told of the end may start again at once."""
+    until = time.monotonic() + LETTING_GO_S
+    while is_kept(folder):
+        if time.monotonic() > until:
+            _clean_up(folder, prepared)
+            return
+        time.sleep(FOLLOW_S)
+
+
+def _clean_up(folder: RunFolder, prepared: Prepared) -> None:
     with suppress(ContactLost):
         stop_run(folder, prepared.plan.stop_grace_s, patience_s=START_PATIENCE_S)
-    failure = failure_of(folder, prepared)
-    how = f" ({ended['reason']})" if ended else ""
-    if failure is None:
-        raise LaunchFailed(f"{what}{how}", remedy=f"the log is {folder.log_path}")
-    raise LaunchFailed(
-        f"{what}{how}\n  {failure.message}\n  log: {failure.line[:400]}",
-        remedy=failure.remedy or f"the whole log is {folder.log_path}",
-    )
+
+
+def stop_after_interrupt(
+    folder: RunFolder, prepared: Prepared, *, patience_s: float | None = START_PATIENCE_S
+) -> Stopped:
+    """Ctrl-C: one stops cleanly, a second one at once."""
+    try:
+        return stop_run(folder, prepared.plan.stop_grace_s, patience_s=patience_s)
+    except KeyboardInterrupt:
+        return stop_run(folder, prepared.plan.stop_grace_s, patience_s=0.0)
+
+
+# --- why it ended ----------------------------------------------------------------------------------------------------
+
+
+def why_ended(folder: RunFolder, prepared: Prepared, what: str) -> LaunchFailed:
+    """`what` with the cause that can be found: who has the port, and the first true error of the log."""
+    failure = failure_of(folder, prepared.engine.log)
+    taken = _taken(prepared)
+    lines = [what, *(finding.message for finding in taken)]
+    if failure is not None:
+        lines += [] if taken else [failure.message]
+        lines.append(f"log: {failure.line[:400]}")
+    remedy = taken[0].remedy if taken else failure.remedy if failure is not None else ""
+    return LaunchFailed("\n  ".join(lines), remedy=remedy or f"the whole log is {folder.log_path}")
+
+
+def _raise(folder: RunFolder, prepared: Prepared, what: str) -> NoReturn:
+    raise why_ended(folder, prepared, what)
+
+
+def _taken(prepared: Prepared) -> tuple[Finding, ...]:
+    """Whoever has a port of ours by now, in the words of the check before the start."""
+    return tuple(one for one in check(prepared.deployment, prepared.ports) if one.code is Code.PORT_TAKEN)
+
+
+def failure_of(folder: RunFolder, grammar: LogGrammar) -> Failure | None:
+    """The first true error of the log of the last start."""
+    return first_failure(grammar, _log_lines(folder))
+
+
+def phase_of(folder: RunFolder, grammar: LogGrammar) -> str:
+    """How far the log says that the last start came, `loading weights 40%`."""
+    phase = "starting"
+    for line in _log_lines(folder):
+        if (progress := read_progress(grammar, line)) is not None:
+            phase = progress.phase if progress.percent is None else f"{progress.phase} {progress.percent}%"
+    return phase
+
+
+def _log_lines(folder: RunFolder) -> Iterator[str]:
+    log = folder.log_path
+    head = log.with_name(f"{log.name}.head")
+    if head.exists():  # the log was cut, and this was its beginning
+        return chain(islice(bounded_lines([head]), FIRST_LINES), last_lines(log, LAST_LINES))
+    first = list(islice(bounded_lines([log]), FIRST_LINES))
+    return chain(first, last_lines(log, LAST_LINES) if len(first) == FIRST_LINES else ())
+
+
+# --- what is written down --------------------------------------------------------------------------------------------
 
 
 def _write_run(folder: RunFolder, prepared: Prepared) -> None:
@@ -148,7 +285,10 @@ def _write_run(folder: RunFolder, prepared: Prepared) -> None:
         container=_container(prepared),
         checkpoint=str(prepared.checkpoint.folder),
         key=key if prepared.key else None,
+        ports=sorted(prepared.ports.values()),
         stop_grace_s=prepared.plan.stop_grace_s,
+        drain_s=prepared.drain_s,
+        policy=asdict(prepared.policy),
     )
 
 

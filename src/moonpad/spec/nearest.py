@@ -51,6 +51,19 @@ SYNONYMS: Final[Mapping[str, str]] = {
     "startup_timeout": "start_timeout",
     "grace": "stop_grace",
     "stop_timeout": "stop_grace",
+    "drain_timeout": "drain",
+    "shutdown_timeout": "drain",
+    "max_restarts": "restarts",
+    "retries": "restarts",
+    "backoff": "restart_backoff",
+    "restart_delay": "restart_backoff",
+    "window": "restart_window",
+    "restart_on_hang": "restart_on_stall",
+    "stable_after": "min_healthy",
+    "hang_after": "stall_after",
+    "hang_timeout": "stall_after",
+    "canary_timeout": "stall_probe",
+    "probe_timeout": "stall_probe",
 }
 
 

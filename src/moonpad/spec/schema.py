@@ -192,6 +192,21 @@ class LaunchTable(Table):
     """How long the engine may take until its first token."""
     stop_grace_s: Duration = Field(default=20.0, alias="stop_grace")
     """How long it may take to end by itself before it is killed."""
+    drain_s: Duration = Field(default=30.0, alias="drain")
+    """How long running requests may go on at a stop, where the engine can refuse new ones. 0s: they are cut."""
+    restarts: ZeroOrMore = 3
+    """How often, within `restart_window`, an engine that was ready and has ended is started again."""
+    restart_window_s: Duration = Field(default=3600.0, alias="restart_window")
+    restart_backoff_s: Duration = Field(default=2.0, alias="restart_backoff")
+    """The pause before the first restart of a window; each further one is twice as long, at most five minutes."""
+    restart_on_stall: Switch = True
+    """Start a hung engine again; without it, only the state says that it hangs."""
+    min_healthy_s: Duration = Field(default=30.0, alias="min_healthy")
+    """How long after *ready* without a failed probe until *stable*."""
+    stall_after_s: Duration = Field(default=30.0, alias="stall_after")
+    """Requests run and nothing has moved for so long: then one token is asked for; none comes from a hung engine."""
+    stall_probe_s: Duration = Field(default=15.0, alias="stall_probe")
+    """How long that one token may take."""
 
 
 class Spec(Table):

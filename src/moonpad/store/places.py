@@ -3,8 +3,11 @@
 endpoints/NAME.json     the current run of that name
 endpoints/NAME.lock     held by the keeper while it runs
 runs/RUN_ID/            spec.toml, plan.json, memory.json, facts.json, rendered/, run.json,
-                        keeper.json, events.jsonl, engine.log
+                        keeper.json, controller.json, events.jsonl, engine.log, control.sock
 calibrations.jsonl      measured starts of this user, which plans take in place of the model
+
+What all users of a machine share is in /tmp/moonpad-locks, and what an engine needs while it runs in a folder below
+/tmp. Neither follows TMPDIR: two users would not see each other's claims, and a socket's path must be short.
 """
 
 from __future__ import annotations
@@ -28,5 +31,24 @@ def endpoints_folder() -> Path:
     return state_home() / "endpoints"
 
 
+def pointer_path(name: str) -> Path:
+    return endpoints_folder() / f"{name}.json"
+
+
 def lock_path(name: str) -> Path:
     return endpoints_folder() / f"{name}.lock"
+
+
+def claims_folder() -> Path:
+    """Where the runs of every user of this machine lock what only one may have. It may not exist yet."""
+    return Path("/tmp/moonpad-locks")  # noqa: S108 - one place for all users; nothing but a lock is ever read there
+
+
+def port_claim(port: int) -> Path:
+    """Locked by the keeper whose engine has the port, or is about to bind it."""
+    return claims_folder() / f"port-{port}.lock"
+
+
+def runtime_temp_base() -> str:
+    """Where a run's temporary folder is made: sockets are put there, whose paths may have 107 bytes."""
+    return "/tmp"  # noqa: S108 - the folder itself is made by mkdtemp

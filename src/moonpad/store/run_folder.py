@@ -5,15 +5,16 @@ from __future__ import annotations
 import secrets
 import shutil
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from moonpad.store.files import append_line, read_json, read_lines, replace_json
-from moonpad.store.places import endpoints_folder, lock_path, runs_folder
-
-SCHEMA = 1
+from moonpad.store.files import append_line, read_json, read_lines, read_lines_backwards, replace_json
+from moonpad.store.leftovers import CREATED, remove_leftovers, this_process
+from moonpad.store.places import endpoints_folder, lock_path, pointer_path, runs_folder
+from moonpad.store.schema import SCHEMA, check_schema, is_known, read_about, read_keeper
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,9 @@ class RunFolder:
 
     name: str
     path: Path
+    pointer_schema: object = field(default=SCHEMA, compare=False, repr=False)
+    """The schema of the pointer that led here. Where it is unknown, `path` may not be what was meant, and every
+    document is refused."""
 
     @property
     def run_id(self) -> str:
@@ -36,13 +40,31 @@ class RunFolder:
         return self.path / "engine.log"
 
     @property
+    def control_path(self) -> Path:
+        """The keeper's socket. Its path may be longer than a socket address: see run/control.py."""
+        return self.path / "control.sock"
+
+    @property
     def lock_path(self) -> Path:
         return lock_path(self.name)
 
+    @property
+    def pointer_path(self) -> Path:
+        return pointer_path(self.name)
+
+    def pointer_document(self) -> dict[str, Any]:
+        """What stands in the pointer file while this run is the current one of its name."""
+        return {"schema": SCHEMA, "run": self.run_id}
+
     def append_event(self, event: str, **fields: object) -> dict[str, Any]:
-        """`t_s` is the machine's monotonic clock, comparable between the processes of one boot; `at` is for people."""
-        record = {"event": event, "t_s": round(time.monotonic(), 6), "at": round(time.time(), 3), **fields}
-        append_line(self.events_path, record)
+        """`t_s` is the machine's monotonic clock, comparable between the processes of one boot; `at` is for people.
+
+        A full disk costs a command its event, and not its work: the record is returned either way. The keeper and the
+        controller, who stay, write theirs when there is room again.
+        """
+        record = _event(event, **fields)
+        with suppress(OSError):
+            append_line(self.events_path, record)
         return record
 
     def events(self) -> Iterator[dict[str, Any]]:
@@ -52,16 +74,46 @@ class RunFolder:
         """The first event of that name."""
         return next((event for event in self.events() if event.get("event") == name), None)
 
+    def last_event(self, *names: str) -> dict[str, Any] | None:
+        """The last event of any of these names; of any name, where none is given."""
+        found = read_lines_backwards(self.events_path)
+        return next((event for event in found if not names or event.get("event") in names), None)
+
+    def check_schema(self) -> None:
+        """
+        Raises:
+            SchemaTooNew: the run's files are of a layout that this moonpad does not know.
+        """
+        self.about()
+        self.keeper()
+        self.controller()
+
     def about(self) -> dict[str, Any]:
-        """run.json: what status, verify and down need to know of the run."""
-        return read_json(self.path / "run.json") or {}
+        """run.json: what status, verify and down need to know of the run. Empty where there is none.
+
+        Raises:
+            SchemaTooNew: see `check_schema`.
+        """
+        return self._document("run.json", read_about)
 
     def write_about(self, **fields: object) -> None:
         replace_json(self.path / "run.json", {"schema": SCHEMA, "name": self.name, "run": self.run_id, **fields})
 
     def keeper(self) -> dict[str, Any]:
-        """keeper.json: who keeps the run and what it owns."""
-        return read_json(self.path / "keeper.json") or {}
+        """keeper.json: who keeps the run and what it owns. Empty where there is none.
+
+        Raises:
+            SchemaTooNew: see `check_schema`.
+        """
+        return self._document("keeper.json", read_keeper)
+
+    def controller(self) -> dict[str, Any]:
+        """controller.json: what the controller last saw. Empty where there is none.
+
+        Raises:
+            SchemaTooNew: see `check_schema`.
+        """
+        return self._document("controller.json", lambda document: document)
 
     def memory(self) -> dict[str, Any]:
         """memory.json: what the plan expects of the memory, or why it expects nothing."""
@@ -73,31 +125,60 @@ class RunFolder:
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
 
+    def _document(self, file: str, read: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+        check_schema(self.pointer_schema, f"the pointer {self.name}.json")
+        document = read_json(self.path / file)
+        if not document:
+            return {}
+        check_schema(document.get("schema"), f"{file} of {self.run_id}")
+        return read(document)
+
 
 def create_run(name: str) -> RunFolder:
-    """A new, empty folder that sorts by time."""
-    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
-    path = runs_folder() / f"{name}-{stamp}-{secrets.token_hex(2)}"
-    path.mkdir(parents=True, mode=0o700)
-    return RunFolder(name, path)
+    """A new folder that sorts by time. What a killed `up` has left of that name is removed.
+
+    Raises:
+        OSError: there is none, and nothing of it is left.
+    """
+    remove_leftovers(name)
+    while True:
+        stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+        folder = RunFolder(name, runs_folder() / f"{name}-{stamp}-{secrets.token_hex(2)}")
+        with suppress(FileExistsError):
+            folder.path.mkdir(parents=True, mode=0o700)
+            break
+    try:
+        append_line(folder.events_path, _event(CREATED, **this_process()))
+    except BaseException:
+        folder.remove()
+        raise
+    return folder
 
 
 def point_to(folder: RunFolder) -> None:
     """Makes this run the current one of its name."""
-    replace_json(endpoints_folder() / f"{folder.name}.json", {"schema": SCHEMA, "run": folder.run_id})
+    replace_json(folder.pointer_path, folder.pointer_document())
 
 
 def current_run(name: str) -> RunFolder | None:
-    """The current run of a name, whether it is up or not."""
-    pointer = read_json(endpoints_folder() / f"{name}.json")
-    run_id = pointer.get("run") if pointer else None
-    if not isinstance(run_id, str) or "/" in run_id:
+    """The current run of a name, whether it is up or not. Of one whose pointer has an unknown schema nothing is known
+    but that: its documents raise SchemaTooNew."""
+    pointer = read_json(pointer_path(name))
+    if pointer is None:
         return None
-    path = runs_folder() / run_id
-    return RunFolder(name, path) if path.is_dir() else None
+    run_id, schema = pointer.get("run"), pointer.get("schema")
+    named = isinstance(run_id, str) and "/" not in run_id and run_id not in ("", ".", "..")
+    folder = RunFolder(name, runs_folder() / (str(run_id) if named else name), schema)
+    if not is_known(schema):
+        return folder
+    return folder if named and folder.path.is_dir() else None
 
 
 def current_runs() -> tuple[RunFolder, ...]:
     """The current run of every name, by name."""
     names = sorted(path.stem for path in endpoints_folder().glob("*.json"))
     return tuple(folder for name in names if (folder := current_run(name)) is not None)
+
+
+def _event(event: str, **fields: object) -> dict[str, Any]:
+    return {"event": event, "t_s": round(time.monotonic(), 6), "at": round(time.time(), 3), **fields}

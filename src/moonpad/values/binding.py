@@ -28,14 +28,18 @@ class BoundProcess:
 
     `after_stop` are commands that end what runs outside the process's own tree, as a container does; they do no harm
     where nothing is left, and the exit status of the last one says whether all is gone.
+
+    `reattach` is for a process that is only a window on what it started: a command that prints something while that
+    runs, nothing once it has ended, and fails where nobody can say; and the command that is the new window.
     """
 
     name: str
     argv: tuple[str, ...]
     env: Mapping[str, str]
     secret_env: Mapping[str, Secret]
-    files: tuple[tuple[str, str, int], ...]
+    files: tuple[tuple[str, str, int], ...] = field(repr=False)  # one may hold the key
     after_stop: tuple[tuple[str, ...], ...] = ()
+    reattach: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
 
 def bind(deployment: Deployment, bindings: Bindings) -> tuple[BoundProcess, ...]:

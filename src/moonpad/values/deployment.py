@@ -106,10 +106,15 @@ Probe = HttpProbe | LogProbe | AliveProbe
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """INT, then TERM, then KILL, over all descendants until none is left; `grace_s` for the first two together."""
+    """INT, then TERM, then KILL, over all descendants until none is left; `grace_s` for the first two together.
+
+    `drain_s`: the engine refuses new requests at the first signal, and ends by itself once those that run are finished,
+    at the latest after so long. 0: it cuts them, or goes on taking new ones.
+    """
 
     signals: tuple[str, ...] = ("INT", "TERM", "KILL")
     grace_s: float = 20.0
+    drain_s: float = 0.0
 
 
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")

@@ -97,6 +97,9 @@ class Plan:
     """How long a start may take before it is given up."""
     stop_grace_s: float = 20.0
     """How long a stop may take before what is left is killed."""
+    drain_s: float | None = None
+    """How long running requests may go on once the engine is told to end, where it can refuse new ones meanwhile. None:
+    they are cut."""
     engine_version: str = ""
     nodes: int = 1
     devices_per_node: int = 0

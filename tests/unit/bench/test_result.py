@@ -165,10 +165,9 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 
 def test_a_full_disk_ends_the_run_and_names_what_is_kept(tmp_path: Path) -> None:
     """Fault 24 in small: /dev/full takes no byte."""
-    (tmp_path / "requests.jsonl").symlink_to("/dev/full")
-    files = RunFiles.__new__(RunFiles)
-    files._folder = tmp_path
-    files._lines = (tmp_path / "requests.jsonl").open("ab", buffering=0)
-    with pytest.raises(CheckFailed, match="No space left on device"):
+    files = RunFiles(tmp_path / "run")
+    files.close()
+    files._lines = Path("/dev/full").open("wb", buffering=0)  # type: ignore[assignment] # noqa: SIM115
+    with pytest.raises(CheckFailed, match="No space left on device; 0 requests are saved"):
         files.append(record(0))
     files.close()

@@ -29,6 +29,7 @@ def test_defaults_on_a_cpu() -> None:
         settings=Settings(max_model_len=4096, max_num_seqs=64, kv_cache_gib=1, enforce_eager=True),
         serving=Serving("kimi-k2-tiny"),
         weights_bytes=18_340_400,
+        drain_s=30.0,
     )
 
 

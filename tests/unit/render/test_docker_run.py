@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from moonpad.plan.from_spec import engine_of, make_plan, runtime_of
-from moonpad.render.docker_run import docker_ps, docker_run, docker_stop
+from moonpad.render.docker_run import docker_ps, docker_reattach, docker_run, docker_stop
 from moonpad.spec.load import parse_spec
 from moonpad.values.binding import Bindings, BoundProcess
 from moonpad.values.deployment import File, Image, PortSpec, Process, Resources, Role
@@ -85,6 +85,15 @@ def test_stopped_by_name_found_by_label() -> None:
     assert run(SMALL).after_stop == docker_stop("docker", "tiny-1")
     assert docker_ps("docker", "tiny-1") == (
         *("docker", "ps", "--filter", "label=moonpad.run=tiny-1", "--format", "{{.Names}}"),
+    )
+
+
+def test_another_client_for_the_same_container() -> None:
+    """Asked for by the label, which no other run's container has; attached to without the terminal's input."""
+    assert run(SMALL).reattach == docker_reattach("docker", "tiny-1")
+    assert docker_reattach("podman", "tiny-1") == (
+        docker_ps("podman", "tiny-1"),
+        ("podman", "attach", "--no-stdin", "moonpad-tiny-1"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import stat
 import subprocess
@@ -11,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from moonpad.cli.render import render
 from moonpad.engines.base import installed_runtime
 from moonpad.plan.from_spec import engine_of, make_plan, runtime_of
 from moonpad.render.shell import render_shell
 from moonpad.spec.load import load_spec
-from moonpad.values.deployment import Deployment, File, Gang, Image, PortSpec, Process, Role
+from moonpad.values.deployment import Deployment, Executable, File, Gang, Image, PortSpec, Process, Role
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.refs import HostRef, PathRef, PortRef, SecretRef
 
@@ -51,6 +54,27 @@ def test_one_script_a_node() -> None:
     files = render_shell(deployment_of(head, worker))
     assert {path: file.mode for path, file in files.items()} == {"node-0/run.sh": 0o755, "node-1/run.sh": 0o755}
     assert "MOONPAD_HOST_NODE_0:?the address of node-0" in files["node-1/run.sh"].text
+
+
+# What has a meaning to a shell, beside any text: alone, that rarely puts two of them side by side.
+SHELL_TEXT = st.text(
+    st.sampled_from("'\"\\$`~*?[]{}()<>|&;!#=%^ \t\r-") | st.characters(exclude_characters="\0\n", codec="utf-8")
+)
+
+
+@given(argv=st.lists(SHELL_TEXT, min_size=1), env=st.dictionaries(st.sampled_from(["A", "B_1"]), SHELL_TEXT))
+def test_a_posix_shell_reads_the_words_back(argv: list[str], env: dict[str, str]) -> None:
+    """Fault 51. The oracle is the standard library's reader; test_rendered_is_run.py asks bash, with references too.
+
+    That reader knows no continued lines: it takes the end of one for a word, so none of ours is a line's end.
+    """
+    text = script(deployment_of(process(runtime=Executable(()), argv=tuple(argv), env=env)))
+    words = shlex.split(text.split("set -euo pipefail\n", 1)[1])
+    assert [word for word in words if word != "\n"] == [
+        *(word for name, value in env.items() for word in ("export", f"{name}={value}")),
+        "exec",
+        *argv,
+    ]
 
 
 def test_shellcheck_finds_nothing(tmp_path: Path) -> None:

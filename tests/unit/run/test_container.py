@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.run.container import ContainerEngine, checkpoint_mount, find_client
+from moonpad.facts.probe import Unknown
+from moonpad.run import container
+from moonpad.run.container import ContainerEngine, checkpoint_mount, find_client, running_container
 from moonpad.values.errors import CheckpointError, PreflightRefused
 
 
@@ -56,3 +58,21 @@ def test_docker_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "no daemon" in caught.value.findings[0].message
     program(tmp_path, "docker", "exit 0")
     assert find_client("i") == ContainerEngine(str(tmp_path / "docker"), "i")
+
+
+def test_whether_the_container_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its label, and "nobody can say" is neither yes nor no."""
+    client = str(tmp_path / "docker")
+    program(tmp_path, "docker", 'test "$3" = label=moonpad.run=tiny-1 && echo moonpad-tiny-1')
+    assert running_container(client, "tiny-1") == "moonpad-tiny-1"
+    program(tmp_path, "docker", "echo a warning >&2")
+    assert running_container(client, "tiny-1") is None
+    program(tmp_path, "docker", "echo Cannot connect to the Docker daemon >&2; exit 1")
+    away = running_container(client, "tiny-1")
+    assert isinstance(away, Unknown)
+    assert "Cannot connect" in away.reason
+    program(tmp_path, "docker", "exec sleep 60")
+    monkeypatch.setattr(container, "ASK_LIMIT_S", 0.2)
+    hung = running_container(client, "tiny-1")
+    assert isinstance(hung, Unknown)
+    assert "timed out" in hung.reason

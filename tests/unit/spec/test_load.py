@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from moonpad.spec.load import MAX_SPEC_BYTES, LoadedSpec, load_spec, parse_spec
 from moonpad.spec.schema import Spec
 from moonpad.values.errors import SpecError
+from moonpad.values.supervision import Policy
 
 TOP = 'model = "kimi-k2-tiny"\nengine = "vllm-cpu"\n'
 EXAMPLE = Path(__file__).parents[3] / "examples" / "tiny.toml"
@@ -37,6 +39,7 @@ def test_the_example() -> None:
     assert (spec.name, spec.model, spec.served_name) == ("tiny", "kimi-k2-tiny", "kimi-k2-tiny")
     assert (spec.engine.name, spec.endpoint.port, spec.endpoint.expose) == ("vllm-cpu", 8000, False)
     assert (spec.launch.start_timeout_s, spec.launch.stop_grace_s) == (900.0, 20.0)
+    assert (spec.launch.drain_s, spec.launch.restarts, spec.launch.restart_on_stall) == (30.0, 3, True)
     assert not spec.endpoint.keyed
 
 
@@ -73,6 +76,43 @@ def test_everything_said() -> None:
         "extra_args": ("--seed", "-1"),
     }
     assert (spec.launch.start_timeout_s, spec.launch.stop_grace_s) == (120.0, 0.5)
+
+
+def test_how_a_run_is_kept_up() -> None:
+    """What is not said is as the controller would have it; what is said reaches it under the same names."""
+    assert policy_of(parse(TOP)) == Policy()
+    spec = parse(
+        TOP + '[launch]\nstart_timeout = "2m"\nrestarts = 0\nrestart_window = "10m"\nrestart_backoff = "250ms"\n'
+        'restart_on_stall = false\nmin_healthy = "1s"\nstall_after = "2s"\nstall_probe = "3s"\ndrain = "0s"\n'
+    )
+    assert policy_of(spec) == Policy(120.0, 0, 600.0, 0.25, 1.0, 2.0, 3.0, restart_on_stall=False)
+    assert spec.launch.drain_s == 0.0
+
+
+def policy_of(spec: Spec) -> Policy:
+    return Policy(**{field.name: getattr(spec.launch, field.name) for field in fields(Policy)})
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("restarts = -1", "restarts in [launch] must be a whole number of 0 or more, found -1"),
+        ('restarts = "3"', 'restarts in [launch] must be a whole number of 0 or more, found the text "3"'),
+        ("drain = 30", "drain in [launch] must be a duration with its unit, like 10s, 500ms or 2m"),
+        ('restart_window = "1 hour"', "restart_window in [launch] must be written like 10s, 500ms or 2m"),
+        ("restart_on_stall = 1", "restart_on_stall in [launch] must be true or false, found 1"),
+        ("max_restarts = 3", 'unknown key "max_restarts" in [launch]; did you mean "restarts"?'),
+        ('shutdown_timeout = "1s"', 'unknown key "shutdown_timeout" in [launch]; did you mean "drain"?'),
+        ('backoff = "1s"', 'unknown key "backoff" in [launch]; did you mean "restart_backoff"?'),
+        ('stable_after = "1s"', 'unknown key "stable_after" in [launch]; did you mean "min_healthy"?'),
+        ('probe_timeout = "1s"', 'unknown key "probe_timeout" in [launch]; did you mean "stall_probe"?'),
+        ('stall_aftre = "1s"', 'unknown key "stall_aftre" in [launch]; did you mean "stall_after"?'),
+    ],
+)
+def test_wrong_words_on_restarts(written: str, said: str) -> None:
+    error = refused(f"{TOP}[launch]\n{written}\n")
+    assert said in error.message
+    assert error.line == 4
 
 
 @pytest.mark.parametrize(

@@ -30,4 +30,5 @@ exec "${MOONPAD_ENGINE}"/bin/vllm serve "${MOONPAD_CHECKPOINT}" \
   --enable-auto-tool-choice \
   --tool-call-parser kimi_k2 \
   --reasoning-parser kimi_k2 \
+  --shutdown-timeout 30 \
   --seed 7

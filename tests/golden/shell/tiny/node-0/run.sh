@@ -24,4 +24,5 @@ exec "${MOONPAD_ENGINE}"/bin/vllm serve "${MOONPAD_CHECKPOINT}" \
   --compilation-config.custom_ops '["all","-rotary_embedding"]' \
   --enable-auto-tool-choice \
   --tool-call-parser kimi_k2 \
-  --reasoning-parser kimi_k2
+  --reasoning-parser kimi_k2 \
+  --shutdown-timeout 30

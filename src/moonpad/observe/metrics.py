@@ -1,0 +1,96 @@
+"""What the engine's `/metrics` says of its load. It may be hostile, half, or not there: then it says nothing.
+
+Only the lines of the names that are asked for are parsed: an engine reports thousands of others, every second.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+
+from moonpad.engines.base import MetricNames
+from moonpad.facts.probe import Unknown
+from moonpad.observe.heartbeat import TROUBLE, exchange
+from moonpad.values.endpoint import Endpoint
+
+BODY_BYTES = 4 << 20
+LINES = 4096
+LINE_BYTES = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Sums over the label sets (data-parallel engines have one a rank), of `kv_usage` (0 to 1) the largest.
+
+    None: not reported, or not a number.
+    """
+
+    running: float | None
+    waiting: float | None
+    kv_usage: float | None
+    generation_tokens: float | None
+    prompt_tokens: float | None
+
+
+def ask_load(endpoint: Endpoint, names: MetricNames, timeout_s: float) -> Load | Unknown:
+    """One look at `/metrics`. Never raises."""
+    try:
+        status, body = exchange(endpoint, "GET", "/metrics", None, timeout_s, BODY_BYTES + 1)
+    except TROUBLE as error:
+        return Unknown(f"/metrics: {error or type(error).__name__}")
+    return read_load(body, names) if status == 200 else Unknown(f"/metrics answered {status}")
+
+
+def read_load(body: bytes, names: MetricNames) -> Load | Unknown:
+    """The load that a Prometheus text reports. Unknown where it is not whole or no such text. Never raises."""
+    if len(body) > BODY_BYTES:
+        return Unknown(f"/metrics is larger than {BODY_BYTES >> 20} MiB")
+    # A number that was cut is another number: the format ends every line, the last one too.
+    if not body.endswith(b"\n"):
+        return Unknown("/metrics ends in half a line" if body else "/metrics is empty")
+    lines = _lines_of(body, names)
+    if not lines:
+        return Unknown("/metrics has none of the engine's known names")
+    if len(lines) > LINES or max(map(len, lines)) > LINE_BYTES:
+        return Unknown("/metrics has more of the known names than an engine has")
+    try:
+        values = _values(b"\n".join(lines).decode())
+    except (ValueError, LookupError, ArithmeticError) as error:
+        return Unknown(f"/metrics cannot be read: {str(error)[:200] or type(error).__name__}")
+
+    def one(name: str, over: Callable[[Iterable[float]], float] = sum) -> float | None:
+        found = values.get(name, [])
+        value = over(found) if found else math.nan
+        return value if math.isfinite(value) and min(found) >= 0 else None
+
+    return Load(
+        running=one(names.running),
+        waiting=one(names.waiting),
+        kv_usage=one(names.kv_cache_usage, max),
+        generation_tokens=one(names.generation_tokens),
+        prompt_tokens=one(names.prompt_tokens),
+    )
+
+
+def _lines_of(body: bytes, names: MetricNames) -> list[bytes]:
+    known = [re.escape(name.encode()) for one in fields(names) if (name := getattr(names, one.name))]
+    if not known:
+        return []
+    return re.findall(rb"^(?:%s)[ \t{][^\n]*" % b"|".join(known), body, re.MULTILINE)
+
+
+def _values(text: str) -> dict[str, list[float]]:
+    """Values by the sample's name.
+
+    Raises:
+        ValueError, LookupError, ArithmeticError: the text is not of the format.
+    """
+    from prometheus_client.parser import text_string_to_metric_families
+
+    values: dict[str, list[float]] = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            values.setdefault(sample.name, []).append(float(sample.value))
+    return values

@@ -1,0 +1,30 @@
+"""Tells a service manager how far a start has come: systemd's `sd_notify` (man 3), where `Type=notify` asked for it."""
+
+from __future__ import annotations
+
+import os
+import socket
+from contextlib import suppress
+
+SEND_LIMIT_S = 1.0
+
+
+class ServiceManager:
+    """`READY=1`, `STOPPING=1`, `STATUS=…` to $NOTIFY_SOCKET; nobody where that is not set.
+
+    The variable is taken out of the environment: what we start is not the service, and must not speak for it.
+    """
+
+    def __init__(self) -> None:
+        address = os.environ.pop("NOTIFY_SOCKET", "")
+        # "@" stands for the NUL of an abstract socket; other kinds (vsock:…) are for virtual machines.
+        self._address = "\0" + address[1:] if address.startswith("@") else address if address.startswith("/") else ""
+
+    def tell(self, *lines: str) -> None:
+        """Best effort: a service manager that does not listen costs nothing but a second."""
+        if not self._address:
+            return
+        text = "\n".join(line.replace("\n", " ") for line in lines)
+        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
+            sock.settimeout(SEND_LIMIT_S)
+            sock.sendto(text.encode(), self._address)

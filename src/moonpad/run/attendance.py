@@ -1,0 +1,293 @@
+"""One generation of the engine, from its start to its end: what the controller asks, writes and tells of it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from moonpad.engines.base import Engine, MetricNames
+from moonpad.engines.log_grammar import Progress
+from moonpad.facts.probe import Unknown
+from moonpad.observe.heartbeat import Answer, ask_health, ask_one_token
+from moonpad.observe.log_tail import LogTail
+from moonpad.observe.metrics import Load, ask_load
+from moonpad.observe.start import (
+    Begin,
+    Healthy,
+    Overdue,
+    Questions,
+    Ready,
+    Refused,
+    Sign,
+    StartWatch,
+    Timed,
+    in_thread,
+)
+from moonpad.run.control import tell
+from moonpad.run.controller_state import Journal
+from moonpad.run.policy import Recovered, StableWatch, Stalled, StallWatch
+from moonpad.store.run_folder import RunFolder
+from moonpad.values.endpoint import Endpoint
+from moonpad.values.errors import ContactLost
+from moonpad.values.supervision import Policy, State
+
+STARTING_POLL_S = 0.1
+TOKEN_POLL_S = 0.05
+DECIDED_POLL_S = 0.5
+READY_POLL_S = (0.2, 1.0)
+"""At least and at most, between looks at an engine that is ready: a fifth of the shortest time that is measured."""
+ASK_LIMIT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What the controller touches beside the run folder, so that a test can be all of it."""
+
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    health: Callable[[Endpoint, float], Answer] = ask_health
+    token: Callable[[Endpoint, float], Answer] = ask_one_token
+    load: Callable[[Endpoint, MetricNames, float], Load | Unknown] = ask_load
+    tell: Callable[..., dict[str, Any]] = tell
+    begin: Begin = in_thread
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is attended to. `keyless` says why the endpoint cannot be asked for a token; "" where it can."""
+
+    folder: RunFolder
+    engine: Engine
+    endpoint: Endpoint
+    policy: Policy
+    keyless: str = ""
+
+
+@dataclass(slots=True)
+class Wish:
+    """What the keeper is to do. It is told until it has heard."""
+
+    do: str
+    fields: Mapping[str, object] = field(default_factory=dict)
+    heard: bool = False
+
+
+class Attendance:
+    """Attends to one generation, by a `step` at a time.
+
+    What it did before it was killed is read from the events of the generation: nothing is written, counted or decided
+    a second time.
+    """
+
+    def __init__(self, subject: Subject, generation: int, journal: Journal, world: World) -> None:
+        self._subject = subject
+        self._generation = generation
+        self._journal = journal
+        self._world = world
+        self.state = State.STARTING
+        self.because = ""
+        self.nobody_there = False
+        """Whether the last question was not even answered: the keeper may know why."""
+        self._wish: Wish | None = None
+        self._ready: Wish | None = None
+        self._canary: Callable[[], Timed | None] | None = None
+        self._health = ""
+        self._say_why("starting")
+        self._recall()
+
+    @property
+    def stable(self) -> bool:
+        return self._stable.stable
+
+    def _recall(self) -> None:
+        now_s = self._world.clock()
+        past = self._journal.events_of(self._generation)
+        last = {str(event.get("event")): event for event in past}
+        self._phases = {_key(event) for event in past if event.get("event") == "phase"}
+        self._was_healthy = "healthy" in last
+        begun_s = min((float(event["t_s"]) for event in past), default=now_s)
+        self._start = StartWatch(
+            LogTail(self._subject.folder.log_path),
+            self._subject.engine.log,
+            self._questions(),
+            begun_s,
+            self._subject.policy.start_timeout_s,
+        )
+        hung = next((event for event in reversed(past) if event.get("event") in ("stalled", "recovered")), None)
+        stalled = hung is not None and hung["event"] == "stalled"
+        self._stall = StallWatch(self._subject.policy, stalled=stalled)
+        self._stable = StableWatch(self._subject.policy, now_s, stable="stable" in last)
+        if given_up := last.get("refused") or last.get("overdue"):
+            self._give_up(str(given_up.get("reason") or "it was never ready"))
+        elif "ready" in last:
+            self._become_ready()
+            self._ready = Wish("ready", {"generation": self._generation})
+        if hung is not None and stalled:
+            self._become_stalled(str(hung.get("reason", "")))
+
+    def step(self) -> float:
+        """One look at everything; how long to sleep until the next one."""
+        pause_s = self._look_at_start() if self.state is State.STARTING else self._look_at_engine()
+        for wish in (self._ready, self._wish):
+            if wish is not None and not wish.heard:
+                self._say(wish)
+        return pause_s
+
+    def read_last_words(self) -> None:
+        """The engine has ended, or is being stopped: what its log still said of its start."""
+        if self.state is State.STARTING:
+            for progress in self._start.read():
+                self._note_phase(progress)
+
+    # - starting -
+
+    def _look_at_start(self) -> float:
+        if self._wish is not None:
+            return DECIDED_POLL_S
+        for sign in self._start.look():
+            self._take(sign)
+        return TOKEN_POLL_S if self._start.asking else STARTING_POLL_S
+
+    def _take(self, sign: Sign) -> None:
+        match sign:
+            case Progress():
+                self._note_phase(sign)
+            case Healthy():
+                if not self._was_healthy:
+                    self._journal.write("healthy")
+                self._say_why("healthy, and asked for its first token")
+            case Ready(token_s):
+                # The keeper first: it may know that the engine has died since, and whoever reads the event relies on
+                # what the keeper knows.
+                self._ready = Wish("ready", {"generation": self._generation})
+                if self._say(self._ready) is not False:
+                    self._become_ready()
+                    said: dict[str, object] = {"token_s": round(token_s, 4), "seen_by": "controller"}
+                    self._journal.write("ready", **said, generation=self._generation)
+                else:
+                    self._ready = None
+            case Refused(answer):
+                why = f"{answer.status or 'no answer'}: {answer.text[:300]}"
+                reason = f"/health answered 200, and the first real request failed ({why})"
+                self._journal.write("refused", answer=why, reason=reason)
+                self._give_up(reason)
+            case Overdue(budget_s):
+                reason = f"not ready after {budget_s:.0f} s, the last phase was: {self._start.phase}"
+                self._journal.write("overdue", budget_s=budget_s, reason=reason)
+                self._give_up(reason)
+
+    def _note_phase(self, progress: Progress) -> None:
+        self._say_why(self._start.phase)
+        event = {"phase": progress.phase, "percent": progress.percent, **progress.figures}
+        if _key(event) not in self._phases:
+            self._phases.add(_key(event))
+            self._journal.write("phase", **event)
+
+    def _say_why(self, phase: str) -> None:
+        keyless = self._subject.keyless
+        self.because = f"{phase}; {keyless}" if keyless else phase
+
+    def _become_ready(self) -> None:
+        self.state = State.READY
+        self.because = "one real token came back"
+        self._stable = StableWatch(self._subject.policy, self._world.clock(), stable=self._stable.stable)
+
+    def _give_up(self, reason: str) -> None:
+        """A start that was never ready is final. One that follows a generation that was is an end like any other,
+        of which the policy allows so many."""
+        was_ready = any(
+            event.get("event") == "ready" and int(event.get("generation") or 1) < self._generation
+            for event in self._journal.events()
+        )
+        self.because = reason
+        self._wish = Wish("cycle" if was_ready else "fail", {"reason": reason})
+
+    # - ready -
+
+    def _look_at_engine(self) -> float:
+        limit_s, policy = ASK_LIMIT_S, self._subject.policy
+        self._take_canary()
+        answer = self._world.health(self._subject.endpoint, limit_s)
+        self.nobody_there = answer.status is None
+        self._health = "" if answer.ok else f"/health: {answer.text[:200] or answer.status}"
+        event = self._stable.take(self._world.clock(), answer.ok)
+        if event == "unhealthy":
+            self._journal.write("unhealthy", reason=self._health)
+        elif event:
+            self._journal.write(event)
+        sample = self._world.load(self._subject.endpoint, self._subject.engine.metrics, limit_s)
+        now_s = self._world.clock()
+        self._take_change(self._stall.take(now_s, sample))
+        if self._canary is None and not self._subject.keyless and self._stall.canary_due(now_s):
+            self._send_canary(now_s)
+        if self.state is State.READY:
+            self.because = self._why_ready()
+        least, most = READY_POLL_S
+        return min(most, max(least, min(policy.stall_after_s, policy.min_healthy_s) / 5))
+
+    def _why_ready(self) -> str:
+        blind = self._subject.keyless or self._stall.blind
+        return (self._health or "/health answers 200") + (f"; a hang could not be told: {blind}" if blind else "")
+
+    def _send_canary(self, now_s: float) -> None:
+        world, endpoint, limit_s = self._world, self._subject.endpoint, self._subject.policy.stall_probe_s
+
+        def ask() -> Timed:
+            begun = world.clock()
+            return world.token(endpoint, limit_s), world.clock() - begun
+
+        self._stall.canary_sent(now_s)
+        self._canary = world.begin(ask)
+
+    def _take_canary(self) -> None:
+        if self._canary is not None and (result := self._canary()) is not None:
+            self._canary = None
+            self._take_change(self._stall.take_canary(self._world.clock(), result[0]))
+
+    def _take_change(self, change: Stalled | Recovered | None) -> None:
+        if isinstance(change, Stalled):
+            self._journal.write(
+                "stalled",
+                reason=change.reason,
+                running=change.running,
+                waiting=change.waiting,
+                generation_tokens=change.generation_tokens,
+                still_s=change.still_s,
+            )
+            self._become_stalled(change.reason)
+        elif isinstance(change, Recovered):
+            self._journal.write("recovered", reason=change.reason)
+            self.state = State.READY
+            if self._wish is not None and not self._wish.heard:
+                self._wish = None
+
+    def _become_stalled(self, reason: str) -> None:
+        self.state = State.STALLED
+        self.because = reason
+        if self._subject.policy.restart_on_stall:
+            self._wish = Wish("cycle", {"reason": reason})
+
+    # - to the keeper -
+
+    def _say(self, wish: Wish) -> bool | None:
+        """Whether the keeper does it; None where it did not answer, and is told again at the next step."""
+        try:
+            wish.heard = bool(self._world.tell(self._subject.folder, wish.do, **wish.fields).get("ok"))
+        except ContactLost:
+            return None
+        return wish.heard
+
+    def _questions(self) -> Questions:
+        world, endpoint = self._world, self._subject.endpoint
+        token = None if self._subject.keyless else lambda limit_s: world.token(endpoint, limit_s)
+        return Questions(lambda limit_s: world.health(endpoint, limit_s), token, world.clock, world.begin)
+
+
+def _key(event: Mapping[str, object]) -> str:
+    """What makes two `phase` events the same."""
+    return json.dumps(
+        {name: value for name, value in event.items() if name not in ("event", "t_s", "at")}, sort_keys=True
+    )

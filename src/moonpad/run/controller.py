@@ -1,0 +1,209 @@
+"""The controller of a run: a child of the keeper that decides, and owns nothing.
+
+    python -P -m moonpad.run.controller RUN_DIR NAME
+
+It says when the engine is ready, stable, hung or unable, and when it is started again; the keeper does what is to be
+done. It can be killed at any instant: the one that is started next goes on from `events.jsonl` and `keeper.json`
+alone. Its decisions are those of `run/policy.py`, made on what `run/attendance.py` sees.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from moonpad.engines import ENGINES
+from moonpad.run import keeper
+from moonpad.run.attendance import Attendance, Subject, World
+from moonpad.run.controller_state import Journal, StateFile
+from moonpad.run.endpoints import endpoint_of, keyless_endpoint_of
+from moonpad.run.policy import restart_delay_s, restarts_within
+from moonpad.store.run_folder import RunFolder
+from moonpad.values.errors import ContactLost, PreflightRefused
+from moonpad.values.supervision import Policy, State
+from moonpad.values.units import duration
+
+STOPPING_POLL_S = 0.2
+WAITING_POLL_S = 0.5
+KEY_RETRY_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of an engine that has ended: a start at `due_s`, or, where that is None, the end of the run."""
+
+    due_s: float | None
+    reason: str
+
+
+class Controller:
+    """One run's decisions, a `tick` at a time."""
+
+    def __init__(self, folder: RunFolder, world: World | None = None) -> None:
+        about = folder.about()
+        self._folder = folder
+        self._world = world or World()
+        self._engine_name = str(about.get("engine"))
+        self._policy = Policy.of(about.get("policy") or {})
+        self._journal = Journal(folder, self._world.clock)
+        self._file = StateFile(folder)
+        self._generation = 0
+        self._attendance: Attendance | None = None
+        self._subject: Subject | None = None
+        self._key_due_s = 0.0
+        self._decision: Decision | None = None
+        self._seen: dict[str, Any] = {}
+        self._start_told = False
+        self._restarts = sum(event.get("event") == "restarting" for event in self._journal.events())
+
+    def run(self) -> None:
+        """Until the run ends, or its keeper is gone."""
+        while (pause_s := self.tick()) is not None:
+            self._world.sleep(pause_s)
+
+    def tick(self) -> float | None:
+        """One look at everything; how long to sleep until the next one, None where there is nothing more to do."""
+        self._journal.flush()
+        recorded = self._folder.keeper()
+        if not _lives(recorded):
+            return None
+        recorded = self._asked(recorded)
+        generation, state = int(recorded["generation"]), str(recorded["state"])
+        attendance = self._attend(generation)
+        if state == "running":
+            pause_s = attendance.step()
+        else:
+            attendance.read_last_words()
+            if state in (State.STOPPED, State.FAILED):
+                return None
+            pause_s = STOPPING_POLL_S if state == "stopping" else self._wait(str(recorded.get("because", "")))
+        self._write(attendance, waits=state == "waiting")
+        return pause_s
+
+    def _asked(self, recorded: dict[str, Any]) -> dict[str, Any]:
+        """What the keeper says of itself where its file may be old: a full disk keeps it from writing. Not asked
+        without need, since each question wakes it."""
+        old = int(recorded["generation"]) < self._generation
+        doubt = self._start_told or (self._attendance is not None and self._attendance.nobody_there)
+        if old or doubt:
+            try:
+                self._seen = {**recorded, **self._world.tell(self._folder, "status")}
+            except ContactLost:
+                self._seen = self._seen if old else recorded
+        else:
+            self._seen = recorded
+        return self._seen
+
+    def _attend(self, generation: int) -> Attendance:
+        now_s = self._world.clock()
+        if self._attendance is not None and self._subject is not None and generation == self._generation:
+            if not self._subject.keyless or now_s < self._key_due_s:
+                return self._attendance
+            self._key_due_s = now_s + KEY_RETRY_S
+            subject = self._new_subject()
+            if subject.keyless:
+                return self._attendance
+        else:
+            self._key_due_s = now_s + KEY_RETRY_S
+            subject = self._new_subject()
+            self._generation, self._decision, self._start_told = generation, None, False
+        self._subject = subject
+        self._attendance = Attendance(subject, generation, self._journal, self._world)
+        return self._attendance
+
+    def _new_subject(self) -> Subject:
+        engine = ENGINES[self._engine_name]
+        try:
+            return Subject(self._folder, engine, endpoint_of(self._folder), self._policy)
+        except PreflightRefused as error:
+            # Still of use: the log, `/health` and `/metrics` ask for no key.
+            why = "; ".join(finding.message for finding in error.findings) or error.message
+            endpoint = keyless_endpoint_of(self._folder)
+            return Subject(self._folder, engine, endpoint, self._policy, f"no token can be asked for: {why}")
+
+    # - an engine that has ended -
+
+    def _wait(self, because: str) -> float:
+        """The keeper waits for a decision: it is made once, written down, and told when it is due."""
+        if self._decision is None:
+            self._decision = self._recalled() or self._decided(because)
+        if self._decision.due_s is None:
+            self._tell("end", reason=self._decision.reason)
+            return WAITING_POLL_S
+        left_s = self._decision.due_s - self._world.clock()
+        if left_s > 0:
+            return min(left_s, WAITING_POLL_S)
+        self._start_told = self._tell("start") or self._start_told
+        return STOPPING_POLL_S
+
+    def _recalled(self) -> Decision | None:
+        """The decision that a controller before this one has written down for this end."""
+        for event in self._journal.events():
+            if event.get("generation") != self._generation:
+                continue
+            if event.get("event") == "giving_up":
+                return Decision(None, str(event["reason"]))
+            if event.get("event") == "restarting":
+                return Decision(event["t_s"] + event["delay_s"], str(event["reason"]))
+        return None
+
+    def _decided(self, because: str) -> Decision:
+        now_s = self._world.clock()
+        restarts = [event["t_s"] for event in self._journal.events() if event.get("event") == "restarting"]
+        delay_s = restart_delay_s(self._policy, restarts, now_s)
+        within = restarts_within(self._policy, restarts, now_s)
+        if delay_s is None:
+            window = duration(self._policy.restart_window_s)
+            reason = f"{because}; given up after {within} restart{'s' * (within != 1)} within {window}"
+            self._journal.write("giving_up", reason=reason, generation=self._generation)
+            return Decision(None, reason)
+        self._restarts += 1
+        self._journal.write(
+            "restarting",
+            reason=because,
+            delay_s=delay_s,
+            restart=within + 1,
+            of=self._policy.restarts,
+            generation=self._generation,
+        )
+        return Decision(now_s + delay_s, because)
+
+    def _tell(self, do: str, **fields: str) -> bool:
+        try:
+            return bool(self._world.tell(self._folder, do, **fields).get("ok"))
+        except ContactLost:
+            return False  # it is told again at the next tick, where the keeper still waits
+
+    # - what is said of all that -
+
+    def _write(self, attendance: Attendance, *, waits: bool) -> None:
+        state, because = attendance.state, attendance.because
+        if waits and self._decision is not None:
+            restarts = self._decision.due_s is not None
+            state, because = State.STARTING, ("waits to be started again: " if restarts else "") + self._decision.reason
+        self._file.write(self._generation, state, because, stable=attendance.stable, restarts=self._restarts)
+
+
+def _lives(recorded: Mapping[str, Any]) -> bool:
+    own: Mapping[str, int] = recorded.get("keeper") or {}
+    return bool(own) and recorded.get("boot_id") == keeper.boot_id() and keeper.is_alive(own["pid"], own["start"])
+
+
+def main(argv: list[str]) -> int:
+    """`argv` is RUN_DIR NAME."""
+    # A terminal's Ctrl-C and its end are for the keeper, which then ends us.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    run_dir, name = argv
+    Controller(RunFolder(name, Path(run_dir))).run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

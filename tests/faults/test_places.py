@@ -1,0 +1,413 @@
+"""Where a run may live: as PID 1, under a service manager, behind ssh, with a cgroup or without, as nobody."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from moonpad.run import keeper
+from tests.conftest import ROOT, Done, Moonpad
+from tests.faults.helpers import (
+    await_event,
+    await_gone,
+    await_state,
+    events_of,
+    everybody,
+    keeper_document,
+    keeper_of,
+    owned_of,
+    pid_of_role,
+    run_folder,
+    set_launch,
+    status_of,
+    wait_until,
+)
+
+pytestmark = pytest.mark.usefixtures("clean_world")
+
+GONE_S = 15.0
+
+
+# --- PID 1 -----------------------------------------------------------------------------------------------------------
+
+NAMESPACE = ("unshare", "--pid", "--fork", "--mount-proc")
+
+
+def may_unshare() -> bool:
+    return subprocess.run((*NAMESPACE, "true"), capture_output=True, check=False).returncode == 0
+
+
+def zombies_below(pid: int) -> list[int]:
+    """Children of a process that have ended and that nobody has collected."""
+    found = []
+    for path in Path("/proc").iterdir():
+        seen = keeper.stat_of(int(path.name)) if path.name.isdigit() else None
+        if seen and seen[0] == pid and seen[2] == "Z":
+            found.append(int(path.name))
+    return found
+
+
+@pytest.mark.skipif(not shutil.which("unshare") or not may_unshare(), reason="no PID namespace can be made here")
+@pytest.mark.parametrize("deaf", [False, True], ids=["listens", "deaf to TERM"])
+def test_pid_1(moonpad: Moonpad, fake_spec: Path, deaf: bool) -> None:
+    """`up --foreground` as the first process of a container: TERM stops the engine before the kernel would kill it, and
+    orphans of others are collected."""
+    set_launch(fake_spec, stop_grace="1s")
+    outer = subprocess.Popen(
+        (*NAMESPACE, sys.executable, "-m", "moonpad", "up", str(fake_spec), "--foreground"),
+        env={**moonpad.env, **({"FAKE_IGNORE_TERM": "1"} if deaf else {})},
+        cwd=moonpad.home,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        await_event(moonpad, "ready")
+        (first,) = [pid for pid in keeper.descendants({outer.pid}) if keeper.stat_of(pid)[0] == outer.pid]  # type: ignore[index]
+        inside = keeper.descendants({first})
+        assert len(inside) >= 4
+        wait_until(lambda: not zombies_below(first), lambda: f"zombies: {zombies_below(first)}", 10.0)
+        os.kill(first, signal.SIGTERM)
+        _, said = outer.communicate(timeout=GONE_S)
+    finally:
+        outer.kill()
+        outer.communicate()
+    assert outer.returncode == 130, said
+    assert not any(keeper.is_alive(pid, start) for pid, start in inside.items())
+    (stopped,) = events_of(moonpad, "stopped")
+    assert stopped["left"] == []
+    assert bool(stopped["killed"]) == deaf, "the engine was stopped in order, not by the end of its namespace"
+    assert status_of(moonpad)["state"] == "stopped"
+
+
+# --- a service manager -----------------------------------------------------------------------------------------------
+
+
+def test_notifies_a_service_manager(moonpad: Moonpad, fake_spec: Path) -> None:
+    """Under systemd (`Type=notify`): READY=1 once it is *ready*, not before; TERM ends it as a service ends."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(f"\0moonpad-test-{os.getpid()}-{time.monotonic_ns()}")
+        manager.settimeout(30.0)
+        name = "@" + manager.getsockname()[1:].decode()
+        up = moonpad.start("up", str(fake_spec), "--foreground", NOTIFY_SOCKET=name, FAKE_LOAD_S="1")
+        try:
+            words = manager.recv(4096).decode().splitlines()
+            while "READY=1" not in words:
+                assert not events_of(moonpad, "ready"), f"it is ready, and the word was {words}"
+                words = manager.recv(4096).decode().splitlines()
+            assert events_of(moonpad, "ready"), "said too early"
+        finally:
+            up.terminate()
+            _, said = up.communicate(timeout=GONE_S)
+        assert up.returncode == 130, said
+    assert status_of(moonpad)["state"] == "stopped"
+
+
+# --- ssh -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Remote:
+    """This machine, by way of an sshd of our own."""
+
+    config: Path
+
+    def command(self, *argv: str) -> tuple[str, ...]:
+        return ("ssh", "-F", str(self.config), "remote", shlex.join(argv))
+
+
+def sshd() -> str | None:
+    found = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
+    return found if found and shutil.which("ssh") and shutil.which("ssh-keygen") else None
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Iterator[Remote]:
+    """An sshd with keys of its own on a port of the loopback, which lets in nobody but the test."""
+    program = sshd()
+    if program is None:
+        pytest.skip("there is no sshd here (package openssh-server)")
+    folder = tmp_path / "ssh"
+    folder.mkdir(mode=0o700)
+    for name in ("host", "user"):
+        subprocess.run(("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)), check=True)
+    shutil.copy(folder / "user.pub", folder / "authorized")
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port = sock.getsockname()[1]
+    host_key = (folder / "host.pub").read_text().split()
+    (folder / "known").write_text(f"[127.0.0.1]:{port} {host_key[0]} {host_key[1]}\n")
+    (folder / "sshd_config").write_text(
+        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {folder / 'host'}\nAuthorizedKeysFile {folder / 'authorized'}\n"
+        f"StrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin prohibit-password\nPasswordAuthentication no\n"
+        f"KbdInteractiveAuthentication no\nAllowUsers {getpass.getuser()}\n"
+    )
+    (folder / "config").write_text(
+        f"Host remote\nHostName 127.0.0.1\nPort {port}\nUser {getpass.getuser()}\nIdentityFile {folder / 'user'}\n"
+        f"IdentitiesOnly yes\nUserKnownHostsFile {folder / 'known'}\nStrictHostKeyChecking yes\nBatchMode yes\n"
+    )
+    needs = Path("/run/sshd")  # an sshd that runs as root wants it, empty
+    made = os.getuid() == 0 and not needs.exists()
+    if made:
+        needs.mkdir(mode=0o755)
+    log = folder / "log"
+    server = subprocess.Popen((program, "-D", "-f", str(folder / "sshd_config"), "-E", str(log)))
+    try:
+        found = Remote(folder / "config")
+        until = time.monotonic() + 10.0
+        while (tried := subprocess.run(found.command("true"), capture_output=True, text=True, check=False)).returncode:
+            if server.poll() is not None or time.monotonic() > until:
+                pytest.skip(f"sshd lets nobody in here: {tried.stderr.strip()} {log.read_text().strip()[-300:]}")
+            time.sleep(0.1)
+        yield found
+    finally:
+        server.terminate()
+        server.wait(10)
+        if made:
+            needs.rmdir()
+
+
+def test_ssh_client_killed(moonpad: Moonpad, fake_spec: Path, remote: Remote) -> None:
+    """Fault 29's first half: `up` by ssh, the client is killed while the engine loads. It lives on; `down` cleans."""
+    env = [f"{name}={value}" for name, value in {**moonpad.env, "FAKE_LOAD_S": "2"}.items()]
+    client = subprocess.Popen(
+        remote.command("env", *env, sys.executable, "-m", "moonpad", "up", str(fake_spec), "--no-wait"),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    await_event(moonpad, "spawned")
+    client.kill()
+    client.communicate()
+    engine = owned_of(moonpad)
+    await_event(moonpad, "ready")
+    status = await_state(moonpad, "ready")
+    assert status["pid"] in engine, "the same one"
+    assert len(events_of(moonpad, "spawned")) == 1
+    down = moonpad("down", "fake")
+    assert down.code == 0, down.stderr
+
+
+DETACHES = """
+(setsid sh -c 'trap "" HUP; sleep 600' &)
+exec sleep 600
+"""
+
+
+def test_keeper_bytes_over_ssh(moonpad: Moonpad, tmp_path: Path, remote: Remote) -> None:
+    """The keeper needs nothing on the other side but a Python: its bytes are the command, its job is standard input. It
+    answers, lives on when the client is killed, and stops what it has started, orphans too."""
+    folder = moonpad.state / "runs" / "far"
+    folder.mkdir(parents=True)
+    process = {"name": "engine", "argv": ["/bin/sh", "-c", DETACHES], "env": dict(moonpad.env), "after_stop": []}
+    job = {
+        "run_dir": str(folder),
+        "lock": str(tmp_path / "far.lock"),
+        "claims": [],
+        "pointer": None,
+        "holder": {"run": "far", "user": getpass.getuser(), "host": "far", "at": "now"},
+        "grace_s": 2.0,
+        "restarts": 0,
+        "foreground_of": 0,
+        "temp_base": "",
+        "cgroup": False,
+        "log_bytes": keeper.LOG_BYTES,
+        "controller": None,
+        "processes": [{**process, "log": str(folder / "engine.log"), "reattach": None}],
+    }
+    command = remote.command(sys.executable, "-I", "-S", "-c", Path(keeper.__file__).read_text())
+    client = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert client.stdin is not None
+    assert client.stdout is not None
+    with client.stdin:
+        client.stdin.write(json.dumps(job))
+    answer = json.loads(client.stdout.readline())
+    assert answer["ok"], answer
+    client.kill()
+    client.wait(10)
+    client.stdout.close()
+
+    def owned() -> dict[int, int]:
+        return {one["pid"]: one["start"] for one in json.loads((folder / "keeper.json").read_text())["owned"]}
+
+    wait_until(lambda: len(owned()) >= 3, lambda: (folder / "keeper.json").read_text(), 10.0)
+    document = json.loads((folder / "keeper.json").read_text())
+    own = document["keeper"]
+    assert own["pid"] == answer["pid"]
+    assert all(keeper.is_alive(pid, start) for pid, start in owned().items())
+    living = {**owned(), own["pid"]: own["start"]}
+    keeper.send(own["pid"], own["start"], signal.SIGTERM)
+    await_gone(living, GONE_S)
+    assert json.loads((folder / "keeper.json").read_text())["state"] == "stopped"
+    assert not (tmp_path / "far.lock").exists()
+
+
+# --- cgroups ---------------------------------------------------------------------------------------------------------
+
+
+def writable_cgroup() -> bool:
+    made = keeper.make_cgroup(f"moonpad-{os.getuid()}-test-{os.getpid()}")
+    keeper.remove_cgroup(made)
+    return bool(made)
+
+
+CGROUPS = [
+    pytest.param("on", marks=pytest.mark.skipif(not writable_cgroup(), reason="no cgroup v2 can be made here")),
+    "off",
+]
+
+
+@pytest.mark.parametrize("cgroup", CGROUPS)
+def test_with_and_without_a_cgroup(moonpad: Moonpad, fake_spec: Path, cgroup: str) -> None:
+    """Fault 5 where the kernel keeps the set, and where parentage alone does; a cgroup goes with its run."""
+    set_launch(fake_spec, stop_grace="1s")
+    env = {"MOONPAD_CGROUP": cgroup, "FAKE_IGNORE_TERM": "1"}
+    assert moonpad("up", str(fake_spec), **env).code == 0
+    folder = keeper_document(moonpad)["cgroup"]
+    assert bool(folder) == (cgroup == "on")
+    owned = owned_of(moonpad)
+    if folder:
+        inside = {int(line) for line in (Path(folder) / "cgroup.procs").read_text().split()}
+        assert inside == set(owned), "all of the engine, and nothing else"
+        assert keeper_of(moonpad)[0] not in inside
+    os.kill(pid_of_role(moonpad, "api"), signal.SIGKILL)
+    await_gone(everybody(moonpad), GONE_S)
+    failed = await_event(moonpad, "failed")
+    assert failed["left"] == []
+    assert "oom_kills" in failed
+    assert not folder or not Path(folder).exists()
+
+
+@pytest.mark.parametrize("cgroup", CGROUPS)
+def test_keeper_killed_with_and_without_a_cgroup(moonpad: Moonpad, fake_spec: Path, cgroup: str) -> None:
+    """Fault 8: `down` finishes the job in both, and leaves no cgroup."""
+    set_launch(fake_spec, stop_grace="1s")
+    assert moonpad("up", str(fake_spec), MOONPAD_CGROUP=cgroup).code == 0
+    folder = keeper_document(moonpad)["cgroup"]
+    living = everybody(moonpad)
+    keeper.send(*keeper_of(moonpad), signal.SIGKILL)
+    down = moonpad("down", "fake")
+    assert down.code == 0, down.stderr
+    await_gone(living, 1.0)
+    assert not folder or not Path(folder).exists()
+
+
+# --- nobody ----------------------------------------------------------------------------------------------------------
+
+NOBODY = 65534
+AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs")
+
+
+def python_of_nobody() -> tuple[str, str] | None:
+    """(a Python that a user without privileges can start, and whose children can, the PYTHONPATH that it needs)."""
+    if os.getuid() != 0 or not shutil.which("setpriv"):
+        return None
+    release = f"{sys.version_info.major}.{sys.version_info.minor}"
+    packages = os.pathsep.join((str(ROOT / "src"), sysconfig.get_paths()["purelib"]))
+    proof = "import subprocess, sys, moonpad, aiohttp, psutil; subprocess.run([sys.executable, '-c', ''], check=True)"
+    for program in (sys.executable, f"/usr/bin/python{release}", f"/usr/local/bin/python{release}"):
+        if Path(program).exists():
+            env = {"PATH": os.environ["PATH"], "PYTHONPATH": packages}
+            tried = subprocess.run(
+                (*AS_NOBODY, program, "-c", proof), env=env, cwd="/", capture_output=True, check=False
+            )
+            if tried.returncode == 0:
+                return program, packages
+    return None
+
+
+@dataclass(frozen=True)
+class Nobody:
+    """The command as a user without privileges, with a home and an engine of its own."""
+
+    there: Moonpad
+    program: str
+    spec: Path
+
+    def __call__(self, *argv: str, **env: str) -> Done:
+        done = subprocess.run(
+            (*AS_NOBODY, self.program, "-m", "moonpad", *argv),
+            env={**self.there.env, **env},
+            cwd=self.there.home,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def nobody(moonpad: Moonpad, fake_spec: Path, fake_engine: Path) -> Iterator[Nobody]:
+    found = python_of_nobody()
+    if found is None:
+        pytest.skip("not root, or no Python here that a user without privileges can start")
+    program, packages = found
+    home = Path(tempfile.mkdtemp(prefix="nobody-"))
+    env = {
+        **moonpad.env,
+        "HOME": str(home),
+        "XDG_STATE_HOME": str(home / "state"),
+        "XDG_CACHE_HOME": str(home / "cache"),
+    }
+    engine = shutil.copytree(fake_engine.parent.parent, home / "engine", symlinks=True)
+    (engine / "bin" / "python").unlink()
+    (engine / "bin" / "python").symlink_to(program)
+    vllm = engine / "bin" / "vllm"
+    vllm.write_text(f'#!/bin/sh\nexec {program} -I -S "{engine}/fake_engine/vllm.py" "$@"\n')
+    spec = home / "fake.toml"
+    spec.write_text(fake_spec.read_text().replace(str(fake_engine), str(engine / "bin" / "python")))
+    for path in (home, *home.rglob("*")):
+        os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+    yield Nobody(Moonpad(home, {**env, "PYTHONPATH": packages}), program, spec)
+    shutil.rmtree(home)
+
+
+def test_as_nobody(nobody: Nobody) -> None:
+    """Without root and without a cgroup: up, ready, down; the API server killed, and all of it gone."""
+    up = nobody("up", str(nobody.spec), "--json")
+    assert up.code == 0, up.stderr
+    living = everybody(nobody.there)
+    assert all(Path(f"/proc/{pid}").stat().st_uid == NOBODY for pid in living)
+    assert keeper_document(nobody.there)["cgroup"] == ""
+    assert (run_folder(nobody.there) / "control.sock").stat().st_mode & 0o777 == 0o600
+    down = nobody("down", "fake")
+    assert down.code == 0, down.stderr
+    await_gone(living, GONE_S)
+    again = nobody("up", str(nobody.spec), "--json")
+    assert again.code == 0, again.stderr
+    living = everybody(nobody.there)
+    os.kill(pid_of_role(nobody.there, "api"), signal.SIGKILL)
+    await_gone(living, GONE_S)
+    assert nobody("status", "--json").json["endpoints"][0]["state"] == "failed"
+
+
+def test_two_users(moonpad: Moonpad, fake_spec: Path, nobody: Nobody) -> None:
+    """Fault 17: root has the port, and a user without privileges, who may not look, is told so; and the reverse."""
+    first = moonpad("up", str(fake_spec), "--no-wait", "--json", FAKE_LOAD_S="4")
+    assert first.code == 0, first.stderr
+    refused = nobody("up", str(nobody.spec))
+    assert refused.code == 3, refused.stderr
+    assert first.json["run"] in refused.stderr
+    assert moonpad("down", "fake").code == 0
+    second = nobody("up", str(nobody.spec), "--no-wait", "--json", FAKE_LOAD_S="4")
+    assert second.code == 0, second.stderr
+    refused = moonpad("up", str(fake_spec))
+    assert refused.code == 3, refused.stderr
+    assert second.json["run"] in refused.stderr
+    assert nobody("down", "fake").code == 0

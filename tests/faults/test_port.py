@@ -1,0 +1,94 @@
+"""Fault 16: the endpoint's port belongs to somebody else, before the start or in the middle of it."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from tests.conftest import Moonpad
+from tests.faults.helpers import await_event, events_of, run_folder, status_of, wait_until
+
+pytestmark = pytest.mark.usefixtures("clean_world")
+
+
+@contextmanager
+def taken(port: int) -> Iterator[None]:
+    """The port is this process's."""
+    with socket.socket() as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(("127.0.0.1", port))
+        sock.listen()
+        yield
+
+
+def names_us(said: str, port: int) -> bool:
+    return f"port {port} is taken by" in said and str(os.getpid()) in said and "pytest" in said
+
+
+def test_taken_before(moonpad: Moonpad, fake_spec: Path, free_port: int) -> None:
+    """Fault 16: the owner is named by pid and command, and nothing is started."""
+    with taken(free_port):
+        up = moonpad("up", str(fake_spec))
+    assert up.code == 3
+    assert names_us(up.stderr, free_port), up.stderr
+    assert not list(moonpad.state.glob("runs/*"))
+
+
+def await_loading(moonpad: Moonpad) -> None:
+    """Until the engine has looked at the port and has let go of it again."""
+    await_event(moonpad, "spawned")
+    log = run_folder(moonpad) / "engine.log"
+    wait_until(lambda: "checkpoint shards" in log.read_text(), log.read_text, 10.0)
+
+
+def test_taken_meanwhile(moonpad: Moonpad, fake_spec: Path, free_port: int) -> None:
+    """Fault 16: taken between the check and the engine's bind. No half start, and the same words."""
+    up = moonpad.start("up", str(fake_spec), FAKE_LOAD_S="1.5")
+    await_loading(moonpad)
+    with taken(free_port):
+        _, said = up.communicate(timeout=30)
+    assert up.returncode == 4, said
+    assert names_us(said, free_port), said
+    assert status_of(moonpad)["state"] == "failed"
+
+
+class Impostor(BaseHTTPRequestHandler):
+    """Some other server, which is in best health."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.do_GET()
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def test_a_stranger_is_not_our_engine(moonpad: Moonpad, fake_spec: Path, free_port: int) -> None:
+    """Fault 16: what answers on the port while our engine loads is not our engine, and makes nothing ready."""
+    up = moonpad.start("up", str(fake_spec), FAKE_LOAD_S="3")
+    await_loading(moonpad)
+    server = ThreadingHTTPServer(("127.0.0.1", free_port), Impostor)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        _, said = up.communicate(timeout=30)
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+    assert not events_of(moonpad, "ready"), "the stranger's answer was taken for ours"
+    assert up.returncode == 4, said
+    assert names_us(said, free_port), said

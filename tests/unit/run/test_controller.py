@@ -1,0 +1,769 @@
+"""The controller against a keeper, an engine and a clock of our own: whole histories in no time, killed anywhere."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from moonpad.facts.probe import Unknown
+from moonpad.observe.heartbeat import Answer
+from moonpad.observe.metrics import Load
+from moonpad.run import controller_state, keeper
+from moonpad.run.attendance import World
+from moonpad.run.controller import Controller
+from moonpad.run.controller_state import ControllerState, read_controller
+from moonpad.store.files import replace_json
+from moonpad.store.run_folder import RunFolder
+from moonpad.values.endpoint import Endpoint
+from moonpad.values.errors import ContactLost
+from moonpad.values.supervision import Policy, State
+
+NOBODY = Answer(None, "connection refused")
+HEALTHY = Answer(200, "")
+SICK = Answer(503, "")
+TOKEN = Answer(200, '{"choices": [{}]}')
+IN_VAIN = Answer(None, "timed out", timed_out=True)
+SHARDS = "Loading safetensors checkpoint shards: {:3d}% Completed | 1/1 [00:00<00:00, 1.00it/s]\n"
+
+
+class Killed(BaseException):
+    """SIGKILL, at a moment that a test chooses."""
+
+
+@dataclass
+class Engine:
+    """One generation, by its age. Each may be replaced by a test."""
+
+    load_s: float = 3.0
+    health: Callable[[float], Answer] = lambda age_s: HEALTHY
+    token: Callable[[float], Answer] = lambda age_s: TOKEN
+    token_s: float = 0.25
+    metrics: Callable[[float], Load | Unknown] = lambda age_s: Load(0.0, 0.0, 0.0, 0.0, 0.0)
+    dies_at_s: float = float("inf")
+
+
+@dataclass
+class Rig:
+    """A run folder with a keeper in it that does what the real one promises (run/keeper.py)."""
+
+    folder: RunFolder
+    engine: Callable[[int], Engine] = lambda generation: Engine()
+    now: float = 1000.0
+    state: str = "running"
+    because: str = ""
+    generation: int = 0
+    was_ready: bool = False
+    begun: float = 0.0
+    told: list[tuple[float, str, dict[str, Any]]] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    deaf_until: float = 0.0
+    writes_keeper_json: bool = True
+    said_percents: set[tuple[int, int]] = field(default_factory=set)
+    calls: int = 0
+    kill_at: frozenset[int] = frozenset()
+    undead: bool = False
+    alive: Controller | None = None
+
+    def prepare(self, policy: Policy, engine: str = "vllm-cpu", **about: object) -> None:
+        self.folder.write_about(
+            base_url="http://127.0.0.1:1/v1", served_name="kimi", engine=engine, policy=asdict(policy), **about
+        )
+        self.start()
+
+    # - the keeper -
+
+    def event(self, event: str, **fields: object) -> None:
+        with self.folder.events_path.open("a") as file:
+            file.write(json.dumps({"event": event, "t_s": self.now, **fields}) + "\n")
+
+    def start(self) -> None:
+        self.generation += 1
+        self.begun, self.state, self.because, self.was_ready = self.now, "running", "its processes run", False
+        self.folder.log_path.write_text("")
+        self.event("spawned", process="vllm", pid=1, generation=self.generation)
+        self.write()
+
+    def end(self, because: str, *, final: bool) -> None:
+        self.state, self.because = "failed" if final or not self.was_ready else "waiting", because
+        self.event("failed" if self.state == "failed" else "ended", reason=because, generation=self.generation)
+        self.write()
+
+    def write(self) -> None:
+        if not self.writes_keeper_json:
+            return
+        own = keeper.stat_of(os.getpid())
+        document = {
+            "schema": 2,
+            "state": self.state,
+            "because": self.because,
+            "boot_id": keeper.boot_id(),
+            "keeper": {"pid": os.getpid(), "start": own[1] if own else 0},
+            "generation": self.generation,
+        }
+        (self.folder.path / "keeper.json").write_text(json.dumps(document))
+
+    def tell(self, folder: RunFolder, do: str, timeout_s: float = 5.0, **fields: Any) -> dict[str, Any]:
+        self.maybe_kill()
+        if self.now < self.deaf_until:
+            raise ContactLost("the keeper does not answer")
+        if do != "status":
+            self.told.append((self.now, do, fields))
+        answer = self.obey(do, fields)
+        self.maybe_kill()
+        return answer
+
+    def obey(self, do: str, fields: dict[str, Any]) -> dict[str, Any]:
+        running, waiting = self.state == "running", self.state == "waiting"
+        if do == "status":
+            return {"ok": True, "state": self.state, "because": self.because, "generation": self.generation, "pid": 1}
+        if do == "ready" and running and fields["generation"] == self.generation:
+            self.was_ready = True
+        elif do in ("fail", "cycle") and running:
+            self.end(fields["reason"], final=do == "fail")
+        elif do == "start" and waiting:
+            self.start()
+        elif do == "end" and waiting:
+            self.end(fields["reason"], final=True)
+        else:
+            return {"ok": False, "why": "not now"}
+        return {"ok": True}
+
+    # - the engine -
+
+    @property
+    def age(self) -> float:
+        return self.now - self.begun
+
+    @property
+    def one(self) -> Engine:
+        return self.engine(self.generation)
+
+    @property
+    def listens(self) -> bool:
+        return self.undead or (self.state == "running" and self.one.load_s <= self.age < self.one.dies_at_s)
+
+    def health(self, endpoint: Endpoint, timeout_s: float) -> Answer:
+        self.maybe_kill()
+        self.asked.append("health")
+        return self.one.health(self.age) if self.listens else NOBODY
+
+    def token(self, endpoint: Endpoint, timeout_s: float) -> Answer:
+        self.asked.append("token")
+        return self.one.token(self.age) if self.listens else NOBODY
+
+    def load(self, endpoint: Endpoint, names: object, timeout_s: float) -> Load | Unknown:
+        self.maybe_kill()
+        self.asked.append("load")
+        return self.one.metrics(self.age) if self.listens else Unknown("/metrics: connection refused")
+
+    def begin(self, ask: Callable[[], tuple[Answer, float]]) -> Callable[[], tuple[Answer, float] | None]:
+        """What a token takes: `token_s`, and one that times out the time that it was given."""
+        answer, _ = ask()
+        asked = self.now
+        due = asked + (15.0 if answer.timed_out else self.one.token_s)
+        return lambda: (answer, self.now - asked) if self.now >= due else None
+
+    # - time -
+
+    def sleep(self, seconds: float) -> None:
+        self.maybe_kill()
+        self.now += seconds
+        if self.state != "running":
+            return
+        for percent in (0, 40, 100):
+            if self.age >= self.one.load_s * percent / 100 and (self.generation, percent) not in self.said_percents:
+                self.said_percents.add((self.generation, percent))
+                with self.folder.log_path.open("a") as log:
+                    log.write(SHARDS.format(percent))
+        if self.age >= self.one.dies_at_s:
+            self.end("vllm ended: exit 1", final=False)
+
+    def maybe_kill(self) -> None:
+        self.calls += 1
+        if self.calls in self.kill_at:
+            raise Killed
+
+    # - the controller -
+
+    def controller(self) -> Controller:
+        return Controller(
+            self.folder,
+            World(
+                clock=lambda: self.now,
+                sleep=self.sleep,
+                health=self.health,
+                token=self.token,
+                load=self.load,
+                tell=self.tell,
+                begin=self.begin,
+            ),
+        )
+
+    def run(self, until_s: float) -> None:
+        """Until that age of the whole history; the controller is started again a second after each kill."""
+        until = 1000.0 + until_s
+        while self.now < until:
+            try:
+                self.alive = self.alive or self.controller()
+                pause_s = self.alive.tick()
+                if pause_s is None:
+                    return
+                self.sleep(pause_s)
+            except Killed:
+                self.alive = None
+                self.now += 1.0
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """Of the controller alone."""
+        return [one for one in self.folder.events() if one["event"] not in ("spawned", "ended", "failed")]
+
+    @property
+    def names(self) -> list[str]:
+        return [event["event"] for event in self.events]
+
+    def times(self, name: str) -> list[float]:
+        return [event["t_s"] - 1000.0 for event in self.folder.events() if event["event"] == name]
+
+    def one_event(self, name: str) -> dict[str, Any]:
+        (event,) = [event for event in self.events if event["event"] == name]
+        return event
+
+    @property
+    def told_words(self) -> list[str]:
+        return [do for _, do, _ in self.told]
+
+    @property
+    def written(self) -> ControllerState:
+        state = read_controller(self.folder)
+        assert state is not None
+        return state
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Rig:
+    return Rig(RunFolder("kimi", tmp_path))
+
+
+POLICY = Policy(start_timeout_s=60.0)
+
+
+# --- a start
+
+
+def test_a_start(rig: Rig) -> None:
+    rig.prepare(POLICY)
+    rig.run(60.0)
+    phases = [(event["phase"], event["percent"]) for event in rig.events if event["event"] == "phase"]
+    assert phases == [("loading weights", 0), ("loading weights", 40), ("loading weights", 100)]
+    assert rig.names == ["phase"] * 3 + ["healthy", "ready", "stable"]
+    ready = rig.one_event("ready")
+    assert (ready["seen_by"], ready["generation"]) == ("controller", 1)
+    assert 3.0 <= rig.times("ready")[0] <= 4.0
+    assert rig.times("stable")[0] - rig.times("ready")[0] == pytest.approx(30.0, abs=1.0)
+    assert rig.told_words == ["ready"]
+    assert rig.told[0][2] == {"generation": 1}
+    assert rig.asked.count("token") == 1
+    own = keeper.stat_of(os.getpid())
+    assert rig.written == ControllerState(
+        os.getpid(), own[1] if own else 0, keeper.boot_id(), 1, State.READY, "/health answers 200", True, 0
+    )
+    assert rig.written.is_alive
+
+
+def test_the_state_while_it_starts(rig: Rig) -> None:
+    rig.prepare(POLICY)
+    rig.run(2.0)
+    assert (rig.written.state, rig.written.because) == (State.STARTING, "loading weights 40%")
+
+
+def test_refused(rig: Rig) -> None:
+    rig.engine = lambda _: Engine(token=lambda _: Answer(500, "the engine core died"))
+    rig.prepare(POLICY)
+    rig.run(60.0)
+    assert rig.names[-2:] == ["healthy", "refused"]
+    assert "500: the engine core died" in rig.one_event("refused")["answer"]
+    (_, do, fields) = rig.told[-1]
+    assert do == "fail"
+    assert fields["reason"] == ("/health answered 200, and the first real request failed (500: the engine core died)")
+    assert rig.state == "failed"
+    assert "ready" not in rig.told_words
+
+
+def test_overdue(rig: Rig) -> None:
+    rig.engine = lambda _: Engine(load_s=1000.0)
+    rig.prepare(POLICY)
+    rig.run(100.0)
+    assert rig.times("overdue")[0] == pytest.approx(60.0, abs=0.5)
+    assert rig.one_event("overdue")["budget_s"] == 60.0
+    assert rig.told == [
+        (rig.told[0][0], "fail", {"reason": "not ready after 60 s, the last phase was: loading weights 0%"})
+    ]
+
+
+def test_the_budget_counts_from_the_spawn(rig: Rig) -> None:
+    """Not from the start of a controller that was killed meanwhile."""
+    rig.engine = lambda _: Engine(load_s=1000.0)
+    rig.kill_at = frozenset(range(100, 10_000, 100))
+    rig.prepare(POLICY)
+    rig.run(100.0)
+    assert rig.times("overdue")[0] == pytest.approx(60.0, abs=2.0)
+
+
+def test_an_engine_that_dies_on_its_first_token_is_the_keepers(rig: Rig) -> None:
+    """No answer at all is no refusal: the keeper knows how it ended, and says it."""
+    rig.engine = lambda _: Engine(dies_at_s=3.3, token=lambda _: Answer(None, "connection reset"))
+    rig.prepare(POLICY)
+    rig.run(60.0)
+    assert rig.told == []
+    assert rig.because == "vllm ended: exit 1"
+
+
+def test_no_answer_again_and_again_is_a_refusal(rig: Rig) -> None:
+    rig.engine = lambda _: Engine(token=lambda _: Answer(None, "connection reset"))
+    rig.prepare(POLICY)
+    rig.run(60.0)
+    assert rig.told_words == ["fail"]
+    assert "no answer: connection reset" in rig.because
+
+
+def test_the_last_words_of_a_dead_engine_are_read(rig: Rig) -> None:
+    rig.prepare(POLICY)
+    controller = rig.controller()
+    controller.tick()
+    with rig.folder.log_path.open("a") as log:
+        log.write(SHARDS.format(80))
+    rig.end("vllm ended: exit 1", final=True)
+    assert controller.tick() is None
+    assert rig.one_event("phase")["percent"] == 80
+
+
+# --- an engine that ends
+
+
+def test_a_crash_loop_is_bounded(rig: Rig) -> None:
+    """Fault 12: three restarts, longer and longer pauses, then the end, and it is said."""
+    rig.engine = lambda _: Engine(dies_at_s=5.0)
+    rig.prepare(POLICY)
+    rig.run(600.0)
+    restarts = [event for event in rig.events if event["event"] == "restarting"]
+    assert [(event["delay_s"], event["restart"], event["of"]) for event in restarts] == [
+        (2.0, 1, 3),
+        (4.0, 2, 3),
+        (8.0, 3, 3),
+    ]
+    assert all(event["reason"] == "vllm ended: exit 1" for event in restarts)
+    spawned = rig.times("spawned")
+    assert len(spawned) == 4
+    for event, at_s in zip(restarts, spawned[1:], strict=True):
+        assert at_s + 1000.01 - event["t_s"] >= event["delay_s"]
+    reason = "vllm ended: exit 1; given up after 3 restarts within 1 h 00 min"
+    assert rig.one_event("giving_up")["reason"] == reason
+    assert (rig.state, rig.because) == ("failed", reason)
+
+
+def test_restarts_that_are_long_ago_do_not_count(rig: Rig) -> None:
+    rig.engine = lambda _: Engine(dies_at_s=2000.0)
+    rig.prepare(POLICY)
+    rig.run(12_000.0)
+    delays = [event["delay_s"] for event in rig.events if event["event"] == "restarting"]
+    assert delays == [2.0, 4.0, 4.0, 4.0, 4.0]
+    assert rig.state == "running"
+    assert rig.written.restarts == 5
+
+
+def test_the_state_while_it_waits(rig: Rig) -> None:
+    rig.engine = lambda _: Engine(dies_at_s=5.0)
+    rig.prepare(Policy(restart_backoff_s=100.0))
+    rig.run(30.0)
+    assert rig.state == "waiting"
+    assert rig.written.state is State.STARTING
+    assert rig.written.because == "waits to be started again: vllm ended: exit 1"
+    assert rig.written.restarts == 1
+
+
+def test_a_stop_while_it_waits_is_obeyed(rig: Rig) -> None:
+    rig.engine = lambda _: Engine(dies_at_s=5.0)
+    rig.prepare(Policy(restart_backoff_s=100.0))
+    rig.run(30.0)
+    rig.state = "stopped"
+    rig.write()
+    rig.run(300.0)
+    assert "start" not in rig.told_words
+
+
+def test_a_later_generation_that_cannot_start_counts_as_an_end(rig: Rig) -> None:
+    """The keeper decides whether it is one more end or the last."""
+    rig.engine = lambda generation: Engine(dies_at_s=5.0) if generation == 1 else Engine(load_s=1000.0)
+    rig.prepare(POLICY)
+    rig.run(200.0)
+    (_, do, fields) = rig.told[-1]
+    assert do == "cycle"
+    assert "not ready after 60 s" in fields["reason"]
+
+
+# --- an engine that hangs
+
+
+def hanging(after_s: float = 20.0, running: float = 3.0) -> Engine:
+    """Fault 9: `/health` answers 200 whatever happens."""
+    return Engine(
+        metrics=lambda age_s: Load(running, 1.0, 0.5, min(age_s, after_s), 10.0),
+        token=lambda age_s: TOKEN if age_s < after_s else IN_VAIN,
+    )
+
+
+def test_a_hang_is_found_and_ended(rig: Rig) -> None:
+    rig.engine = lambda generation: hanging() if generation == 1 else Engine()
+    rig.prepare(POLICY)
+    rig.run(200.0)
+    stalled = rig.one_event("stalled")
+    assert 65.0 <= rig.times("stalled")[0] <= 80.0, "at most 60 s after the last token"
+    assert (stalled["running"], stalled["waiting"], stalled["generation_tokens"]) == (3.0, 1.0, 20.0)
+    assert stalled["still_s"] >= 45.0
+    assert rig.told_words == ["ready", "cycle", "start", "ready"]
+    assert rig.told[1][2] == {"reason": stalled["reason"]}
+    assert rig.one_event("restarting")["reason"] == stalled["reason"]
+    assert rig.written.state is State.READY
+    assert rig.written.generation == 2
+
+
+def test_a_hang_that_is_only_to_be_seen(rig: Rig) -> None:
+    rig.engine = lambda _: Engine(
+        metrics=lambda age_s: Load(3.0, 0.0, 0.5, min(age_s, 20.0) if age_s < 300 else age_s, 10.0),
+        token=lambda age_s: IN_VAIN if 20 < age_s < 300 else TOKEN,
+    )
+    rig.prepare(Policy(restart_on_stall=False))
+    rig.run(200.0)
+    assert rig.written.state is State.STALLED
+    assert rig.written.because == rig.one_event("stalled")["reason"]
+    rig.run(400.0)
+    assert rig.written.state is State.READY
+    assert rig.names[-2:] == ["stalled", "recovered"]
+    assert rig.told_words == ["ready"]
+
+
+def test_busy_is_not_hung(rig: Rig) -> None:
+    """Fault 10: 64 long requests and one slot. The canary waits in the queue, tokens flow, in bursts."""
+    rig.engine = lambda _: Engine(
+        metrics=lambda age_s: Load(1.0, 63.0, 0.9, age_s // 35, 10.0),
+        token=lambda age_s: TOKEN if age_s < 5 else IN_VAIN,
+    )
+    rig.prepare(POLICY)
+    rig.run(3600.0)
+    assert rig.names == ["phase"] * 3 + ["healthy", "ready", "stable"]
+    assert rig.told_words == ["ready"]
+
+
+def test_an_engine_without_a_counter_is_never_hung(rig: Rig) -> None:
+    rig.engine = lambda _: Engine(
+        metrics=lambda _: Load(3.0, 0.0, 0.5, None, None), token=lambda age_s: TOKEN if age_s < 5 else IN_VAIN
+    )
+    rig.prepare(POLICY)
+    rig.run(300.0)
+    assert rig.told_words == ["ready"]
+    assert rig.asked.count("token") == 1
+    assert rig.written.because == (
+        "/health answers 200; a hang could not be told: /metrics has no count of generated tokens"
+    )
+
+
+# --- probes
+
+
+def test_flapping_delays_only_stable(rig: Rig) -> None:
+    """Fault 13."""
+    rig.engine = lambda _: Engine(health=lambda age_s: SICK if age_s < 100 and age_s // 2 % 2 else HEALTHY)
+    rig.prepare(POLICY)
+    rig.run(200.0)
+    assert rig.times("ready")[0] <= 5.0, "a token is a token"
+    assert rig.times("stable")[0] >= 130.0
+    assert 20 <= len(rig.times("unhealthy")) <= 25, "once for each change"
+    assert "503" in next(event for event in rig.events if event["event"] == "unhealthy")["reason"]
+    assert rig.told_words == ["ready"]
+
+
+def test_the_state_while_probes_fail(rig: Rig) -> None:
+    rig.engine = lambda _: Engine(health=lambda age_s: SICK if age_s > 20 else HEALTHY)
+    rig.prepare(POLICY)
+    rig.run(60.0)
+    assert (rig.written.state, rig.written.because) == (State.READY, "/health: 503")
+    assert rig.written.stable is False
+
+
+def test_scaled_time_is_looked_at_more_often(rig: Rig) -> None:
+    rig.engine = lambda _: hanging(5.0)
+    rig.prepare(Policy(stall_after_s=1.0, min_healthy_s=1.0, restart_on_stall=False))
+    rig.run(60.0)
+    assert rig.times("stable")[0] - rig.times("ready")[0] == pytest.approx(1.0, abs=0.25)
+    assert rig.times("stalled")[0] == pytest.approx(5.0 + 1.0 + 15.0, abs=0.5)
+
+
+# --- the key
+
+
+def test_without_the_key_it_follows_what_it_can(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MOONPAD_TEST_KEY", raising=False)
+    rig.prepare(POLICY, key={"env": "MOONPAD_TEST_KEY", "file": None})
+    rig.run(100.0)
+    assert rig.names == ["phase"] * 3 + ["healthy"]
+    assert rig.written.state is State.STARTING
+    assert "no token can be asked for: MOONPAD_TEST_KEY is not set" in rig.written.because
+    assert rig.told == [], "an engine that is healthy is not stopped because our key is away"
+    assert "token" not in rig.asked
+
+
+def test_the_key_may_come_back(rig: Rig, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    rig.prepare(POLICY, key={"env": None, "file": str(key)})
+    rig.run(30.0)
+    assert "token" not in rig.asked
+    key.write_text("secret")
+    key.chmod(0o600)
+    rig.run(60.0)
+    assert rig.names == ["phase"] * 3 + ["healthy", "ready"]
+
+
+# --- the keeper
+
+
+def test_it_ends_with_its_keeper(rig: Rig) -> None:
+    rig.prepare(POLICY)
+    document = rig.folder.keeper()
+    controller = rig.controller()
+    assert controller.tick() is not None
+    replace_json(rig.folder.path / "keeper.json", {**document, "keeper": {"pid": os.getpid(), "start": 1}})
+    assert controller.tick() is None, "another process has that pid"
+    replace_json(rig.folder.path / "keeper.json", {**document, "boot_id": "another"})
+    assert controller.tick() is None
+    (rig.folder.path / "keeper.json").unlink()
+    assert controller.tick() is None
+
+
+def test_a_keeper_that_does_not_answer_is_told_again(rig: Rig) -> None:
+    rig.engine = lambda generation: Engine(dies_at_s=60.0) if generation == 1 else Engine()
+    rig.prepare(POLICY)
+    rig.deaf_until = 1050.0
+    rig.run(40.0)
+    assert rig.times("ready"), "what is so is written whoever listens"
+    assert rig.told == []
+    rig.run(58.0)
+    assert rig.told_words == ["ready"]
+    rig.deaf_until = 1100.0
+    rig.run(120.0)
+    assert rig.told_words == ["ready", "start", "ready"]
+    assert len(rig.times("restarting")) == 1
+
+
+def test_a_keeper_that_cannot_write_is_asked(rig: Rig) -> None:
+    """The disk is full: keeper.json stands still, and the engine has ended, and is started again."""
+    rig.engine = lambda generation: Engine(dies_at_s=60.0) if generation == 1 else Engine()
+    rig.prepare(POLICY)
+    rig.run(50.0)
+    rig.writes_keeper_json = False
+    rig.run(150.0)
+    assert rig.told_words == ["ready", "start", "ready"]
+    assert rig.generation == 2
+    assert rig.written.generation == 2
+
+
+def test_a_token_of_an_engine_that_has_died_since_is_not_ready(rig: Rig) -> None:
+    """The keeper knows of its death, and its file does not say so yet."""
+    rig.prepare(POLICY)
+    rig.run(2.0)
+    rig.writes_keeper_json, rig.undead = False, True
+    rig.state = "stopping"
+    controller = rig.controller()
+    for _ in range(20):
+        rig.now += controller.tick() or 0.0
+    assert "ready" in rig.told_words
+    assert "ready" not in rig.names
+
+
+# --- a full disk
+
+
+def test_a_full_disk_delays_events_and_loses_none(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    append_line, replace = controller_state.append_line, controller_state.replace_json
+
+    def full(*_args: object) -> None:
+        if rig.now < 1060.0:
+            raise OSError(errno.ENOSPC, "no space")
+
+    monkeypatch.setattr(controller_state, "append_line", lambda *args: full() or append_line(*args))
+    monkeypatch.setattr(controller_state, "replace_json", lambda *args: full() or replace(*args))
+    rig.engine = lambda generation: Engine(dies_at_s=10.0) if generation == 1 else Engine()
+    rig.prepare(POLICY)
+    rig.run(55.0)
+    assert rig.names == []
+    assert rig.generation == 2, "it goes on"
+    rig.run(65.0)
+    one_start = ["phase"] * 3 + ["healthy", "ready"]
+    assert rig.names == [*one_start, "restarting", *one_start, "stable"]
+    times = [event["t_s"] for event in rig.events]
+    assert times == sorted(times)
+    assert times[0] < 1002.0, "when it happened, not when it was written"
+    assert rig.written.state is State.READY
+
+
+def test_unwritten_events_are_bounded(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_args: object) -> None:
+        raise OSError(errno.ENOSPC, "no space")
+
+    monkeypatch.setattr(controller_state, "append_line", full)
+    journal = controller_state.Journal(rig.folder, lambda: 0.0)
+    for number in range(5000):
+        journal.write("unhealthy", number=number)
+    kept = [event["number"] for event in journal.events()]
+    assert kept == list(range(5000 - controller_state.UNWRITTEN_EVENTS, 5000))
+
+
+def test_nothing_is_written_where_nothing_changes(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    rig.prepare(POLICY)
+    rig.run(60.0)
+    before = (rig.folder.path / "controller.json").stat().st_ino
+
+    def fail(*_args: object) -> None:
+        raise AssertionError("written")
+
+    monkeypatch.setattr(controller_state, "append_line", fail)
+    monkeypatch.setattr(controller_state, "replace_json", fail)
+    rig.run(600.0)
+    assert (rig.folder.path / "controller.json").stat().st_ino == before
+
+
+# --- killed at any instant
+
+
+def check_history(rig: Rig) -> None:
+    """What must be so however often the controller was killed: nothing twice, and nothing forgotten."""
+    events = list(rig.folder.events())
+    generation, seen = 0, set()
+    for event in events:
+        if event["event"] == "spawned":
+            generation, seen = event["generation"], set()
+        what = (event["event"], event.get("phase"), event.get("percent"))
+        if event["event"] not in ("unhealthy", "failed"):
+            assert what not in seen, f"twice in generation {generation}: {what}"
+        seen.add(what)
+    restarts = [event for event in events if event["event"] == "restarting"]
+    assert [event["restart"] for event in restarts] == list(range(1, len(restarts) + 1))
+    assert len(rig.times("spawned")) == len(restarts) + 1
+    for event, at_s in zip(restarts, rig.times("spawned")[1:], strict=True):
+        assert at_s + 1000.01 - event["t_s"] >= event["delay_s"], "not before its time"
+
+
+def crash_loop(folder: Path, kill_at: Iterable[int]) -> Rig:
+    """Fault 8 within fault 12: a fourth restart never, and the end as if nothing had been."""
+    rig = Rig(RunFolder("kimi", folder), kill_at=frozenset(kill_at))
+    rig.engine = lambda _: Engine(dies_at_s=20.0)
+    rig.prepare(POLICY)
+    rig.run(600.0)
+    check_history(rig)
+    assert len(rig.times("restarting")) == 3
+    assert (rig.state, rig.because) == ("failed", "vllm ended: exit 1; given up after 3 restarts within 1 h 00 min")
+    return rig
+
+
+def one_hang(folder: Path, kill_at: Iterable[int]) -> Rig:
+    """Fault 8 within fault 9: one hang, one restart."""
+    rig = Rig(RunFolder("kimi", folder), kill_at=frozenset(kill_at))
+    rig.engine = lambda generation: hanging(40.0) if generation == 1 else Engine()
+    rig.prepare(POLICY)
+    rig.run(600.0)
+    check_history(rig)
+    assert len(rig.times("stalled")) == 1
+    assert rig.generation == 2
+    assert (rig.written.state, rig.written.stable) == (State.READY, True)
+    return rig
+
+
+HISTORIES = pytest.mark.parametrize("history", [crash_loop, one_hang])
+
+
+@HISTORIES
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(kill_at=st.sets(st.integers(1, 600), max_size=12))
+def test_killed_anywhere(
+    tmp_path_factory: pytest.TempPathFactory, history: Callable[..., Rig], kill_at: set[int]
+) -> None:
+    """Between any two of the things that it does, and in rows."""
+    history(tmp_path_factory.mktemp("run"), kill_at)
+
+
+@pytest.mark.slow
+@HISTORIES
+def test_killed_everywhere(tmp_path_factory: pytest.TempPathFactory, history: Callable[..., Rig]) -> None:
+    """Between each two of the things that it does, one after the other."""
+    last = history(tmp_path_factory.mktemp("whole"), ()).calls
+    assert last > 300
+    for call in range(1, last + 1):
+        history(tmp_path_factory.mktemp("run"), (call,))
+
+
+@pytest.mark.parametrize("answer", [Answer(500, "no"), NOBODY])
+def test_killed_between_the_verdict_and_the_word(rig: Rig, answer: Answer) -> None:
+    """`refused` or `overdue` stand in the events, and the keeper never heard of it."""
+    rig.engine = lambda _: Engine(token=lambda _: answer) if answer.status else Engine(load_s=1000.0)
+    rig.prepare(POLICY)
+    rig.deaf_until = 2000.0
+    rig.run(80.0)
+    assert rig.told == []
+    rig.deaf_until = 0.0
+    rig.run(90.0)
+    assert rig.told_words == ["fail"]
+    assert len([name for name in rig.names if name in ("refused", "overdue")]) == 1
+
+
+# --- the process
+
+
+def test_the_process(rig: Rig) -> None:
+    """Ctrl-C is not for it, TERM ends it at once, and it says what it sees."""
+    rig.now = time.monotonic()
+    rig.prepare(POLICY)
+    child = subprocess.Popen(
+        (sys.executable, "-P", "-m", "moonpad.run.controller", str(rig.folder.path), "kimi"),
+        cwd=rig.folder.path,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        until = time.monotonic() + 30.0
+        while (state := read_controller(rig.folder)) is None:
+            assert child.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        assert (state.pid, state.state, state.because) == (child.pid, State.STARTING, "starting")
+        child.send_signal(signal.SIGINT)
+        child.send_signal(signal.SIGHUP)
+        with rig.folder.log_path.open("a") as log:
+            log.write(SHARDS.format(40))
+        while (state := read_controller(rig.folder)) is None or state.because != "loading weights 40%":
+            assert child.poll() is None, "it goes on"
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        child.terminate()
+        assert child.wait(10.0) == -signal.SIGTERM
+        assert not state.is_alive
+    finally:
+        child.kill()
+        child.communicate()
+
+
+def test_what_cannot_be_read_is_no_state(rig: Rig) -> None:
+    assert read_controller(rig.folder) is None
+    replace_json(rig.folder.path / "controller.json", {"schema": 2, "pid": 1, "state": "dreaming"})
+    assert read_controller(rig.folder) is None

@@ -1,0 +1,343 @@
+"""The keeper's parts, each alone: what the dead leave, the log, the journal, locks, causes of death, the socket."""
+
+from __future__ import annotations
+
+import ast
+import faulthandler
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moonpad.run import keeper
+
+
+def test_is_python_3_9() -> None:
+    """The same bytes run on hosts whose Python is older than ours."""
+    ast.parse(Path(keeper.__file__).read_text(), feature_version=(3, 9))
+
+
+# --- the log ---
+
+
+def test_log_is_moved_while_it_is_written(tmp_path: Path) -> None:
+    log = tmp_path / "engine.log"
+    with log.open("ab", buffering=0) as writer:
+        writer.write(b"first line\n" + b"x" * 1500)
+        assert keeper.bound_log(str(log), 1000) == 0
+        assert log.stat().st_size == 0
+        writer.write(b"after\n")
+    assert log.read_bytes() == b"after\n", "a writer that appends goes on at the start"
+    assert (tmp_path / "engine.log.1").read_bytes().startswith(b"first line\n")
+    assert (tmp_path / "engine.log.head").read_bytes().startswith(b"first line\n")
+
+
+def test_log_below_its_limit_is_left_alone(tmp_path: Path) -> None:
+    log = tmp_path / "engine.log"
+    assert keeper.bound_log(str(log), 1000) is None
+    log.write_bytes(b"x" * 1000)
+    assert keeper.bound_log(str(log), 1000) is None
+    assert [path.name for path in tmp_path.iterdir()] == ["engine.log"]
+
+
+def test_logs_are_bounded_in_number(tmp_path: Path) -> None:
+    log = tmp_path / "engine.log"
+    for turn in range(10):
+        log.write_bytes(b"%d" % turn * 2000)
+        keeper.bound_log(str(log), 1000)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "engine.log",
+        "engine.log.1",
+        "engine.log.2",
+        "engine.log.3",
+        "engine.log.head",
+    ]
+    assert (tmp_path / "engine.log.1").read_bytes()[:1] == b"9"
+    assert (tmp_path / "engine.log.head").read_bytes()[:1] == b"0", "the start is what says how it began"
+
+
+def test_log_of_a_full_disk_is_cut_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    log = tmp_path / "engine.log"
+    log.write_bytes(b"x" * 2000)
+    monkeypatch.setattr(os, "sendfile", full)
+    assert keeper.bound_log(str(log), 1000) == 2000, "what was lost is counted"
+    assert log.stat().st_size == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["engine.log"]
+
+
+def test_a_new_generation_has_a_new_log(tmp_path: Path) -> None:
+    log = tmp_path / "engine.log"
+    log.write_text("the first generation\n")
+    (tmp_path / "engine.log.head").write_text("its start")
+    keeper.renew_log(str(log))
+    assert not log.exists()
+    assert not (tmp_path / "engine.log.head").exists()
+    assert (tmp_path / "engine.log.1").read_text() == "the first generation\n"
+
+
+# --- the journal ---
+
+
+def test_journal_holds_what_a_full_disk_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = keeper.Journal(str(tmp_path / "events.jsonl"))
+    journal.append("one")
+    whole = os.write
+
+    def torn(handle: int, data: bytes) -> int:
+        return whole(handle, data[:5])
+
+    monkeypatch.setattr(os, "write", torn)
+    journal.append("two")
+    monkeypatch.setattr(os, "write", whole)
+    journal.append("three")
+    lines = (tmp_path / "events.jsonl").read_text().splitlines()
+    assert lines[1] == '{"eve', "the torn line has an end of its own"
+    assert [json.loads(line)["event"] for line in (lines[0], *lines[2:])] == ["one", "two", "three"]
+
+
+def test_journal_is_bounded(tmp_path: Path) -> None:
+    journal = keeper.Journal(str(tmp_path / "missing" / "events.jsonl"))
+    for number in range(keeper.EVENTS_HELD + 10):
+        journal.append("event", number=number)
+    assert len(journal.held) == keeper.EVENTS_HELD
+    assert json.loads(journal.held[-1])["number"] == keeper.EVENTS_HELD + 9
+
+
+def test_replace_leaves_no_part(tmp_path: Path) -> None:
+    with pytest.raises(TypeError):
+        keeper.replace_json(str(tmp_path / "keeper.json"), {"not": object()})
+    assert not list(tmp_path.iterdir())
+
+
+# --- locks ---
+
+
+def test_lock_of_the_dead_is_taken_over(tmp_path: Path) -> None:
+    path = str(tmp_path / "name.lock")
+    script = (
+        "import os, sys; sys.path.insert(0, sys.argv[2]); import keeper\n"
+        "keeper.take_lock(sys.argv[1], {'user': 'ada', 'pid': os.getpid()}); os._exit(0)"
+    )
+    subprocess.run((sys.executable, "-c", script, path, str(Path(keeper.__file__).parent)), check=True)
+    former: dict[str, object] = {}
+    handle = keeper.take_lock(path, {"user": "bob"}, former=former)
+    assert handle is not None
+    assert former["user"] == "ada"
+    assert keeper.read_holder(path) == {"user": "bob"}
+    assert keeper.take_lock(path, {"user": "eve"}) is None
+    keeper.release_lock(path, handle)
+    assert not list(tmp_path.iterdir())
+
+
+def test_claims_come_and_go_with_their_folder(tmp_path: Path) -> None:
+    path = str(tmp_path / "locks" / "port-8000.lock")
+    claim = keeper.take_claim(path, {"user": "ada"})
+    assert claim is not None
+    assert keeper.take_claim(path, {"user": "bob"}) is None
+    assert Path(path).stat().st_mode & 0o777 == 0o666, "another user may take it over"
+    assert (tmp_path / "locks").stat().st_mode & 0o7777 == 0o1777
+    keeper.release_lock(path, claim)
+
+
+# --- what the dead leave ---
+
+
+def test_only_our_temporary_directories_are_removed(tmp_path: Path) -> None:
+    made = keeper.make_temp_dir(str(tmp_path))
+    Path(made, "sub").mkdir()
+    Path(made, "sub", "file").touch()
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(f"{made}/zmq")
+    stranger = tmp_path / "stranger"
+    stranger.mkdir()
+    (tmp_path / f"moonpad-{os.getuid()}-link").symlink_to(stranger)
+    assert keeper.remove_temp_dir(made) == 2
+    assert keeper.remove_temp_dir(str(stranger)) == 0
+    assert keeper.remove_temp_dir(str(tmp_path / f"moonpad-{os.getuid()}-link")) == 0
+    assert keeper.remove_temp_dir("") == 0
+    assert stranger.is_dir()
+    assert not Path(made).exists()
+
+
+def test_only_known_shared_memory_is_removed(tmp_path: Path) -> None:
+    precious = Path(f"/dev/shm/weights_{os.getpid()}")
+    precious.touch()
+    try:
+        assert keeper.remove_shared_memory({str(precious), f"/dev/shm/psm_/../{precious.name}"}) == []
+        assert precious.exists()
+    finally:
+        precious.unlink()
+
+
+# --- causes of death ---
+
+
+def died_by(code: str) -> str:
+    """How a grandchild ended, whose own parent has collected it already, as the keeper tells it."""
+    read, write = os.pipe()
+    parent = os.fork()
+    if parent == 0:
+        child = os.fork()
+        if child == 0:
+            faulthandler.disable()  # pytest's own would print a traceback
+            select.select([], [], [], 0.3)
+            exec(code)  # noqa: S102 - ours
+        os.write(write, str(child).encode())
+        os.waitpid(child, 0)
+        select.select([], [], [], 2.0)
+        os._exit(0)
+    pid = int(os.read(read, 20))
+    handle = os.pidfd_open(pid)
+    select.select([handle], [], [])
+    select.select([], [], [], 0.05)  # until it has been collected
+    said = keeper.describe_status(keeper.exit_status(handle, pid))
+    os.kill(parent, signal.SIGKILL)
+    os.waitpid(parent, 0)
+    for one in (handle, read, write):
+        os.close(one)
+    return said
+
+
+@pytest.mark.parametrize(
+    ("code", "said"), [("os.abort()", "SIGABRT"), ("os._exit(3)", "exit 3"), ("os.kill(os.getpid(), 9)", "SIGKILL")]
+)
+def test_cause_of_a_stranger_s_child(code: str, said: str) -> None:
+    major, minor = (int(word) for word in os.uname().release.split(".")[:2])
+    expected = said if (major, minor) >= (6, 15) else "nobody knows how"
+    assert died_by(code) == expected
+
+
+# --- the socket ---
+
+
+@contextmanager
+def listening(tmp_path: Path) -> Iterator[list[dict[str, Any]]]:
+    """A control socket in a process of its own, as the keeper has it; what it was told, once it has ended."""
+    script = (
+        "import json, os, sys; sys.path.insert(0, sys.argv[2]); os.chdir(sys.argv[1]); import keeper\n"
+        "loop = keeper.Loop(); told = []\n"
+        "control = keeper.Control(loop, lambda request: (told.append(request), {'ok': True})[1])\n"
+        "print('listening', flush=True)\n"
+        "while not loop.asked: loop.wait(10)\n"
+        "control.close(); print(json.dumps(told))"
+    )
+    command = (sys.executable, "-c", script, str(tmp_path), str(Path(keeper.__file__).parent))
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    told: list[dict[str, Any]] = []
+    try:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "listening\n"
+        yield told
+    finally:
+        child.terminate()
+        output, _ = child.communicate(timeout=10)
+        told.extend(json.loads(output))
+
+
+def say(tmp_path: Path, data: bytes) -> bytes:
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(5)
+        client.connect(str(tmp_path / "control.sock"))
+        client.sendall(data)
+        return client.recv(4096)
+
+
+def test_socket_is_ours_alone(tmp_path: Path) -> None:
+    with listening(tmp_path):
+        assert (tmp_path / "control.sock").stat().st_mode & 0o777 == 0o600
+    assert not (tmp_path / "control.sock").exists()
+
+
+def test_hostile_clients_do_not_block(tmp_path: Path) -> None:
+    """Silent ones, endless lines, no JSON, deep nesting: the next request is answered all the same."""
+    silent = [socket.socket(socket.AF_UNIX) for _ in range(keeper.CLIENTS + 5)]
+    with listening(tmp_path) as told:
+        for client in silent:
+            client.connect(str(tmp_path / "control.sock"))
+        assert json.loads(say(tmp_path, b"no json\n"))["ok"] is False
+        assert json.loads(say(tmp_path, b"[" * 50_000 + b"\n"))["ok"] is False
+        assert json.loads(say(tmp_path, b"[1]\n"))["ok"] is False
+        with pytest.raises(OSError, match=r"reset|Broken pipe"):
+            say(tmp_path, b"x" * (64 * keeper.REQUEST_BYTES))
+        assert json.loads(say(tmp_path, b'{"do": "status"}\n')) == {"ok": True}
+    assert told == [{"do": "status"}]
+    for client in silent:
+        client.close()
+
+
+def test_request_may_come_in_pieces(tmp_path: Path) -> None:
+    with listening(tmp_path) as told, socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(tmp_path / "control.sock"))
+        for byte in b'{"do": "stop"}\n':
+            client.sendall(bytes([byte]))
+        assert json.loads(client.recv(100)) == {"ok": True}
+    assert told == [{"do": "stop"}]
+
+
+# --- stopping ---
+
+
+def test_stop_never_signals_a_recycled_pid() -> None:
+    child = subprocess.Popen(("sleep", "30"))
+    found = keeper.stat_of(child.pid)
+    assert found is not None
+    assert keeper.send(child.pid, found[1] + 1, signal.SIGKILL) is False
+    assert child.poll() is None
+    assert keeper.send(child.pid, found[1], signal.SIGKILL) is True
+    child.wait()
+    assert keeper.send(child.pid, found[1], signal.SIGKILL) is False
+
+
+def test_stop_escalates_and_counts_each_process_once() -> None:
+    """Two processes, one of which is deaf to everything but KILL."""
+    deaf = subprocess.Popen((sys.executable, "-c", DEAF), stdout=subprocess.PIPE)
+    assert deaf.stdout is not None
+    deaf.stdout.readline()
+    meek = subprocess.Popen(("sleep", "30"))
+    both = {one.pid: start for one in (deaf, meek) if (start := start_of(one.pid)) is not None}
+    threads = [threading.Thread(target=one.wait) for one in (deaf, meek)]
+    for thread in threads:
+        thread.start()
+    result = keeper.stop_all(
+        lambda: {pid: start for pid, start in both.items() if keeper.is_alive(pid, start)},
+        {meek.pid},
+        0.4,
+        reap=lambda: None,
+        hurry=lambda: False,
+    )
+    assert result == {"signal": "KILL", "killed": 1, "left": []}
+    for thread in threads:
+        thread.join()
+    deaf.stdout.close()
+
+
+DEAF = (
+    "import signal, time\n"
+    "for number in (signal.SIGINT, signal.SIGTERM): signal.signal(number, signal.SIG_IGN)\n"
+    "print('deaf', flush=True); time.sleep(30)"
+)
+
+
+def start_of(pid: int) -> int | None:
+    found = keeper.stat_of(pid)
+    return found[1] if found else None
+
+
+def test_age_of_a_process() -> None:
+    start = start_of(os.getpid())
+    assert start is not None
+    assert 0 <= keeper.age_s(start) < time.clock_gettime(time.CLOCK_BOOTTIME)
