@@ -6,7 +6,8 @@ label, its process and its output stand in $FAKE_DOCKER/containers/ID. The daemo
 `docker.py purge` kills and removes what a killed daemon has left.
 
 Every other call is a client: it notes its arguments in $FAKE_DOCKER/calls.jsonl and asks the daemon at
-$FAKE_DOCKER/socket. FAKE_START_DELAY_S is what a client waits between making a container and starting it.
+$FAKE_DOCKER/socket. FAKE_START_DELAY_S is what a client waits between making a container and starting it; with
+FAKE_ATTACH_REFUSED nobody is attached to a running one, as to one that is paused.
 """
 
 from __future__ import annotations
@@ -307,6 +308,9 @@ def run(words: list[str]) -> int:
 
 
 def attach(name: str) -> int:
+    if os.environ.get("FAKE_ATTACH_REFUSED"):
+        print("You cannot attach to a paused container, unpause it first", file=sys.stderr)
+        return 1
     proxy_signals(name)
     return ask(do="attach", name=name)
 

@@ -6,6 +6,7 @@ The child has streams, an environment and a process group of its own, and ends w
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
 import select
@@ -98,6 +99,7 @@ def run(argv: Sequence[str], env: Mapping[str, str], scratch: Path, limit_s: flo
 def _become(argv: tuple[str, ...], env: Mapping[str, str], scratch: Path, out: Path, err: Path) -> None:
     code = 1
     try:
+        gc.callbacks.clear()  # Hypothesis's: a Ctrl-C would be lost in one
         os.setpgid(0, 0)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)

@@ -27,18 +27,11 @@ from typing import Any, ClassVar
 
 from hypothesis import HealthCheck, Phase, assume, seed, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from moonpad.run import keeper
 from tests.faults import forked, mounts, oracle
-from tests.faults.machine_world import DISK_BYTES, TEMPERS, World
+from tests.faults.machine_world import DISK_BYTES, TEMPERS, Violation, World
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Hypothesis leaves some of the rules out of each run, on purpose. A run without `up`, or with a disk that stays full,
@@ -53,10 +46,12 @@ MOMENT_S = st.integers(0, 1500).map(lambda thousandths: thousandths / 1000)
 
 
 class Machine(RuleBasedStateMachine):
-    """`make_world` makes the one world of this process; `made` is it."""
+    """`make_world` makes the one world of this process; `made` is it. No rule has a precondition: of those that are
+    left in, one must always be possible, or Hypothesis gives the run up."""
 
     make_world: ClassVar[Callable[[], World]]
     made: ClassVar[World | None] = None
+    failure: ClassVar[str | None] = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -121,7 +116,6 @@ class Machine(RuleBasedStateMachine):
     def logs(self, name: str) -> None:
         self.world.command("logs", "logs", name, "-n", "5")
 
-    @precondition(lambda self: self.is_up)
     @rule(name=NAME)
     def bench(self, name: str) -> None:
         numbers = "--requests 2 --concurrency 2 --input-tokens 16 --output-tokens 4 --warmup 0 --json"
@@ -129,55 +123,50 @@ class Machine(RuleBasedStateMachine):
 
     # - faults -
 
-    @precondition(lambda self: self.is_up)
     @rule(number=NUMBER)
     def kill_worker(self, number: int) -> None:
         self.world.kill("worker", number)
 
-    @precondition(lambda self: self.is_up)
     @rule(number=NUMBER)
     def kill_api_server(self, number: int) -> None:
         self.world.kill("API server", number)
 
-    @precondition(lambda self: self.is_up)
     @rule(number=NUMBER)
     def kill_core(self, number: int) -> None:
         self.world.kill("engine core", number)
 
-    @precondition(lambda self: self.is_up)
     @rule(number=NUMBER)
     def kill_keeper(self, number: int) -> None:
         self.world.kill("keeper", number)
 
-    @precondition(lambda self: self.is_up)
     @rule(number=NUMBER)
     def kill_controller(self, number: int) -> None:
         self.world.kill("controller", number)
 
-    @precondition(lambda self: self.world.has_disk and not self.world.is_full)
     @rule()
-    def fill_disk(self) -> None:
-        self.world.fill_disk()
+    def fill_or_free_disk(self) -> None:
+        if self.world.is_full:
+            self.world.free_disk()
+        elif self.world.has_disk:
+            self.world.fill_disk()
 
-    @precondition(lambda self: self.world.is_full)
-    @rule()
-    def free_disk(self) -> None:
-        self.world.free_disk()
-
-    @precondition(lambda self: not self.world.taken)
     @rule(name=NAME)
-    def take_port(self, name: str) -> None:
-        self.world.take_port(self.world.ports[name])
-
-    @precondition(lambda self: self.world.taken)
-    @rule()
-    def give_port(self) -> None:
-        self.world.give_ports()
+    def take_or_give_port(self, name: str) -> None:
+        if self.world.taken:
+            self.world.give_ports()
+        else:
+            self.world.take_port(self.world.ports[name])
 
     @rule(moment_s=MOMENT_S)
     def wait_a_moment(self, moment_s: float) -> None:
         time.sleep(moment_s / 3)
         self.world.note(f"waited {moment_s / 3:.2f} s")
+
+    def teardown(self) -> None:
+        # What Hypothesis makes of an error, after it has tried to repeat it, says less than the error.
+        error = sys.exc_info()[1]
+        if isinstance(error, Exception) and type(self).failure is None and self.made is not None:
+            type(self).failure = str(error) if isinstance(error, Violation) else repr(error)
 
 
 # --- one run ---------------------------------------------------------------------------------------------------------
@@ -253,7 +242,7 @@ def run_machine(number: int, steps: int) -> str | None:
         Machine.made.clean_up()
     except BaseException as error:  # noqa: BLE001 - whatever it was, the history belongs to it
         history = Machine.made.record.history if Machine.made else []
-        what = (Machine.made.violation if Machine.made else "") or repr(error)
+        what = Machine.failure or (str(error) if isinstance(error, Violation) else repr(error))
         return f"seed {number}, step {Machine.made.record.steps if Machine.made else 0}: {what}\n" + "\n".join(history)
     return None
 

@@ -113,7 +113,6 @@ class World:
         self.begun = time.monotonic()
         self.taken: dict[int, socket.socket] = {}
         self.is_full = self.was_full = False
-        self.violation = ""
         self.parsed: dict[Path, tuple[int, int]] = {}
         self.now: dict[str, Run] = {}
         self.shared_before = _shared_memory()
@@ -144,7 +143,7 @@ class World:
         allowed = EXIT_CODES[kind] | (NEVER_UP.get(kind, set()) if name not in self.now else set())
         said = f"{' '.join(ended.argv)}\n{ended.stdout}\n{ended.stderr}"
         self.demand(not ended.timed_out, f"no end after {COMMAND_LIMIT_S} s: {said}")
-        self.demand("Traceback" not in ended.stderr + ended.stdout, f"a traceback: {said}")
+        self.demand("Traceback (most recent" not in ended.stderr, f"a traceback: {said}")
         self.demand(ended.code in allowed, f"exit {ended.code}, expected one of {sorted(allowed)}: {said}")
 
     def up(self, name: str, temper: str, *, wait: bool = True, interrupt_after_s: float | None = None) -> None:
@@ -171,7 +170,9 @@ class World:
     # --- faults ------------------------------------------------------------------------------------------------------
 
     def kill(self, what: str, number: int) -> None:
-        """SIGKILL to one of these of whatever endpoint, if there is one; `number` picks."""
+        """SIGKILL to one of these of whatever endpoint, and where nothing is up, one is started first."""
+        if all(run.ended for run in self.runs().values()):
+            self.up("b", "sound")
         victims = oracle.victims(self.runs(), what)
         if not victims:
             self.note(f"no {what} is left to kill")
@@ -185,7 +186,7 @@ class World:
     def fill_disk(self) -> None:
         """Not by writing: preflight wants 1 GiB of room, and a tmpfs can be made as small as what it holds."""
         seen = os.statvfs(self.disk)
-        mounts.resize_tmpfs(self.disk, (seen.f_blocks - seen.f_bfree) * seen.f_frsize)
+        mounts.resize_tmpfs(self.disk, max(1, seen.f_blocks - seen.f_bfree) * seen.f_frsize)  # 0 would be: no limit
         self.is_full = self.was_full = True
         self.record.faults["disk full"] += 1
         self.note(f"the disk is full, {os.statvfs(self.disk).f_bavail} blocks are free")
@@ -381,7 +382,6 @@ class World:
 
     def demand(self, holds: object, otherwise: str) -> None:
         if not holds:
-            self.violation = self.violation or otherwise
             self.note(f"VIOLATION {otherwise}")
             raise Violation(otherwise)
 

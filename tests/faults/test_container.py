@@ -16,11 +16,12 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from moonpad.run import keeper
+from moonpad.run.control import tell
+from moonpad.store.run_folder import RunFolder
 from tests.conftest import LAUNCH, ROOT, Moonpad
 from tests.faults.helpers import (
     await_event,
@@ -246,6 +247,20 @@ def test_client_killed_before_its_container_runs(moonpad: Moonpad, docker: Docke
     assert state_of(moonpad) == "failed"
 
 
+def test_no_other_client_for_it(moonpad: Moonpad, docker: Docker, image_spec: Path, free_port: int) -> None:
+    """It runs, and nobody can be attached to it (it is paused): tried again and again, with pauses that grow."""
+    docker.start()
+    done = moonpad("up", str(image_spec), FAKE_ATTACH_REFUSED="1")
+    assert done.code == 0, done.stderr
+    keeper.send(*client_of(moonpad), signal.SIGKILL)
+    await_event(moonpad, "reattached", count=6, limit_s=60.0)
+    tries_s = [event["t_s"] for event in events_of(moonpad, "reattached")]
+    assert tries_s[5] - tries_s[4] >= 1.0
+    assert serves(free_port)
+    assert moonpad("down").code == 0
+    assert docker.running() == []
+
+
 def test_stopped_from_outside(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
     """`docker stop` by somebody else: it has ended, and nobody pretends otherwise."""
     docker.start()
@@ -433,8 +448,7 @@ def test_no_restart_while_nobody_can_say(moonpad: Moonpad, docker: Docker, image
     up(moonpad, image_spec)
     docker.kill()
     pid, start = keeper_of(moonpad)
-    answer = tell(moonpad, {"do": "cycle", "reason": "as the controller asks for a hung engine"})
-    assert answer == {"ok": True}
+    assert tell(RunFolder("fake", run_folder(moonpad)), "cycle", reason="hung, says the controller")["ok"]
     await_gone({pid: start}, 60.0)
     document = keeper_document(moonpad)
     assert (document["state"], document["generation"], bool(document["after_stop"])) == ("failed", 1, True)
@@ -442,14 +456,6 @@ def test_no_restart_while_nobody_can_say(moonpad: Moonpad, docker: Docker, image
     assert len(docker.calls("run")) == 1
     assert moonpad("down", "fake").code == 0
     assert docker.running() == []
-
-
-def tell(moonpad: Moonpad, request: dict[str, Any]) -> dict[str, Any]:
-    """The keeper's answer."""
-    from moonpad.run.control import tell as tell_keeper
-    from moonpad.store.run_folder import RunFolder
-
-    return tell_keeper(RunFolder("fake", run_folder(moonpad)), request.pop("do"), **request)
 
 
 def test_daemon_away_and_nobody_left(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:

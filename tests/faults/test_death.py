@@ -51,7 +51,7 @@ def test_dies_while_loading(moonpad: Moonpad, fake_spec: Path) -> None:
     assert status_of(moonpad)["state"] == "failed"
 
 
-@pytest.mark.parametrize("lies", [False, True], ids=["engine ends", "engine lives on"])
+@pytest.mark.parametrize("lies", [pytest.param(False, marks=pytest.mark.slow), True], ids=["engine ends", "lives on"])
 def test_worker_killed(moonpad: Moonpad, fake_spec: Path, lies: bool) -> None:
     """Fault 4: a worker gets SIGKILL, as from the kernel's OOM killer. The gang ends, the event names pid and signal.
 
@@ -152,6 +152,7 @@ def shared_of(moonpad: Moonpad) -> int:
     return len(keeper_document(moonpad)["shared_memory"]) if any(moonpad.state.glob("runs/*/keeper.json")) else 0
 
 
+@pytest.mark.slow
 def test_core_aborts_while_loading(moonpad: Moonpad, fake_spec: Path) -> None:
     """Fault 11 before it is ready: nothing waits for the start timeout."""
     set_launch(fake_spec, start_timeout="600s")

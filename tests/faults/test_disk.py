@@ -27,12 +27,15 @@ from tests.conftest import Moonpad
 from tests.faults.helpers import (
     await_gone,
     await_state,
+    cmdline_of,
     everybody,
     keeper_of,
+    owned_of,
     pid_of_role,
     run_folder,
     set_launch,
     status_of,
+    streams,
     wait_until,
 )
 from tests.faults.mounts import mount_tmpfs, own_mounts, resize_tmpfs
@@ -266,25 +269,27 @@ def test_up_is_refused_where_no_file_can_be_made(
     assert not [path for path in state_disk.path.rglob("*") if path.is_file()]
 
 
-def test_a_run_outlives_a_full_disk(moonpad: Moonpad, state_disk: Disk, clean_world: None, fake_spec: Path) -> None:
+def test_a_run_outlives_a_full_disk(
+    moonpad: Moonpad, state_disk: Disk, clean_world: None, fake_spec: Path, free_port: int
+) -> None:
     """It is served, and told as it is. What happens meanwhile is written down when there is room, with its own time."""
-    set_launch(fake_spec, min_healthy="3s")
-    up = moonpad("up", str(fake_spec), "--json")
-    assert up.code == 0, up.stderr
-    living = everybody(moonpad)
+    assert moonpad("up", str(fake_spec)).code == 0
+    engine = owned_of(moonpad)
+    first = controllers_of(moonpad)
     fill_to_the_last_byte(state_disk, run_folder(moonpad))
-    assert "stable" not in names(moonpad)
     status = status_of(moonpad)
-    assert (status["state"], status["pid"] in living) == ("ready", True)
-    full_s = time.monotonic()
-    time.sleep(4.0)  # it becomes stable
-    assert "stable" not in names(moonpad), "or the disk was not full"
-    assert all(keeper.is_alive(pid, start) for pid, start in living.items())
-    assert status_of(moonpad)["state"] == "ready"
+    assert (status["state"], status["pid"] in engine) == ("ready", True)
+    (pid,) = first
+    os.kill(pid, 9)
+    wait_until(lambda: controllers_of(moonpad) - first, lambda: "no other controller", 20.0)
+    assert streams(free_port, 2, 5).wait()[1].finished
+    assert all(keeper.is_alive(pid, start) for pid, start in engine.items())
+    assert "controller_ended" not in names(moonpad), "or the disk was not full"
+    grown_s = time.monotonic()
     state_disk.grow()
-    wait_until(lambda: "stable" in names(moonpad), lambda: str(names(moonpad)), 20.0)
-    stable = run_event(moonpad, "stable")
-    assert full_s - 1.0 < stable["t_s"] < full_s + 4.5, "when it was, not when it could be written"
+    wait_until(lambda: names(moonpad).count("controller_started") == 2, lambda: str(names(moonpad)), 20.0)
+    ended, started = last_event(moonpad, "controller_ended"), last_event(moonpad, "controller_started")
+    assert ended["t_s"] < started["t_s"] < grown_s, "when it was, not when it could be written"
     assert moonpad("down", "fake").code == 0
     assert names(moonpad)[-1] == "stopped"
 
@@ -303,8 +308,8 @@ def test_an_engine_is_started_again_on_a_full_disk(
     assert keeper_of(moonpad)[0] in before
     state_disk.grow()
     wait_until(lambda: "generation 2" in spawned(moonpad), lambda: str(spawned(moonpad)), 20.0)
-    wait_until(lambda: run_event(moonpad, "ready")["generation"] == 2, lambda: str(names(moonpad)), 20.0)
-    order = [run_event(moonpad, name)["t_s"] for name in ("ended", "restarting", "spawned", "ready")]
+    wait_until(lambda: last_event(moonpad, "ready")["generation"] == 2, lambda: str(names(moonpad)), 20.0)
+    order = [last_event(moonpad, name)["t_s"] for name in ("ended", "restarting", "spawned", "ready")]
     assert order == sorted(order)
     assert moonpad("down", "fake").code == 0
 
@@ -353,11 +358,17 @@ def names(moonpad: Moonpad) -> list[str]:
     return [str(one.get("event")) for one in read_lines(run_folder(moonpad) / "events.jsonl")]
 
 
-def run_event(moonpad: Moonpad, name: str) -> dict[str, Any]:
+def last_event(moonpad: Moonpad, name: str) -> dict[str, Any]:
     """The last one of that name."""
     found = [one for one in read_lines(run_folder(moonpad) / "events.jsonl") if one.get("event") == name]
     assert found, names(moonpad)
     return found[-1]
+
+
+def controllers_of(moonpad: Moonpad) -> set[int]:
+    """Those that live, by what they are: the files may be old."""
+    below = keeper.descendants({keeper_of(moonpad)[0]})
+    return {pid for pid in below if "moonpad.run.controller" in cmdline_of(pid)}
 
 
 def spawned(moonpad: Moonpad) -> list[str]:

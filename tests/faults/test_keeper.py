@@ -68,6 +68,7 @@ def test_start_timeout(moonpad: Moonpad, fake_spec: Path) -> None:
     assert status_of(moonpad)["state"] == "failed"
 
 
+@pytest.mark.slow
 def test_keeper_killed_before_it_looked(moonpad: Moonpad, fake_spec: Path) -> None:
     """Orphans that no snapshot names: what writes to the run's log is the run's."""
     set_launch(fake_spec, stop_grace="1s")
@@ -106,6 +107,7 @@ def test_foreground_ends_with_ctrl_c(moonpad: Moonpad, fake_spec: Path) -> None:
     assert running.returncode == 130
 
 
+@pytest.mark.slow
 def test_no_wait_then_it_is_ready(moonpad: Moonpad, fake_spec: Path) -> None:
     up = moonpad("up", str(fake_spec), "--no-wait", "--json")
     assert up.json["state"] == "starting"

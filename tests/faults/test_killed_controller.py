@@ -84,8 +84,8 @@ def next_commands(moonpad: Moonpad, spec: Path) -> None:
     invariants(moonpad)
     down = moonpad("down", "fake", "--json")
     assert down.code == 0, down.stderr
+    assert await_truth(moonpad) in FINAL
     assert not engine()
-    assert {one["state"] for one in rows(moonpad)} <= set(FINAL)
 
 
 def kill_up(moonpad: Moonpad, spec: Path, number: int) -> str:
@@ -117,13 +117,11 @@ def kill_keeper(moonpad: Moonpad, spec: Path, number: int) -> str:
 
 
 def kill_controller(moonpad: Moonpad, spec: Path, number: int) -> str:
-    """The same for the controller, in a run whose first engine crashes. It costs the run nothing."""
+    """The same for the controller, in a run whose first engine dies. It costs the run nothing."""
     folder = moonpad.home / "fuse"
-    count = moonpad.home / "count"
-    count.unlink(missing_ok=True)
-    crash = {"FAKE_CRASH_AT": "ready+1s", "FAKE_CRASHES": "1", "FAKE_COUNT": str(count)}
-    up = moonpad("up", str(spec), **fuse(folder, "controller", number), **crash)
+    up = moonpad("up", str(spec), **fuse(folder, "controller", number))
     assert up.code == 0, up.stderr
+    os.kill(pid_of_role(moonpad, "api"), signal.SIGKILL)
     await_event(moonpad, "ready", count=2)
     await_event(moonpad, "stable", count=1)
     said = burnt(folder)
@@ -133,7 +131,7 @@ def kill_controller(moonpad: Moonpad, spec: Path, number: int) -> str:
     await_state(moonpad, "ready")
     assert [one["generation"] for one in events_of(moonpad, "ready")] == [1, 2], said
     assert len(events_of(moonpad, "restarting")) == 1, f"{said}: it counts as one"
-    assert count.stat().st_size == 2, f"{said}: two starts of the engine"
+    assert [one["generation"] for one in events_of(moonpad, "spawned")] == [1, 2], f"{said}: two starts of the engine"
     invariants(moonpad)
     assert moonpad("down", "fake").code == 0
     assert not engine()
@@ -145,7 +143,7 @@ KILLS = {"up": kill_up, "keeper": kill_keeper, "controller": kill_controller}
 
 @pytest.mark.parametrize(
     ("program", "number"),
-    [("up", 4), ("up", 20), ("keeper", 2), ("keeper", 12), ("keeper", 24), ("controller", 4)],
+    [("up", 20), ("keeper", 12), ("controller", 4)],
     ids=lambda value: str(value),
 )
 def test_killed_at_a_write(moonpad: Moonpad, fake_spec: Path, program: str, number: int) -> None:
@@ -180,9 +178,10 @@ def kill_running(moonpad: Moonpad, delay_s: float) -> None:
     assert before.items() <= owned_of(moonpad).items(), "it took some of the engine with it"
 
 
-@pytest.mark.parametrize("seed", range(1))
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
 def test_controller_killed_at_any_instant(moonpad: Moonpad, fake_spec: Path, seed: int) -> None:
-    """Fault 8: while the engine loads and when it is ready; the next controller goes on, nothing is done twice."""
+    """Fault 8, in full: while it loads and when it is ready; the next controller goes on, nothing is done twice."""
     chance = random.Random(seed)
     up = moonpad.start("up", str(fake_spec), FAKE_LOAD_S="2")
     await_event(moonpad, "phase")
@@ -199,33 +198,19 @@ def test_controller_killed_at_any_instant(moonpad: Moonpad, fake_spec: Path, see
     assert moonpad("down", "fake").code == 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 20))
-def test_controller_killed_at_any_instant_in_full(moonpad: Moonpad, fake_spec: Path, seed: int) -> None:
-    """Fault 8, in full."""
-    test_controller_killed_at_any_instant(moonpad, fake_spec, seed)
-
-
 def test_keeper_killed(moonpad: Moonpad, fake_spec: Path) -> None:
-    """Fault 8: the keeper of an engine that is deaf to signals; the next command sees it and finishes the job."""
+    """Fault 8: the keeper of an engine that is deaf to signals. The next command sees it and finishes the job, and
+    nobody decides meanwhile for a run that nobody keeps."""
     set_launch(fake_spec, stop_grace="1s")
     assert moonpad("up", str(fake_spec), FAKE_IGNORE_TERM="1").code == 0
     owned = owned_of(moonpad)
+    controller = controller_of(moonpad)
     pid, start = keeper_of(moonpad)
     keeper.send(pid, start, signal.SIGKILL)
-    await_gone({pid: start}, 5.0)
+    await_gone(dict([(pid, start), controller]), 5.0)
     assert status_of(moonpad)["state"] == "unattended"
     assert moonpad("up", str(fake_spec)).code in (0, 3), "adopted or refused, never doubled"
     down = moonpad("down", "fake", "--json")
     assert down.code == 0
     assert down.json["killed"] >= 1
     await_gone(owned, 1.0)
-
-
-def test_controller_dies_with_its_keeper(moonpad: Moonpad, fake_spec: Path) -> None:
-    """Fault 8: nobody decides for a run that nobody keeps."""
-    assert moonpad("up", str(fake_spec)).code == 0
-    pid, start = controller_of(moonpad)
-    keeper.send(*keeper_of(moonpad), signal.SIGKILL)
-    await_gone({pid: start}, 5.0)
-    assert moonpad("down", "fake").code == 0

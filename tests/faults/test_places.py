@@ -63,7 +63,7 @@ def zombies_below(pid: int) -> list[int]:
 
 
 @pytest.mark.skipif(not shutil.which("unshare") or not may_unshare(), reason="no PID namespace can be made here")
-@pytest.mark.parametrize("deaf", [False, True], ids=["listens", "deaf to TERM"])
+@pytest.mark.parametrize("deaf", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["listens", "deaf to TERM"])
 def test_pid_1(moonpad: Moonpad, fake_spec: Path, deaf: bool) -> None:
     """`up --foreground` as the first process of a container: TERM stops the engine before the kernel would kill it, and
     orphans of others are collected."""
@@ -87,7 +87,7 @@ def test_pid_1(moonpad: Moonpad, fake_spec: Path, deaf: bool) -> None:
     finally:
         outer.kill()
         outer.communicate()
-    assert outer.returncode == 130, said
+    assert outer.returncode == 0, f"TERM is how a container is stopped: {said}"
     assert not any(keeper.is_alive(pid, start) for pid, start in inside.items())
     (stopped,) = events_of(moonpad, "stopped")
     assert stopped["left"] == []
@@ -114,7 +114,7 @@ def test_notifies_a_service_manager(moonpad: Moonpad, fake_spec: Path) -> None:
         finally:
             up.terminate()
             _, said = up.communicate(timeout=GONE_S)
-        assert up.returncode == 130, said
+        assert up.returncode == 0, f"TERM is how a service is stopped: {said}"
     assert status_of(moonpad)["state"] == "stopped"
 
 
@@ -191,13 +191,12 @@ def test_ssh_client_killed(moonpad: Moonpad, fake_spec: Path, remote: Remote) ->
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
-    await_event(moonpad, "spawned")
+    engine = await_event(moonpad, "spawned")["pid"]
     client.kill()
     client.communicate()
-    engine = owned_of(moonpad)
     await_event(moonpad, "ready")
     status = await_state(moonpad, "ready")
-    assert status["pid"] in engine, "the same one"
+    assert status["pid"] == engine, "the same one"
     assert len(events_of(moonpad, "spawned")) == 1
     down = moonpad("down", "fake")
     assert down.code == 0, down.stderr
@@ -293,6 +292,7 @@ def test_with_and_without_a_cgroup(moonpad: Moonpad, fake_spec: Path, cgroup: st
     assert not folder or not Path(folder).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cgroup", CGROUPS)
 def test_keeper_killed_with_and_without_a_cgroup(moonpad: Moonpad, fake_spec: Path, cgroup: str) -> None:
     """Fault 8: `down` finishes the job in both, and leaves no cgroup."""
@@ -397,6 +397,7 @@ def test_as_nobody(nobody: Nobody) -> None:
     assert nobody("status", "--json").json["endpoints"][0]["state"] == "failed"
 
 
+@pytest.mark.slow
 def test_two_users(moonpad: Moonpad, fake_spec: Path, nobody: Nobody) -> None:
     """Fault 17: root has the port, and a user without privileges, who may not look, is told so; and the reverse."""
     first = moonpad("up", str(fake_spec), "--no-wait", "--json", FAKE_LOAD_S="4")

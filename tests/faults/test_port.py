@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 from collections.abc import Iterator
@@ -60,13 +61,14 @@ def test_taken_meanwhile(moonpad: Moonpad, fake_spec: Path, free_port: int) -> N
 
 
 class Impostor(BaseHTTPRequestHandler):
-    """Some other server, which is in best health."""
+    """Somebody else's engine, which is in best health."""
 
     def do_GET(self) -> None:
+        answer = json.dumps({"choices": [{"index": 0, "text": "!", "finish_reason": "length"}]}).encode()
         self.send_response(200)
-        self.send_header("Content-Length", "2")
+        self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
-        self.wfile.write(b"{}")
+        self.wfile.write(answer)
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length") or 0))

@@ -59,6 +59,7 @@ def test_crash_loop_in_full(moonpad: Moonpad, fake_spec: Path) -> None:
     crash_loop(moonpad, fake_spec, backoff_s=2.0)
 
 
+@pytest.mark.slow
 def test_restarted_engine_serves(moonpad: Moonpad, fake_spec: Path, free_port: int) -> None:
     """Fault 12: an engine that crashes once is there again, in the same run, at the same port."""
     set_launch(fake_spec, restarts=3)

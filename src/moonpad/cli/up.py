@@ -49,6 +49,7 @@ def up(
     from moonpad.run.system import refuse_other_systems
 
     with interrupts_held():  # extension modules do not like a KeyboardInterrupt in the middle of their import
+        from moonpad.run.down import tidy_up
         from moonpad.run.prepare import prepare
         from moonpad.spec.load import load_spec
         from moonpad.store.run_folder import current_run
@@ -61,6 +62,12 @@ def up(
     if running is not None and _is_up(running):
         _already(running, prepared, spec, no_wait=no_wait, json=json)
         return
+    if running is not None:
+        from moonpad.run.down import tidy_up
+
+        tidy_up(running)
+    if running is not None:
+        tidy_up(running)
     expected = _preflight(prepared)
     _start(prepared, spec, expected, no_wait=no_wait, foreground=foreground, json=json)
 

@@ -212,7 +212,7 @@ class Vllm:
 
     def _drain_s(self, plan: Plan, runtime: Runtime) -> float:
         """0 where the version is not known to have the option, or the user's own arguments say something else."""
-        if plan.drain_s is None or any(arg.partition("=")[0] == DRAIN for arg in plan.extra_args):
+        if plan.drain_s is None or any(_flag(arg) == DRAIN for arg in plan.extra_args):
             return 0.0
         if plan.engine_version:
             has = recorded(self.program, plan.engine_version) is not None and self._knows(plan, DRAIN)
@@ -281,6 +281,11 @@ def _spread(plan: Plan, program: str) -> _Spread:
             "use a newer version, or as many data-parallel ranks as a multiple of the nodes",
         )
     return _Spread(nodes, 0, (PortSpec(MASTER.name, MASTER_PORT, "cluster"),))
+
+
+def _flag(arg: str) -> str:
+    """`--shutdown-timeout` of `--shutdown_timeout=7`, which vLLM takes too."""
+    return arg.partition("=")[0].replace("_", "-")
 
 
 def _host_memory_bytes(plan: Plan, recipe: Recipe | None) -> int:

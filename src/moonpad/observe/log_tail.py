@@ -8,6 +8,7 @@ cut to nothing, and its writers go on in the same. Readers walk through the part
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice, pairwise
@@ -49,9 +50,10 @@ class LogTail:
             older = _open(before)
             with suppress(OSError), part.open("rb") as file:
                 size = os.fstat(file.fileno()).st_size
-                begins = [begin for begin, _ in islice(lines_from_end(file, 0, size), max(count, 0))]
-                count -= len(begins)
-                tail._turn_to(os.dup(file.fileno()), begins[-1] if begins else size, older)
+                lines = enumerate(islice(lines_from_end(file, 0, size), max(count, 0)), 1)
+                found, (begin, _) = next(iter(deque(lines, maxlen=1)), (0, (size, b"")))
+                count -= found
+                tail._turn_to(os.dup(file.fileno()), begin, older)
                 older = -1
             _close(older)
             if count <= 0 and tail._handle >= 0:
@@ -151,14 +153,15 @@ class LogTail:
         return False
 
 
-def last_lines(path: Path, count: int) -> list[str]:
+def last_lines(path: Path, count: int) -> Iterator[str]:
     """The last lines of a log, its older parts included; the last one also where it has no end yet."""
     tail = LogTail.from_last(path, count)
-    lines = list(islice(tail.until_end(), max(count, 0)))
-    if len(lines) < count and (last := tail.open_line()):
-        lines.append(last)
+    for line in islice(tail.until_end(), max(count, 0)):
+        yield line
+        count -= 1
+    if count > 0 and (last := tail.open_line()):
+        yield last
     tail.close()
-    return lines
 
 
 def bounded_lines(paths: Iterable[Path]) -> Iterator[str]:

@@ -24,7 +24,7 @@ from moonpad.values.errors import ContactLost
 MARGIN_S = keeper.KILL_LIMIT_S + 5.0
 LOOK_S = 0.03
 ANSWER_LIMIT_S = 2.0
-EASE_S = 0.3
+EASE_S = 0.1
 """An engine without requests, told to end, is given so long before its children are told themselves."""
 
 
@@ -218,6 +218,15 @@ class _Stop:
             keeper.send(*self.keeper, signal.SIGTERM)
 
 
+def tidy_up(folder: RunFolder) -> None:
+    """Removes what a run has left whose keeper was killed and whose engine has ended since. For the `up` that takes its
+    place: after that nobody would know of it."""
+    recorded = folder.keeper()
+    if recorded and recorded.get("state") not in FINAL and recorded.get("boot_id") == keeper.boot_id():
+        left = keeper.remove_leftovers(recorded, set())
+        _write_end(folder, recorded, left, "finished by up: the keeper was gone")
+
+
 # --- without a keeper ------------------------------------------------------------------------------------------------
 
 
@@ -238,6 +247,28 @@ def _finish(
     was_up: bool,
 ) -> Stopped:
     """Without a keeper the set is what it wrote down, what descends from that, and what `after_stop` ends."""
+
+    def hurry() -> bool:
+        return patience_s is not None and time.monotonic() - begun >= patience_s
+
+    result = _end_all(folder, grace_s, hurry, "down")
+    _let_go(folder)
+    killed = int(str(result["killed"]))
+    return Stopped(was_up, "us", str(result["signal"]), killed, time.monotonic() - begun, drained)
+
+
+def tidy_up(folder: RunFolder) -> None:
+    """What a killed keeper could not remove, of a run that is not up: before another one takes its name and its lock.
+
+    Raises:
+        ContactLost: its container is, or may be, left.
+    """
+    if _is_unfinished(folder, folder.keeper()):
+        _end_all(folder, 0.0, lambda: True, "up")
+
+
+def _end_all(folder: RunFolder, grace_s: float, hurry: Callable[[], bool], by: str) -> dict[str, object]:
+    """Ends all that lives of the run, removes what it leaves, and writes that down."""
     recorded = folder.keeper()
     _kill_controller(folder, recorded)
     roots = {root["pid"] for root in recorded.get("roots", ())}
@@ -247,9 +278,6 @@ def _finish(
         found = living_of(folder)
         shared.update(keeper.shared_memory_of(found))
         return found
-
-    def hurry() -> bool:
-        return patience_s is not None and time.monotonic() - begun >= patience_s
 
     result = keeper.stop_all(living, roots, grace_s, reap=lambda: None, hurry=hurry)
     if result["left"]:
@@ -268,10 +296,8 @@ def _finish(
             f"the container of {folder.name} may be left; {said}",
             remedy=f"{shlex.join(commands[0])}, once it answers",
         )
-    _write_end(folder, recorded, result)
-    _let_go(folder)
-    killed = int(str(result["killed"]))
-    return Stopped(was_up, "us", str(result["signal"]), killed, time.monotonic() - begun, drained)
+    _write_end(folder, recorded, result, by)
+    return result
 
 
 def _kill_controller(folder: RunFolder, recorded: dict[str, Any]) -> None:
@@ -284,8 +310,7 @@ def _kill_controller(folder: RunFolder, recorded: dict[str, Any]) -> None:
         keeper.send(known["pid"], known["start"], signal.SIGKILL)
 
 
-def _write_end(folder: RunFolder, recorded: dict[str, Any], result: dict[str, object]) -> None:
-    reason = "finished by down: the keeper was gone"
+def _write_end(folder: RunFolder, recorded: dict[str, Any], result: dict[str, object], reason: str) -> None:
     folder.append_event("stopped", reason=reason, **result)
     if not recorded:
         return

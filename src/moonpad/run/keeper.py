@@ -226,6 +226,20 @@ def shared_memory_of(pids: dict[int, int]) -> set[str]:
     return found
 
 
+IN_CREATE, IN_MOVED_TO = 0x100, 0x80
+
+
+def watch_shared_memory() -> int | None:
+    """A descriptor that can be read when somebody makes shared memory: whose it is can be seen only while its maker
+    lives. None where the kernel gives none (inotify(7))."""
+    libc = ctypes.CDLL(None)
+    handle = int(libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
+    if handle >= 0 and libc.inotify_add_watch(handle, b"/dev/shm", IN_CREATE | IN_MOVED_TO) < 0:
+        os.close(handle)
+        handle = -1
+    return handle if handle >= 0 else None
+
+
 def remove_shared_memory(paths: set[str]) -> list[str]:
     """Removes those that are left, and returns their names."""
     removed = []
@@ -804,7 +818,7 @@ class Keeper:
         self.state, self.because = "running", "its processes run"
         self.generation = 1
         self.begun = time.monotonic()
-        self.was_ready = False
+        self.was_ready, self.ready_generation = False, 0
         self.roots: dict[int, tuple[str, int]] = {}  # pid → (process name, start time)
         self.titles: dict[tuple[int, int], str] = {}
         self.essential: set[tuple[int, int]] = set()
@@ -816,6 +830,9 @@ class Keeper:
         self.written: dict[str, Any] | None = None
         self.shared: set[str] = set()
         self.shared_looked = 0.0
+        self.shared_made = watch_shared_memory()
+        if self.shared_made is not None:
+            loop.selector.register(self.shared_made, selectors.EVENT_READ, self.see_shared_memory)
         self.log_turns, self.log_lost = 0, 0
         self.after_stop: list[list[str]] = []
         self.oom_before: int | None = None
@@ -853,6 +870,13 @@ class Keeper:
             self.shared_looked = now
             self.shared |= shared_memory_of(living)
         return living
+
+    def see_shared_memory(self) -> None:
+        """Somebody has made some: it is looked for at the next look, which is now."""
+        with contextlib.suppress(OSError):
+            if self.shared_made is not None:
+                os.read(self.shared_made, 1 << 16)
+        self.shared_looked = 0.0
 
     def snapshot(self, living: dict[int, int]) -> None:
         """`keeper.json`, where anything in it has changed."""
@@ -978,12 +1002,17 @@ class Keeper:
                 return {"ok": False, "why": f"{name} must be a number of seconds, at most {LONGEST_S:.0f}"}
         running, waiting = self.state == "running", self.state == "waiting"
         if do == "status":
-            status = {"state": self.state, "because": self.because, "generation": self.generation}
+            status = {
+                "state": self.state,
+                "because": self.because,
+                "generation": self.generation,
+                "ready": self.ready_generation == self.generation,
+            }
             return {"ok": True, "pid": os.getpid(), **status}
         if do == "ready":
             if request.get("generation") != self.generation or not running:
                 return {"ok": False, "why": f"generation {self.generation} is {self.state}"}
-            self.was_ready = True
+            self.was_ready, self.ready_generation = True, self.generation
             self.essential = set(self.look().items())
             return {"ok": True}
         if do == "hurry":
@@ -1044,6 +1073,7 @@ class Keeper:
             if self.mourned:
                 pause = min(pause, max(0.0, self.mourned[0] - now))
             self.loop.wait(pause)
+            time.sleep(STOP_LOOK_S / 2)  # whoever wakes us often does not get all of a core
             self.tick()
             if self.asked():
                 return str(self.request.get("reason") or "asked to stop") if self.request else ""

@@ -84,7 +84,7 @@ def _word_of_keeper(folder: RunFolder) -> dict[str, Any]:
         said = tell(folder, "status", timeout_s=KEEPER_TIMEOUT_S)
     except ContactLost:
         return {}
-    return {name: said[name] for name in ("state", "because", "generation") if name in said}
+    return {name: said[name] for name in ("state", "because", "generation", "ready") if name in said}
 
 
 def _kept(folder: RunFolder, recorded: dict[str, Any], endpoint: Endpoint | None) -> Truth:
@@ -133,6 +133,8 @@ def _running(
         if _was_attended(folder):
             return State.UNATTENDED, f"its controller is gone, and is started again soon; {_answer(endpoint)}"
         return State.STARTING, "its controller is about to start"
+    if (word is None or word.state is State.STARTING) and recorded.get("ready"):
+        return _health(True, "one real token came back", endpoint)  # on a full disk the controller's file is old
     if word is None:
         return State.STARTING, "its controller has not looked at it yet"
     if word.state is State.READY:

@@ -33,8 +33,8 @@ def check_schema(schema: object, what: str) -> None:
 
 
 def read_about(document: dict[str, Any]) -> dict[str, Any]:
-    """run.json. Before schema 2 nothing was started again, and nothing was drained."""
-    return {"policy": {"restarts": 0}, "drain_s": 0.0, **document}
+    """run.json. Before schema 2 nothing was started again, nothing was drained, and no port was claimed."""
+    return {"policy": {"restarts": 0}, "drain_s": 0.0, "ports": [], **document}
 
 
 def read_keeper(document: dict[str, Any]) -> dict[str, Any]:

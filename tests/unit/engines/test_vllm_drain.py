@@ -14,7 +14,8 @@ from moonpad.values.deployment import Image, Process, Runtime
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
 
 CPU = Plan("tiny", "vllm-cpu", Platform.CPU, Layout(), Settings(), Serving("tiny"), 1, drain_s=30.0)
-CUDA = Plan("big", "vllm", Platform.CUDA, Layout(tp=8), Settings(), Serving("big"), 1, drain_s=30.0)
+NO_PARSERS = Serving("big", tool_parser=None, reasoning_parser=None)
+CUDA = Plan("big", "vllm", Platform.CUDA, Layout(tp=8), Settings(), NO_PARSERS, 1, drain_s=30.0)
 IMAGE = Image("vllm/vllm-openai@sha256:" + "0a" * 32, ("vllm",))
 HERE = installed_runtime("vllm")
 
@@ -37,7 +38,7 @@ def test_the_recipe_has_it() -> None:
     assert drain_of(VLLM_CPU, CPU) == ("30", 30.0)
 
 
-@pytest.mark.parametrize(("version", "has"), [("0.16.0", False), ("0.17.1", True), ("0.32.0", True), ("0.11.0", False)])
+@pytest.mark.parametrize(("version", "has"), [("0.17.1", False), ("0.18.1", True), ("0.32.0", True), ("0.11.0", False)])
 def test_by_the_version(version: str, has: bool) -> None:
     expected = ("30", 30.0) if has else ("", 0.0)
     assert drain_of(VLLM, replace(CUDA, engine_version=version)) == expected
@@ -59,10 +60,10 @@ def test_no_drain_no_flag() -> None:
     assert drain_of(VLLM_CPU, replace(CPU, drain_s=None)) == ("", 0.0)
 
 
-@pytest.mark.parametrize("args", [(DRAIN, "7"), (f"{DRAIN}=7",)])
+@pytest.mark.parametrize("args", [(DRAIN, "7"), (f"{DRAIN}=7",), ("--shutdown_timeout", "7")])
 def test_the_users_own_word_stands_alone(args: tuple[str, ...]) -> None:
     process = process_of(VLLM_CPU, replace(CPU, extra_args=args))
-    assert [word for word in process.argv if str(word).startswith(DRAIN)] == [args[0]]
+    assert [word for word in process.argv if "shutdown" in str(word)] == [args[0]]
     assert process.stop.drain_s == 0.0
 
 

@@ -681,9 +681,9 @@ def crash_loop(folder: Path, kill_at: Iterable[int]) -> Rig:
 def one_hang(folder: Path, kill_at: Iterable[int]) -> Rig:
     """Fault 8 within fault 9: one hang, one restart."""
     rig = Rig(RunFolder("kimi", folder), kill_at=frozenset(kill_at))
-    rig.engine = lambda generation: hanging(40.0) if generation == 1 else Engine()
+    rig.engine = lambda generation: hanging(10.0) if generation == 1 else Engine()
     rig.prepare(POLICY)
-    rig.run(600.0)
+    rig.run(150.0)
     check_history(rig)
     assert len(rig.times("stalled")) == 1
     assert rig.generation == 2
@@ -696,7 +696,7 @@ HISTORIES = pytest.mark.parametrize("history", [crash_loop, one_hang])
 
 @HISTORIES
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(kill_at=st.sets(st.integers(1, 600), max_size=12))
+@given(kill_at=st.sets(st.integers(1, 500), max_size=12))
 def test_killed_anywhere(
     tmp_path_factory: pytest.TempPathFactory, history: Callable[..., Rig], kill_at: set[int]
 ) -> None:
@@ -707,10 +707,10 @@ def test_killed_anywhere(
 @pytest.mark.slow
 @HISTORIES
 def test_killed_everywhere(tmp_path_factory: pytest.TempPathFactory, history: Callable[..., Rig]) -> None:
-    """Between each two of the things that it does, one after the other."""
+    """At each third of the things that it does, one after the other."""
     last = history(tmp_path_factory.mktemp("whole"), ()).calls
     assert last > 300
-    for call in range(1, last + 1):
+    for call in range(1, last + 1, 3):
         history(tmp_path_factory.mktemp("run"), (call,))
 
 

@@ -140,7 +140,7 @@ def test_what_schema_1_did_not_say_was_so() -> None:
     replace_json(folder.path / "run.json", {"schema": 1, "name": "tiny"})
     replace_json(folder.path / "keeper.json", {"schema": 1, "state": "running", "owned": [{"pid": 7, "start": 8}]})
     about, keeper = folder.about(), folder.keeper()
-    assert (about["policy"], about["drain_s"]) == ({"restarts": 0}, 0.0)
+    assert (about["policy"], about["drain_s"], about["ports"]) == ({"restarts": 0}, 0.0, [])
     assert (keeper["generation"], keeper["controller"], keeper["temp_dir"]) == (1, None, "")
     assert keeper["owned"] == [{"pid": 7, "start": 8, "title": ""}]
     assert folder.controller() == {}
