@@ -85,6 +85,11 @@ class Watched:
             if passed_s > limit_s:
                 return -1.0
 
+    @property
+    def noticed_s(self) -> float:
+        """When `status` first said something else than ready."""
+        return next((seconds for seconds, state in self.states if state != "ready"), -1.0)
+
     def as_json(self) -> dict[str, Any]:
         return {
             "states": self.states,
@@ -135,8 +140,9 @@ def kill(stage: Stage, victim: str, number: int) -> tuple[int, float]:
     found = oracle.victims({"k": stage.run()}, victim)
     assert found, f"there is no {victim}"
     pid = found[number % len(found)][1]
+    killed = time.monotonic()
     os.kill(pid, signal.SIGKILL)
-    return pid, time.monotonic()
+    return pid, killed
 
 
 def detected_s(stage: Stage, killed: float) -> tuple[str, float]:
@@ -165,7 +171,8 @@ def trial(stage: Stage, victim: str, number: int, *, isolated: bool) -> dict[str
         alive = sum(oracle.lives(one, table()) for one in engine)
         clean_s = seen.until(stage, lambda row, look: look.run.ended and stage.is_clean(), CLEAN_LIMIT_S)
         seen.until(stage, lambda row, look: row["state"] in FINAL, CLEAN_LIMIT_S)
-    event, seconds = detected_s(stage, killed)
+    # Nobody is left to write an event of a killed keeper: `status` tells of it.
+    event, seconds = ("(status)", seen.noticed_s) if victim == "keeper" else detected_s(stage, killed)
     left = left_of(stage, before, isolated=isolated)
     stage.down()
     return {

@@ -101,7 +101,7 @@ def moonpad(tmp_path: Path) -> Moonpad:
     """The command with an empty HOME and empty caches."""
     home = tmp_path / "home"
     home.mkdir()
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "PYTHONPATH") if name in os.environ}
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "PYTHONPATH", "MOONPAD_CGROUP") if name in os.environ}
     env = {
         **kept,
         "HOME": str(home),

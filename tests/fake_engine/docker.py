@@ -232,7 +232,7 @@ def shim(folder: Path) -> None:
     replace(folder / "pid", str(process.pid))
     code = process.wait()
     end_children()
-    port = request["argv"][request["argv"].index("--port") + 1] if "--port" in request["argv"] else ""
+    port = request["argv"][request["argv"].index("--port") + 1]
     for path in Path("/dev/shm").glob(f"*moonpad_{port}_*"):
         path.unlink(missing_ok=True)
     replace(folder / "exit", str(code if code >= 0 else 128 - code))

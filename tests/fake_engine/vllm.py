@@ -6,6 +6,7 @@ go wrong. It ends with status 0 when asked to, 1 (or FAKE_EXIT) when the engine 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 
@@ -16,7 +17,9 @@ def main(argv: list[str]) -> None:
     if "--version" in argv:
         print(VERSION)
         return
-    os.write(1, f"(APIServer pid={os.getpid()}) INFO 11-20 12:00:00 [utils.py:1] vLLM API server {VERSION}\n".encode())
+    with contextlib.suppress(OSError):  # a full disk
+        line = f"(APIServer pid={os.getpid()}) INFO 11-20 12:00:00 [utils.py:1] vLLM API server {VERSION}\n"
+        os.write(1, line.encode())
     from pathlib import Path  # here, because the first line comes sooner
 
     # -I keeps the script's folder out of the search path. Last, so that nothing here hides the standard library.

@@ -84,9 +84,12 @@ def start(argv: Sequence[str], env: Mapping[str, str], scratch: Path) -> Command
     stamp = f"{time.monotonic_ns()}"
     out, err = scratch / f"{stamp}.out", scratch / f"{stamp}.err"
     begun = time.monotonic()
+    # A Ctrl-C that comes before the child is itself would be lost in what Python does after a fork.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
     pid = os.fork()
     if pid == 0:
         _become(tuple(argv), env, scratch, out, err)
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
     with contextlib.suppress(OSError):  # it has done so itself
         os.setpgid(pid, pid)
     return Command(tuple(argv), pid, os.pidfd_open(pid), out, err, begun)

@@ -65,6 +65,7 @@ class Machine(RuleBasedStateMachine):
         # And what has failed it runs again; a run of real processes that failed once is reported as it was.
         assert type(self).made is None, "the run is not repeated"
         type(self).made = type(self).make_world()
+        self.world.record.steps = -1  # the first look comes before the first step
 
     @property
     def world(self) -> World:
@@ -84,6 +85,7 @@ class Machine(RuleBasedStateMachine):
         if self.idle > IDLE_STEPS:
             self.world.up("a", "sound")
         self.world.check()
+        self.world.record.steps += 1
 
     # - commands -
 
@@ -243,7 +245,9 @@ def run_machine(number: int, steps: int) -> str | None:
     except BaseException as error:  # noqa: BLE001 - whatever it was, the history belongs to it
         history = Machine.made.record.history if Machine.made else []
         what = Machine.failure or (str(error) if isinstance(error, Violation) else repr(error))
-        return f"seed {number}, step {Machine.made.record.steps if Machine.made else 0}: {what}\n" + "\n".join(history)
+        return f"seed {number}, step {Machine.made.record.steps + 1 if Machine.made else 0}: {what}\n" + "\n".join(
+            history
+        )
     return None
 
 

@@ -86,8 +86,7 @@ class Record:
     tempers: Counter[str] = field(default_factory=Counter)
     states: Counter[str] = field(default_factory=Counter)
     history: list[str] = field(default_factory=list)
-    steps: int = -1
-    """The first look comes before the first step."""
+    steps: int = 0
     runs: int = 0
     late_s: float = 0.0
 
@@ -227,7 +226,6 @@ class World:
 
     def check(self) -> None:
         """After every step."""
-        self.record.steps += 1
         self.demand(not (problems := self.broken_files()), f"state files: {problems}")
         self.settles("every process belongs to a run", self.strays)
         self.settles("one engine per port", self.doubles)

@@ -9,6 +9,7 @@ import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -83,8 +84,11 @@ class Docker:
 
     def run_other(self) -> None:
         """A container that is not ours, beside which everything happens."""
-        start = ("run", "--name", OTHER, "--label", "moonpad.run=other", "--env", "FAKE_NO_PORT=1", "image", "serve")
-        self.other = self.call(*start)
+        with socket.socket() as sock:
+            sock.bind(("127.0.0.1", 0))
+            port = str(sock.getsockname()[1])
+        options = ("--name", OTHER, "--label", "moonpad.run=other", "--env", "FAKE_NO_PORT=1")
+        self.other = self.call("run", *options, "image", "serve", "--port", port)
         assert self.other.stdout is not None
         assert self.other.stdout.readline()
 

@@ -63,10 +63,6 @@ def up(
         _already(running, prepared, spec, no_wait=no_wait, json=json)
         return
     if running is not None:
-        from moonpad.run.down import tidy_up
-
-        tidy_up(running)
-    if running is not None:
         tidy_up(running)
     expected = _preflight(prepared)
     _start(prepared, spec, expected, no_wait=no_wait, foreground=foreground, json=json)

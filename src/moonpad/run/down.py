@@ -16,7 +16,7 @@ from moonpad.run import keeper
 from moonpad.run.control import tell
 from moonpad.run.controller_state import read_controller
 from moonpad.run.drain import NO_REQUESTS, Drained, Requests, requests_of
-from moonpad.run.truth import ASKED_TO_STOP, FINAL, living_of, truth_of
+from moonpad.run.truth import ASKED_TO_STOP, FINAL, is_kept, living_of, truth_of
 from moonpad.store.places import port_claim
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.errors import ContactLost
@@ -62,8 +62,11 @@ def stop_run(
             be.
     """
     begun = time.monotonic()
-    recorded = folder.keeper()
     now = truth_of(folder, None)
+    while now.keeper_pid is not None and not folder.keeper():  # it is about to write its first word
+        time.sleep(LOOK_S)
+        now = truth_of(folder, None)
+    recorded = folder.keeper()
     drained = None
     if now.keeper_pid is not None:
         asked = _Stop(folder, recorded, grace_s, patience_s, say)
@@ -218,15 +221,6 @@ class _Stop:
             keeper.send(*self.keeper, signal.SIGTERM)
 
 
-def tidy_up(folder: RunFolder) -> None:
-    """Removes what a run has left whose keeper was killed and whose engine has ended since. For the `up` that takes its
-    place: after that nobody would know of it."""
-    recorded = folder.keeper()
-    if recorded and recorded.get("state") not in FINAL and recorded.get("boot_id") == keeper.boot_id():
-        left = keeper.remove_leftovers(recorded, set())
-        _write_end(folder, recorded, left, "finished by up: the keeper was gone")
-
-
 # --- without a keeper ------------------------------------------------------------------------------------------------
 
 
@@ -263,7 +257,8 @@ def tidy_up(folder: RunFolder) -> None:
     Raises:
         ContactLost: its container is, or may be, left.
     """
-    if _is_unfinished(folder, folder.keeper()):
+    # Without a file of its keeper nothing was started, or is about to be by another `up`.
+    if folder.keeper() and not is_kept(folder) and _is_unfinished(folder, folder.keeper()):
         _end_all(folder, 0.0, lambda: True, "up")
 
 

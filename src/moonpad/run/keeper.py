@@ -386,16 +386,18 @@ class Journal:
             # A line that was torn by a full disk has no end: it gets one, or it would take ours with it.
             size = os.fstat(handle).st_size
             torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
-            written = os.write(handle, b"\n" + line if torn else line)
-            if written != len(line) + torn:
-                raise OSError(f"{written} bytes fitted")
+            self._write_whole(handle, b"\n" + line if torn else line)
+            begin = os.lseek(handle, 0, os.SEEK_CUR) - len(line)
+            if begin > 0 and os.pread(handle, 1, begin - 1) != b"\n":
+                self._write_whole(handle, b"\n" + line)  # between our look and our write another was cut short
         finally:
             os.close(handle)
 
-
-def append_event(path: str, event: str, **fields: object) -> None:
-    """One event, or nothing where the disk is full."""
-    Journal(path).append(event, **fields)
+    @staticmethod
+    def _write_whole(handle: int, line: bytes) -> None:
+        written = os.write(handle, line)
+        if written != len(line):
+            raise OSError(f"{written} bytes fitted")
 
 
 # --- the log ---------------------------------------------------------------------------------------------------------
@@ -1007,6 +1009,7 @@ class Keeper:
                 "because": self.because,
                 "generation": self.generation,
                 "ready": self.ready_generation == self.generation,
+                "controller": {"pid": self.controller[0], "start": self.controller[1]} if self.controller else None,
             }
             return {"ok": True, "pid": os.getpid(), **status}
         if do == "ready":

@@ -4,7 +4,9 @@ endpoint. Nothing is written here."""
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from moonpad.facts.probe import Unknown
@@ -24,6 +26,7 @@ FINAL = ("stopped", "failed")
 HEALTH_TIMEOUT_S = 0.2
 KEEPER_TIMEOUT_S = 0.3
 ASKED_TO_STOP = "asked to stop"
+LOCKS = Path("/proc/locks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ def _word_of_keeper(folder: RunFolder) -> dict[str, Any]:
         said = tell(folder, "status", timeout_s=KEEPER_TIMEOUT_S)
     except ContactLost:
         return {}
-    return {name: said[name] for name in ("state", "because", "generation", "ready") if name in said}
+    return {name: said[name] for name in ("state", "because", "generation", "ready", "controller") if name in said}
 
 
 def _kept(folder: RunFolder, recorded: dict[str, Any], endpoint: Endpoint | None) -> Truth:
@@ -193,6 +196,8 @@ def _ending(recorded: dict[str, Any], owned: dict[int, int]) -> tuple[State, str
 
 
 def _unkept(folder: RunFolder, recorded: dict[str, Any]) -> Truth:
+    if not recorded and (pid := _pid_of_lock(folder)) is not None:
+        return Truth(State.STARTING, "its keeper is about to start it", pid, None, {})
     owned = living_of(folder)
     container = _container(folder, recorded)
     state, because = _what_is_left(folder, recorded, owned, container)
@@ -215,20 +220,26 @@ def _what_is_left(
     if ended is not None:
         return State(str(ended["event"])), str(ended.get("reason", ""))
     if not recorded:
-        if _is_being_kept(folder):
-            return State.STARTING, "its keeper is about to start it"
         return State.FAILED, "its keeper was killed before it had started anything"
     if recorded.get("boot_id") != keeper.boot_id():
         return State.FAILED, "this machine was started anew since, and nothing of it runs"
     return State.FAILED, "the keeper was killed, and none of its processes is left"
 
 
-def _is_being_kept(folder: RunFolder) -> bool:
-    """Whether the holder of the name's lock is this run's, before it has written anything else."""
+def _pid_of_lock(folder: RunFolder) -> int | None:
+    """Of a keeper that holds the name's lock for this run, and has written nothing else yet; None: there is none."""
     holder = read_json(folder.lock_path) or {}
     pid = holder.get("pid")
-    found = keeper.stat_of(pid) if isinstance(pid, int) else None
-    return holder.get("run") == folder.run_id and found is not None and found[2] not in "ZX"
+    ours = holder.get("run") == folder.run_id and isinstance(pid, int)
+    return pid if ours and _is_locked(folder.lock_path) else None
+
+
+def _is_locked(path: Path) -> bool:
+    """Whether somebody holds the lock. It is looked up, not tried: whoever wants it in this moment shall get it."""
+    with suppress(OSError):
+        inode = f":{path.stat().st_ino} "
+        return any(inode in line and "->" not in line for line in LOCKS.read_text().splitlines())  # ->: who waits
+    return False
 
 
 def _container(folder: RunFolder, recorded: dict[str, Any]) -> str | Unknown | None:

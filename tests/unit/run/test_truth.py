@@ -279,15 +279,19 @@ def test_gone_between_two_looks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_keeper_that_has_written_nothing_yet() -> None:
-    """It holds the name's lock, and that is all."""
+    """It holds the name's lock, and that is all; the pid in it may be that of its launcher, which is gone."""
     folder = create_run("tiny")
-    replace_json(lock_path("tiny"), {"run": folder.run_id, "pid": os.getpid()})
-    assert at(folder).state is State.STARTING
-    replace_json(lock_path("tiny"), {"run": "another", "pid": os.getpid()})
-    assert (at(folder).state, at(folder).because) == (
-        State.FAILED,
-        "its keeper was killed before it had started anything",
-    )
+    lock_path("tiny").parent.mkdir()
+    killed = "its keeper was killed before it had started anything"
+    assert (at(folder).because, at(folder).up) == (killed, False)
+    handle = keeper.take_lock(str(lock_path("tiny")), {"run": folder.run_id, "pid": 1})
+    assert handle is not None
+    assert (at(folder).state, at(folder).up, at(folder).keeper_pid) == (State.STARTING, True, 1)
+    keeper.write_holder(handle, {"run": "another", "pid": 1})
+    assert (at(folder).because, at(folder).up) == (killed, False)
+    keeper.write_holder(handle, {"run": folder.run_id, "pid": 1})
+    os.close(handle)
+    assert (at(folder).because, at(folder).up) == (killed, False), "a file that nobody holds is no lock"
 
 
 # --- which run is meant ----------------------------------------------------------------------------------------------
