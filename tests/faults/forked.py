@@ -83,6 +83,8 @@ class Command:
 def start(argv: Sequence[str], env: Mapping[str, str], scratch: Path) -> Command:
     stamp = f"{time.monotonic_ns()}"
     out, err = scratch / f"{stamp}.out", scratch / f"{stamp}.err"
+    for path in (out, err):
+        path.touch()
     begun = time.monotonic()
     # A Ctrl-C that comes before the child is itself would be lost in what Python does after a fork.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
@@ -106,10 +108,8 @@ def _become(argv: tuple[str, ...], env: Mapping[str, str], scratch: Path, out: P
         os.setpgid(0, 0)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        for stream, handle in enumerate((os.open(os.devnull, os.O_RDONLY), os.open(out, flags), os.open(err, flags))):
-            os.dup2(handle, stream)
+        for stream, path in enumerate((os.devnull, out, err)):
+            os.dup2(os.open(path, os.O_WRONLY if stream else os.O_RDONLY), stream)
         sys.stdin, sys.stdout, sys.stderr = os.fdopen(0, "r"), os.fdopen(1, "w"), os.fdopen(2, "w")
         os.environ.clear()
         os.environ.update(env)
@@ -126,6 +126,7 @@ def _run(argv: tuple[str, ...]) -> int:
 
     code = 1
     try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
         code = moonpad(list(argv))
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1

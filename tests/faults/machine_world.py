@@ -282,18 +282,11 @@ class World:
         found = [
             f"{process.pid} {process.name} [{process.command[:80]}]"
             for process in mine.values()
-            if process.identity not in owned and not _is_moonpad(process) and not self.marked(process)
+            if process.identity not in owned and not oracle.is_moonpad(process)
         ]
+        found += [f"{sorted(run.adrift)} of {run.path.name} are not below its keeper" for run in runs if run.adrift]
         past = [run for run in runs if run.path not in current and not run.ended]
         return [*found, *(f"{run.path.name} is not the current run and lives" for run in past)]
-
-    def marked(self, process: Process) -> bool:
-        """An orphan of a killed keeper that no file names: it writes to a run's log, or works in its folder."""
-        for link in ("cwd", "fd/1", "fd/2"):
-            with contextlib.suppress(OSError):
-                if os.readlink(f"/proc/{process.pid}/{link}").startswith(f"{self.state}/runs/"):  # noqa: PTH115
-                    return True
-        return False
 
     def doubles(self) -> list[str]:
         """Ports with more than one engine: by sockets that listen, and by API servers whose argv names the port."""
@@ -385,11 +378,6 @@ class World:
 
     def note(self, text: str) -> None:
         self.record.history.append(f"{time.monotonic() - self.begun:8.2f}  {text}")
-
-
-def _is_moonpad(process: Process) -> bool:
-    command = process.command
-    return "moonpad/run/keeper.py" in command or "moonpad.run.controller" in command
 
 
 def _broken_document(path: Path) -> list[str]:

@@ -203,7 +203,8 @@ class Run:
     """Those of `engine`."""
     roots: frozenset[Identity] = frozenset()
     """The API server is the root of its engine."""
-    about: Mapping[str, Any] = field(default_factory=dict)
+    adrift: frozenset[Identity] = frozenset()
+    """Those of `engine` that a living keeper neither has below it nor has written down."""
     kept: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -212,16 +213,20 @@ class Run:
 
 
 def run_at(name: str, path: Path, table: Table) -> Run:
-    """Everything below a living keeper is its run's, and of what it wrote down whatever still lives."""
+    """The run's is what lives of what its keeper wrote down, everything below those and below the keeper, and whoever
+    works in the run's folder or writes to its log."""
     about, kept = document(path / "run.json"), document(path / "keeper.json")
     keeper, controller = identity_of(kept.get("keeper")), identity_of(kept.get("controller"))
     keeper_lives = lives(keeper, table)
     noted = {one for entry in kept.get("owned", ()) if (one := identity_of(entry)) and lives(one, table)}
     roots = frozenset(one for entry in kept.get("roots", ()) if (one := identity_of(entry)) and lives(one, table))
     start_at = {pid for pid, _ in noted | roots} | ({keeper[0]} if keeper and keeper_lives else set())
-    everything = noted | roots | {process.identity for process in below(start_at, table).values()}
+    found = {table[pid].identity for pid, _ in noted | roots}
+    found |= {process.identity for process in below(start_at, table).values()}
+    marked = {process.identity for process in below({os.getpid()}, table).values() if works_in(process, path)}
+    everything = [table[pid] for pid, _ in sorted(found | marked) if not is_moonpad(table[pid])]
+    engine = frozenset(process.identity for process in everything) - {keeper, controller}
     port = int(str(about.get("base_url", "")).removesuffix("/v1").rpartition(":")[2] or 0)
-    engine = frozenset(everything - {keeper, controller})
     return Run(
         name,
         path,
@@ -233,11 +238,26 @@ def run_at(name: str, path: Path, table: Table) -> Run:
         keeper_lives,
         lives(controller, table),
         engine,
-        tuple(table[pid] for pid, _ in sorted(engine)),
+        tuple(process for process in everything if process.identity in engine),
         roots,
-        about,
+        (engine - found) if keeper_lives else frozenset(),
         kept,
     )
+
+
+def is_moonpad(process: Process) -> bool:
+    """Whether it is the keeper or the controller of a run, by its command."""
+    command = process.command
+    return "moonpad/run/keeper.py" in command or "moonpad.run.controller" in command
+
+
+def works_in(process: Process, folder: Path) -> bool:
+    """Nobody else has a reason to, and a detached process that no file names can still be known by it."""
+    for link in ("cwd", "fd/1", "fd/2"):
+        with contextlib.suppress(OSError):
+            if os.readlink(f"/proc/{process.pid}/{link}").startswith(f"{folder}"):  # noqa: PTH115
+                return True
+    return False
 
 
 def current(state: Path, name: str, table: Table) -> Run | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from importlib import import_module
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from moonpad.cli.interrupts import Interrupts, Terminated
 from moonpad.values.errors import PreflightRefused
 
 if TYPE_CHECKING:
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from moonpad.run.prepare import Prepared
     from moonpad.run.up import Started
     from moonpad.store.run_folder import RunFolder
-
-
-class Terminated(KeyboardInterrupt):
-    """SIGTERM: a request to stop, as Ctrl-C is, and from a service manager nothing out of the ordinary."""
 
 
 def up(
@@ -55,7 +51,7 @@ def up(
         from moonpad.store.run_folder import current_run
 
         import_module("moonpad.run.up")
-        _stop_on_signals()
+        interrupts = Interrupts()
     refuse_other_systems()
     prepared = prepare(load_spec(spec))
     running = current_run(prepared.spec.name)
@@ -65,7 +61,7 @@ def up(
     if running is not None:
         tidy_up(running)
     expected = _preflight(prepared)
-    _start(prepared, spec, expected, no_wait=no_wait, foreground=foreground, json=json)
+    _start(prepared, spec, expected, interrupts, no_wait=no_wait, foreground=foreground, json=json)
 
 
 def _is_up(folder: RunFolder) -> bool:
@@ -137,7 +133,14 @@ def _preflight(prepared: Prepared) -> Expected | Unknown:
 
 
 def _start(
-    prepared: Prepared, spec: Path, expected: Expected | Unknown, *, no_wait: bool, foreground: bool, json: bool
+    prepared: Prepared,
+    spec: Path,
+    expected: Expected | Unknown,
+    interrupts: Interrupts,
+    *,
+    no_wait: bool,
+    foreground: bool,
+    json: bool,
 ) -> None:
     from moonpad.cli.output import emit_json, next_command, out
     from moonpad.cli.start_display import StartDisplay
@@ -147,18 +150,20 @@ def _start(
     stay = _foreground(prepared) if foreground else None
     folder: RunFolder | None = None
     try:
+        interrupts.raise_lost()
         with interrupts_held():
             folder = launch(prepared, command_age_s=_command_age_s(), foreground=foreground)
         _say_taken_over(folder)
         note_facts(folder, expected)
         if no_wait and stay is None:
-            _ignore_signals()
+            interrupts.end()
             _say_spawned(folder, prepared, json)
             return
         with StartDisplay(prepared.spec.name, stay.show if stay else None) as display:
-            started = await_ready(folder, prepared, display.show, expected, stay.tick if stay else lambda: None)
+            ticks = (interrupts.raise_lost, stay.tick) if stay else (interrupts.raise_lost,)
+            started = await_ready(folder, prepared, display.show, expected, ticks)
         if stay is None:
-            _ignore_signals()  # it is up and said so: a Ctrl-C from here on comes too late to mean the start
+            interrupts.end()  # it is up and said so: a Ctrl-C from here on comes too late to mean the start
         if json:
             emit_json(_as_json(started, prepared))
         else:
@@ -230,18 +235,3 @@ def _command_age_s() -> float:
     import psutil
 
     return max(0.0, time.time() - psutil.Process().create_time())
-
-
-def _ignore_signals() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
-
-
-def _stop_on_signals() -> None:
-    """`kill` and a closed terminal stop a start as Ctrl-C does."""
-
-    def interrupt(number: int, frame: object) -> None:
-        raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
-
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, interrupt)

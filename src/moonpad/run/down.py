@@ -74,9 +74,8 @@ def stop_run(
         if asked.stop():
             end = folder.last_event(*FINAL) or {}
             killed, passed_s = int(end.get("killed", 0)), time.monotonic() - begun
-            return Stopped(
-                True, "keeper", str(end.get("signal", "")), killed, passed_s, asked.drained or drained, asked.eased
-            )
+            used = str(end.get("signal") or ("TERM" if asked.told_children else ""))
+            return Stopped(True, "keeper", used, killed, passed_s, asked.drained or drained, asked.eased)
     elif not now.left and not _is_unfinished(folder, recorded):
         return Stopped(False, "keeper", "", 0, 0.0)
     return _finish(folder, grace_s, begun, patience_s, drained, was_up=now.up)
@@ -105,7 +104,7 @@ class _Stop:
         self.requests: Requests | None = None
         self.drained: Drained | None = None
         self.eased = False
-        self._hurried = self._told_children = False
+        self._hurried = self.told_children = False
 
     @property
     def lives(self) -> bool:
@@ -185,8 +184,8 @@ class _Stop:
         idle_s = self.requests.idle_for_s() if self.requests else None
         if idle_s is None or idle_s < EASE_S:
             return
-        if not self._told_children:
-            self._told_children = True
+        if not self.told_children:
+            self.told_children = True
             for pid, start in living_of(self.folder).items():
                 keeper.send(pid, start, signal.SIGTERM)
         elif not self._roots_live() and not self._hurried:
@@ -291,7 +290,7 @@ def _end_all(folder: RunFolder, grace_s: float, hurry: Callable[[], bool], by: s
             f"the container of {folder.name} may be left; {said}",
             remedy=f"{shlex.join(commands[0])}, once it answers",
         )
-    _write_end(folder, recorded, result, by)
+    _write_end(folder, recorded, result, f"finished by {by}: the keeper was gone")
     return result
 
 

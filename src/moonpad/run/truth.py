@@ -12,7 +12,6 @@ from typing import Any
 from moonpad.facts.probe import Unknown
 from moonpad.observe.heartbeat import ask_health
 from moonpad.run import keeper
-from moonpad.run.container import running_container
 from moonpad.run.control import tell
 from moonpad.run.controller_state import ControllerState, read_controller
 from moonpad.store.files import read_json
@@ -245,7 +244,11 @@ def _is_locked(path: Path) -> bool:
 def _container(folder: RunFolder, recorded: dict[str, Any]) -> str | Unknown | None:
     """Asked only where the keeper did not end it: what it ended stands in keeper.json no more."""
     about = folder.about().get("container")
-    return running_container(about["client"], folder.run_id) if about and recorded.get("after_stop") else None
+    if not about or not recorded.get("after_stop"):
+        return None
+    from moonpad.run.container import running_container  # here, because `status` has half a second
+
+    return running_container(about["client"], folder.run_id)
 
 
 # --- both ------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import chain, islice
@@ -108,11 +108,11 @@ def await_ready(
     prepared: Prepared,
     show: Callable[[Event], None],
     expected: Expected | Unknown,
-    tick: Callable[[], None] = lambda: None,
+    ticks: Sequence[Callable[[], None]] = (),
 ) -> Started:
     """Follows the run's events until one real token came back; raises where that never comes, and nothing is left then.
 
-    `tick` is called at every look.
+    `ticks` are called at every look.
 
     Raises:
         LaunchFailed: with the first true error of the log.
@@ -137,7 +137,8 @@ def await_ready(
             phase = phase_of(folder, prepared.engine.log)
             what = f"not ready after {_budget_s(prepared) + LAST_RESORT_S:.0f} s, the last phase was: {phase}"
             _raise(folder, prepared, f"{what}; its controller said nothing (see {folder.path / 'controller.log'})")
-        tick()
+        for tick in ticks:
+            tick()
         time.sleep(FOLLOW_S)
 
 

@@ -698,7 +698,7 @@ HISTORIES = pytest.mark.parametrize("history", [crash_loop, one_hang])
 
 
 @HISTORIES
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(kill_at=st.sets(st.integers(1, 500), max_size=12))
 def test_killed_anywhere(
     tmp_path_factory: pytest.TempPathFactory, history: Callable[..., Rig], kill_at: set[int]

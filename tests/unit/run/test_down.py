@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from moonpad.run import down, keeper
-from moonpad.run.down import stop_run
+from moonpad.run.down import stop_run, tidy_up
 from moonpad.run.drain import Drained, Requests
 from moonpad.run.truth import truth_of
 from moonpad.store.files import read_json, replace_json
@@ -116,11 +116,35 @@ def test_the_job_is_finished(spawn: Spawn, tmp_path: Path) -> None:
     assert not port_claim(1).parent.exists()
     event = folder.last_event("stopped")
     assert event is not None
+    assert event["reason"] == "finished by down: the keeper was gone"
     assert (event["shared_memory_removed"], event["temp_files_removed"]) == ([shared.name], 1)
     assert truth_of(folder, None).state is State.STOPPED
     recorded = folder.keeper()
     assert (recorded["owned"], recorded["after_stop"], recorded["temp_dir"]) == ([], [], "")
     assert not stop_run(folder, 4.0).was_up
+
+
+def test_what_another_run_is_to_take_the_name_of(spawn: Spawn) -> None:
+    """Nothing of it lives, and nobody would know of its leftovers after that. Its lock is for the next keeper."""
+    shared = Path(f"/dev/shm/psm_moonpad_{os.getpid()}")
+    shared.touch()
+    folder = run(kept_by=spawn("true"), owned=[], shared_memory=[str(shared)])
+    replace_json(lock_path("tiny"), {"run": folder.run_id})
+    tidy_up(folder)
+    assert not shared.exists()
+    assert lock_path("tiny").exists()
+    assert truth_of(folder, None).because == "finished by up: the keeper was gone"
+
+
+def test_what_another_up_is_about_to_start_is_not_tidied_up(spawn: Spawn) -> None:
+    """Its keeper has the lock, and has written nothing yet; or has written that it lives."""
+    folder = create_run("tiny")
+    replace_json(lock_path("tiny"), {"run": folder.run_id})
+    tidy_up(folder)
+    assert folder.last_event("stopped") is None
+    folder = run(kept_by=spawn(), owned=[])
+    tidy_up(folder)
+    assert folder.last_event("stopped") is None
 
 
 def test_what_is_deaf_is_killed(spawn: Spawn) -> None:

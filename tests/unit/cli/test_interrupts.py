@@ -1,0 +1,47 @@
+"""A signal whose exception nobody has heard is not lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+
+from moonpad.cli.interrupts import NUMBERS, Interrupts, Terminated
+
+
+@pytest.fixture(autouse=True)
+def _handlers_as_before() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in NUMBERS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def swallowed(number: int) -> None:
+    """The signal, in code that drops whatever is raised in it."""
+    with suppress(BaseException):
+        os.kill(os.getpid(), number)
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [(signal.SIGINT, KeyboardInterrupt), (signal.SIGHUP, KeyboardInterrupt), (signal.SIGTERM, Terminated)],
+)
+def test_swallowed_signal_is_raised_again(number: int, kind: type[KeyboardInterrupt]) -> None:
+    interrupts = Interrupts()
+    interrupts.raise_lost()
+    swallowed(number)
+    with pytest.raises(KeyboardInterrupt) as raised:
+        interrupts.raise_lost()
+    assert type(raised.value) is kind
+
+
+def test_end_raises_what_was_lost_and_ignores_the_rest() -> None:
+    interrupts = Interrupts()
+    swallowed(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        interrupts.end()
+    os.kill(os.getpid(), signal.SIGINT)
