@@ -34,11 +34,13 @@ class Foreground:
         self._prepared = prepared
         self._manager = ServiceManager()
         self.is_ready = False
+        self._shown_s = 0.0
 
     def show(self, event: Mapping[str, Any]) -> None:
-        """Tells the service manager of it."""
-        name = str(event.get("event"))
-        if name in STATUS:
+        """Tells the service manager of it, once."""
+        name, at_s = str(event.get("event")), float(event.get("t_s", 0.0))
+        if name in STATUS and at_s > self._shown_s:
+            self._shown_s = at_s
             text = f"STATUS={STATUS[name].format_map(_Fields(event))}"
             self._manager.tell(*(("READY=1", text) if name == "ready" and not self.is_ready else (text,)))
             self.is_ready = self.is_ready or name == "ready"

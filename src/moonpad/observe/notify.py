@@ -6,7 +6,7 @@ import os
 import socket
 from contextlib import suppress
 
-SEND_LIMIT_S = 1.0
+SEND_LIMIT_S = 0.2
 
 
 class ServiceManager:
@@ -21,7 +21,7 @@ class ServiceManager:
         self._address = "\0" + address[1:] if address.startswith("@") else address if address.startswith("/") else ""
 
     def tell(self, *lines: str) -> None:
-        """Best effort: a service manager that does not listen costs nothing but a second."""
+        """Best effort: a service manager that does not listen costs nothing but a moment."""
         if not self._address:
             return
         text = "\n".join(line.replace("\n", " ") for line in lines)

@@ -57,6 +57,7 @@ COMMAND_LIMIT_S = 10.0
 ASK_LIMIT_S = 5.0
 ASK_PATIENCE_S = 60.0  # a daemon that is restarted is away for seconds
 ESSENTIAL_AGE_S = 30.0  # compilers and probes of a start are younger when they die
+CRASH_GRACE_S = 4.0  # for INT and TERM of an engine that has lost a process or hangs: it has no request to finish
 LAST_WORDS_S = 1.0  # for an engine to end by itself after one of its processes has died
 CONTROLLER_PAUSE_S = (1.0, 60.0)  # before it is started again: at first, at most
 DECISION_LIMIT_S = 900.0
@@ -1126,7 +1127,8 @@ class Keeper:
         self.snapshot(living)
         if drain_s > 0 and living:
             self.drain(drain_s)
-        grace_s = float(request.get("grace_s", self.job["grace_s"]))
+        longest_s = self.job["grace_s"] if request["do"] == "stop" else min(self.job["grace_s"], CRASH_GRACE_S)
+        grace_s = float(request.get("grace_s", longest_s))
 
         def kill() -> None:
             if self.cgroup:

@@ -189,7 +189,7 @@ def _raise_ended(folder: RunFolder, prepared: Prepared, event: Event, refusal: s
             f"{folder.name} was stopped while it was starting: {reason}",
             remedy=f"moonpad up {folder.about().get('spec', '')}",
         )
-    if refusal:
+    if refusal == reason:  # else it ended by itself, before or after the controller had given it up
         _raise(folder, prepared, refusal)
     _raise(folder, prepared, f"the engine ended while {phase_of(folder, prepared.engine.log)} ({reason})")
 
