@@ -88,13 +88,16 @@ class Core:
         self.api.send("ready")
 
     def listening(self) -> None:
-        """From now on seconds count as after readiness."""
-        self.plan(self.switches.crash_at, lambda: self.crash("EngineCore encountered a fatal error."))
-        self.plan(self.switches.core_abort_at, self.abort_process)
+        """From now on it says what it has been told to say."""
         if self.switches.endless_line_bytes:
             self.endless(self.switches.endless_line_bytes)
         if self.switches.flood_bytes_s:
             self.flood(time.monotonic(), 0)
+
+    def first_token(self) -> None:
+        """From now on seconds count as after readiness: that is what moonpad calls ready, however busy the machine is."""
+        self.plan(self.switches.crash_at, lambda: self.crash("EngineCore encountered a fatal error."))
+        self.plan(self.switches.core_abort_at, self.abort_process)
 
     def plan(self, moment: Moment | None, action: Callable[[], None]) -> None:
         if moment and moment.of == "ready":
@@ -143,6 +146,8 @@ class Core:
         """One token for every running request. What is late is not made up for."""
         now = time.monotonic()
         begun_s, self.due_s = self.due_s or now, None
+        if self.total == 0:
+            self.first_token()
         given: list[int] = []
         done: list[int] = []
         for request in list(self.running.values()):

@@ -5,6 +5,7 @@ FAKE_WORKERS=2              0 for an engine of two processes
 FAKE_CRASH_AT=load:40%|ready+1s|request:3
                             the core ends with an error, and the API server after it; `loading` is load:40%, `ready` is
                             ready+1s. A request counts when it reaches the core, the one that readiness asks for too
+                            (`ready` counts from the first token that it gives)
 FAKE_EXIT=1                 the status that both end with then
 FAKE_CORE_ABORT_AT=ready+1s the core aborts (SIGABRT); the API server does not notice, /health stays 200, no request is
                             answered any more, and the dead core is not collected: it stays a zombie

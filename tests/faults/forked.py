@@ -108,7 +108,7 @@ def _become(argv: tuple[str, ...], env: Mapping[str, str], scratch: Path, out: P
         os.setpgid(0, 0)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
-        for stream, path in enumerate((os.devnull, out, err)):
+        for stream, path in enumerate((Path(os.devnull), out, err)):
             os.dup2(os.open(path, os.O_WRONLY if stream else os.O_RDONLY), stream)
         sys.stdin, sys.stdout, sys.stderr = os.fdopen(0, "r"), os.fdopen(1, "w"), os.fdopen(2, "w")
         os.environ.clear()

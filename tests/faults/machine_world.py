@@ -94,7 +94,9 @@ class Record:
 class World:
     """Three endpoints on two ports: a and c want the same one. `has_disk`: `disk` is a tmpfs that nobody else uses."""
 
-    def __init__(self, home: Path, disk: Path, ports: tuple[int, int], restarts: int, *, has_disk: bool) -> None:
+    def __init__(
+        self, home: Path, disk: Path, ports: tuple[int, int], restarts: int, *, has_disk: bool, has_cgroup: bool = True
+    ) -> None:
         self.home, self.state, self.disk, self.has_disk = home, disk / "moonpad", disk, has_disk
         self.ports = {"a": ports[0], "b": ports[1], "c": ports[0]}
         self.scratch = home / "scratch"
@@ -105,6 +107,7 @@ class World:
             "XDG_STATE_HOME": str(disk),
             "XDG_CACHE_HOME": str(home / "cache"),
             "NO_COLOR": "1",
+            **({} if has_cgroup else {"MOONPAD_CGROUP": "off"}),
             "FAKE_LOAD_S": "0.05",
             "FAKE_TOKEN_S": "0.001",
         }

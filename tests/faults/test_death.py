@@ -134,7 +134,7 @@ def test_renamed_worker_is_found(moonpad: Moonpad, fake_spec: Path, kept: bool) 
 
 def test_core_aborts_and_health_lies(moonpad: Moonpad, fake_spec: Path) -> None:
     """Fault 11: the process that computes dies by a C++ abort, its parent does not collect it, `/health` stays 200."""
-    assert moonpad("up", str(fake_spec), FAKE_CORE_ABORT_AT="ready+1s").code == 0
+    assert moonpad("up", str(fake_spec), FAKE_CORE_ABORT_AT="ready+3s").code == 0
     living = everybody(moonpad)
     (core,) = [one["pid"] for one in keeper_document(moonpad)["owned"] if one["title"] == "VLLM::EngineCore"]
     await_gone({core: living[core]}, 20.0)

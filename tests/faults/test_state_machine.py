@@ -22,15 +22,10 @@ from tests.faults.machine_world import Violation, World
 from tests.faults.oracle import Run
 
 
-def restarts_of(seed: int) -> int:
-    """Every second seed runs without restarts."""
-    return 2 * (seed % 2)
-
-
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_any_order(seed: int, tmp_path: Path) -> None:
     """Reduced: 25 steps."""
-    record = machine.run_seed(seed, 25, restarts_of(seed), tmp_path)
+    record = machine.run_seed(seed, 25, tmp_path)
     assert record["violation"] is None, record["violation"]
     assert record["steps"] == 25
 
@@ -39,7 +34,7 @@ def test_any_order(seed: int, tmp_path: Path) -> None:
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("seed", range(50))
 def test_any_order_in_full(seed: int, tmp_path: Path) -> None:
-    record = machine.run_seed(seed, 200, restarts_of(seed), tmp_path)
+    record = machine.run_seed(seed, 200, tmp_path)
     assert record["violation"] is None, record["violation"]
     assert record["steps"] == 200
 

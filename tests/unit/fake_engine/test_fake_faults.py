@@ -41,6 +41,7 @@ def test_crash_while_loading(start: Start, tmp_path: Path, moment: str) -> None:
 
 def test_crash_after_ready(start: Start) -> None:
     engine = start(FAKE_CRASH_AT="ready+100ms")
+    assert engine.completion()[0] == 200
     assert engine.ends() == 1
     failure = first_failure(LOG, engine.text().splitlines())
     assert failure is not None
@@ -131,6 +132,7 @@ def test_an_aborted_core(start: Start) -> None:
     """sglang#18421: the API server does not notice, does not collect it, and answers no request any more."""
     engine = start(FAKE_CORE_ABORT_AT="ready+200ms")
     core = engine.core
+    assert engine.completion()[0] == 200
     wait_until(lambda: (keeper.stat_of(core) or (0, 0, "?"))[2] == "Z", engine.text, LIMIT_S)
     code = int(Path(f"/proc/{core}/stat").read_text().rpartition(")")[2].split()[49])
     assert os.WTERMSIG(code) == signal.SIGABRT

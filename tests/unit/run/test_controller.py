@@ -717,6 +717,22 @@ def test_killed_everywhere(tmp_path_factory: pytest.TempPathFactory, history: Ca
         history(tmp_path_factory.mktemp("run"), (call,))
 
 
+def test_the_next_one_knows_what_the_last_one_knew(rig: Rig) -> None:
+    rig.engine = lambda _: hanging(60.0)
+    rig.prepare(Policy(restart_on_stall=False))
+    rig.run(50.0)
+    rig.alive = None
+    rig.run(52.0)
+    assert (rig.written.state, rig.written.stable) == (State.READY, True)
+    rig.run(150.0)
+    because = rig.written.because
+    rig.alive = None
+    rig.controller().tick()
+    assert (rig.written.state, rig.written.because, rig.written.stable) == (State.STALLED, because, True)
+    check_history(rig)
+    assert rig.asked.count("token") == 2, "the first one, and one canary"
+
+
 @pytest.mark.parametrize("answer", [Answer(500, "no"), NOBODY])
 def test_killed_between_the_verdict_and_the_word(rig: Rig, answer: Answer) -> None:
     """`refused` or `overdue` stand in the events, and the keeper never heard of it."""
@@ -725,7 +741,7 @@ def test_killed_between_the_verdict_and_the_word(rig: Rig, answer: Answer) -> No
     rig.deaf_until = 2000.0
     rig.run(80.0)
     assert rig.told == []
-    rig.deaf_until = 0.0
+    rig.deaf_until, rig.alive = 0.0, None
     rig.run(90.0)
     assert rig.told_words == ["fail"]
     assert len([name for name in rig.names if name in ("refused", "overdue")]) == 1
