@@ -95,7 +95,7 @@ class Core:
             self.flood(time.monotonic(), 0)
 
     def first_token(self) -> None:
-        """From now on seconds count as after readiness: that is what moonpad calls ready, however busy the machine is."""
+        """From now on seconds count as after readiness: it is what moonpad calls ready, on a busy machine too."""
         self.plan(self.switches.crash_at, lambda: self.crash("EngineCore encountered a fatal error."))
         self.plan(self.switches.core_abort_at, self.abort_process)
 

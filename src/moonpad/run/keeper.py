@@ -56,6 +56,8 @@ KILL_LIMIT_S = 10.0
 COMMAND_LIMIT_S = 10.0
 ASK_LIMIT_S = 5.0
 ASK_PATIENCE_S = 60.0  # a daemon that is restarted is away for seconds
+WINDOW_LIVES_S = 10.0  # one that ends sooner could not be opened, and is opened again later and later …
+WINDOW_PAUSE_S = (0.1, 30.0)  # … at first, at most
 ESSENTIAL_AGE_S = 30.0  # compilers and probes of a start are younger when they die
 CRASH_GRACE_S = 4.0  # for INT and TERM of an engine that has lost a process or hangs: it has no request to finish
 LAST_WORDS_S = 1.0  # for an engine to end by itself after one of its processes has died
@@ -830,6 +832,8 @@ class Keeper:
         self.ended: tuple[str, str] | None = None  # the first root that ended, and how
         self.request: dict[str, Any] | None = None  # what somebody has asked for and is not done yet
         self.hurry = False
+        self.windows_lost, self.window_begun = 0, 0.0
+        self.former_roots: set[int] = set()
         self.written: dict[str, Any] | None = None
         self.shared: set[str] = set()
         self.shared_looked = 0.0
@@ -943,7 +947,7 @@ class Keeper:
             title = self.titles.pop((pid, start), "")
             if status is None or not os.WIFSIGNALED(status) or os.WTERMSIG(status) not in FATAL:
                 continue
-            if self.state != "running" or pid in self.roots:
+            if self.state != "running" or pid in self.roots or pid in self.former_roots:
                 continue
             if (pid, start) in self.essential or age_s(start) > ESSENTIAL_AGE_S:
                 died = {"pid": pid, "title": title, "how": describe_status(status)}
@@ -1050,6 +1054,7 @@ class Keeper:
         self.state, self.because = "running", "its processes run"
         self.mourned, self.ended, self.request = None, None, None
         self.essential, self.deaths, self.roots, self.hurry = set(), [], {}, False
+        self.windows_lost, self.window_begun, self.former_roots = 0, 0.0, set()
         self.loop.forget()
         self.oom_before = oom_kills(self.cgroup)
         self.after_stop = [one for process in self.job["processes"] for one in process["after_stop"]]
@@ -1099,13 +1104,21 @@ class Keeper:
         if not process or not process.get("reattach"):
             return False
         ask, argv = process["reattach"]
+        lived = time.monotonic() - self.window_begun
+        self.windows_lost = self.windows_lost + 1 if lived < WINDOW_LIVES_S else 0
+        first, most = WINDOW_PAUSE_S
+        due = time.monotonic() + min(most, first * 2 ** min(self.windows_lost, 10)) * (self.windows_lost > 0)
+        while time.monotonic() < due and not self.asked():
+            self.loop.wait(due - time.monotonic())
+            self.tick()
         until, pause = time.monotonic() + ASK_PATIENCE_S, 0.1
         while time.monotonic() < until and not self.asked():
             answer = answer_of(ask)
             if answer == "":
                 return False
             if answer is not None:
-                self.ended = None
+                self.ended, self.window_begun = None, time.monotonic()
+                self.former_roots |= {pid for pid, root in self.roots.items() if root[0] == name}
                 self.roots = {pid: root for pid, root in self.roots.items() if root[0] != name}
                 with contextlib.suppress(OSError):
                     self.start_process(process, argv)

@@ -12,6 +12,8 @@ from moonpad.spec.texts import refuse_invisible
 
 KEY_FOR_FLAG: Final[Mapping[str, str]] = {
     "--api-key": "api_key_env or api_key_file in [endpoint]",
+    "--admin-api-key": "api_key_env or api_key_file in [endpoint]",
+    "--hf-token": "HF_TOKEN in the environment",
     "--host": "expose in [endpoint]",
     "--port": "port in [endpoint]",
     "--model": "model",

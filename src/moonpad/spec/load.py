@@ -34,7 +34,9 @@ class LoadedSpec:
     def resolve(self, written: str) -> Path:
         """A path of the spec: relative to the spec's own folder, with `~`. Raises SpecError for an unknown `~user`."""
         try:
-            return self.path.absolute().parent / Path(written).expanduser()
+            # `./~x` is a folder of that name, and Path forgets the `./`.
+            path = Path(written).expanduser() if written.startswith("~") else Path(written)
+            return self.path.absolute().parent / path
         except RuntimeError:
             raise SpecError(
                 f'{self.path}: no home folder is known for "{written}"', remedy="write the whole path"

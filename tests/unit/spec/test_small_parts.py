@@ -106,9 +106,7 @@ def test_flags_that_have_a_key_of_their_own(arg: str) -> None:
         check_extra_args((arg,))
 
 
-@pytest.mark.parametrize(
-    "arg", ["--seed", "7", "-O3", "--model-impl", "--api-server-count", "--hf-token=x", "", "--", "-", "host"]
-)
+@pytest.mark.parametrize("arg", ["--seed", "7", "-O3", "--model-impl", "--api-server-count", "", "--", "-", "host"])
 def test_flags_that_have_none(arg: str) -> None:
     check_extra_args((arg,))
 
