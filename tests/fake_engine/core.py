@@ -121,6 +121,8 @@ class Core:
         if self.added == self.at("request"):
             self.crash("EngineCore encountered a fatal error.")
         self.waiting.append(request)
+        if self.hung:
+            return  # it hears nothing more
         self.admit()
         self.tell_stats()
 

@@ -91,7 +91,8 @@ METRICS: Final = MetricNames(
     running="sglang:num_running_reqs",
     waiting="sglang:num_queue_reqs",
     kv_cache_usage="sglang:token_usage",
-    generation_tokens="sglang:generation_tokens_total",
+    # Not generation_tokens_total, which grows when a request ends: a busy engine would look hung for minutes.
+    generation_tokens="sglang:realtime_tokens_total",
     prompt_tokens="sglang:prompt_tokens_total",
 )
 

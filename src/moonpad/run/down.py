@@ -24,6 +24,7 @@ from moonpad.values.errors import ContactLost
 MARGIN_S = keeper.KILL_LIMIT_S + 5.0
 LOOK_S = 0.03
 ANSWER_LIMIT_S = 2.0
+FIRST_WORD_S = 2.0
 EASE_S = 0.1
 """An engine without requests, told to end, is given so long before its children are told themselves."""
 
@@ -63,13 +64,14 @@ def stop_run(
     """
     begun = time.monotonic()
     now = truth_of(folder, None)
-    while now.keeper_pid is not None and not folder.keeper():  # it is about to write its first word
+    # A keeper is about to write its first word; or cannot, because the disk is full.
+    while now.keeper_pid is not None and not folder.keeper() and time.monotonic() - begun < FIRST_WORD_S:
         time.sleep(LOOK_S)
         now = truth_of(folder, None)
     recorded = folder.keeper()
     drained = None
     if now.keeper_pid is not None:
-        asked = _Stop(folder, recorded, grace_s, patience_s, say)
+        asked = _Stop(folder, recorded, now.keeper_pid, grace_s, patience_s, say)
         drained = asked.drain(drain_s) if drain_s > 0 and not now.stopping else None
         if asked.stop():
             end = folder.last_event(*FINAL) or {}
@@ -91,12 +93,14 @@ class _Stop:
         self,
         folder: RunFolder,
         recorded: dict[str, Any],
+        keeper_pid: int,
         grace_s: float,
         patience_s: float | None,
         say: Callable[[str], None],
     ) -> None:
         self.folder, self.grace_s, self.patience_s, self.say = folder, grace_s, patience_s, say
-        self.keeper = (recorded["keeper"]["pid"], recorded["keeper"]["start"])
+        found = keeper.stat_of(keeper_pid)
+        self.keeper = (keeper_pid, recorded["keeper"]["start"] if recorded else found[1] if found else 0)
         self.running = recorded.get("state") == "running"
         self.commands = len(recorded.get("after_stop") or ())
         self.engine_drain_s = float(folder.about().get("drain_s") or 0.0)

@@ -296,6 +296,29 @@ def test_a_keeper_that_does_not_answer(spawn: Spawn, monkeypatch: pytest.MonkeyP
     assert not lives(engine)
 
 
+def test_a_keeper_that_could_write_nothing(spawn: Spawn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk is full: only the lock says who it is, and its socket answers."""
+    process = spawn()
+    folder = create_run("tiny")
+    lock_path("tiny").parent.mkdir()
+    lock = keeper.take_lock(str(lock_path("tiny")), {"run": folder.run_id, "pid": process["pid"]})
+    assert lock is not None
+    told: list[str] = []
+
+    def tell(folder: RunFolder, do: str, *_: object, **__: object) -> dict[str, Any]:
+        told.append(do)
+        keeper.send(process["pid"], process["start"], signal.SIGKILL)
+        assert lock is not None
+        keeper.release_lock(str(lock_path("tiny")), lock)
+        return {"ok": True}
+
+    monkeypatch.setattr(down, "tell", tell)
+    monkeypatch.setattr(down, "FIRST_WORD_S", 0.0)
+    assert stop_run(folder, 1.0).was_up
+    assert told == ["stop"]
+    assert not lives(process)
+
+
 # --- the requests that run -------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,82 @@
+"""What `up` makes of a run's events and of its log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from moonpad.engines.vllm import LOG
+from moonpad.run.up import FIRST_LINES, LAST_LINES, Follower, failure_of, phase_of
+from moonpad.store.run_folder import RunFolder, create_run
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunFolder:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    return create_run("tiny")
+
+
+LOADING = "Loading safetensors checkpoint shards:  {percent}% Completed | 1/2"
+CAUSE = "(EngineCore pid=1) ERROR ValueError: the tensor is too large"
+NOISE = "INFO a line of a flood"
+
+
+def names(follower: Follower) -> list[str]:
+    return [event["event"] for event in follower.events()]
+
+
+def test_events_are_followed_as_they_come(folder: RunFolder) -> None:
+    follower = Follower(folder)
+    assert names(follower) == ["created"]
+    first = folder.append_event("spawned", generation=1)
+    folder.append_event("phase", phase="sizing the KV cache", kv_tokens="1024")
+    with folder.events_path.open("a") as file:
+        file.write('{"event": "pha\n[1]\n{"t_s": 1}\n')
+    folder.append_event("spawned", generation=2)
+    ready = folder.append_event("ready", token_s=0.25)
+    assert names(follower) == ["spawned", "phase", "spawned", "ready"], "what was torn is left out"
+    assert names(follower) == []
+    started = follower.started(ready)
+    assert (started.kv_tokens, started.token_s) == (1024, 0.25)
+    assert started.seconds == ready["t_s"] - first["t_s"]
+
+
+@pytest.mark.parametrize("event", ["refused", "overdue"])
+def test_why_it_was_given_up(folder: RunFolder, event: str) -> None:
+    follower = Follower(folder)
+    folder.append_event(event, reason="not ready after 2 s")
+    names(follower)
+    assert follower.refusal == "not ready after 2 s"
+
+
+def write(path: Path, *lines: str) -> None:
+    path.write_text("".join(f"{line}\n" for line in lines))
+
+
+def test_the_phase_and_the_first_true_error(folder: RunFolder) -> None:
+    assert (phase_of(folder, LOG), failure_of(folder, LOG)) == ("starting", None)
+    write(folder.log_path, LOADING.format(percent=0), LOADING.format(percent=40), CAUSE)
+    with folder.log_path.open("a") as log:
+        log.write("RuntimeError: Engine core initialization failed. See root cause above.")
+    failure = failure_of(folder, LOG)
+    assert phase_of(folder, LOG) == "loading weights 40%"
+    assert failure is not None
+    assert failure.message == "ValueError: the tensor is too large"
+
+
+def test_of_a_log_that_was_cut_its_beginning_and_its_end_are_read(folder: RunFolder) -> None:
+    write(folder.log_path.with_name("engine.log.head"), CAUSE)
+    write(folder.log_path, NOISE, LOADING.format(percent=60))
+    failure = failure_of(folder, LOG)
+    assert failure is not None
+    assert failure.line == CAUSE
+    assert phase_of(folder, LOG) == "loading weights 60%"
+
+
+def test_a_flood_is_not_read_through(folder: RunFolder) -> None:
+    """What stands in its middle is lost, so that an answer comes."""
+    noise = [NOISE] * (FIRST_LINES + LAST_LINES)
+    write(folder.log_path, LOADING.format(percent=20), *noise, CAUSE, *noise, LOADING.format(percent=80))
+    assert failure_of(folder, LOG) is None
+    assert phase_of(folder, LOG) == "loading weights 80%"
