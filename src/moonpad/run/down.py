@@ -25,15 +25,17 @@ MARGIN_S = keeper.KILL_LIMIT_S + 5.0
 LOOK_S = 0.03
 ANSWER_LIMIT_S = 2.0
 FIRST_WORD_S = 2.0
-EASE_S = 0.1
-"""An engine without requests, told to end, is given so long before its children are told themselves."""
+EASE_S = 0.5
+FLUSH_S = 3.0
+"""How long an engine without requests is waited for once it was told to end: one that had none, and one whose last
+answers may still be on their way."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
     """`by`: "keeper", or "us" where it was gone; `signal` is the last one that was needed, `killed` counts SIGKILLs.
 
-    `eased`: the engine itself had ended, and those killed were children of it that still tidied up.
+    `eased`: it had nothing left to do, and those killed were tidying up.
     """
 
     was_up: bool
@@ -76,8 +78,8 @@ def stop_run(
         if asked.stop():
             end = folder.last_event(*FINAL) or {}
             killed, passed_s = int(end.get("killed", 0)), time.monotonic() - begun
-            used = str(end.get("signal") or ("TERM" if asked.told_children else ""))
-            return Stopped(True, "keeper", used, killed, passed_s, asked.drained or drained, asked.eased)
+            used, drained = str(end.get("signal", "")), asked.drained or drained
+            return Stopped(True, "keeper", used, killed, passed_s, drained, asked.eased)
     elif not now.left and not _is_unfinished(folder, recorded):
         return Stopped(False, "keeper", "", 0, 0.0)
     return _finish(folder, grace_s, begun, patience_s, drained, was_up=now.up)
@@ -108,7 +110,7 @@ class _Stop:
         self.requests: Requests | None = None
         self.drained: Drained | None = None
         self.eased = False
-        self._hurried = self.told_children = False
+        self._hurried = False
 
     @property
     def lives(self) -> bool:
@@ -174,25 +176,24 @@ class _Stop:
                 self._count(0, refuses_new=True)
         else:
             self.say(f"stopping {self.folder.name}")
-        self._ease()
+        self._ease(passed_s)
 
     def _cut(self) -> int:
         """What still runs now that the time is over: nothing, where the engine has ended by itself just now."""
         assert self.requests is not None  # noqa: S101
         return (self.requests.last or 0) if self._roots_live() else 0
 
-    def _ease(self) -> None:
+    def _ease(self, passed_s: float) -> None:
         """An engine that was told that it may drain takes seconds to tidy up, where one that may not is killed by its
-        own API server at once. Without requests there is nothing to wait for: its children are told to end too, and
-        what of them is left when the engine itself has ended is killed."""
+        own API server at once. Without requests there is nothing to wait for.
+
+        TERM to its children would be gentler, and is not safe: vLLM 0.32.0's core hears nothing more when a second one
+        comes at the heels of the first.
+        """
         idle_s = self.requests.idle_for_s() if self.requests else None
-        if idle_s is None or idle_s < EASE_S:
+        if idle_s is None or self.requests is None or self._hurried:
             return
-        if not self.told_children:
-            self.told_children = True
-            for pid, start in living_of(self.folder).items():
-                keeper.send(pid, start, signal.SIGTERM)
-        elif not self._roots_live() and not self._hurried:
+        if min(idle_s, passed_s) >= (FLUSH_S if self.requests.had_any else EASE_S):
             self.eased = True
             self._hurry()
 

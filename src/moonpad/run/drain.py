@@ -35,6 +35,7 @@ class Requests:
         self._clock = clock
         self._looked_s = clock()
         self.first = self.last = ask()
+        self.had_any = bool(self.last)
         self._idle_s = self._looked_s if self.last == 0 else None
 
     def look(self) -> None:
@@ -48,7 +49,7 @@ class Requests:
             return
         self.last = count
         if count:
-            self._idle_s = None
+            self.had_any, self._idle_s = True, None
         elif self._idle_s is None:
             self._idle_s = now_s
 

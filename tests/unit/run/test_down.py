@@ -323,7 +323,8 @@ def test_a_keeper_that_could_write_nothing(spawn: Spawn, monkeypatch: pytest.Mon
 
 
 def test_what_runs_finishes(spawn: Spawn, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The keeper drains, no longer than the engine would; it is over as soon as nothing runs."""
+    """The keeper drains, no longer than the engine would; it is over when nothing runs and the last answer is out."""
+    monkeypatch.setattr(down, "FLUSH_S", 0.3)
     kept = FakeKeeper(spawn, monkeypatch, drain_s=30.0, deaf_to="stop")
     requests(monkeypatch, 8, 3, 0)
     stopped = stop_run(kept.folder, 7.0, drain_s=60.0)
@@ -335,7 +336,8 @@ def test_what_runs_finishes(spawn: Spawn, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_an_idle_engine_is_not_waited_for(spawn: Spawn, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has nothing to finish: its processes are told to end, and what is left of them when it has ended is killed."""
+    """It has nothing to finish, and is not waited for while it tidies up."""
+    monkeypatch.setattr(down, "FLUSH_S", 60.0)
     kept = FakeKeeper(spawn, monkeypatch, drain_s=30.0, deaf_to="stop")
     requests(monkeypatch, 0)
     stopped = stop_run(kept.folder, 60.0)
@@ -403,7 +405,7 @@ def test_an_engine_that_was_never_ready_has_none(spawn: Spawn, monkeypatch: pyte
 def test_requests_are_asked_for_now_and_then() -> None:
     now_s, answers = [0.0], iter([3, None, 1, 0, 0])
     seen = Requests(lambda: next(answers), lambda: now_s[0])
-    assert (seen.first, seen.last, str(seen)) == (3, 3, "3 requests run")
+    assert (seen.first, seen.last, seen.had_any, str(seen)) == (3, 3, True, "3 requests run")
     seen.look()
     assert next(answers) is None, "it was asked a moment ago"
     now_s[0] = 1.0
@@ -416,3 +418,4 @@ def test_requests_are_asked_for_now_and_then() -> None:
     assert seen.idle_for_s() == 1.5
     assert seen.drained(0, refuses_new=True) == Drained(3, 3, 0, refuses_new=True)
     assert seen.drained(5, refuses_new=False) == Drained(3, 0, 5, refuses_new=False), "new ones came in"
+    assert not Requests(lambda: 0).had_any
