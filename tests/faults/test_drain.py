@@ -47,8 +47,8 @@ def drain(moonpad: Moonpad, spec: Path, port: int, stream_s: float, drain_s: flo
 
 
 def test_streams_finish(moonpad: Moonpad, fake_spec: Path, free_port: int) -> None:
-    """Fault 15, scaled: eight streams of two seconds, ten to drain."""
-    assert drain(moonpad, fake_spec, free_port, stream_s=2.0, drain_s=10.0) == (8, 0)
+    """Fault 15, scaled: eight streams of four seconds, twenty to drain."""
+    assert drain(moonpad, fake_spec, free_port, stream_s=4.0, drain_s=20.0) == (8, 0)
 
 
 @pytest.mark.slow

@@ -25,6 +25,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import fcntl
+import glob
 import json
 import os
 import selectors
@@ -218,13 +219,20 @@ TEMP_PREFIX = "moonpad-"
 
 def shared_memory_of(pids: dict[int, int]) -> set[str]:
     """Paths of the shared memory and semaphores that these processes have mapped: files that nobody removes when they
-    are killed, and the engine's are 160 MB of RAM each."""
+    are killed, and the engine's are 160 MB of RAM each.
+
+    By their inodes: sem_open(3) maps a file under another name, and links it to its own after that.
+    """
+    inodes: dict[int, str] = {}
+    for path in glob.glob("/dev/shm/*"):
+        if path.startswith(SHARED_MEMORY):
+            with contextlib.suppress(OSError):
+                inodes[os.stat(path).st_ino] = path
     found: set[str] = set()
-    for pid in pids:
+    for pid in pids if inodes else ():
         with contextlib.suppress(OSError), open(f"/proc/{pid}/maps") as maps:
             for line in maps:
-                path = line[line.find("/") :].rstrip() if "/dev/shm/" in line else ""
-                if path.startswith(SHARED_MEMORY) and " " not in path and ".." not in path:
+                if " /dev/shm/" in line and (path := inodes.get(int(line.split(None, 5)[4]), "")):
                     found.add(path)
     return found
 

@@ -173,6 +173,22 @@ def test_only_our_temporary_directories_are_removed(tmp_path: Path) -> None:
     assert not Path(made).exists()
 
 
+def test_semaphores_are_known_by_their_inode() -> None:
+    """What sem_open(3) has mapped bears another name in /proc/PID/maps, which is gone."""
+    script = (
+        "import multiprocessing, sys\n"
+        "lock = multiprocessing.get_context('spawn').Lock()\n"
+        "print('/dev/shm/sem.' + lock._semlock.name.lstrip('/'), flush=True); sys.stdin.read()"
+    )
+    child = subprocess.Popen((sys.executable, "-c", script), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    path = child.stdout.readline().strip()
+    assert Path(path).exists()
+    assert path in keeper.shared_memory_of({child.pid: 0})
+    assert path not in keeper.shared_memory_of({os.getpid(): 0})
+    child.communicate("")
+
+
 def test_only_known_shared_memory_is_removed(tmp_path: Path) -> None:
     precious = Path(f"/dev/shm/weights_{os.getpid()}")
     precious.touch()
