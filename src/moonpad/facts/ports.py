@@ -6,6 +6,7 @@ import errno
 import ipaddress
 import socket
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 COMMAND_WORDS = 3
@@ -51,6 +52,18 @@ def pid_on(host: str, port: int, listeners: Iterable[Listener]) -> int | None:
     found = [one for one in listeners if one.port == port and one.pid and _overlaps(one.address, host)]
     found.sort(key=lambda one: one.address != host)
     return found[0].pid if found else None
+
+
+def listens(pids: Iterable[int], port: int) -> bool:
+    """Whether one of these processes listens on the TCP port. Those that are gone, or not ours to see, do not."""
+    import psutil
+
+    for pid in pids:
+        with suppress(psutil.Error):
+            connections = psutil.Process(pid).net_connections(kind="tcp")
+            if any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in connections):
+                return True
+    return False
 
 
 def _overlaps(listening: str, wanted: str) -> bool:

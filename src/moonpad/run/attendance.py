@@ -7,9 +7,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from moonpad.engines.base import Engine, MetricNames
 from moonpad.engines.log_grammar import Progress
+from moonpad.facts.ports import listens
 from moonpad.facts.probe import Unknown
 from moonpad.observe.heartbeat import Answer, ask_health, ask_one_token
 from moonpad.observe.log_tail import LogTail
@@ -29,6 +31,7 @@ from moonpad.observe.start import (
 from moonpad.run.control import tell
 from moonpad.run.controller_state import Journal
 from moonpad.run.policy import Recovered, StableWatch, Stalled, StallWatch
+from moonpad.run.truth import living_of
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost
@@ -42,6 +45,14 @@ READY_POLL_S = (0.2, 1.0)
 ASK_LIMIT_S = 5.0
 
 
+def is_ours(folder: RunFolder, endpoint: Endpoint) -> bool:
+    """Whether what listens on the endpoint's port is a process of the run: while an engine loads, anybody may take its
+    port. A container's port is its daemon's, and only one can have published it."""
+    if folder.about().get("container"):
+        return True
+    return listens(living_of(folder), urlsplit(endpoint.base_url).port or 80)
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """What the controller touches beside the run folder, so that a test can be all of it."""
@@ -53,6 +64,7 @@ class World:
     load: Callable[[Endpoint, MetricNames, float], Load | Unknown] = ask_load
     tell: Callable[..., dict[str, Any]] = tell
     begin: Begin = in_thread
+    ours: Callable[[RunFolder, Endpoint], bool] = is_ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +295,14 @@ class Attendance:
     def _questions(self) -> Questions:
         world, endpoint = self._world, self._subject.endpoint
         token = None if self._subject.keyless else lambda limit_s: world.token(endpoint, limit_s)
-        return Questions(lambda limit_s: world.health(endpoint, limit_s), token, world.clock, world.begin)
+        return Questions(self._first_health, token, world.clock, world.begin)
+
+    def _first_health(self, limit_s: float) -> Answer:
+        answer = self._world.health(self._subject.endpoint, limit_s)
+        if answer.ok and not self._world.ours(self._subject.folder, self._subject.endpoint):
+            self._say_why(f"{self._start.phase}; somebody else answers at {self._subject.endpoint.base_url}")
+            return Answer(None, "somebody else answers there")
+        return answer
 
 
 def _key(event: Mapping[str, object]) -> str:

@@ -76,6 +76,7 @@ def stop_run(
         asked = _Stop(folder, recorded, now.keeper_pid, grace_s, patience_s, say)
         drained = asked.drain(drain_s) if drain_s > 0 and not now.stopping else None
         if asked.stop():
+            _remove_parts(folder)
             end = folder.last_event(*FINAL) or {}
             killed, passed_s = int(end.get("killed", 0)), time.monotonic() - begun
             used, drained = str(end.get("signal", "")), asked.drained or drained
@@ -295,8 +296,18 @@ def _end_all(folder: RunFolder, grace_s: float, hurry: Callable[[], bool], by: s
             f"the container of {folder.name} may be left; {said}",
             remedy=f"{shlex.join(commands[0])}, once it answers",
         )
+    _remove_parts(folder)
     _write_end(folder, recorded, result, f"finished by {by}: the keeper was gone")
     return result
+
+
+def _remove_parts(folder: RunFolder) -> None:
+    """What whoever was killed in the middle of a write has left; its name ends with the writer's pid."""
+    for part in folder.path.glob(".*.part"):
+        pid = part.name.split(".")[-2]
+        found = keeper.stat_of(int(pid)) if pid.isdigit() else None
+        if found is None or found[2] in "ZX":
+            part.unlink(missing_ok=True)
 
 
 def _kill_controller(folder: RunFolder, recorded: dict[str, Any]) -> None:

@@ -209,6 +209,7 @@ class Rig:
                 load=self.load,
                 tell=self.tell,
                 begin=self.begin,
+                ours=lambda *_: True,
             ),
         )
 

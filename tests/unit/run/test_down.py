@@ -99,6 +99,9 @@ def test_the_job_is_finished(spawn: Spawn, tmp_path: Path) -> None:
         after_stop=[["touch", str(tmp_path / "after")]],
         ports=[1],
     )
+    parts = [folder.path / f".controller.json.{pid}.part" for pid in (gone["pid"], os.getpid())]
+    for part in parts:
+        part.touch()
     ours = {"run": folder.run_id, "pid": gone["pid"]}
     replace_json(lock_path("tiny"), ours)
     replace_json(port_claim(1), ours)
@@ -111,6 +114,7 @@ def test_the_job_is_finished(spawn: Spawn, tmp_path: Path) -> None:
     assert not lives(controller)
     assert not temp_dir.exists()
     assert not shared.exists()
+    assert [part.exists() for part in parts] == [False, True], "half a file of the dead, and one that is being written"
     assert (tmp_path / "after").exists()
     assert not lock_path("tiny").exists()
     assert not port_claim(1).parent.exists()
