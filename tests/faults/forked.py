@@ -127,6 +127,9 @@ def _run(argv: tuple[str, ...]) -> int:
     code = 1
     try:
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    except KeyboardInterrupt:  # it came before there was a moonpad that could hear it
+        return 130
+    try:
         code = moonpad(list(argv))
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1

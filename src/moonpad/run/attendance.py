@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -30,8 +31,8 @@ from moonpad.observe.start import (
 )
 from moonpad.run.control import tell
 from moonpad.run.controller_state import Journal
+from moonpad.run.keeper import descendants
 from moonpad.run.policy import Recovered, StableWatch, Stalled, StallWatch
-from moonpad.run.truth import living_of
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost
@@ -47,10 +48,13 @@ ASK_LIMIT_S = 5.0
 
 def is_ours(folder: RunFolder, endpoint: Endpoint) -> bool:
     """Whether what listens on the endpoint's port is a process of the run: while an engine loads, anybody may take its
-    port. A container's port is its daemon's, and only one can have published it."""
+    port. By parentage, since on a full disk the keeper's file is old: the keeper is our parent, and the engine's.
+
+    A container's port is its daemon's, and only one can have published it.
+    """
     if folder.about().get("container"):
         return True
-    return listens(living_of(folder), urlsplit(endpoint.base_url).port or 80)
+    return listens(descendants({os.getppid()}), urlsplit(endpoint.base_url).port or 80)
 
 
 @dataclass(frozen=True, slots=True)
