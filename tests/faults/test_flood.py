@@ -83,6 +83,7 @@ def test_flood_in_full(moonpad: Moonpad, fake_spec: Path, free_port: int) -> Non
     flood(moonpad, fake_spec, free_port, bytes_s=10_000_000, line_bytes=50_000_000, total_bytes=650_000_000)
 
 
+@pytest.mark.slow
 def test_logs_of_an_endless_line(moonpad: Moonpad, fake_spec: Path) -> None:
     """Fault 19: `logs` shows an end of it, and does not hold the line in memory."""
     assert moonpad("up", str(fake_spec), FAKE_ENDLESS_LINE_BYTES="50000000").code == 0

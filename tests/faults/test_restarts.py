@@ -80,6 +80,7 @@ def test_restarted_engine_serves(moonpad: Moonpad, fake_spec: Path, free_port: i
     assert moonpad("down", "fake").code == 0
 
 
+@pytest.mark.slow
 def test_what_was_never_ready_is_not_tried_again(moonpad: Moonpad, fake_spec: Path) -> None:
     """Fault 12: before the first *ready* an end is final, whatever `restarts` says."""
     set_launch(fake_spec, restarts=3)
