@@ -12,7 +12,7 @@ SPEC   ?= examples/tiny.toml
 help:
 	@echo "make run       the real vLLM on this machine's processor with a tiny Kimi-K2, checked and measured"
 	@echo "make stop      stop it; nothing is left running"
-	@echo "make test      the tests, the real engine once among them (under 15 minutes from scratch)"
+	@echo "make test      the tests, the real engine once among them (under 25 minutes from scratch)"
 	@echo "make test-all  the same with full counts and unscaled times"
 	@echo "make lint      ruff, mypy --strict, import-linter"
 
