@@ -47,6 +47,7 @@ from tests.faults.helpers import (
 from tests.faults.test_killed_controller import KILLS
 from tests.world import World
 
+WHAT = "faults of supervision with the fake engine; seconds are the longest of all trials"
 PATIENCE_S = 60.0
 
 
@@ -406,8 +407,7 @@ def main() -> None:
                 longest[key] = max(value, longest.get(key, value))
         rows.append({"fault": name, "as_promised": len(results) - len(wrong), "of": len(results), "longest": longest})
         print(rows[-1], *wrong[:2], sep="\n", flush=True)
-    what = "faults of supervision with the fake engine; seconds are the longest of all trials"
-    write(args.out, {**about(what), "faults": rows})
+        write(args.out, {**about(WHAT), "faults": rows})
     sys.exit(any(row["as_promised"] != row["of"] for row in rows))
 
 
