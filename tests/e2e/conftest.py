@@ -65,9 +65,9 @@ def write_spec(home: Path, name: str, extra: str = "", model: str = "kimi-k2-tin
     return spec, port
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def served(engine: InstalledEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Up at the first test, down after the last; then nothing of it may be left."""
+    """Up at the first test of this folder, down after the last; then nothing of it may be left."""
     keeper.set_process_option(keeper.PR_SET_CHILD_SUBREAPER, 1)
     before = keeper.descendants({os.getpid()})
     home = tmp_path_factory.mktemp("e2e")

@@ -223,6 +223,9 @@ def main() -> None:
     end_all()
     if violation and args.own_mounts:  # the small disk goes with this process
         shutil.copytree(state, home / "left", ignore=shutil.ignore_patterns("control.sock"))
+    elif not violation:
+        mounts.unmount(state)
+        shutil.rmtree(home)
     variant = {"restarts": args.restarts, "cgroup": not args.no_cgroup, "disk": args.own_mounts}
     record = {"seed": args.seed, **variant, "violation": violation}
     if Machine.made is not None:

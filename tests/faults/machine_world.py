@@ -78,7 +78,7 @@ class Violation(AssertionError):
 
 @dataclass
 class Record:
-    """What a seed did. `late_s`: the longest that `status` needed to agree with the world after a step."""
+    """What a seed did. `late_s`: the longest after a step that `status` said what was so no more."""
 
     commands: Counter[str] = field(default_factory=Counter)
     exits: Counter[str] = field(default_factory=Counter)
@@ -237,6 +237,7 @@ class World:
     def agrees(self) -> None:
         """`status --json` against looks before and after it, until nothing is wrong with it."""
         begun = time.monotonic()
+        late_s = 0.0
         while True:
             before = self.looks()
             ended = self.command("status", "status", "--json")
@@ -249,12 +250,13 @@ class World:
             self.demand(not never, f"after {passed_s:.1f} s: {never}")
             if not complaints:
                 break
+            late_s = passed_s
             time.sleep(0.05)
-        self.record.late_s = max(self.record.late_s, passed_s if passed_s > 0.5 else 0.0)
+        self.record.late_s = max(self.record.late_s, late_s)
         self.record.states.update(row["state"] for row in rows.values())
         self.now = {name: look.run for name, look in after.items()}
         states = " ".join(f"{name}={row['state']}" for name, row in sorted(rows.items()))
-        self.note(f"    {states}" + (f" (agreed after {passed_s:.1f} s)" if passed_s > 0.5 else ""))
+        self.note(f"    {states}" + (f" (disagreed for {late_s:.1f} s)" if late_s else ""))
 
     def complaints(self, rows: dict[str, Any], before: dict[str, Look], after: dict[str, Look]) -> list[Complaint]:
         if missing := sorted(set(before) - set(rows)):

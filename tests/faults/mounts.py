@@ -34,6 +34,12 @@ def resize_tmpfs(where: Path, size: int) -> None:
     subprocess.run(("mount", "-o", f"remount,size={size}", str(where)), check=True)
 
 
+def unmount(where: Path) -> None:
+    """Or nothing, where nothing is mounted."""
+    if where.is_mount():
+        subprocess.run(("umount", str(where)), check=True)
+
+
 def isolate(module: str, argv: list[str]) -> bool:
     """Whether /dev/shm and /tmp are empty ones of our own now. Where they can be, the module is run again with them;
     `--own-mounts` among its arguments says that this was done."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-ASK_LIMIT_S = 2.0
+ASK_LIMIT_S = 1.0
 DEAD = "ZX"
 FINAL = ("stopped", "failed")
 

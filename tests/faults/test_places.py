@@ -267,7 +267,7 @@ def writable_cgroup() -> bool:
 
 CGROUPS = [
     pytest.param("on", marks=pytest.mark.skipif(not writable_cgroup(), reason="no cgroup v2 can be made here")),
-    "off",
+    pytest.param("off", marks=pytest.mark.slow),
 ]
 
 

@@ -25,10 +25,10 @@ from tests.faults.helpers import (
 pytestmark = pytest.mark.usefixtures("clean_world")
 
 
-def crash_loop(moonpad: Moonpad, spec: Path, backoff_s: float) -> None:
-    """Four starts, each of which crashes a second after it was ready."""
+def crash_loop(moonpad: Moonpad, spec: Path, backoff_s: float, crash_at: str) -> None:
+    """Four starts, each of which crashes soon after it was ready."""
     set_launch(spec, restarts=3, restart_backoff=f"{backoff_s * 1000:.0f}ms")
-    up = moonpad.start("up", str(spec), "--foreground", FAKE_CRASH_AT="ready+1s")
+    up = moonpad.start("up", str(spec), "--foreground", FAKE_CRASH_AT=crash_at)
     _, said = up.communicate(timeout=120)
     assert up.returncode == 4, said
     assert "3" in said
@@ -50,13 +50,13 @@ def crash_loop(moonpad: Moonpad, spec: Path, backoff_s: float) -> None:
 
 def test_crash_loop(moonpad: Moonpad, fake_spec: Path) -> None:
     """Fault 12: at most three restarts, ever later; then it is final, and the command that stayed says so with 4."""
-    crash_loop(moonpad, fake_spec, backoff_s=0.1)
+    crash_loop(moonpad, fake_spec, backoff_s=0.1, crash_at="ready+400ms")
 
 
 @pytest.mark.slow
 def test_crash_loop_in_full(moonpad: Moonpad, fake_spec: Path) -> None:
     """Fault 12, with the pauses that a spec has by default."""
-    crash_loop(moonpad, fake_spec, backoff_s=2.0)
+    crash_loop(moonpad, fake_spec, backoff_s=2.0, crash_at="ready+1s")
 
 
 @pytest.mark.slow
@@ -127,7 +127,7 @@ def flapping(moonpad: Moonpad, spec: Path, flap_s: float, until_s: float, min_he
 
 def test_flapping(moonpad: Moonpad, fake_spec: Path) -> None:
     """Fault 13, scaled: *stable* waits for a quiet stretch; *ready* does not."""
-    flapping(moonpad, fake_spec, flap_s=1.0, until_s=4.0, min_healthy_s=1.5)
+    flapping(moonpad, fake_spec, flap_s=0.8, until_s=3.2, min_healthy_s=1.2)
 
 
 @pytest.mark.slow

@@ -140,16 +140,19 @@ def writers_of(log: str) -> dict[int, int]:
     return found
 
 
-def title_of(pid: int) -> str:
-    """What a process calls itself: setproctitle's text where there is one, else its program."""
+def title_of(pid: int, known: str = "") -> str:
+    """What a process calls itself: setproctitle's text where there is one, else its program. One that is dying has no
+    more than 15 bytes of it left, so what was known stays."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
             words = file.read(256).split(b"\0")
         if not words[0]:
+            if known:
+                return known
             with open(f"/proc/{pid}/comm", "rb") as file:
                 words = [file.read(64).strip()]
     except OSError:
-        return ""
+        return known
     return os.path.basename(words[0].decode("utf-8", "replace"))[:48]
 
 
@@ -879,7 +882,7 @@ class Keeper:
         for one in living.items():
             # A process renames itself some time after its start.
             if not self.titles[one] or age_s(one[1]) < ESSENTIAL_AGE_S:
-                self.titles[one] = title_of(one[0])
+                self.titles[one] = title_of(one[0], self.titles[one])
         now = time.monotonic()
         if fresh or now - self.shared_looked > SHARED_LOOK_S or self.state != "running":
             self.shared_looked = now
@@ -1005,6 +1008,10 @@ class Keeper:
             self.loop.wait(STOP_LOOK_S)
             self.reap()
         self.controller = None
+        with contextlib.suppress(OSError):
+            for name in os.listdir(self.folder):  # it was in the middle of a write
+                if name.startswith(".controller.json.") and name.endswith(".part"):
+                    os.unlink(os.path.join(self.folder, name))
 
     # - what is asked of it -
 

@@ -33,7 +33,7 @@ def start(tmp_path: Path, free_port: int) -> Iterator[Start]:
                 stdout=output,
                 stderr=output,
             )
-        engine = Engine(free_port, log, process)
+        engine = Engine(world.before, free_port, log, process)
         started.append(engine)
         if wait:
             engine.await_log("Application startup complete")

@@ -18,8 +18,9 @@ LIMIT_S = 20.0
 
 @dataclass
 class Engine:
-    """One that was started here, without a keeper."""
+    """One that was started here, without a keeper. `before`: what lived below us then."""
 
+    before: dict[int, int]
     port: int
     log: Path
     process: subprocess.Popen[bytes]
@@ -61,7 +62,7 @@ class Engine:
 
     def members(self) -> dict[int, int]:
         """Of the whole test: one engine at a time."""
-        return keeper.descendants({os.getpid()})
+        return {pid: start for pid, start in keeper.descendants({os.getpid()}).items() if pid not in self.before}
 
     def await_members(self, count: int) -> None:
         def settled() -> bool:

@@ -246,7 +246,7 @@ def test_a_log_that_nobody_reads(tmp_path: Path, free_port: int, start: Start) -
         stderr=there,
     )
     os.close(there)
-    engine = Engine(free_port, tmp_path / "none", process)
+    engine = Engine({}, free_port, tmp_path / "none", process)
 
     def answers() -> Any:
         try:
