@@ -17,7 +17,7 @@ from moonpad.run.control import tell
 from moonpad.run.controller_state import read_controller
 from moonpad.run.drain import NO_REQUESTS, Drained, Requests, requests_of
 from moonpad.run.truth import ASKED_TO_STOP, FINAL, is_kept, living_of, truth_of
-from moonpad.store.places import port_claim
+from moonpad.store.places import pointer_path, port_claim
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.errors import ContactLost
 
@@ -303,7 +303,8 @@ def _end_all(folder: RunFolder, grace_s: float, hurry: Callable[[], bool], by: s
 
 def _remove_parts(folder: RunFolder) -> None:
     """What whoever was killed in the middle of a write has left; its name ends with the writer's pid."""
-    for part in folder.path.glob(".*.part"):
+    pointer = pointer_path(folder.name)
+    for part in (*folder.path.glob(".*.part"), *pointer.parent.glob(f".{pointer.name}.*.part")):
         pid = part.name.split(".")[-2]
         found = keeper.stat_of(int(pid)) if pid.isdigit() else None
         if found is None or found[2] in "ZX":

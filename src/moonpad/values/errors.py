@@ -9,6 +9,7 @@
     ├── LaunchFailed                4    the engine was started and did not become ready
     ├── CheckFailed                 5    a probe or an SLO failed
     ├── ContactLost                 6    nobody can say what the state is
+    │   └── SchemaTooNew            6    a newer moonpad wrote it (store/schema.py)
     └── Interrupted                 130  the user pressed Ctrl-C
 
 A message says what happened, the numbers, and one thing to do.
