@@ -5,7 +5,8 @@
 Each trial starts the fake engine (tests/fake_engine, which builds the process shape of the real one), makes one fault
 and watches. *Detect* is from the fault to the event that says it, *clean* from the fault to the instant when /proc
 shows none of the run's processes any more. A trial counts only where the state, the exit codes and the events are as
-promised too, and where nothing is left: no process, port, lock, shared memory or temporary file.
+promised too, and where nothing is left: no process, port, lock, shared memory or temporary file. Rows of OUT that a run
+does not make again are kept, each with its day.
 """
 
 from __future__ import annotations
@@ -392,10 +393,11 @@ def main() -> None:
     args = parser.parse_args()
     # A shell's `&` starts us with SIGINT ignored, and the commands below would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    rows = []
-    for name, (kind, full) in KINDS.items():
-        if args.only and not any(word in name for word in args.only):
-            continue
+    kept = json.loads(args.out.read_text())["faults"] if args.out and args.out.exists() else []
+    rows = {row["fault"]: row for row in kept}
+    made = [name for name in KINDS if not args.only or any(word in name for word in args.only)]
+    for name in made:
+        kind, full = KINDS[name]
         results = []
         with suppress(Survived):
             for number in range(max(1, round(full * args.share))):
@@ -405,10 +407,11 @@ def main() -> None:
         for _, seconds in results:
             for key, value in seconds.items():
                 longest[key] = max(value, longest.get(key, value))
-        rows.append({"fault": name, "as_promised": len(results) - len(wrong), "of": len(results), "longest": longest})
-        print(rows[-1], *wrong[:2], sep="\n", flush=True)
-        write(args.out, {**about(WHAT), "faults": rows})
-    sys.exit(any(row["as_promised"] != row["of"] for row in rows))
+        counts = {"as_promised": len(results) - len(wrong), "of": len(results)}
+        rows[name] = {"fault": name, "at": time.strftime("%Y-%m-%d"), **counts, "longest": longest}
+        print(rows[name], *wrong[:2], sep="\n", flush=True)
+        write(args.out, {**about(WHAT), "faults": [rows[one] for one in KINDS if one in rows]})
+    sys.exit(any(rows[name]["as_promised"] != rows[name]["of"] for name in made))
 
 
 if __name__ == "__main__":
