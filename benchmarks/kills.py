@@ -15,7 +15,8 @@ that cannot be true, a late one may be true until the tool notices. Times count 
 - left         what lives, listens, is locked or lies in /dev/shm or /tmp at the end and did not before the start
 
 Where we may have mounts of our own, /dev/shm and /tmp are empty ones, so that what is counted is ours. A controller is
-killed again and again on one engine, which must live on, and a new one must come.
+killed again and again on one engine, which must live on, and a new one must come. OUT is written after each kind of
+victim; those that a run does not kill stay in it.
 """
 
 from __future__ import annotations
@@ -257,28 +258,34 @@ def main() -> None:
     wanted = args.victims.split(",")
     home = Path(tempfile.mkdtemp(prefix="k"))
     stage = Stage(home, args.engine, tp=2)
-    trials = []
+    kept = json.loads(out.read_text())["trials"] if out and out.exists() else []
+    trials = {victim: [one for one in kept if one["victim"] == victim] for victim in oracle.VICTIMS}
+    trials |= {victim: [] for victim in wanted}
     try:
-        for victim in VICTIMS:
-            for number in range(args.times if victim in wanted else 0):
-                trials.append(trial(stage, victim, number, isolated=isolated))
-                tell(trials[-1])
-        if "controller" in wanted:
-            trials += controller_trials(stage, args.times, isolated=isolated)
+        for victim in wanted:
+            if victim == "controller":
+                trials[victim] = controller_trials(stage, args.times, isolated=isolated)
+            for number in range(args.times if victim in VICTIMS else 0):
+                trials[victim].append(trial(stage, victim, number, isolated=isolated))
+                tell(trials[victim][-1])
+            record(out, args.engine, trials, isolated=isolated)
     finally:
         machine.end_all()
-    by_victim = {victim: [one for one in trials if one["victim"] == victim] for victim in wanted}
+    shutil.rmtree(home)
+    made = [one for victim in wanted for one in trials[victim]]
+    bad = [one for one in made if one["left"] or one["status_lies"] or not one.get("engine_lives_on", True)]
+    sys.exit(1 if bad or any(one.get("clean_s") == -1.0 for one in made) else 0)
+
+
+def record(out: Path | None, engine: str, trials: dict[str, list[dict[str, Any]]], *, isolated: bool) -> None:
     result = {
-        **about(f"kill -9 of each process of an endpoint, {args.engine} engine"),
+        **about(f"kill -9 of each process of an endpoint, {engine} engine"),
         "isolated": isolated,
-        "summary": {victim: summary(rows) for victim, rows in by_victim.items()},
-        "trials": trials,
+        "summary": {victim: summary(rows) for victim, rows in trials.items() if rows},
+        "trials": [one for rows in trials.values() for one in rows],
     }
     print(json.dumps(result["summary"], indent=1))
     write(out, result)
-    shutil.rmtree(home)
-    bad = [one for one in trials if one["left"] or one["status_lies"] or not one.get("engine_lives_on", True)]
-    sys.exit(1 if bad or any(one.get("clean_s") == -1.0 for one in trials) else 0)
 
 
 if __name__ == "__main__":
