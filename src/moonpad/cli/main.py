@@ -10,6 +10,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from moonpad import __version__
+from moonpad.cli.interrupts import NUMBERS
 from moonpad.values.errors import Interrupted, MoonpadError
 
 VERBS = (
@@ -76,6 +77,18 @@ def main() -> None:
 
 def run(argv: list[str]) -> int:
     """The exit code of a command line: 0, or the one of the error tree (architecture.md)."""
+    try:
+        return _run(argv)
+    except KeyboardInterrupt:  # also while an error was being printed
+        from moonpad.cli.output import note
+
+        for number in NUMBERS:
+            signal.signal(number, signal.SIG_IGN)  # all is done: one more would only spoil the exit code
+        note("moonpad: interrupted")
+        return Interrupted.exit_code
+
+
+def _run(argv: list[str]) -> int:
     from cyclopts.exceptions import CycloptsError
 
     from moonpad.cli.output import note, print_error
@@ -88,12 +101,7 @@ def run(argv: list[str]) -> int:
     except MoonpadError as error:
         print_error(error)
         return error.exit_code
-    except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: one more would only spoil the exit code
-        note("moonpad: interrupted")
-        return Interrupted.exit_code
     except BrokenPipeError:
         # `moonpad logs | head`: the reader has seen enough. Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     return 0

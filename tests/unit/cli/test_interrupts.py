@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import pytest
 
+from moonpad.cli import main, output
 from moonpad.cli.interrupts import NUMBERS, Interrupts, Terminated
 
 
@@ -45,3 +46,16 @@ def test_end_raises_what_was_lost_and_ignores_the_rest() -> None:
     with pytest.raises(KeyboardInterrupt):
         interrupts.end()
     os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_interrupted_while_an_error_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Found by the state machine, seed 5: it was a traceback."""
+
+    def interrupted(error: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(output, "print_error", interrupted)
+    assert main.run(["plan", "no-such-model"]) == 130
+    assert capsys.readouterr().err.strip() == "moonpad: interrupted"
