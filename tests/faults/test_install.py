@@ -119,9 +119,10 @@ class World:
     def processes(self) -> list[psutil.Process]:
         """Whatever still works in the environment."""
         found = []
+        folder = f"{self.place.folder}/"
         for one in psutil.process_iter():
             with suppress(psutil.Error):
-                if any(word.startswith(f"{self.place.folder}/") for word in one.cmdline()):
+                if any(word.startswith(folder) for word in one.cmdline()):
                     found.append(one)
         return found
 
