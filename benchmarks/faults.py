@@ -15,10 +15,8 @@ import argparse
 import json
 import os
 import random
-import shutil
 import signal
 import socket
-import stat
 import sys
 import tempfile
 import time
@@ -30,7 +28,8 @@ from pathlib import Path
 
 from benchmarks.stage import about, write
 from moonpad.run import keeper
-from tests.conftest import FAKE_ENGINE, LAUNCH, Moonpad
+from tests.conftest import LAUNCH, Moonpad
+from tests.fake_environment import make_environment
 from tests.faults.helpers import (
     await_event,
     await_gone,
@@ -369,17 +368,11 @@ def one_trial(kind: Callable[[Trial], None], number: int) -> tuple[str, dict[str
 
 
 def spec_in(home: Path, port: int) -> Path:
-    engine = home / "engine"
-    shutil.copytree(FAKE_ENGINE.parent, engine / "fake_engine")
-    (engine / "bin").mkdir()
-    program = engine / "bin" / "vllm"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "{engine}/fake_engine/vllm.py" "$@"\n')
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    (engine / "bin" / "python").symlink_to(sys.executable)
+    python = make_environment(home / "engine")
     spec = home / "fake.toml"
     launch = "".join(f"{name} = {json.dumps(value)}\n" for name, value in LAUNCH.items())
     spec.write_text(
-        f'model = "kimi-k2-tiny"\n\n[engine]\nname = "vllm-cpu"\npython = "{engine}/bin/python"\n\n'
+        f'model = "kimi-k2-tiny"\n\n[engine]\nname = "vllm-cpu"\npython = "{python}"\n\n'
         f"[endpoint]\nport = {port}\n\n[launch]\n{launch}"
     )
     return spec

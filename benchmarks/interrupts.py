@@ -29,8 +29,8 @@ from typing import Any
 
 from benchmarks.stage import about, write
 from moonpad.run import keeper
+from tests.fake_environment import make_environment
 from tests.faults import machine, oracle
-from tests.faults.machine_world import install_fake_engine
 
 ROOT = Path(__file__).resolve().parent.parent
 EXPECTED = (130, 0, -2)
@@ -117,7 +117,7 @@ def main() -> None:
         if args.engine == "fake":
             port = machine.free_ports(chance)[0]
             spec = Path(home) / "fake.toml"
-            spec.write_text(FAKE.format(python=install_fake_engine(Path(home) / "engine"), port=port))
+            spec.write_text(FAKE.format(python=make_environment(Path(home) / "engine"), port=port))
             env["FAKE_LOAD_S"] = str(args.over)
         else:
             port = tomllib.loads(spec.read_text()).get("endpoint", {}).get("port", 8000)

@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.fake_environment import make_environment
 from tests.faults import forked, machine, oracle
-from tests.faults.machine_world import install_fake_engine
 from tests.faults.oracle import Run
 
 MODEL = "kimi-k2-tiny"
@@ -55,7 +55,7 @@ class Stage:
     def __init__(self, home: Path, engine: str, *, tp: int = 1, fake: dict[str, str] | None = None) -> None:
         self.home, self.state = home, home / "state" / "moonpad"
         self.port = machine.free_ports(random.Random())[0]
-        self.python = install_fake_engine(home / "engine") if engine == "fake" else Path()
+        self.python = make_environment(home / "engine") if engine == "fake" else Path()
         self.spec = home / "k.toml"
         table = ENGINES[engine].format(tp=tp, python=self.python)
         grace = "4s" if engine == "fake" else "20s"

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import compileall
 import json
 import os
-import py_compile
-import shutil
 import signal
 import socket
-import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,10 +16,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.fake_environment import compiled, make_environment
 from tests.world import World
 
 ROOT = Path(__file__).resolve().parent.parent
-FAKE_ENGINE = ROOT / "tests" / "fake_engine" / "vllm.py"
 
 # Hypothesis fails an example that takes longer than 0.2 s; on a busy machine any does.
 settings.register_profile("moonpad", deadline=None)
@@ -114,25 +110,13 @@ def moonpad(tmp_path: Path) -> Moonpad:
 
 @pytest.fixture(scope="session")
 def _engine_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The fake engine's package, compiled once: a start has no time to lose."""
-    package = tmp_path_factory.mktemp("code") / FAKE_ENGINE.parent.name
-    shutil.copytree(FAKE_ENGINE.parent, package, ignore=shutil.ignore_patterns("__pycache__", "docker.py"))
-    compileall.compile_dir(package, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
-    return package
+    return compiled(tmp_path_factory.mktemp("code"))
 
 
 @pytest.fixture
 def fake_engine(tmp_path: Path, _engine_code: Path) -> Path:
     """A pretended environment whose `vllm` is the fake engine; the path of its Python."""
-    folder = tmp_path / "engine" / "bin"
-    folder.mkdir(parents=True)
-    package = shutil.copytree(_engine_code, folder.parent / _engine_code.name)
-    program = folder / "vllm"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "{package}/vllm.py" "$@"\n')
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    python = folder / "python"
-    python.symlink_to(sys.executable)
-    return python
+    return make_environment(tmp_path / "engine", _engine_code)
 
 
 @pytest.fixture

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import compileall
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
-import stat
-import sys
 import time
 import tomllib
 from collections import Counter
@@ -19,11 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.fake_environment import make_environment
 from tests.faults import agreement, forked, mounts, oracle
 from tests.faults.agreement import Complaint, Look
 from tests.faults.oracle import FINAL, Process, Run
-
-FAKE_ENGINE = Path(__file__).resolve().parent.parent / "fake_engine"
 
 DISK_BYTES = 2 << 30
 AGREE_LIMIT_S = 15.0
@@ -118,7 +113,7 @@ class World:
         self.parsed: dict[Path, tuple[int, int]] = {}
         self.now: dict[str, Run] = {}
         self.shared_before = _shared_memory()
-        python = install_fake_engine(home / "engine")
+        python = make_environment(home / "engine")
         for name, port in self.ports.items():
             (home / f"{name}.toml").write_text(SPEC.format(python=python, port=port, restarts=restarts))
 
@@ -395,16 +390,3 @@ def _broken_document(path: Path) -> list[str]:
 
 def _shared_memory() -> set[str]:
     return {path.name for path in Path("/dev/shm").iterdir()}
-
-
-def install_fake_engine(folder: Path) -> Path:
-    """A pretended environment whose `vllm` is the fake engine; the path of its Python."""
-    package = shutil.copytree(FAKE_ENGINE, folder / "fake_engine", ignore=shutil.ignore_patterns("__pycache__"))
-    compileall.compile_dir(package, quiet=2)
-    (folder / "bin").mkdir()
-    program = folder / "bin" / "vllm"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "{folder}/fake_engine/vllm.py" "$@"\n')
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    python = folder / "bin" / "python"
-    python.symlink_to(sys.executable)
-    return python

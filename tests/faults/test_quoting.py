@@ -31,7 +31,8 @@ from moonpad.spec.schema import TABLES, fields_of
 from moonpad.values.binding import Bindings
 from moonpad.values.errors import SpecError
 from moonpad.values.refs import PortRef
-from tests.conftest import FAKE_ENGINE, ROOT, Moonpad
+from tests.conftest import ROOT, Moonpad
+from tests.fake_environment import FAKE_ENGINE
 
 TINY = ROOT / "src" / "moonpad" / "catalog" / "kimi-k2-tiny"
 TELL = "import json, os, sys; print(json.dumps({'argv': sys.argv[1:], 'host': os.environ['VLLM_HOST_IP']}))"

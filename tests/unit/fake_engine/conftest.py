@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from moonpad.run import keeper
-from tests.conftest import FAKE_ENGINE
+from tests.fake_environment import FAKE_ENGINE
 from tests.unit.fake_engine.engine import Engine, Start
 from tests.world import World
 

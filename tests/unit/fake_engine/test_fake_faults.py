@@ -17,7 +17,7 @@ import pytest
 from moonpad.engines.log_grammar import first_failure, read_progress
 from moonpad.engines.vllm_log import LOG, METRICS
 from moonpad.run import keeper
-from tests.conftest import FAKE_ENGINE
+from tests.fake_environment import FAKE_ENGINE
 from tests.faults.helpers import streams, wait_until
 from tests.unit.fake_engine.engine import LIMIT_S, Engine, Start, files_of
 
