@@ -31,7 +31,8 @@ def mount_tmpfs(where: Path, size: int, mode: str = "1777") -> None:
 
 
 def resize_tmpfs(where: Path, size: int) -> None:
-    subprocess.run(("mount", "-o", f"remount,size={size}", str(where)), check=True)
+    # With its source named, `mount` does not repeat the owner that it reads, an id that is unknown in a namespace.
+    subprocess.run(("mount", "-o", f"remount,size={size}", LABEL, str(where)), check=True)
 
 
 def unmount(where: Path) -> None:

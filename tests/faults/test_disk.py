@@ -98,11 +98,12 @@ def state_disk(moonpad: Moonpad) -> Iterator[Disk]:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root mounts its small disks itself")
-def test_as_root_of_a_namespace() -> None:
+def test_as_root_of_a_namespace(tmp_path: Path) -> None:
     """The rest of this file, for a user who may mount in a namespace of his own."""
     if not (prefix := own_mounts()):
         pytest.skip("neither root, nor allowed to make a namespace in which one is")
-    command = (*prefix, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__)
+    options = ("-q", "-p", "no:cacheprovider", f"--basetemp={tmp_path / 'nested'}")
+    command = (*prefix, sys.executable, "-m", "pytest", *options, __file__)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     assert "passed" in done.stdout
