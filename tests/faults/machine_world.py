@@ -183,13 +183,14 @@ class World:
     def fill_disk(self) -> None:
         """Not by writing: preflight wants 1 GiB of room, and a tmpfs can be made as small as what it holds."""
         seen = os.statvfs(self.disk)
-        mounts.resize_tmpfs(self.disk, max(1, seen.f_blocks - seen.f_bfree) * seen.f_frsize)  # 0 would be: no limit
+        used = max(1, seen.f_blocks - seen.f_bfree) * seen.f_frsize  # 0 would be: no limit
+        mounts.remount_tmpfs(self.disk, f"size={used}")
         self.is_full = self.was_full = True
         self.record.faults["disk full"] += 1
         self.note(f"the disk is full, {os.statvfs(self.disk).f_bavail} blocks are free")
 
     def free_disk(self) -> None:
-        mounts.resize_tmpfs(self.disk, DISK_BYTES)
+        mounts.remount_tmpfs(self.disk, f"size={DISK_BYTES}")
         self.is_full = False
         self.record.faults["disk freed"] += 1
         self.note("the disk is free again")

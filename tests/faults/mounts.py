@@ -30,9 +30,9 @@ def mount_tmpfs(where: Path, size: int, mode: str = "1777") -> None:
     subprocess.run(("mount", "-t", "tmpfs", "-o", f"size={size},mode={mode}", LABEL, str(where)), check=True)
 
 
-def resize_tmpfs(where: Path, size: int) -> None:
+def remount_tmpfs(where: Path, option: str) -> None:
     # With its source named, `mount` does not repeat the owner that it reads, an id that is unknown in a namespace.
-    subprocess.run(("mount", "-o", f"remount,size={size}", LABEL, str(where)), check=True)
+    subprocess.run(("mount", "-o", f"remount,{option}", LABEL, str(where)), check=True)
 
 
 def unmount(where: Path) -> None:

@@ -38,7 +38,7 @@ from tests.faults.helpers import (
     streams,
     wait_until,
 )
-from tests.faults.mounts import mount_tmpfs, own_mounts, resize_tmpfs
+from tests.faults.mounts import mount_tmpfs, own_mounts, remount_tmpfs
 from tests.faults.streaming_server import Script, answer, streaming_server
 
 ROOMY = 2 << 30
@@ -61,14 +61,14 @@ class Disk:
         while self.free_bytes > free_bytes:
             seen = os.statvfs(self.path)
             used = (seen.f_blocks - seen.f_bfree) * seen.f_frsize
-            resize_tmpfs(self.path, used + free_bytes)
+            remount_tmpfs(self.path, f"size={used + free_bytes}")
 
     def fill(self) -> None:
         """Not one page is free."""
         self.leave(0)
 
     def grow(self, size_bytes: int = ROOMY) -> None:
-        resize_tmpfs(self.path, size_bytes)
+        remount_tmpfs(self.path, f"size={size_bytes}")
 
 
 def mounted(where: Path, size_bytes: int) -> Iterator[Disk]:
@@ -262,7 +262,7 @@ def test_up_is_refused_where_no_file_can_be_made(
     moonpad: Moonpad, state_disk: Disk, clean_world: None, fake_spec: Path
 ) -> None:
     """Room, and no inode for it (or a quota that no number shows): the attempt says so."""
-    subprocess.run(("mount", "-o", "remount,nr_inodes=3", str(state_disk.path)), check=True)
+    remount_tmpfs(state_disk.path, "nr_inodes=3")
     up = moonpad("up", str(fake_spec))
     assert up.code == 3, up.stderr
     assert "No space left on device" in up.stderr
