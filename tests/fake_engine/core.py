@@ -16,7 +16,7 @@ from fake_engine.loop import Channel, Loop
 from fake_engine.say import put, say, say_bare
 from fake_engine.switches import Moment, Switches
 from fake_engine.titles import set_title
-from fake_engine.workers import keep_shared_memory, start_workers
+from fake_engine.workers import keep_shared_memory, lose_maker, start_workers
 
 KV_TOKENS = 310_672
 FLOOD_TICK_S = 0.005
@@ -35,6 +35,8 @@ class Core:
         self.switches, self.shutdown_timeout_s = switches, shutdown_timeout_s
         self.shared = [keep_shared_memory(f"sem.mp-moonpad_{port}_{os.getpid()}")]
         self.workers = start_workers(switches.workers, port, switches.ignore_term)
+        if switches.lost_maker:
+            lose_maker(f"psm_moonpad_{port}_lost", switches.load_s / 2)
         self.loop = Loop()
         self.api = Channel(self.loop, sock, self.received, lambda: None)  # an orphan does not know that it is one
         for rank, (_, worker) in enumerate(self.workers):

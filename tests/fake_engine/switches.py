@@ -21,6 +21,7 @@ FAKE_SLOTS=64               requests that are decoded at once; others wait
 FAKE_TOKEN_S=0.005          seconds a token of every running request
 FAKE_FLOOD_BYTES_S=1000000  so much log a second from readiness on, by the core
 FAKE_ENDLESS_LINE_BYTES=n   one line of n bytes at readiness, by the core
+FAKE_LOST_MAKER=1           halfway through the load a process makes shared memory, and is killed at once
 FAKE_ORPHANS=1              accepted: a core never notices that its API server is gone
 """
 
@@ -71,6 +72,7 @@ class Switches:
         self.token_s = number("TOKEN_S", 0.005)
         self.flood_bytes_s = int(number("FLOOD_BYTES_S"))
         self.endless_line_bytes = int(number("ENDLESS_LINE_BYTES"))
+        self.lost_maker = bool(env.get("FAKE_LOST_MAKER"))
         if env.get("FAKE_COUNT") and count_start(env["FAKE_COUNT"]) > number("CRASHES", float("inf")):
             self.crash_at = self.core_abort_at = None
             self.hang_after = 0

@@ -7,6 +7,7 @@ import mmap
 import os
 import signal
 import socket
+import time
 from pathlib import Path
 
 from fake_engine.titles import set_title
@@ -23,6 +24,14 @@ def keep_shared_memory(name: str) -> Path:
     MAPPED.append(mmap.mmap(handle, 4096))
     os.close(handle)
     return path
+
+
+def lose_maker(name: str, after_s: float) -> None:
+    """A process that makes shared memory after so many seconds, and is killed before anybody can look at it."""
+    if os.fork() == 0:
+        time.sleep(after_s)
+        keep_shared_memory(name)
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def start_workers(count: int, port: int, ignore_term: bool) -> list[tuple[int, socket.socket]]:

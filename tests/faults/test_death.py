@@ -93,6 +93,20 @@ def test_api_server_killed(moonpad: Moonpad, fake_spec: Path) -> None:
     assert "SIGKILL" in status["because"]
 
 
+def test_maker_of_shared_memory_killed_at_once(moonpad: Moonpad, fake_spec: Path, free_port: int) -> None:
+    """Whose it is can be seen only while its maker lives, and that was too short for anybody to look."""
+    bystander = Path(f"/dev/shm/psm_bystander_{free_port}")
+    with bystander.open("wb"):  # a stranger's, made at the same time
+        assert moonpad("up", str(fake_spec), FAKE_LOST_MAKER="1", FAKE_LOAD_S="2").code == 0
+        assert Path(f"/dev/shm/psm_moonpad_{free_port}_lost").exists()
+        try:
+            assert moonpad("down", "fake").code == 0
+            assert f"psm_moonpad_{free_port}_lost" in await_event(moonpad, "stopped")["shared_memory_removed"]
+            assert bystander.exists()
+        finally:
+            bystander.unlink()
+
+
 @contextmanager
 def stranger(title: str) -> Iterator[subprocess.Popen[str]]:
     """A process that is not ours and is called as one of the engine's, in its name and in its command line."""

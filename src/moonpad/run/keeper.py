@@ -65,6 +65,7 @@ LAST_WORDS_S = 1.0  # for an engine to end by itself after one of its processes 
 CONTROLLER_PAUSE_S = (1.0, 60.0)  # before it is started again: at first, at most
 DECISION_LIMIT_S = 900.0
 SHARED_LOOK_S = 30.0
+SHARED_CLAIM_S = 1.0
 LOG_BYTES = 64 << 20
 LOG_HEAD_BYTES = 1 << 20
 LOGS_KEPT = 3
@@ -252,6 +253,38 @@ def watch_shared_memory() -> int | None:
         os.close(handle)
         handle = -1
     return handle if handle >= 0 else None
+
+
+def made_names(events: bytes) -> list[str]:
+    """The names in what `read` gives of an inotify descriptor (struct inotify_event: wd, mask, cookie, len, name)."""
+    names, at = [], 0
+    while at + 16 <= len(events):
+        size = int.from_bytes(events[at + 12 : at + 16], sys.byteorder)
+        names.append(events[at + 16 : at + 16 + size].rstrip(b"\0").decode("utf-8", "surrogateescape"))
+        at += 16 + size
+    return names
+
+
+def held_by_nobody(paths: list[str]) -> set[str]:
+    """Those that are this user's, and that no process has mapped or open: as far as we may look, which is all that may
+    have made them."""
+    inodes: dict[int, str] = {}
+    for path in paths:
+        with contextlib.suppress(OSError):
+            seen = os.lstat(path)
+            if seen.st_uid == os.geteuid():
+                inodes[seen.st_ino] = path
+    for name in os.listdir("/proc") if inodes else ():
+        if not name.isdigit():
+            continue
+        with contextlib.suppress(OSError), open(f"/proc/{name}/maps") as maps:
+            for line in maps:
+                if " /dev/shm/" in line:
+                    inodes.pop(int(line.split(None, 5)[4]), None)
+        for link in glob.glob(f"/proc/{name}/fd/*"):
+            with contextlib.suppress(OSError):
+                inodes.pop(os.stat(link).st_ino, None)
+    return set(inodes.values())
 
 
 def remove_shared_memory(paths: set[str]) -> list[str]:
@@ -848,9 +881,12 @@ class Keeper:
         self.written: dict[str, Any] | None = None
         self.shared: set[str] = set()
         self.shared_looked = 0.0
-        self.shared_made = watch_shared_memory()
-        if self.shared_made is not None:
-            loop.selector.register(self.shared_made, selectors.EVENT_READ, self.see_shared_memory)
+        self.shared_watch = watch_shared_memory()
+        if self.shared_watch is not None:
+            loop.selector.register(self.shared_watch, selectors.EVENT_READ, self.see_shared_memory)
+        self.shared_made: dict[str, float] = {}  # what somebody has made just now → when that was seen
+        self.living: set[tuple[int, int]] = set()  # at the last look
+        self.loss_seen = 0.0  # when a look last missed one of them
         self.log_turns, self.log_lost = 0, 0
         self.after_stop: list[list[str]] = []
         self.oom_before: int | None = None
@@ -887,14 +923,30 @@ class Keeper:
         if fresh or now - self.shared_looked > SHARED_LOOK_S or self.state != "running":
             self.shared_looked = now
             self.shared |= shared_memory_of(living)
+        if not self.living <= living.items():
+            self.loss_seen = now
+        self.living = set(living.items())
+        if self.shared_made:
+            self.claim_of_the_dead(now)
         return living
 
     def see_shared_memory(self) -> None:
         """Somebody has made some: it is looked for at the next look, which is now."""
         with contextlib.suppress(OSError):
-            if self.shared_made is not None:
-                os.read(self.shared_made, 1 << 16)
+            if self.shared_watch is not None:
+                names = made_names(os.read(self.shared_watch, 1 << 16))
+                paths = [f"/dev/shm/{name}" for name in names]
+                self.shared_made |= {path: time.monotonic() for path in paths if path.startswith(SHARED_MEMORY)}
         self.shared_looked = 0.0
+
+    def claim_of_the_dead(self, now: float) -> None:
+        """Whose it is can be seen while its maker lives. What nobody holds, and was made when one of ours was lost, was
+        that one's: a process that is killed just after it has made some leaves no other trace of it."""
+        for path, seen in list(self.shared_made.items()):
+            if path in self.shared or now - seen > SHARED_CLAIM_S:
+                del self.shared_made[path]
+        lost = [path for path, seen in self.shared_made.items() if abs(self.loss_seen - seen) <= SHARED_CLAIM_S]
+        self.shared |= held_by_nobody(lost)
 
     def snapshot(self, living: dict[int, int]) -> None:
         """`keeper.json`, where anything in it has changed."""

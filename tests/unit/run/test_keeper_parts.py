@@ -189,6 +189,38 @@ def test_semaphores_are_known_by_their_inode() -> None:
     child.communicate("")
 
 
+@pytest.mark.parametrize("how", ["mapped", "open"])
+def test_what_somebody_holds(how: str) -> None:
+    path = f"/dev/shm/psm_moonpad_{os.getpid()}_{how}"
+    script = (
+        "import mmap, os, sys\n"
+        f"handle = os.open({path!r}, os.O_RDWR | os.O_CREAT, 0o600); os.ftruncate(handle, 4096)\n"
+        f"kept = mmap.mmap(handle, 4096); os.close(handle) if {how!r} == 'mapped' else kept.close()\n"
+        "print(flush=True); sys.stdin.read()"
+    )
+    child = subprocess.Popen((sys.executable, "-c", script), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    child.stdout.readline()
+    try:
+        assert keeper.held_by_nobody([path, "/dev/shm/psm_is_not_there"]) == set()
+        child.communicate("")
+        assert keeper.held_by_nobody([path, "/dev/shm/psm_is_not_there"]) == {path}
+    finally:
+        Path(path).unlink()
+
+
+def test_names_of_what_was_made() -> None:
+    handle = keeper.watch_shared_memory()
+    assert handle is not None
+    names = [f"psm_moonpad_{os.getpid()}_{'n' * length}" for length in (1, 40)]
+    for name in names:
+        Path("/dev/shm", name).touch()
+        Path("/dev/shm", name).unlink()
+    found = keeper.made_names(os.read(handle, 1 << 16))
+    os.close(handle)
+    assert [name for name in found if name in names] == names
+
+
 def test_only_known_shared_memory_is_removed(tmp_path: Path) -> None:
     precious = Path(f"/dev/shm/weights_{os.getpid()}")
     precious.touch()
