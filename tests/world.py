@@ -29,6 +29,7 @@ class World:
         keeper.set_process_option(keeper.PR_SET_CHILD_SUBREAPER, 1)
         self.home, self.port = home, port
         self.before = keeper.descendants({os.getpid()})
+        self.places_before = _places()
 
     def sweep(self, settle_s: float | None = None) -> list[str]:
         """What is left after that time, one sentence each. It is removed, so that the next test is not disturbed."""
@@ -89,7 +90,28 @@ class World:
             *(Path(path) for one in kept for path in one.get("shared_memory", ())),
             *state.rglob("*.part"),
         ]
+        # Also those that no file names: of a keeper that was killed before it wrote anything down.
+        found += [path for path in _places() - self.places_before if not _is_used(path)]
         return [path for path in dict.fromkeys(found) if path.exists()]
+
+
+def _places() -> set[Path]:
+    """The cgroups and temporary directories of all runs of this user."""
+    own = f"moonpad-{os.getuid()}-*"
+    above = keeper.own_cgroup()
+    return {*Path("/tmp").glob(own), *(Path(above).glob(own) if above else ())}
+
+
+def _is_used(place: Path) -> bool:
+    """By a run that is none of this test's: a cgroup is called after its keeper, a directory is the engine's TMPDIR."""
+    if place.parent != Path("/tmp"):
+        return keeper.stat_of(int(place.name.rpartition("-")[2])) is not None
+    setting = b"TMPDIR=" + bytes(place) + b"\0"
+    for pid in _pids():
+        with suppress(OSError):
+            if setting in Path(f"/proc/{pid}/environ").read_bytes():
+                return True
+    return False
 
 
 def _pids() -> list[int]:

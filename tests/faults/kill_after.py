@@ -22,6 +22,7 @@ FUSE = "KILL_AFTER"  # "up:7", "controller:3", "keeper:12"
 BURNT = "KILL_AFTER_BURNT"  # a file: what the program was about to do when it was killed
 KEEPER = "KILL_AFTER_KEEPER"  # the true keeper.py
 LOCKS = "/tmp/moonpad-"  # claims, and the run's temporary folder
+CGROUPS = "/sys/fs/cgroup/"
 
 
 def fuse(folder: Path, program: str, number: int) -> dict[str, str]:
@@ -50,7 +51,7 @@ def changes(event: str, args: tuple[Any, ...]) -> Iterator[str]:
     for path in paths:
         if isinstance(path, str | bytes | os.PathLike):
             whole = Path(os.fsdecode(path)).absolute()
-            ours = str(whole).startswith((os.environ.get("XDG_STATE_HOME", "/none") + "/", LOCKS, "/dev/shm/"))
+            ours = str(whole).startswith((os.environ.get("XDG_STATE_HOME", "/none") + "/", LOCKS, CGROUPS, "/dev/shm/"))
             if ours and ".log" not in whole.name:
                 yield str(whole)
 

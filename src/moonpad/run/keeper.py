@@ -298,16 +298,14 @@ def remove_shared_memory(paths: set[str]) -> list[str]:
     return removed
 
 
-def make_temp_dir(base: str) -> str:
-    """A directory of the run's own, with a short path: ZeroMQ puts sockets there, whose paths may have 107 bytes."""
-    path = os.path.join(base, f"{TEMP_PREFIX}{os.getuid()}-{os.urandom(4).hex()}")
-    os.mkdir(path, 0o700)
-    return path
+def temp_path(base: str) -> str:
+    """Of a directory of the run's own; it is short: ZeroMQ puts sockets there, whose paths may have 107 bytes."""
+    return os.path.join(base, f"{TEMP_PREFIX}{os.getuid()}-{os.urandom(4).hex()}")
 
 
 def remove_temp_dir(path: str) -> int:
     """Removes it with all that is in it; returns how many files and sockets that were. Nothing but a directory of
-    `make_temp_dir` of this user is touched."""
+    a `temp_path` of this user is touched."""
     import shutil  # here, because it would add to the time until the keeper is there
 
     if not os.path.basename(path).startswith(f"{TEMP_PREFIX}{os.getuid()}-") or os.path.islink(path):
@@ -333,12 +331,14 @@ def own_cgroup() -> str:
     return mount + inside.rstrip("/") if mount and inside else ""
 
 
-def make_cgroup(name: str) -> str:
-    """A cgroup below our own, "" where we may not: that is usual, and everything works without."""
+def cgroup_path(name: str) -> str:
+    """Where one below our own would be; "" where there is no cgroup v2."""
     above = own_cgroup()
-    if not above:
-        return ""
-    folder = os.path.join(above, name)
+    return os.path.join(above, name) if above else ""
+
+
+def make_cgroup(folder: str) -> str:
+    """The folder, or "" where we may not: that is usual, and everything works without."""
     try:
         os.mkdir(folder)
         with open(os.path.join(folder, "cgroup.procs"), "r+"):
@@ -892,7 +892,8 @@ class Keeper:
         self.oom_before: int | None = None
         self.controller: tuple[int, int] | None = None
         self.controller_starts, self.controller_begun, self.controller_due = 0, 0.0, 0.0
-        self.cgroup = make_cgroup(f"{TEMP_PREFIX}{os.getuid()}-{os.getpid()}") if job["cgroup"] else ""
+        # Both are written down before they are made: a keeper that is killed in between leaves nothing unknown.
+        self.cgroup = cgroup_path(f"{TEMP_PREFIX}{os.getuid()}-{os.getpid()}") if job["cgroup"] else ""
         self.temp_dir = ""
         self.reserve = os.path.join(self.folder, ".reserve")
         with open(self.reserve, "wb") as file:
@@ -1127,8 +1128,10 @@ class Keeper:
         self.after_stop = [one for process in self.job["processes"] for one in process["after_stop"]]
         for log in self.logs:
             renew_log(log)
-        self.temp_dir = make_temp_dir(self.job["temp_base"]) if self.job["temp_base"] else ""
+        self.temp_dir = temp_path(self.job["temp_base"]) if self.job["temp_base"] else ""
         self.snapshot({})  # what is to be done after a stop must be known before there is anything to stop
+        if self.temp_dir:
+            os.mkdir(self.temp_dir, 0o700)
         for process in self.job["processes"]:
             self.start_process(process, process["argv"])
             self.snapshot(self.look())
@@ -1349,6 +1352,7 @@ def main() -> int:
     except OSError as error:
         return refuse("unwritable", error=str(error))
     kept.snapshot({})  # before the answer: whoever gets it may look at once
+    kept.cgroup = make_cgroup(kept.cgroup) if kept.cgroup else ""
     if former:
         kept.journal.append("lock_taken_over", holder=former)
     print(json.dumps({"ok": True, "pid": os.getpid()}), flush=True)

@@ -18,7 +18,7 @@ from moonpad.facts.gather import gather
 from moonpad.facts.probe import Unknown
 from moonpad.observe.log_tail import LogTail, bounded_lines, last_lines
 from moonpad.run.container import ContainerEngine
-from moonpad.run.down import Stopped, stop_run
+from moonpad.run.down import Stopped, stop_run, tidy_up
 from moonpad.run.expected import Expected, keep_measured, write_expected
 from moonpad.run.launch import start_keeper
 from moonpad.run.preflight import check
@@ -79,6 +79,7 @@ def launch(prepared: Prepared, *, command_age_s: float, foreground: bool = False
         )
     except BaseException as error:
         if not is_kept(folder):
+            tidy_up(folder)
             folder.remove()
         if isinstance(error, OSError):
             raise _unwritable(error) from error

@@ -86,7 +86,8 @@ def lives(one: dict[str, int]) -> bool:
 def test_the_job_is_finished(spawn: Spawn, tmp_path: Path) -> None:
     """The engine, the controller, and all that a killed keeper could not remove."""
     engine, controller, gone = spawn(), spawn(), spawn("true")
-    temp_dir = Path(keeper.make_temp_dir(str(tmp_path)))
+    temp_dir = Path(keeper.temp_path(str(tmp_path)))
+    temp_dir.mkdir()
     (temp_dir / "socket").touch()
     shared = Path(f"/dev/shm/psm_moonpad_{os.getpid()}")
     shared.touch()

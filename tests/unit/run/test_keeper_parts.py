@@ -157,7 +157,8 @@ def test_claims_come_and_go_with_their_folder(tmp_path: Path) -> None:
 
 
 def test_only_our_temporary_directories_are_removed(tmp_path: Path) -> None:
-    made = keeper.make_temp_dir(str(tmp_path))
+    made = keeper.temp_path(str(tmp_path))
+    Path(made).mkdir()
     Path(made, "sub").mkdir()
     Path(made, "sub", "file").touch()
     with socket.socket(socket.AF_UNIX) as left:
