@@ -7,6 +7,7 @@ import shutil
 import socket
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -29,7 +30,7 @@ class World:
         keeper.set_process_option(keeper.PR_SET_CHILD_SUBREAPER, 1)
         self.home, self.port = home, port
         self.before = keeper.descendants({os.getpid()})
-        self.places_before = _places()
+        self.ended: set[int] = set()
 
     def sweep(self, settle_s: float | None = None) -> list[str]:
         """What is left after that time, one sentence each. It is removed, so that the next test is not disturbed."""
@@ -54,7 +55,7 @@ class World:
             living = {pid: start for pid, start in keeper.descendants({os.getpid()}).items() if pid not in self.before}
             for pid in [*living, *_zombies()]:
                 with suppress(ChildProcessError):
-                    os.waitpid(pid, os.WNOHANG)
+                    self.ended.add(os.waitpid(pid, os.WNOHANG)[0])
             if not living:
                 living = self._holders()
             if not living or time.monotonic() > until:
@@ -91,27 +92,18 @@ class World:
             *state.rglob("*.part"),
         ]
         # Also those that no file names: of a keeper that was killed before it wrote anything down.
-        found += [path for path in _places() - self.places_before if not _is_used(path)]
+        found += [path for pid, path in _places() if pid in self.ended]
         return [path for path in dict.fromkeys(found) if path.exists()]
 
 
-def _places() -> set[Path]:
-    """The cgroups and temporary directories of all runs of this user."""
-    own = f"moonpad-{os.getuid()}-*"
+def _places() -> Iterator[tuple[int, Path]]:
+    """The cgroup and the temporary directory of every run of this user, each with its keeper's pid."""
     above = keeper.own_cgroup()
-    return {*Path("/tmp").glob(own), *(Path(above).glob(own) if above else ())}
-
-
-def _is_used(place: Path) -> bool:
-    """By a run that is none of this test's: a cgroup is called after its keeper, a directory is the engine's TMPDIR."""
-    if place.parent != Path("/tmp"):
-        return keeper.stat_of(int(place.name.rpartition("-")[2])) is not None
-    setting = b"TMPDIR=" + bytes(place) + b"\0"
-    for pid in _pids():
-        with suppress(OSError):
-            if setting in Path(f"/proc/{pid}/environ").read_bytes():
-                return True
-    return False
+    for folder in (Path("/tmp"), *((Path(above),) if above else ())):
+        for path in folder.glob(f"moonpad-{os.getuid()}-*"):
+            pid = path.name.split("-")[2]
+            if pid.isdigit():
+                yield int(pid), path
 
 
 def _pids() -> list[int]:

@@ -143,7 +143,7 @@ KILLS = {"up": kill_up, "keeper": kill_keeper, "controller": kill_controller}
 
 @pytest.mark.parametrize(
     ("program", "number"),
-    [("up", 20), ("keeper", 12), ("controller", 4)],
+    [("up", 20), ("keeper", 13), ("controller", 4)],
     ids=lambda value: str(value),
 )
 def test_killed_at_a_write(moonpad: Moonpad, fake_spec: Path, program: str, number: int) -> None:

@@ -300,7 +300,7 @@ def remove_shared_memory(paths: set[str]) -> list[str]:
 
 def temp_path(base: str) -> str:
     """Of a directory of the run's own; it is short: ZeroMQ puts sockets there, whose paths may have 107 bytes."""
-    return os.path.join(base, f"{TEMP_PREFIX}{os.getuid()}-{os.urandom(4).hex()}")
+    return os.path.join(base, f"{TEMP_PREFIX}{os.getuid()}-{os.getpid()}-{os.urandom(2).hex()}")
 
 
 def remove_temp_dir(path: str) -> int:
@@ -752,7 +752,7 @@ class Control:
             self.listener.bind("control.sock")  # in the run folder: its whole path may be longer than a socket's
         finally:
             os.umask(before)
-        self.listener.listen(CLIENTS)
+        self.listener.listen()
         self.listener.setblocking(False)
         loop.selector.register(self.listener, selectors.EVENT_READ, self._accept)
 
