@@ -194,14 +194,22 @@ PIDFD_INFO_EXIT = 1 << 3
 
 def exit_status(handle: int, pid: int) -> int | None:
     """The wait status of a process that has ended, whoever its parent is; None where nobody says it any more."""
+    status = _collected_status(handle)
+    if status is None:
+        fields = _stat_fields(pid)
+        status = int(fields[49]) if fields and fields[0] in (b"Z", b"X") and len(fields) > 49 else None
+    # Its parent may have collected it between the two questions, of which each has an answer on one side of that.
+    return _collected_status(handle) if status is None else status
+
+
+def _collected_status(handle: int) -> int | None:
     info = bytearray(64)
     struct.pack_into("Q", info, 0, PIDFD_INFO_EXIT)
     with contextlib.suppress(OSError):
         fcntl.ioctl(handle, PIDFD_GET_INFO, info)
         if struct.unpack_from("Q", info, 0)[0] & PIDFD_INFO_EXIT:
             return int(struct.unpack_from("i", info, 60)[0])
-    fields = _stat_fields(pid)
-    return int(fields[49]) if fields and fields[0] in (b"Z", b"X") and len(fields) > 49 else None
+    return None
 
 
 def describe_status(status: int | None) -> str:
@@ -949,6 +957,11 @@ class Keeper:
         lost = [path for path, seen in self.shared_made.items() if abs(self.loss_seen - seen) <= SHARED_CLAIM_S]
         self.shared |= held_by_nobody(lost)
 
+    @property
+    def lost(self) -> str:
+        """Which process the engine cannot do without any more, while it is given time to end by itself."""
+        return self.mourned[1] if self.mourned else ""
+
     def snapshot(self, living: dict[int, int]) -> None:
         """`keeper.json`, where anything in it has changed."""
         own = stat_of(os.getpid())
@@ -960,6 +973,7 @@ class Keeper:
             "keeper": {"pid": os.getpid(), "start": own[1] if own else 0},
             "controller": {"pid": self.controller[0], "start": self.controller[1]} if self.controller else None,
             "generation": self.generation,
+            "lost": self.lost,
             "roots": [{"name": name, "pid": pid, "start": start} for pid, (name, start) in self.roots.items()],
             "owned": [
                 {"pid": pid, "start": start, "title": self.titles.get((pid, start), "")}
@@ -1082,6 +1096,7 @@ class Keeper:
                 "because": self.because,
                 "generation": self.generation,
                 "ready": self.ready_generation == self.generation,
+                "lost": self.lost,
                 "controller": {"pid": self.controller[0], "start": self.controller[1]} if self.controller else None,
             }
             return {"ok": True, "pid": os.getpid(), **status}

@@ -86,7 +86,8 @@ def _word_of_keeper(folder: RunFolder) -> dict[str, Any]:
         said = tell(folder, "status", timeout_s=KEEPER_TIMEOUT_S)
     except ContactLost:
         return {}
-    return {name: said[name] for name in ("state", "because", "generation", "ready", "controller") if name in said}
+    known = ("state", "because", "generation", "ready", "lost", "controller")
+    return {name: said[name] for name in known if name in said}
 
 
 def _kept(folder: RunFolder, recorded: dict[str, Any], endpoint: Endpoint | None) -> Truth:
@@ -95,6 +96,8 @@ def _kept(folder: RunFolder, recorded: dict[str, Any], endpoint: Endpoint | None
     controller_pid = _controller_pid(folder, recorded, word)
     current = word if word is not None and word.generation == recorded["generation"] else None
     match recorded["state"]:
+        case "running" if recorded["lost"]:
+            state, because = State.FAILED, f"is being stopped: {_count(owned)} left, {recorded['lost']}"
         case "running":
             state, because = _running(folder, recorded, current, controller_pid is not None, endpoint)
         case "waiting":
@@ -110,7 +113,7 @@ def _kept(folder: RunFolder, recorded: dict[str, Any], endpoint: Endpoint | None
         controller_pid=controller_pid,
         stable=current is not None and current.stable and state is State.READY,
         restarts=max(int(recorded["generation"]) - 1, word.restarts if word else 0),
-        stopping=recorded["state"] in ("stopping", *FINAL),
+        stopping=recorded["state"] in ("stopping", *FINAL) or bool(recorded["lost"]),
     )
 
 
@@ -187,8 +190,11 @@ def _ending(recorded: dict[str, Any], owned: dict[int, int]) -> tuple[State, str
     state = State.STOPPED if because.startswith(ASKED_TO_STOP) else State.FAILED
     if recorded["state"] in FINAL and not owned:
         return State(recorded["state"]), because
-    left = f"{len(owned)} process{'es' * (len(owned) != 1)} left"
-    return state, f"is being stopped: {left}, {because}"
+    return state, f"is being stopped: {_count(owned)} left, {because}"
+
+
+def _count(owned: dict[int, int]) -> str:
+    return f"{len(owned)} process{'es' * (len(owned) != 1)}"
 
 
 # --- a keeper that has gone ------------------------------------------------------------------------------------------

@@ -43,6 +43,7 @@ def read_keeper(document: dict[str, Any]) -> dict[str, Any]:
         "because": "",
         "controller": None,
         "generation": 1,
+        "lost": "",
         "temp_dir": "",
         "cgroup": "",
         "shared_memory": [],

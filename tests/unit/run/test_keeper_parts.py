@@ -174,6 +174,14 @@ def test_only_our_temporary_directories_are_removed(tmp_path: Path) -> None:
     assert not Path(made).exists()
 
 
+def test_a_status_collected_between_two_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before its parent collects it the kernel's pidfd says nothing, after that /proc does."""
+    answers = iter([None, signal.SIGKILL.value])
+    monkeypatch.setattr(keeper, "_collected_status", lambda handle: next(answers))
+    monkeypatch.setattr(keeper, "_stat_fields", lambda pid: None)
+    assert keeper.exit_status(0, 1) == signal.SIGKILL
+
+
 def test_semaphores_are_known_by_their_inode() -> None:
     """What sem_open(3) has mapped bears another name in /proc/PID/maps, which is gone."""
     script = (

@@ -123,6 +123,15 @@ def test_the_controller_is_believed(engine: dict[str, int], health: Callable[[An
     assert (found.stable, found.restarts, found.engine_pid) == (True, 2, engine["pid"])
 
 
+def test_a_lost_process_is_no_longer_ready(engine: dict[str, int]) -> None:
+    """`/health` may answer 200 still; its keeper has seen what died, and stops the rest in a moment."""
+    folder = run(owned=[engine], lost="VLLM::Worker_TP0 (pid 7) died: SIGKILL")
+    says(folder, "ready", stable=True)
+    found = at(folder)
+    wanted = "is being stopped: 1 process left, VLLM::Worker_TP0 (pid 7) died: SIGKILL"
+    assert (found.state, found.because, found.stopping) == (State.FAILED, wanted, True)
+
+
 @pytest.mark.parametrize(("answer", "why"), [(REFUSED, "Connection refused"), (UNWELL, "503")])
 def test_ready_is_what_answers_now(answer: Answer, why: str, health: Callable[[Answer], None]) -> None:
     folder = run()
