@@ -88,7 +88,7 @@ class Controller:
         """What the keeper says of itself where its file may be old: a full disk keeps it from writing. Not asked
         without need, since each question wakes it."""
         old = int(recorded["generation"]) < self._generation
-        doubt = self._start_told or (self._attendance is not None and self._attendance.nobody_there)
+        doubt = self._attendance is None or self._start_told or self._attendance.nobody_there
         if old or doubt:
             try:
                 self._seen = {**recorded, **self._world.tell(self._folder, "status")}
@@ -137,7 +137,8 @@ class Controller:
         left_s = self._decision.due_s - self._world.clock()
         if left_s > 0:
             return min(left_s, WAITING_POLL_S)
-        self._start_told = self._tell("start") or self._start_told
+        self._tell("start")
+        self._start_told = True  # also where the answer was lost, or it had been told before: it is asked from now on
         return STOPPING_POLL_S
 
     def _recalled(self) -> Decision | None:

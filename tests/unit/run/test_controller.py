@@ -581,6 +581,21 @@ def test_a_keeper_that_cannot_write_is_asked(rig: Rig) -> None:
     assert rig.written.generation == 2
 
 
+def test_a_new_controller_asks_a_keeper_that_cannot_write(rig: Rig) -> None:
+    """The same, and the controller that has started the next generation is killed at once (state machine, seed 43)."""
+    rig.engine = lambda generation: Engine(dies_at_s=60.0) if generation == 1 else Engine()
+    rig.prepare(POLICY)
+    rig.run(50.0)
+    while rig.generation == 1:
+        rig.writes_keeper_json = rig.state != "waiting"
+        rig.run(rig.now - 1000.0 + 0.1)
+    assert json.loads((rig.folder.path / "keeper.json").read_text())["state"] == "waiting"
+    rig.alive = None
+    rig.run(150.0)
+    assert rig.told_words == ["ready", "start", "ready"]
+    assert rig.written.generation == 2
+
+
 def test_a_token_of_an_engine_that_has_died_since_is_not_ready(rig: Rig) -> None:
     """The keeper knows of its death, and its file does not say so yet."""
     rig.prepare(POLICY)
