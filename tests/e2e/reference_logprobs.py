@@ -1,12 +1,13 @@
 """Run in the engine's environment: what transformers, which shares no code with vLLM's model, says of the same tokens.
 
-Reads {"checkpoint", "prompts": [[token id, …], …]}; writes for every prompt the log-probability of each token after the
-first, the most likely token at each position, in float32.
+Reads {"checkpoint", "prompts": [[token id, …], …], "logits_to"?: a folder}; writes for every prompt the log-probability
+of each token after the first and the most likely token at each position, in float32, its logits as `0.npy` …
 """
 
 import json
 import sys
 
+import numpy
 import torch
 from transformers import DeepseekV3Config, DeepseekV3ForCausalLM
 
@@ -17,9 +18,12 @@ def main() -> None:
         config = DeepseekV3Config(**{**json.load(file), "model_type": "deepseek_v3"})
     model = DeepseekV3ForCausalLM.from_pretrained(job["checkpoint"], config=config, dtype=torch.float32).eval()
     answers = []
-    for prompt in job["prompts"]:
+    for number, prompt in enumerate(job["prompts"]):
         with torch.no_grad():
-            scores = model(torch.tensor([prompt])).logits[0].float().log_softmax(-1)
+            logits = model(torch.tensor([prompt])).logits[0].float()
+        if folder := job.get("logits_to"):
+            numpy.save(f"{folder}/{number}.npy", logits.numpy())
+        scores = logits.log_softmax(-1)
         following = torch.tensor(prompt[1:])
         answers.append(
             {

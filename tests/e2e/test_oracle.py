@@ -1,0 +1,78 @@
+"""The oracle (tests/oracle) against what shares no line with it: transformers, torch and compressed-tensors in the
+engine's environment, and the real vLLM."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.e2e.conftest import CHECKPOINT, Served, in_engine
+from tests.e2e.test_numerics import ask
+from tests.oracle.model import Model
+from tests.oracle.weights import Array, fp8_e4m3, int4_groups
+from training.kimi_k2_tiny.chats import scoring_chats
+from training.kimi_k2_tiny.rendering import render, render_answer
+
+RELATIVE = 1e-4
+AGREEMENT = 0.995
+POSITIONS = 2000
+
+
+@cache
+def oracle() -> Model:
+    return Model.of(CHECKPOINT)
+
+
+def test_logits_are_those_of_transformers(engine_python: Path, tmp_path: Path) -> None:
+    """Any tokens will do, so they are drawn: what is right on nonsense is right on chats."""
+    rng = np.random.default_rng(5)
+    texts = [rng.integers(0, 1024, length).tolist() for length in (1, 2, 65, 500)]
+    script = Path(__file__).with_name("reference_logprobs.py")
+    job = {"checkpoint": str(CHECKPOINT), "prompts": texts, "logits_to": str(tmp_path)}
+    in_engine(engine_python, script, job)
+    for number, tokens in enumerate(texts):
+        wanted: Array = np.load(tmp_path / f"{number}.npy")
+        found = oracle().logits(tokens)
+        difference = np.abs(found - wanted).max() / np.abs(wanted).max()
+        print(len(tokens), difference)
+        assert difference <= RELATIVE
+
+
+def test_stored_numbers_are_those_of_the_libraries(engine_python: Path) -> None:
+    rng = np.random.default_rng(6)
+    codes = np.arange(256, dtype=np.uint8).reshape(16, 16)
+    packed = rng.integers(-(2**31), 2**31, (12, 16)).astype(np.int32)
+    scale = rng.normal(size=(12, 4)).astype(np.float32)
+    job = {"fp8": codes.tolist(), "int4": {"packed": packed.tolist(), "scale": scale.tolist()}}
+    found = in_engine(engine_python, Path(__file__).with_name("reference_formats.py"), job)
+    assert np.array_equal(np.array(found["fp8"], float), fp8_e4m3(codes), equal_nan=True)
+    assert np.allclose(found["int4"], int4_groups(packed, scale), rtol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def chats(served: Served) -> list[list[int]]:
+    """Whole chats of every kind, the right answer included, until there are enough positions."""
+    found: list[list[int]] = []
+    for chat in scoring_chats(3, 64):
+        body = {"prompt": render(chat.messages, chat.tools) + render_answer(chat.answer), "add_special_tokens": False}
+        found.append(ask(served.base_url.removesuffix("/v1"), "/tokenize", body)["tokens"])
+        if sum(map(len, found)) >= POSITIONS + len(found):
+            break
+    return found
+
+
+def test_the_engine_finds_the_same_token_most_likely(served: Served, chats: list[list[int]]) -> None:
+    same = total = 0
+    for tokens in chats:
+        body = {"model": served.model, "prompt": tokens, "max_tokens": 1, "temperature": 0, "prompt_logprobs": 1}
+        rows = ask(served.base_url, "/completions", body)["choices"][0]["prompt_logprobs"][1:]
+        first = [next(int(token) for token, one in row.items() if one["rank"] == 1) for row in rows]
+        wanted = oracle().logits(tokens).argmax(axis=-1)[:-1]
+        same += int((wanted == np.array(first)).sum())
+        total += len(first)
+    print(f"{same} of {total}")
+    assert total >= POSITIONS
+    assert same >= AGREEMENT * total

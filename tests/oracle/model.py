@@ -1,0 +1,96 @@
+"""One forward pass of Kimi-K2's architecture in float64, from token ids to logits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.oracle import attention
+from tests.oracle.attention import Attend, attend
+from tests.oracle.experts import gated, mixture
+from tests.oracle.rotary import rotate, softmax_scale
+from tests.oracle.weights import Array, fp8_blocks, int4_groups, read_safetensors
+
+
+class Model:
+    """`absorbed`: attention as decoding does it; `attend`: in one piece, or spread over ranks (attention.py)."""
+
+    def __init__(
+        self, config: dict[str, Any], tensors: dict[str, Array], *, absorbed: bool = False, attend: Attend = attend
+    ) -> None:
+        self.config, self.absorbed, self.attend = config, absorbed, attend
+        self.weights = dequantised(tensors)
+
+    @classmethod
+    def of(cls, folder: Path, *, absorbed: bool = False, attend: Attend = attend) -> Model:
+        tensors: dict[str, Array] = {}
+        for path in sorted(folder.glob("*.safetensors")):
+            tensors |= read_safetensors(path)
+        return cls(json.loads((folder / "config.json").read_text()), tensors, absorbed=absorbed, attend=attend)
+
+    def logits(self, tokens: list[int]) -> Array:
+        """[tokens, vocabulary]."""
+        x = self.weights["model.embed_tokens.weight"][tokens]
+        for layer in range(self.config["num_hidden_layers"]):
+            own = below(self.weights, f"model.layers.{layer}.")
+            x = x + self._attention(self._norm(x, own["input_layernorm.weight"]), below(own, "self_attn."))
+            x = x + self._feed_forward(layer, self._norm(x, own["post_attention_layernorm.weight"]), below(own, "mlp."))
+        x = self._norm(x, self.weights["model.norm.weight"])
+        return x @ self.weights["lm_head.weight"].T
+
+    def logprobs(self, tokens: list[int]) -> Array:
+        """[tokens, vocabulary]."""
+        logits = self.logits(tokens)
+        shifted = logits - logits.max(axis=-1, keepdims=True)
+        return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+    def _norm(self, x: Array, weight: Array) -> Array:
+        """RMSNorm (arXiv:1910.07467)."""
+        return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + self.config["rms_norm_eps"]) * weight
+
+    def _attention(self, x: Array, own: dict[str, Array]) -> Array:
+        config, heads = self.config, self.config["num_attention_heads"]
+        nope, rank = config["qk_nope_head_dim"], config["kv_lora_rank"]
+        positions, scale = np.arange(len(x), dtype=np.float64), softmax_scale(config)
+
+        queries = self._norm(x @ own["q_a_proj.weight"].T, own["q_a_layernorm.weight"]) @ own["q_b_proj.weight"].T
+        queries = queries.reshape(len(x), heads, -1)
+        queries = np.concatenate([queries[..., :nope], rotate(queries[..., nope:], positions, config)], axis=-1)
+
+        compressed = x @ own["kv_a_proj_with_mqa.weight"].T
+        latent = self._norm(compressed[:, :rank], own["kv_a_layernorm.weight"])
+        key_rope = rotate(compressed[:, rank:], positions, config)
+        up = own["kv_b_proj.weight"].reshape(heads, -1, rank)
+
+        if self.absorbed:
+            outputs = self.attend(*attention.absorbed(latent, key_rope, up, queries, nope), scale)
+            outputs = attention.unabsorb(outputs, up, nope)
+        else:
+            outputs = self.attend(queries, *attention.plain(latent, key_rope, up, nope), scale)
+        return outputs.reshape(len(x), -1) @ own["o_proj.weight"].T
+
+    def _feed_forward(self, layer: int, x: Array, own: dict[str, Array]) -> Array:
+        if layer >= self.config["first_k_dense_replace"]:
+            return mixture(x, own, self.config)
+        return gated(x, *(own[f"{part}_proj.weight"] for part in ("gate", "up", "down")))
+
+
+def below(weights: dict[str, Array], prefix: str) -> dict[str, Array]:
+    return {name.removeprefix(prefix): value for name, value in weights.items() if name.startswith(prefix)}
+
+
+def dequantised(tensors: dict[str, Array]) -> dict[str, Array]:
+    """Every weight in float64 under its plain name, whatever it was stored as."""
+    found = {}
+    for name, value in tensors.items():
+        base = name.removesuffix("_packed")
+        if name.endswith("_packed"):
+            found[base] = int4_groups(value, tensors[f"{base}_scale"])
+        elif f"{name}_scale_inv" in tensors:
+            found[name] = fp8_blocks(value, tensors[f"{name}_scale_inv"])
+        elif not name.endswith(("_scale", "_scale_inv", "_shape")):
+            found[name] = value.astype(np.float64)
+    return found
