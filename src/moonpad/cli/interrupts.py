@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 
 NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -20,12 +21,19 @@ class Interrupts:
 
     def __init__(self) -> None:
         self._lost: KeyboardInterrupt | None = None
+        self._unraisable = sys.unraisablehook
+        sys.unraisablehook = self._swallowed
         for number in NUMBERS:
             signal.signal(number, self._interrupt)
 
     def _interrupt(self, number: int, frame: object) -> None:
         self._lost = Terminated() if number == signal.SIGTERM else KeyboardInterrupt()
         raise self._lost
+
+    def _swallowed(self, what: sys.UnraisableHookArgs) -> None:
+        """What an extension module drops is printed with a traceback; ours is not lost, so nobody need read of it."""
+        if not issubclass(what.exc_type, KeyboardInterrupt):
+            self._unraisable(what)
 
     def raise_lost(self) -> None:
         """

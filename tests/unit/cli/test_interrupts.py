@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -16,7 +17,9 @@ from moonpad.cli.interrupts import NUMBERS, Interrupts, Terminated
 @pytest.fixture(autouse=True)
 def _handlers_as_before() -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in NUMBERS}
+    hook = sys.unraisablehook
     yield
+    sys.unraisablehook = hook
     for number, handler in before.items():
         signal.signal(number, handler)
 
@@ -59,3 +62,22 @@ def test_interrupted_while_an_error_is_printed(
     monkeypatch.setattr(output, "print_error", interrupted)
     assert main.run(["plan", "no-such-model"]) == 130
     assert capsys.readouterr().err.strip() == "moonpad: interrupted"
+
+
+def test_a_swallowed_signal_prints_no_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    """Found by the state machine, seed 8: "Exception ignored in", of a signal that pydantic has swallowed."""
+
+    class Swallows:
+        def __init__(self, kind: type[BaseException]) -> None:
+            self.kind = kind
+
+        def __del__(self) -> None:
+            raise self.kind
+
+    seen: list[type[BaseException]] = []
+    sys.unraisablehook = lambda what: seen.append(what.exc_type)
+    Interrupts()
+    Swallows(KeyboardInterrupt)
+    Swallows(ValueError)
+    assert seen == [ValueError], "anything else is still told"
+    assert capsys.readouterr().err == ""
