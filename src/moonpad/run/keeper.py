@@ -242,10 +242,17 @@ def shared_memory_of(pids: dict[int, int]) -> set[str]:
                 inodes[os.stat(path).st_ino] = path
     found: set[str] = set()
     for pid in pids if inodes else ():
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/maps") as maps:
-            for line in maps:
-                if " /dev/shm/" in line and (path := inodes.get(int(line.split(None, 5)[4]), "")):
-                    found.add(path)
+        found |= {inodes[inode] for inode in mapped_inodes(pid) if inode in inodes}
+    return found
+
+
+def mapped_inodes(pid: int) -> set[int]:
+    """Of the files in /dev/shm that the process has mapped."""
+    found: set[int] = set()
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/maps") as maps:
+        for line in maps:  # one by one: what was read of a process that ends meanwhile counts
+            if " /dev/shm/" in line:
+                found.add(int(line.split(None, 5)[4]))
     return found
 
 
@@ -285,10 +292,8 @@ def held_by_nobody(paths: list[str]) -> set[str]:
     for name in os.listdir("/proc") if inodes else ():
         if not name.isdigit():
             continue
-        with contextlib.suppress(OSError), open(f"/proc/{name}/maps") as maps:
-            for line in maps:
-                if " /dev/shm/" in line:
-                    inodes.pop(int(line.split(None, 5)[4]), None)
+        for inode in mapped_inodes(int(name)):
+            inodes.pop(inode, None)
         for link in glob.glob(f"/proc/{name}/fd/*"):
             with contextlib.suppress(OSError):
                 inodes.pop(os.stat(link).st_ino, None)
