@@ -12,6 +12,7 @@ from pathlib import Path
 LABEL = "moonpad-test"
 SHARED_MEMORY = Path("/dev/shm")
 ROOM_BYTES = 8 << 30
+ATTEMPTS = 20
 
 
 @functools.cache
@@ -33,6 +34,22 @@ def mount_tmpfs(where: Path, size: int, mode: str = "1777") -> None:
 def remount_tmpfs(where: Path, option: str) -> None:
     # With its source named, `mount` does not repeat the owner that it reads, an id that is unknown in a namespace.
     subprocess.run(("mount", "-o", f"remount,{option}", LABEL, str(where)), check=True)
+
+
+def leave_free(where: Path, free_bytes: int) -> None:
+    """Makes a tmpfs as small as what it holds and this much more, and does so again where others wrote meanwhile."""
+    for attempt in range(ATTEMPTS):
+        seen = os.statvfs(where)
+        used = max(1, seen.f_blocks - seen.f_bfree) * seen.f_frsize  # 0 would be: no limit
+        try:
+            remount_tmpfs(where, f"size={used + free_bytes}")
+        except subprocess.CalledProcessError:  # it holds more than that by now
+            if attempt + 1 == ATTEMPTS:
+                raise
+            continue
+        seen = os.statvfs(where)
+        if seen.f_bavail * seen.f_frsize <= free_bytes:
+            return
 
 
 def unmount(where: Path) -> None:

@@ -38,7 +38,7 @@ from tests.faults.helpers import (
     streams,
     wait_until,
 )
-from tests.faults.mounts import mount_tmpfs, own_mounts, remount_tmpfs
+from tests.faults.mounts import leave_free, mount_tmpfs, own_mounts, remount_tmpfs
 from tests.faults.streaming_server import Script, answer, streaming_server
 
 ROOMY = 2 << 30
@@ -58,10 +58,7 @@ class Disk:
 
     def leave(self, free_bytes: int) -> None:
         """That much is free from now on. Where others write meanwhile, less."""
-        while self.free_bytes > free_bytes:
-            seen = os.statvfs(self.path)
-            used = (seen.f_blocks - seen.f_bfree) * seen.f_frsize
-            remount_tmpfs(self.path, f"size={used + free_bytes}")
+        leave_free(self.path, free_bytes)
 
     def fill(self) -> None:
         """Not one page is free."""
