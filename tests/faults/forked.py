@@ -18,6 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cyclopts.argument import Argument
+
 IMPORTED = (
     *(f"moonpad.cli.{verb}" for verb in ("main", "up", "status", "down", "logs", "bench", "output", "start_display")),
     *(
@@ -49,6 +51,21 @@ def import_moonpad() -> None:
     """So that no child has to. What a verb imports besides, its child imports."""
     for name in IMPORTED:
         importlib.import_module(name)
+    Argument.validate = _validate_without_pydantic  # type: ignore[method-assign]
+
+
+_validate = Argument.validate
+
+
+def _validate_without_pydantic(self: Argument, value: object) -> object:
+    """A fresh command has no pydantic yet when it reads its words, so cyclopts leaves it out. Here it would ask it for
+    each word, and pydantic swallows a Ctrl-C (`Interrupts`) before there is anything that hears it."""
+    pydantic = sys.modules["pydantic"]
+    try:
+        del sys.modules["pydantic"]
+        return _validate(self, value)
+    finally:
+        sys.modules["pydantic"] = pydantic
 
 
 @dataclass(frozen=True, slots=True)
