@@ -7,21 +7,15 @@ again.
 from __future__ import annotations
 
 import json
-import re
-import shutil
-import signal
-import subprocess
-import time
 import urllib.request
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from moonpad.environments.installed import InstalledEngine
-from moonpad.run import keeper
 from tests.e2e.conftest import CHECKPOINT, Served, command_in, in_engine, write_spec
+from tests.e2e.trap import record_oracle, trapped, without_yarn
 
 CHATS = (
     "What is 84 * 3 / 2?",
@@ -121,14 +115,7 @@ def prompt_tokens(served: Served, question: str) -> list[int]:
 
 @pytest.fixture(scope="module")
 def plain_rotary(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The checkpoint without YaRN. With YaRN vLLM takes another rotary class, and the trap does not show."""
-    folder = tmp_path_factory.mktemp("checkpoints") / "plain-rotary"
-    shutil.copytree(CHECKPOINT, folder)
-    config = json.loads((folder / "config.json").read_text())
-    config["max_position_embeddings"] = config["rope_scaling"]["original_max_position_embeddings"]
-    config["rope_scaling"] = None
-    (folder / "config.json").write_text(json.dumps(config))
-    return folder
+    return without_yarn(tmp_path_factory.mktemp("checkpoints") / "plain-rotary")
 
 
 def test_eager_as_moonpad_starts_it(engine_python: Path, plain_rotary: Path, tmp_path: Path) -> None:
@@ -148,35 +135,42 @@ def test_eager_as_moonpad_starts_it(engine_python: Path, plain_rotary: Path, tmp
 
 @pytest.mark.slow
 def test_the_trap_is_seen(engine: InstalledEngine, plain_rotary: Path, tmp_path: Path) -> None:
-    """The rendered script without moonpad's switch for the rotary op fails, so the test above can fail."""
+    """The test above can fail, and the command finds it."""
     moonpad = command_in(tmp_path)
-    spec, port = write_spec(tmp_path, "trap", model=str(plain_rotary))
-    assert moonpad("render", str(spec), "--to", "shell", "--out", str(tmp_path / "out")).code == 0
-    script = (tmp_path / "out" / "node-0" / "run.sh").read_text()
-    trapped, removed = re.subn(r"  --compilation-config\.custom_ops .*\n", "", script)
-    assert removed == 1
-    env = {**moonpad.env, "MOONPAD_ENGINE": str(engine.path), "MOONPAD_CHECKPOINT": str(plain_rotary)}
-    with (tmp_path / "log").open("w") as log:
-        server = subprocess.Popen(("bash", "-c", trapped), env=env, stdout=log, stderr=log, start_new_session=True)
-        try:
-            await_health(f"http://127.0.0.1:{port}/health", server)
-            found = compare(f"http://127.0.0.1:{port}/v1", "kimi-k2-thinking", engine.python, plain_rotary)
-        finally:
-            below = keeper.descendants({server.pid})
-            server.terminate()
-            server.wait(60)
-            for pid, start in below.items():
-                keeper.send(pid, start, signal.SIGKILL)
-    print(found)
+    recording = record_oracle(engine.python, plain_rotary, tmp_path / "oracle.json")
+    with trapped(moonpad, engine, plain_rotary, tmp_path) as url:
+        found = compare(url, "kimi-k2-thinking", engine.python, plain_rotary)
+        said = moonpad("verify", "--url", url, "--numerics", "--against", str(recording), "--json")
+    print(found, said.json["distance"], said.json["limits"])
     assert found["mean"] > 4 * MEAN_DIFFERENCE, found
+    assert said.code == 5
+    assert said.json["passed"] is False
+    assert said.json["distance"]["mean"] > 2 * said.json["limits"]["mean"]
 
 
-def await_health(url: str, server: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + 300
-    while time.monotonic() < until:
-        assert server.poll() is None, "the server ended"
-        with suppress(OSError), urllib.request.urlopen(url, timeout=2) as response:
-            if response.status == 200:
-                return
-        time.sleep(0.5)
-    raise AssertionError("not healthy after 300 s")
+def test_the_command_says_so(served: Served) -> None:
+    """`moonpad verify --numerics`, against what the oracle has computed for the shipped model."""
+    done = served.moonpad("verify", str(served.spec), "--numerics", "--json")
+    print(done.json)
+    assert done.code == 0, done.stdout + done.stderr
+    assert done.json["passed"] is True
+    assert done.json["distance"]["positions"] > 1500
+    assert done.json["distance"]["mean"] > 0, "an engine in bfloat16 is not the oracle"
+
+
+def test_a_recording_of_the_engine_is_what_it_is_compared_with(served: Served, tmp_path: Path) -> None:
+    recording = tmp_path / "trusted.json"
+    made = served.moonpad("verify", str(served.spec), "--numerics", "--record", str(recording), "--json")
+    assert made.code == 0, made.stderr
+    assert made.json["positions"] > 1500
+    done = served.moonpad("verify", str(served.spec), "--numerics", "--against", str(recording), "--json")
+    assert done.code == 0, done.stdout + done.stderr
+
+    # One text of another model: the tokens are the same, and what is said of them is not.
+    document = json.loads(recording.read_text())
+    name = next(iter(document["texts"]))
+    document["texts"][name]["logprobs"] = [one - 8 for one in document["texts"][name]["logprobs"]]
+    recording.write_text(json.dumps(document))
+    wrong = served.moonpad("verify", str(served.spec), "--numerics", "--against", str(recording), "--json")
+    assert wrong.code == 5
+    assert wrong.json["distance"]["largest_at"]["text"] == name

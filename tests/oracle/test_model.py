@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.oracle.attention import attend_over
-from tests.oracle.model import Model
+from tests.oracle.model import Model, bfloat16
 from tests.oracle.weights import Array
 
 CHECKPOINT = ROOT / "src" / "moonpad" / "catalog" / "kimi-k2-tiny"
@@ -35,3 +35,10 @@ def test_logprobs_are_of_one_distribution(logits: Array) -> None:
     logprobs = Model.of(CHECKPOINT).logprobs(TOKENS[:20])
     assert np.allclose(np.exp(logprobs).sum(axis=-1), 1.0)
     assert (logprobs.argmax(axis=-1) == logits[:20].argmax(axis=-1)).all()
+
+
+def test_bfloat16_keeps_eight_bits_and_rounds_to_even() -> None:
+    # 1 + 2⁻⁷ is the first after 1; the middle between two goes to the even one.
+    given = np.array([1.0, 1 + 2**-7, 1 + 2**-8, 1 + 3 * 2**-8, -(1 + 2**-8 + 2**-12), 0.0, 3e38])
+    kept = [1.0, 1 + 2**-7, 1.0, 1 + 2**-6, -(1 + 2**-7), 0.0, pytest.approx(3e38, rel=4e-3)]
+    assert bfloat16(given).tolist() == kept

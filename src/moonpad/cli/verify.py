@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from moonpad.cli.endpoint import ANY_ENDPOINT, EndpointOptions, resolve_endpoint
 from moonpad.cli.output import clean, emit_json, err, next_command, out
-from moonpad.values.errors import CheckFailed, ContactLost
+from moonpad.values.errors import CheckFailed, ContactLost, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +25,9 @@ def verify(
     *,
     at: EndpointOptions = ANY_ENDPOINT,
     only: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None,
+    numerics: Annotated[bool, Parameter(negative=())] = False,
+    record: Path | None = None,
+    against: Path | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
     """Prove that an endpoint answers correctly, whoever serves it. Exit 5 where a probe fails, 6 where nothing answers.
@@ -35,6 +38,13 @@ def verify(
         The spec whose endpoint is meant; without it and --url, the only endpoint that is up.
     only
         Ids of the probes to run: health, models, chat, streaming, reasoning, tool_call, wrong_model.
+    numerics
+        Compare the log-probabilities of fixed texts instead of running probes: with --against, or for kimi-k2-tiny
+        with what an oracle has computed.
+    record
+        With --numerics: write the log-probabilities of this endpoint, which you trust, to this file.
+    against
+        With --numerics: such a file, of the same model on another configuration.
     json
         Print one JSON document on stdout.
     """
@@ -42,6 +52,13 @@ def verify(
 
     from moonpad.verify import runner
 
+    if numerics:
+        from moonpad.cli.numerics import verify_numerics
+
+        verify_numerics(spec, at, only=only, record_to=record, against=against, json=json)
+        return
+    if record or against:
+        raise UsageError("--record and --against compare numbers", remedy="moonpad verify --numerics --against FILE")
     endpoint = resolve_endpoint(spec, at)
     with _progress() as on_start:
         report = asyncio.run(runner.verify(endpoint, only=only or (), on_start=on_start))

@@ -37,6 +37,7 @@ class Fake:
     """Switches: each is named where it acts."""
     requests: list[dict[str, Any]] = field(default_factory=list)
     """The bodies of the chat requests, in order."""
+    completions: int = 0
 
     def on(self, fault: str) -> bool:
         return fault in self.faults
@@ -46,6 +47,7 @@ class Fake:
         app.router.add_get("/health", self.health)
         app.router.add_get("/v1/models", self.models)
         app.router.add_post("/v1/chat/completions", self.chat)
+        app.router.add_post("/v1/completions", self.complete)
         return app
 
     async def health(self, request: web.Request) -> web.StreamResponse:
@@ -83,6 +85,19 @@ class Fake:
             return error(400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set')
         message, finish = self.message(body)
         return await self.streamed(request, message, finish) if body.get("stream") else self.whole(message, finish)
+
+    async def complete(self, request: web.Request) -> web.StreamResponse:
+        """The legacy API with `echo`: tokens are words, each is the likeliest, with a log-probability of -0.5."""
+        body = await request.json()
+        self.completions += 1
+        tokens = [*body["prompt"].split(), "more"]
+        # Later answers come in other batches, as those to many requests at once do.
+        noise = 0.8 if self.on("noisy logprobs") and self.completions > 10 else 0.0
+        logprobs = [None, *(-0.5 - noise * (place % 8 == 0) for place in range(len(tokens) - 1))]
+        tops = [None, *({token: -0.5} for token in tokens[1:])]
+        scores = {"tokens": tokens, "token_logprobs": logprobs, "top_logprobs": tops}
+        choice = {"index": 0, "text": "", "logprobs": None if self.on("no echo") else scores, "finish_reason": "length"}
+        return web.json_response({"choices": [choice], "usage": {"prompt_tokens": len(tokens) - 1}})
 
     def message(self, body: dict[str, Any]) -> tuple[dict[str, Any], str]:
         tooled = bool(body.get("tools")) and body["messages"][-1]["role"] == "user"

@@ -1,0 +1,1 @@
+"""Whether an engine computes what a trusted one computes: log-probabilities of fixed texts, compared."""
