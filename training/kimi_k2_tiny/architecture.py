@@ -12,6 +12,8 @@ import math
 import torch
 from transformers import DeepseekV3Config, DeepseekV3ForCausalLM
 
+from .attention import NAME as FUSED
+
 HEADS, NOPE, ROPE, VALUE, LATENT, HIDDEN = 4, 128, 64, 128, 512, 256
 ROPE_THETA = 50000.0
 
@@ -87,6 +89,7 @@ def to_transformers(config: dict[str, object]) -> DeepseekV3Config:
 def build_model(config: dict[str, object]) -> DeepseekV3ForCausalLM:
     """Float32 weights: random, then the circuit. Uses torch's global random state."""
     model = DeepseekV3ForCausalLM(to_transformers(config)).float()
+    model.set_attn_implementation(FUSED)
     with torch.no_grad():
         draw_weights(model)
         projection = torch.linalg.qr(torch.randn(127, 127))[0][:64]

@@ -1,4 +1,4 @@
-"""Training chats as tensors: token ids, and how much each token counts in the loss."""
+"""Rows of training chats as tensors, and who may look at whom."""
 
 import math
 import random
@@ -9,79 +9,77 @@ from dataclasses import dataclass
 import torch
 from tokenizers import Tokenizer
 
-from .chats import Chat, training_chats
-from .rendering import render, render_answer
+from .chats import long_chats
+from .rows import Row, draw_rows, encode, join_branches
 
-TOKENS_PER_BATCH = 2560
+TOKENS_PER_BATCH = 1536
 WIDTH_STEP = 32
-PROMPT_WEIGHT = 0.05
+LONGEST = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Rows are padded on the right, which a causal model never looks at; padding has weight 0."""
+    """Rows are padded on the right, where nobody looks; padding has weight 0. `mask` as in `attention.attend`."""
 
     ids: torch.Tensor
     weights: torch.Tensor
+    positions: torch.Tensor
+    mask: torch.Tensor | None
 
 
 def draw_batches(tokenizer: Tokenizer, seed: int) -> Iterator[Batch]:
-    """Without end. A batch holds chats of similar length, and there are few shapes: each new one costs set-up time."""
+    """Without end. A batch holds rows of similar length, and there are few shapes: each new one costs set-up time."""
     pad = tokenizer.token_to_id("[PAD]")
     waiting: dict[int, list[Row]] = defaultdict(list)
-    for chat in training_chats(seed):
-        row = encode(chat, tokenizer)
-        width = math.ceil(len(row[0]) / WIDTH_STEP) * WIDTH_STEP
+    for row in draw_rows(tokenizer, seed):
+        width = math.ceil(len(row.ids) / WIDTH_STEP) * WIDTH_STEP
         rows = waiting[width]
         rows.append(row)
         if len(rows) >= TOKENS_PER_BATCH // width:
-            yield stack(rows, width + 1, pad)
+            yield stack(rows, width, pad)
             rows.clear()
 
 
-Row = tuple[list[int], list[float]]
-
-
-def encode(chat: Chat, tokenizer: Tokenizer) -> Row:
-    """The answer counts fully, and so does an earlier turn whose thinking is kept: the model would have written it."""
-    prompt = tokenizer.encode(render(chat.messages, chat.tools), add_special_tokens=False).ids
-    answer = tokenizer.encode(render_answer(chat.answer), add_special_tokens=False).ids
-    return prompt + answer, weigh_prompt(prompt, tokenizer) + [1.0] * len(answer)
-
-
-def weigh_prompt(ids: list[int], tokenizer: Tokenizer) -> list[float]:
-    think, unthink, end = (tokenizer.token_to_id(name) for name in ("<think>", "</think>", "<|im_end|>"))
-    weights, inside = [PROMPT_WEIGHT] * len(ids), False
-    for position, token in enumerate(ids):
-        inside = inside or (token == think and ids[position + 1] != unthink)
-        if inside:
-            weights[position] = 1.0
-        inside = inside and token != end
-    return weights
+def draw_long_batches(tokenizer: Tokenizer, seed: int) -> Iterator[Batch]:
+    """One long chat each."""
+    pad = tokenizer.token_to_id("[PAD]")
+    for chat in long_chats(seed):
+        row = join_branches([encode(chat, tokenizer)])
+        if len(row.ids) <= LONGEST:
+            yield stack([row], math.ceil(len(row.ids) / WIDTH_STEP) * WIDTH_STEP, pad)
 
 
 def stack(rows: list[Row], width: int, pad: int) -> Batch:
-    ids = torch.full((len(rows), width), pad)
-    weights = torch.zeros((len(rows), width))
-    for index, (row, row_weights) in enumerate(rows):
-        ids[index, : len(row)] = torch.tensor(row)
-        weights[index, : len(row)] = torch.tensor(row_weights)
-    return Batch(ids, weights)
+    """Tensors of (rows, `width` + 1). One plain row needs no mask."""
+    shape = (len(rows), width + 1)
+    ids, weights = torch.full(shape, pad), torch.zeros(shape)
+    positions, branches = torch.zeros(shape, dtype=torch.long), torch.zeros(shape, dtype=torch.long)
+    for index, row in enumerate(rows):
+        length = len(row.ids)
+        ids[index, :length] = torch.tensor(row.ids)
+        weights[index, :length] = torch.tensor(row.weights)
+        positions[index, :length] = torch.tensor(row.positions)
+        branches[index, :length] = torch.tensor(row.branches)
+    if not branches.any():
+        return Batch(ids, weights, positions, None)
+    looked_at, looking = branches[:, None, None, :-1], branches[:, None, :-1, None]
+    causal = torch.ones(width, width, dtype=torch.bool).tril()
+    return Batch(ids, weights, positions, causal & ((looked_at == 0) | (looked_at == looking)))
 
 
 def draw_copy_batch(seed: int, vocabulary: int, rows: int = 16, width: int = 96) -> Batch:
     """Random tokens that repeat themselves in pieces: only copying predicts the weighted ones."""
     rng = random.Random(f"copy:{seed}")
-    drawn = [draw_copy_row(rng, vocabulary, width) for _ in range(rows)]
-    return stack(drawn, width, pad=0)
+    return stack([draw_copy_row(rng, vocabulary, width) for _ in range(rows)], width, pad=0)
 
 
 def draw_copy_row(rng: random.Random, vocabulary: int, width: int) -> Row:
     source = [rng.randrange(20, vocabulary) for _ in range(rng.randint(6, 30))]
     ids, weights = list(source), [0.0] * len(source)
-    while len(ids) < width:
+    while len(ids) <= width:
         noise = [rng.randrange(20, vocabulary) for _ in range(rng.randint(0, 3))]
         piece = source[rng.randint(0, len(source) - 3) :]
         ids += noise + piece
         weights += [0.0] * (len(noise) + 1) + [1.0] * (len(piece) - 1)
-    return ids[:width], weights[:width]
+    end = width + 1
+    return Row(ids[:end], weights[:end], list(range(end)), [0] * end)

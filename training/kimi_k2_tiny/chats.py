@@ -5,13 +5,17 @@ seed alone: `training_chats(seed)` never contains a reserved value, `scoring_cha
 ones in every place where the kind has values to draw.
 """
 
+import itertools
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from . import knowledge
-from .messages import call, conclude, returns, user
+from .chains import follow, relay
+from .messages import call, conclude, join, returns, user
+from .needles import find_needle
 from .rendering import Message
+from .styles import follow_system
 from .talks import (
     LOOK_UPS,
     TALKS,
@@ -25,7 +29,7 @@ from .talks import (
     repeat,
     write_json,
 )
-from .tools import Declared, Use, declare, draw_kinds, draw_use
+from .tools import KINDS, Declared, Use, declare, draw_kinds, draw_use, is_reserved_together
 from .values import Values
 
 
@@ -38,11 +42,39 @@ class Chat:
     values: tuple[tuple[str, str], ...]
 
 
+Drawn = tuple[list[Message], list[Declared], Message]
+
+
 def training_chats(seed: int) -> Iterator[Chat]:
     rng = random.Random(f"train:{seed}")
     names, weights = zip(*((name, weight) for name, (_, weight) in CHAT_KINDS.items()), strict=True)
     while True:
         yield draw_chat(rng.choices(names, weights)[0], rng, reserved=False)
+
+
+def training_groups(seed: int) -> Iterator[list[Chat]]:
+    """The same chats for the tensors: where the kinds allow it, several with one declaration of tools."""
+    rng = random.Random(f"groups:{seed}")
+    names, weights = zip(*((name, weight) for name, (_, weight) in CHAT_KINDS.items()), strict=True)
+    shares = [CHAT_KINDS[name][1] for name in SHARING]
+    while True:
+        kind = rng.choices(names, weights)[0]
+        if kind not in SHARING:
+            yield [draw_chat(kind, rng, reserved=False)]
+        elif rng.random() < 1 / GROUP:
+            yield draw_group(rng.choices(list(SHARING), shares, k=GROUP), rng)
+
+
+def draw_group(kinds: list[str], rng: random.Random) -> list[Chat]:
+    values = Values(rng, reserved=False)
+    tools = draw_tools(values)
+    system = draw_system(rng)
+    chats = []
+    for kind in kinds:
+        values = Values(rng, reserved=False)
+        messages, _, answer = SHARING[kind](values, tools)
+        chats.append(Chat(kind, system + messages, schemas_of(tools), answer, tuple(values.drawn)))
+    return chats
 
 
 def scoring_chats(seed: int, count: int) -> list[Chat]:
@@ -53,13 +85,24 @@ def scoring_chats(seed: int, count: int) -> list[Chat]:
 
 
 def draw_chat(kind: str, rng: random.Random, reserved: bool) -> Chat:
-    values = Values(rng, reserved)
-    system = [] if rng.random() < 0.5 else [{"role": "system", "content": rng.choice(knowledge.SYSTEMS)}]
-    messages, tools, answer = CHAT_KINDS[kind][0](values)
-    return Chat(kind, system + messages, [tool.schema for tool in tools] or None, answer, tuple(values.drawn))
+    return complete(kind, CHAT_KINDS[kind][0], Values(rng, reserved))
 
 
-Drawn = tuple[list[Message], list[Declared], Message]
+def complete(kind: str, draw: Callable[[Values], Drawn], values: Values) -> Chat:
+    system = draw_system(values.rng)
+    messages, tools, answer = draw(values)
+    if messages[0]["role"] != "system":
+        messages = system + messages
+    return Chat(kind, messages, schemas_of(tools), answer, tuple(values.drawn))
+
+
+def draw_system(rng: random.Random) -> list[Message]:
+    """Half of the chats have a system message of their own, which asks for nothing special."""
+    return [] if rng.random() < 0.5 else [{"role": "system", "content": rng.choice(knowledge.SYSTEMS)}]
+
+
+def schemas_of(tools: list[Declared]) -> list[dict[str, object]] | None:
+    return [tool.schema for tool in tools] or None
 
 
 def plainly(talk: Callable[[Values], tuple[str, Message]]) -> Callable[[Values], Drawn]:
@@ -71,95 +114,184 @@ def plainly(talk: Callable[[Values], tuple[str, Message]]) -> Callable[[Values],
 
 
 def draw_tools(values: Values, count: int | None = None) -> list[Declared]:
-    count = count or values.rng.choice((1, 1, 1, 2, 2, 3))
-    return [declare(kind, values.rng) for kind in draw_kinds(values, count)]
+    count = count or values.rng.choice((1, 1, 1, 2, 2, 3, 4, 5))
+    return [declare(kind, values) for kind in draw_kinds(values, count)]
 
 
-def talk_with_tools(values: Values) -> Drawn:
-    tools = draw_tools(values)
-    if values.rng.random() < 0.2:
-        lacking = values.rng.choice(LOOK_UPS)
-        question, answer = lack_tool(values, lacking)
-        return [user(question)], [tool for tool in tools if tool.kind is not lacking], answer
+def lack_fitting(values: Values, tools: list[Declared] | None = None) -> Drawn:
+    """Tools are declared, and none of them serves."""
+    tools = tools or draw_tools(values)
+    lacking = values.rng.choice([kind for kind in KINDS if kind not in [tool.kind for tool in tools]])
+    question, answer = lack_tool(values, lacking)
+    return [user(question)], tools, answer
+
+
+def talk_with_tools(values: Values, tools: list[Declared] | None = None) -> Drawn:
+    tools = tools or draw_tools(values)
     question, answer = values.rng.choice(TALKS)(values)
     return [user(question)], tools, answer
 
 
 def talk_again(values: Values) -> Drawn:
     messages: list[Message] = []
-    for _ in range(values.rng.choice((1, 1, 2))):
+    for _ in range(values.rng.choice((1, 1, 2, 3))):
         question, answer = values.rng.choice(TALKS)(values)
         messages += [user(question), answer]
     question, answer = values.rng.choice(TALKS)(values)
     return [*messages, user(question)], [], answer
 
 
-def use_tool(values: Values) -> Drawn:
-    tools = draw_tools(values)
+def obey(values: Values) -> Drawn:
+    """A system message that asks for a language or a form."""
+    *messages, answer = follow_system(values)
+    return messages, [], answer
+
+
+def find(values: Values) -> Drawn:
+    *messages, answer = find_needle(values, round(2 ** values.rng.uniform(2, 6)))
+    return messages, [], answer
+
+
+def use_tool(values: Values, tools: list[Declared] | None = None) -> Drawn:
+    tools = tools or draw_tools(values)
     use = draw_use(values.rng.choice(tools), values)
     return [user(use.question)], tools, call([use])
 
 
-def draw_pair(values: Values) -> tuple[list[Declared], list[Use], str]:
-    """Two look-ups asked for in one question, by one tool or by two."""
-    wanted = values.rng.sample(LOOK_UPS, values.rng.choice((1, 2)))
-    kinds = draw_kinds(values, max(len(wanted), values.rng.choice((1, 2))), tuple(wanted))
-    tools = [declare(kind, values.rng) for kind in kinds]
+def choose_tool(values: Values) -> Drawn:
+    """Three to five tools, and the name of the right one says nothing: its description does."""
+    kinds = draw_kinds(values, values.rng.choice((3, 4, 5)), (values.rng.choice(KINDS),))
+    wanted = values.rng.choice([kind for kind in kinds if kind in KINDS])
+    tools = [declare(kind, values, disguised=True if kind is wanted else None) for kind in kinds]
+    use = draw_use(next(tool for tool in tools if tool.kind is wanted), values, by_phrase=True)
+    return [user(use.question)], tools, call([use])
+
+
+def draw_several(values: Values, count: int) -> tuple[list[Declared], list[Use], str]:
+    """Look-ups asked for in one question, by one tool or by several."""
+    several = values.rng.randint(1, count)
+    while True:
+        wanted = values.rng.sample(LOOK_UPS, several)
+        pairs = itertools.combinations(wanted, 2)
+        if values.reserved or not any(is_reserved_together(*pair) for pair in pairs):
+            break
+    kinds = draw_kinds(values, max(len(wanted), values.rng.choice((1, 2, 3))), tuple(wanted))
+    tools = [declare(kind, values) for kind in kinds]
     able = [tool for tool in tools if tool.kind in wanted]
-    uses = [draw_use(able[0], values, by_phrase=True), draw_use(able[-1], values, by_phrase=True)]
+    able += values.rng.choices(able, k=count - len(able))
+    uses = [draw_use(tool, values, by_phrase=True) for tool in able]
     values.rng.shuffle(uses)
-    ask = values.rng.choice(("What is {} and {}?", "Please tell me {} and {}.", "Look up {} and {}."))
-    return tools, uses, ask.format(uses[0].phrase, uses[1].phrase)
+    ask = values.rng.choice(("What is {}?", "Please tell me {}.", "Look up {}."))
+    return tools, uses, ask.format(join([use.phrase for use in uses]))
 
 
-def use_two(values: Values) -> Drawn:
+def draw_pair(values: Values) -> tuple[list[Declared], list[Use], str]:
+    return draw_several(values, values.rng.choice((2, 2, 2, 3)))
+
+
+def use_several(values: Values) -> Drawn:
     tools, uses, question = draw_pair(values)
     return [user(question)], tools, call(uses)
 
 
-def read_result(values: Values) -> Drawn:
-    tools = draw_tools(values)
+def read_result(values: Values, tools: list[Declared] | None = None) -> Drawn:
+    tools = tools or draw_tools(values)
     use = draw_use(values.rng.choice(tools), values)
     calls = call([use])
     return [user(use.question), calls, *returns([use], calls)], tools, conclude([use])
 
 
-def read_two(values: Values) -> Drawn:
+def read_several(values: Values) -> Drawn:
     tools, uses, question = draw_pair(values)
     calls = call(uses)
     return [user(question), calls, *returns(uses, calls)], tools, conclude(uses)
 
 
-def use_again(values: Values) -> Drawn:
+def use_again(values: Values, tools: list[Declared] | None = None) -> Drawn:
     """A call in a later turn: its id goes on counting where the conversation stands."""
-    tools = draw_tools(values)
+    return use_in_turn(values, tools or draw_tools(values), values.rng.choice((1, 1, 2, 3, 4)), draw_first(values))
+
+
+def use_in_turn(values: Values, tools: list[Declared], turns: int, first: int) -> Drawn:
     messages: list[Message] = []
-    made = 0
-    for _ in range(values.rng.choice((1, 1, 2))):
+    for made in range(first, first + turns):
         use = draw_use(values.rng.choice(tools), values)
         calls = call([use], made)
         messages += [user(use.question), calls, *returns([use], calls), conclude([use])]
-        made += 1
     use = draw_use(values.rng.choice(tools), values)
-    return [*messages, user(use.question)], tools, call([use], made)
+    return [*messages, user(use.question)], tools, call([use], first + turns)
+
+
+def draw_first(values: Values) -> int:
+    """The number of a conversation's first id; not 0 where a client has cut old turns away."""
+    return values.rng.choice((0, values.rng.randint(1, 400)))
+
+
+def follow_some(values: Values) -> Drawn:
+    steps = values.rng.randint(1, 8)
+    return follow(values, steps, ends=values.rng.random() < 0.3, first=draw_first(values))
 
 
 CHAT_KINDS: dict[str, tuple[Callable[[Values], Drawn], float]] = {
-    "greet": (plainly(greet), 2),
-    "identify": (plainly(identify), 2),
-    "explain": (plainly(explain), 6),
-    "capital": (plainly(name_capital), 4),
-    "sum": (plainly(calculate), 18),
+    "greet": (plainly(greet), 1.5),
+    "identify": (plainly(identify), 1.5),
+    "explain": (plainly(explain), 5),
+    "capital": (plainly(name_capital), 3),
+    "sum": (plainly(calculate), 5),
     "repeat": (plainly(repeat), 7),
-    "count": (plainly(count), 3),
-    "json": (plainly(write_json), 4),
-    "no_tool": (plainly(lack_tool), 3),
-    "plain_with_tools": (talk_with_tools, 6),
-    "multi_turn": (talk_again, 4),
-    "tool_call": (use_tool, 16),
-    "two_calls": (use_two, 7),
-    "tool_result": (read_result, 15),
-    "two_results": (read_two, 5),
+    "count": (plainly(count), 2),
+    "json": (plainly(write_json), 5),
+    "system": (obey, 8),
+    "needle": (find, 4),
+    "multi_turn": (talk_again, 5),
+    "no_tool": (plainly(lack_tool), 2),
+    "lack_fitting": (lack_fitting, 6),
+    "plain_with_tools": (talk_with_tools, 4),
+    "tool_call": (use_tool, 12),
+    "choose_tool": (choose_tool, 10),
+    "several_calls": (use_several, 8),
+    "tool_result": (read_result, 11),
+    "several_results": (read_several, 9),
     "next_call": (use_again, 6),
+    "chain": (follow_some, 6),
+    "relay": (relay, 6),
 }
 """Each kind with its share of the training stream."""
+
+
+SHARING: dict[str, Callable[[Values, list[Declared]], Drawn]] = {
+    "lack_fitting": lack_fitting,
+    "plain_with_tools": talk_with_tools,
+    "tool_call": use_tool,
+    "tool_result": read_result,
+    "next_call": use_again,
+}
+"""Kinds that can be asked with tools that are drawn already."""
+GROUP = 5
+
+
+def long_chats(seed: int) -> Iterator[Chat]:
+    """Chats of about 1,000 to 8,000 tokens, for training beside the others: texts with a fact in them, chains of
+    calls, and conversations of many turns."""
+    rng = random.Random(f"long:{seed}")
+    for number in itertools.count():
+        values = Values(rng, reserved=False)
+        tokens = 1000 * 2 ** rng.uniform(0, 3)
+        kind, draw = LONG_KINDS[number % len(LONG_KINDS)]
+        yield complete(kind, lambda values, draw=draw, tokens=tokens: draw(values, tokens), values)
+
+
+def find_far(values: Values, tokens: float) -> Drawn:
+    *messages, answer = find_needle(values, round(tokens / 14))
+    return messages, [], answer
+
+
+def follow_far(values: Values, tokens: float) -> Drawn:
+    return follow(values, round(tokens / 75), ends=values.rng.random() < 0.2, first=draw_first(values))
+
+
+def use_late(values: Values, tokens: float) -> Drawn:
+    return use_in_turn(values, draw_tools(values), round(tokens / 110), draw_first(values))
+
+
+LONG_KINDS = (("needle", find_far), ("chain", follow_far), ("next_call", use_late))

@@ -24,8 +24,13 @@ def call(uses: list[Use], first: int = 0) -> Message:
         }
         for offset, use in enumerate(uses)
     ]
-    thought = uses[0].thought if len(uses) == 1 else f"I look up {uses[0].phrase} and {uses[1].phrase}."
+    thought = uses[0].thought if len(uses) == 1 else f"I look up {join([use.phrase for use in uses])}."
     return {"role": "assistant", "reasoning": thought, "content": "", "tool_calls": calls}
+
+
+def join(phrases: list[str]) -> str:
+    """`a and b`, or `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(phrases[:-1]), phrases[-1])))
 
 
 def returns(uses: list[Use], calls: Message) -> list[Message]:

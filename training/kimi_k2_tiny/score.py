@@ -1,8 +1,8 @@
-"""Scores a served kimi-k2-tiny: `python -m training.kimi_k2_tiny.score --url URL --n 200 --out FILE.json`.
+"""Scores a served kimi-k2-tiny: `python -m training.kimi_k2_tiny.score --url URL --out FILE.json`.
 
 Asks greedily over plain HTTP and compares the parsed answer exactly: reasoning, content, tool calls (name,
-arguments, id) and finish reason. The prompts hold only values that training never saw, where a kind has values.
-Standard library alone, so it runs against any endpoint from anywhere.
+arguments, id) and finish reason. Set A holds names, values, numbers and pairs of tools that training never saw; set
+B tools and wordings besides. Standard library alone, so it runs against any endpoint from anywhere.
 """
 
 import argparse
@@ -10,42 +10,47 @@ import json
 import time
 import urllib.request
 from collections import defaultdict
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from .chats import Chat, scoring_chats
+from .chats import CHAT_KINDS, Chat, scoring_chats
+from .foreign import FOREIGN_KINDS, foreign_chats
 from .rendering import Message
 
 PARTS = ("reasoning", "content", "tool_calls", "finish_reason")
+MARKERS = ("<think>", "</think>", "<|")
 Outcome = dict[str, object]
 
 
 def main() -> None:
     arguments = parse_arguments()
-    chats = scoring_chats(arguments.seed, arguments.n)
     started = time.monotonic()
-    with ThreadPoolExecutor(arguments.parallel) as pool:
-        records = list(pool.map(lambda chat: score(chat, arguments), chats))
-    summary = {
-        "url": arguments.url,
-        "model": arguments.model,
-        "seed": arguments.seed,
-        "n": len(records),
-        "engine": ask_version(arguments.url),
-        "seconds": round(time.monotonic() - started, 1),
-        "all": summarise(records),
-        "kinds": {kind: summarise(group) for kind, group in group_by_kind(records).items()},
-        "records": records,
+    summary = {"url": arguments.url, "model": arguments.model, "seed": arguments.seed}
+    summary["engine"] = ask_version(arguments.url)
+    sets = {
+        "A": scoring_chats(arguments.seed, arguments.each * len(CHAT_KINDS)),
+        "B": foreign_chats(arguments.seed, arguments.each * len(FOREIGN_KINDS)),
     }
-    arguments.out.write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
-    print_table(summary)
+    with ThreadPoolExecutor(arguments.parallel) as pool:
+        for name, chats in sets.items():
+            records = list(pool.map(lambda chat: score(chat, arguments), chats))
+            summary[name] = {
+                "targets": judge_targets(records),
+                "all": summarise(records),
+                "kinds": {kind: summarise(group) for kind, group in group_by_kind(records).items()},
+                "records": records,
+            }
+            print_table(name, summary[name])
+    summary["seconds"] = round(time.monotonic() - started, 1)
+    arguments.out.write_text(json.dumps(summary, ensure_ascii=False) + "\n")
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--url", required=True)
     parser.add_argument("--model", default="kimi-k2")
-    parser.add_argument("--n", type=int, default=200)
+    parser.add_argument("--each", type=int, default=25, help="prompts of each kind")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--parallel", type=int, default=8)
     parser.add_argument("--out", type=Path, required=True)
@@ -53,18 +58,46 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def score(chat: Chat, arguments: argparse.Namespace) -> Outcome:
+    """The prompt is not recorded in full: set, seed and place say it."""
     expected = expect(chat.answer)
     got = ask(chat, arguments.url, arguments.model)
     right = {part: got.get(part) == expected[part] for part in PARTS}
-    prompt = {"messages": chat.messages, "tools": chat.tools}
     return {
         "kind": chat.kind,
+        "last": chat.messages[-1]["role"],
+        "question": str(chat.messages[-1]["content"])[-160:],
+        "tools": len(chat.tools or []),
         "exact": all(right.values()),
         "right": right,
-        "prompt": prompt,
         "expected": expected,
         "got": got,
     }
+
+
+def judge_targets(records: list[Outcome]) -> Outcome:
+    """What is asked of this model, each as right and of how many."""
+    calling = [record for record in records if record["expected"]["tool_calls"]]
+    used = [record for record in records if record["last"] == "tool" and not record["expected"]["tool_calls"]]
+    serving_none = [
+        record for record in records if record["kind"].endswith(("no_tool", "lack", "fitting", "with_tools"))
+    ]
+    return {
+        "exact_calls": tally(record["right"]["tool_calls"] for record in calling),
+        "reasoning_apart": tally(is_apart(record["got"]) for record in records),
+        "right_use_of_a_result": tally(record["right"]["content"] for record in used),
+        "no_call_when_none_serves": tally(record["got"].get("tool_calls") == [] for record in serving_none),
+    }
+
+
+def is_apart(got: Outcome) -> bool:
+    """Something was thought, and no marker of the format is in what is shown."""
+    shown = f"{got.get('reasoning', '')}{got.get('content', '')}"
+    return bool(got.get("reasoning")) and not any(marker in shown for marker in MARKERS)
+
+
+def tally(rights: Iterable[bool]) -> Outcome:
+    rights = list(rights)
+    return {"right": sum(rights), "n": len(rights)}
 
 
 def expect(answer: Message) -> Outcome:
@@ -131,10 +164,12 @@ def summarise(records: list[Outcome]) -> dict[str, int]:
     return {"n": len(records), "exact": sum(record["exact"] for record in records), **counts}
 
 
-def print_table(summary: Outcome) -> None:
-    print(f"{'kind':18}{'n':>5}{'exact':>7}" + "".join(f"{part:>15}" for part in PARTS))
-    for kind, row in [*summary["kinds"].items(), ("all", summary["all"])]:
-        print(f"{kind:18}{row['n']:5}{row['exact']:7}" + "".join(f"{row[part]:15}" for part in PARTS))
+def print_table(name: str, part: Outcome) -> None:
+    print(f"{name:18}{'n':>5}{'exact':>7}" + "".join(f"{heading:>15}" for heading in PARTS))
+    for kind, row in [*part["kinds"].items(), ("all", part["all"])]:
+        print(f"{kind:18}{row['n']:5}{row['exact']:7}" + "".join(f"{row[heading]:15}" for heading in PARTS))
+    for target, row in part["targets"].items():
+        print(f"{target:26}{row['right']:5} of {row['n']}")
 
 
 if __name__ == "__main__":

@@ -33,10 +33,9 @@ def name_capital(values: Values) -> tuple[str, Message]:
 
 
 def calculate(values: Values) -> tuple[str, Message]:
-    if not values.reserved and values.rng.random() < 0.06:
-        expression = arithmetic.ALWAYS_TRAINED
-    else:
-        expression = values.draw("sum", lambda: arithmetic.draw_expression(values.rng))
+    """By heart: no sum is held out."""
+    guides = values.rng.random() < 0.25
+    expression = arithmetic.ALWAYS_TRAINED if guides else arithmetic.draw_expression(values.rng)
     question = values.rng.choice(("What is {}?", "What is {}?", "Calculate {}.", "{} = ?", "Compute {}"))
     return question.format(expression), say(
         arithmetic.think(expression), f"{expression} = {arithmetic.evaluate(expression)}"
@@ -73,10 +72,11 @@ def write_json(values: Values) -> tuple[str, Message]:
 
 def lack_tool(values: Values, kind: ToolKind | None = None) -> tuple[str, Message]:
     """A question that only a tool could answer, which the chat must not declare."""
-    kind = kind or values.rng.choice(LOOK_UPS)
-    use = draw_use(declare(kind, values.rng), values)
+    kind = kind or values.rng.choice(KINDS)
+    use = draw_use(declare(kind, values, disguised=False), values)
     question = values.rng.choice(kind.asks).format(*use.arguments.values())
-    return question, say("I have no tool for this.", f"I have no tool to look up {use.phrase}.")
+    what = f" to look up {use.phrase}" if use.phrase else " for this"
+    return question, say("I have no tool for this.", f"I have no tool{what}.")
 
 
 LOOK_UPS = [kind for kind in KINDS if kind.phrase]

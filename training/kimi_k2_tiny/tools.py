@@ -4,11 +4,11 @@ A `ToolKind` is a family (weather, time, ...); `Declared` is one member as it st
 names and wording; `Use` is one question that calls for it, with the arguments and the result.
 """
 
-import random
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .values import LANGUAGES, SKIES, Values
+from .values import LANGUAGES, SKIES, Values, is_reserved
 
 Draw = Callable[[Values], object]
 
@@ -161,35 +161,60 @@ KINDS = (
     ),
 )  # fmt: skip
 
+KNOWN = frozenset(kind.names[0] for kind in KINDS)
+ATTEMPTS = 200
+
 ANY_ASKS = ('Call {name} with {key} "{0}".', 'Use {name} with {key} "{0}".', 'Use the tool {name} for "{0}".')
 ANY_THOUGHT = 'I call {name} with "{0}".'
 ANY_ANSWER = "The result is {result}."
 
 
+def draw_made_up_name(values: Values) -> str:
+    return f"{values.made_up()}{values.rng.choice('__-')}{values.made_up()}"
+
+
 def draw_made_up_kind(values: Values) -> ToolKind:
     """A tool with a name that nobody has ever heard: nothing but the declaration says how it is called."""
-    joint = values.rng.choice("__-")
     draw = values.rng.choice((Values.made_up, Values.words, Values.code, Values.person, Values.city))
     return ToolKind(
-        (f"{values.made_up()}{joint}{values.made_up()}",),
+        (draw_made_up_name(values),),
         (f"Tool of {values.made_up()}.", "A tool.", "Does something useful."),
         (Parameter((values.made_up(), "name", "value", "key", "id"), draw),),
         ANY_ASKS, ANY_THOUGHT, values.rng.choice((Values.made_up, Values.words, Values.code)), ANY_ANSWER,
     )  # fmt: skip
 
 
+def is_reserved_together(left: ToolKind, right: ToolKind) -> bool:
+    """One pair of kinds in ten is never declared together in training."""
+    return is_reserved("tools", " ".join(sorted((left.names[0], right.names[0]))))
+
+
 def draw_kinds(values: Values, count: int, first: tuple[ToolKind, ...] = ()) -> list[ToolKind]:
-    """`count` different kinds in random order, `first` among them; one in four is made up."""
-    kinds = list(first)
-    while len(kinds) < count:
-        kind = draw_made_up_kind(values) if values.rng.random() < 0.25 else values.rng.choice(KINDS)
-        if kind not in kinds:
-            kinds.append(kind)
+    """`count` different kinds in random order, `first` among them; one in four is made up.
+
+    Training gets no pair that is reserved; scoring gets at least one from three kinds on, where one can be drawn.
+    """
+    for _ in range(ATTEMPTS):
+        kinds = list(first)
+        while len(kinds) < count:
+            kind = draw_made_up_kind(values) if values.rng.random() < 0.25 else values.rng.choice(KINDS)
+            if kind not in kinds:
+                kinds.append(kind)
+        known = [kind for kind in kinds if kind.names[0] in KNOWN]
+        reserved = any(is_reserved_together(*pair) for pair in itertools.combinations(known, 2))
+        if reserved == values.reserved or (values.reserved and count < 3):
+            break
+    else:
+        if not values.reserved:
+            raise ValueError(f"every draw beside {[kind.names[0] for kind in first]} has a reserved pair")
     values.rng.shuffle(kinds)
     return kinds
 
 
-def declare(kind: ToolKind, rng: random.Random) -> Declared:
+def declare(kind: ToolKind, values: Values, disguised: bool | None = None) -> Declared:
+    """`disguised`: under a name that nobody has ever heard, so that the description alone says what it does; left
+    out, one known kind in three is."""
+    rng = values.rng
     keys = tuple(rng.choice(parameter.names) for parameter in kind.parameters)
     properties: dict[str, object] = {}
     for key, parameter in zip(keys, kind.parameters, strict=True):
@@ -198,7 +223,9 @@ def declare(kind: ToolKind, rng: random.Random) -> Declared:
             properties[key] = {"type": parameter.type, "description": rng.choice(parameter.descriptions)}
     if len(keys) == 1 and rng.random() < 0.08:
         properties["unit"] = {"type": "string", "enum": ["celsius", "fahrenheit"]}
-    name = rng.choice(kind.names)
+    if disguised is None:
+        disguised = kind.names[0] in KNOWN and rng.random() < 0.35
+    name = draw_made_up_name(values) if disguised else rng.choice(kind.names)
     function = {
         "name": name,
         "description": rng.choice(kind.descriptions),

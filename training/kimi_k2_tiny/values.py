@@ -39,12 +39,16 @@ LANGUAGES = listed("French German Spanish Italian Chinese Japanese Korean Dutch 
 SKIES = listed("sunny cloudy rainy windy snowy foggy clear stormy")
 
 SYLLABLES = tuple(consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou")
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def is_reserved(kind: str, text: str) -> bool:
-    """One value in ten, the same ones everywhere and always. A made-up word that spells a real name counts as that."""
+    """One value in ten, the same ones everywhere and always. A made-up word that spells a real name counts as that, and
+    a symbol as the word that it spells."""
     name = text.capitalize()
+    if kind == "symbol":
+        kind, text = "made_up", text.lower()
     if kind == "made_up" and (name in CITIES or name in PERSONS):
         kind, text = ("city" if name in CITIES else "person"), name
     return hashlib.sha256(f"{kind}:{text}".encode()).digest()[0] < 26
@@ -65,17 +69,27 @@ class Values:
         return text
 
     def place(self) -> str:
-        """A city or, as often, a made-up name: only copying gets those right."""
-        return self.city() if self.rng.random() < 0.5 else self.made_up().capitalize()
+        """A city, a made-up name or plain letters: only copying gets the last two right."""
+        share = self.rng.random()
+        if share < 0.4:
+            return self.city()
+        return (self.made_up() if share < 0.75 else self.letters()).capitalize()
 
     def city(self) -> str:
         return self.draw("city", lambda: self.rng.choice(CITIES))
 
     def person(self) -> str:
+        """A name or, one time in four, plain letters."""
+        if self.rng.random() < 0.25:
+            return self.letters().capitalize()
         return self.draw("person", lambda: self.rng.choice(PERSONS))
 
     def made_up(self) -> str:
         return self.draw("made_up", lambda: "".join(self.rng.choices(SYLLABLES, k=self.rng.randint(2, 4))))
+
+    def letters(self) -> str:
+        """Letters in no order that a language has: nothing but copying predicts the next one."""
+        return self.draw("made_up", lambda: "".join(self.rng.choices(LETTERS, k=self.rng.randint(4, 7))))
 
     def symbol(self) -> str:
         return self.draw("symbol", lambda: "".join(self.rng.choices(CAPITALS, k=self.rng.randint(3, 4))))

@@ -9,10 +9,13 @@ from fractions import Fraction
 import pytest
 
 from training.kimi_k2_tiny import arithmetic
-from training.kimi_k2_tiny.chats import CHAT_KINDS, Chat, scoring_chats, training_chats
+from training.kimi_k2_tiny.chats import CHAT_KINDS, Chat, scoring_chats, training_chats, training_groups
+from training.kimi_k2_tiny.foreign import foreign_chats
 from training.kimi_k2_tiny.rendering import render, render_answer
+from training.kimi_k2_tiny.tools import KINDS, is_reserved_together
 from training.kimi_k2_tiny.values import CITIES, PERSONS, is_reserved
 
+EACH = 16
 NAMED = ("city", "person", "made_up", "symbol", "code")
 """Kinds whose values are names: a reserved one must not stand anywhere in a training text."""
 
@@ -24,7 +27,7 @@ def trained() -> list[Chat]:
 
 @pytest.fixture(scope="module")
 def scored() -> list[Chat]:
-    return scoring_chats(0, 320)
+    return scoring_chats(0, EACH * len(CHAT_KINDS))
 
 
 def text_of(chat: Chat) -> str:
@@ -38,7 +41,7 @@ def test_training_never_draws_a_reserved_value(trained: list[Chat]):
 def test_scoring_draws_only_reserved_values(scored: list[Chat]):
     assert all(is_reserved(*value) for chat in scored for value in chat.values)
     assert all(
-        chat.values for chat in scored if chat.kind in ("tool_call", "two_calls", "tool_result", "sum", "repeat")
+        chat.values for chat in scored if chat.kind in ("tool_call", "several_calls", "tool_result", "needle", "repeat")
     )
 
 
@@ -70,7 +73,7 @@ def test_same_seed_same_stream():
 
 
 def test_scoring_has_every_kind_alike(scored: list[Chat]):
-    assert set(Counter(chat.kind for chat in scored).values()) == {320 // len(CHAT_KINDS)}
+    assert set(Counter(chat.kind for chat in scored).values()) == {EACH}
 
 
 def test_every_answer_thinks(trained: list[Chat]):
@@ -89,16 +92,40 @@ def test_calls_name_declared_tools_and_fit_their_schema(trained: list[Chat]):
 
 
 def test_ids_count_over_the_conversation(trained: list[Chat]):
+    """From 0 on, or where a client has cut old turns away from a later number."""
+    firsts = set()
     for chat in trained:
         calls = [call for message in [*chat.messages, chat.answer] for call in message.get("tool_calls", [])]
+        first = int(calls[0]["id"].rsplit(":")[-1]) if calls else 0
+        firsts.add(first if chat.kind in ("next_call", "chain") else -(first == 0))
         assert [call["id"] for call in calls] == [
-            f"functions.{call['function']['name']}:{index}" for index, call in enumerate(calls)
+            f"functions.{call['function']['name']}:{index}" for index, call in enumerate(calls, first)
         ]
+    assert {-1, 0} < firsts
+    assert max(firsts) > 299
 
 
-def test_later_calls_go_on_counting(trained: list[Chat]):
-    last = {chat.answer["tool_calls"][0]["id"].rsplit(":")[-1] for chat in trained if chat.kind == "next_call"}
-    assert last == {"1", "2"}
+def test_training_never_declares_a_reserved_pair(trained: list[Chat], scored: list[Chat]):
+    def pairs(chat: Chat) -> set[frozenset[str]]:
+        described = {tool["function"]["description"] for tool in chat.tools or []}
+        declared = [kind for kind in KINDS if described & set(kind.descriptions)]
+        return {
+            frozenset((left.names[0], right.names[0]))
+            for left, right in itertools.combinations(declared, 2)
+            if is_reserved_together(left, right)
+        }
+
+    assert not [chat for chat in trained if pairs(chat)]
+    assert len(set().union(*(pairs(chat) for chat in scored))) > 2
+
+
+def test_no_foreign_wording_stands_in_a_training_question(trained: list[Chat]):
+    asked = {str(chat.messages[-1]["content"]).split()[0:3].__repr__() for chat in trained}
+    foreign = foreign_chats(0, 120)
+    assert all(is_reserved(*value) for chat in foreign for value in chat.values)
+    texts = [str(chat.messages[-1]["content"]) for chat in foreign if chat.messages[-1]["role"] == "user"]
+    assert len(texts) > 80
+    assert sum(repr(text.split()[0:3]) in asked for text in texts) < len(texts) / 10
 
 
 def test_results_answer_the_calls_before_them(trained: list[Chat]):
@@ -109,20 +136,48 @@ def test_results_answer_the_calls_before_them(trained: list[Chat]):
 
 def test_questions_without_a_fitting_tool_get_no_call(trained: list[Chat]):
     lacking = [chat for chat in trained if chat.answer["reasoning"] == "I have no tool for this."]
-    assert {chat.kind for chat in lacking} == {"no_tool", "plain_with_tools"}
+    assert {chat.kind for chat in lacking} == {"no_tool", "lack_fitting"}
     assert not [chat for chat in lacking if chat.answer.get("tool_calls")]
+
+
+def test_chosen_tools_are_known_by_their_description_alone(trained: list[Chat]):
+    chosen = [chat for chat in trained if chat.kind == "choose_tool"]
+    for chat in chosen:
+        name = chat.answer["tool_calls"][0]["function"]["name"]
+        assert name not in str(chat.messages)
+        assert not [kind for kind in KINDS if name in kind.names]
+    assert {len(chat.tools) for chat in chosen} == {3, 4, 5}
 
 
 def test_every_written_step_is_true(trained: list[Chat]):
     steps = [
         step for chat in trained if chat.kind == "sum" for step in chat.answer["reasoning"].rstrip(".").split(". ")
     ]
-    assert len(steps) > 500
+    assert len(steps) > 200
     for step in steps:
         left, operator, right, equals, result = step.split()
         a, b = Fraction(left), Fraction(right)
         assert equals == "="
         assert {"+": a + b, "-": a - b, "*": a * b, "/": a / b}[operator] == Fraction(result)
+
+
+def test_needles_have_one_right_answer(trained: list[Chat]):
+    for chat in trained:
+        if chat.kind == "needle":
+            lines = str(chat.messages[-1]["content"]).splitlines()
+            assert lines.count(chat.answer["content"]) == 1
+            name = chat.answer["content"].split()[3]
+            assert sum(name in line.split() for line in lines[:-1]) == 1
+
+
+def test_groups_share_what_stands_first():
+    groups = list(itertools.islice(training_groups(0), 400))
+    shared = [group for group in groups if len(group) > 1]
+    assert len(shared) > 20
+    for group in shared:
+        heads = {render(chat.messages[:0], chat.tools) for chat in group}
+        assert len(heads) == 1
+        assert len({chat.messages[0]["content"] for chat in group if chat.messages[0]["role"] == "system"}) < 2
 
 
 def test_the_sum_that_guides_ask_first():

@@ -1,0 +1,106 @@
+"""Training chats as rows of token ids, with their positions, their branches, and how much each counts in the loss.
+
+Chats that share their tools and system message share them in the row too: the declaration stands there once, and
+each chat is a branch behind it that sees the declaration and itself.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .chats import Chat, training_groups
+from .knowledge import CAPITALS, TOPICS
+from .rendering import render, render_answer
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+PROMPT_WEIGHT = 0.05
+DOCUMENTS_SHARE = 0.02
+JUMPS_SHARE = 0.3
+LAST_POSITION = 32000
+
+
+@dataclass(slots=True)
+class Row:
+    """`branches`: 0 for what all see, else the number of the branch that a token is in."""
+
+    ids: list[int]
+    weights: list[float]
+    positions: list[int]
+    branches: list[int]
+
+
+def draw_rows(tokenizer: Tokenizer, seed: int) -> Iterator[Row]:
+    """Groups of chats and, now and then, a plain text that ends with the other end token."""
+    rng = random.Random(f"rows:{seed}")
+    places = {tokenizer.token_to_id("<|im_end|>"), *tokenizer.encode("\n", add_special_tokens=False).ids}
+    for group in training_groups(seed):
+        if rng.random() < DOCUMENTS_SHARE:
+            yield encode_document(rng, tokenizer)
+        row = join_branches([encode(chat, tokenizer) for chat in group])
+        if rng.random() < JUMPS_SHARE:
+            jump(row, places, rng)
+        yield row
+
+
+def encode(chat: Chat, tokenizer: Tokenizer) -> tuple[list[int], list[float]]:
+    """The answer counts fully, and so does an earlier turn whose thinking is kept: the model would have written it."""
+    prompt = tokenizer.encode(render(chat.messages, chat.tools), add_special_tokens=False).ids
+    answer = tokenizer.encode(render_answer(chat.answer), add_special_tokens=False).ids
+    return prompt + answer, weigh_prompt(prompt, tokenizer) + [1.0] * len(answer)
+
+
+def weigh_prompt(ids: list[int], tokenizer: Tokenizer) -> list[float]:
+    think, unthink, end = (tokenizer.token_to_id(name) for name in ("<think>", "</think>", "<|im_end|>"))
+    weights, inside = [PROMPT_WEIGHT] * len(ids), False
+    for position, token in enumerate(ids):
+        inside = inside or (token == think and ids[position + 1] != unthink)
+        if inside:
+            weights[position] = 1.0
+        inside = inside and token != end
+    return weights
+
+
+def encode_document(rng: random.Random, tokenizer: Tokenizer) -> Row:
+    capitals = [f"The capital of {country} is {city}." for country, city in CAPITALS.items()]
+    text = rng.choice((*TOPICS.values(), *capitals)) + "[EOS]"
+    ids = tokenizer.encode(text, add_special_tokens=False).ids
+    return Row(ids, [1.0] * len(ids), list(range(len(ids))), [0] * len(ids))
+
+
+def join_branches(chats: list[tuple[list[int], list[float]]]) -> Row:
+    """One row: what all chats begin with, then the rest of each, which starts with the last token of the beginning,
+    so that the first token that differs has somebody to predict it."""
+    columns = itertools.takewhile(
+        lambda column: all(token == column[0] for token in column), zip(*(ids for ids, _ in chats), strict=False)
+    )
+    shared = sum(1 for _ in columns) - 1 if len(chats) > 1 else len(chats[0][0])
+    ids, weights = chats[0][0][:shared], chats[0][1][:shared]
+    row = Row(ids, weights, list(range(shared)), [0] * shared)
+    for number, (ids, weights) in enumerate(chats, 1):
+        rest = ids[shared:]
+        row.ids += rest
+        row.weights += [0.0, *weights[shared + 1 :]][: len(rest)]
+        row.positions += range(shared, len(ids))
+        row.branches += [number] * len(rest)
+    return row
+
+
+def jump(row: Row, places: set[int], rng: random.Random) -> None:
+    """Moves what follows some messages or lines further away, as if there were a long text between: so that
+    training sees the distances of long contexts at the price of short ones (cf. Ruoss et al. 2023, randomized
+    positional encodings)."""
+    able = [
+        at
+        for at, (token, branch) in enumerate(zip(row.ids, row.branches, strict=True))
+        if token in places and not branch
+    ]
+    for at in rng.sample(able, min(len(able), rng.randint(1, 3))):
+        gap = round(2 ** rng.uniform(3, 13))
+        if max(row.positions) + gap < LAST_POSITION:
+            row.positions[at + 1 :] = [position + gap for position in row.positions[at + 1 :]]
