@@ -1,20 +1,25 @@
 """A byte-level BPE of about a thousand tokens, with the family's special tokens by their real names.
 
-Two choices serve copying: digits stand alone, and the space before a capital letter or a digit is a token of
-its own, so that `Paris` is the same tokens after a space, a quote or a bracket.
+Two choices serve copying: digits stand alone, and a space is a token of its own unless one of the common words of
+the fixed phrases follows, so that whatever is a value is the same tokens after a space, a quote or a line's end.
+Where `kodige` is `ko|di|ge` here and ` k|odi|ge` there, a model has to learn to spell before it can copy.
 """
 
 import itertools
 import json
+import re
+from collections import Counter
 from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from .chats import training_chats
 from .rendering import render, render_answer
+from .values import LANGUAGES, SKIES, WORDS
 
 VOCABULARY = 1024
 CORPUS_CHATS = 6000
+COMMON = 60
 
 CONTROL_TOKENS = (
     "[BOS]", "[EOS]", "<|im_end|>", "<|im_user|>", "<|im_assistant|>", "<|start_header_id|>", "<|end_header_id|>",
@@ -28,23 +33,25 @@ MARKERS = (
 
 
 def train_tokenizer(seed: int) -> Tokenizer:
+    names = [*CONTROL_TOKENS, *MARKERS]
+    corpus = read_corpus(seed, names)
+    common = "|".join(common_words(corpus))
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split(Regex(" (?=[A-Z0-9])"), "isolated"),
+            pre_tokenizers.Split(Regex(rf" (?=[\p{{L}}\p{{N}}])(?!(?:{common})\b)"), "isolated"),
             pre_tokenizers.Digits(individual_digits=True),
             pre_tokenizers.ByteLevel(add_prefix_space=False),
         ]
     )
     tokenizer.decoder = decoders.ByteLevel()
-    names = [*CONTROL_TOKENS, *MARKERS]
     trainer = trainers.BpeTrainer(
         vocab_size=VOCABULARY,
         special_tokens=names,
         initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )
-    tokenizer.train_from_iterator(read_corpus(seed, names), trainer)
+    tokenizer.train_from_iterator(corpus, trainer)
     return mark_visible(tokenizer)
 
 
@@ -57,6 +64,13 @@ def read_corpus(seed: int, names: list[str]) -> list[str]:
             text = text.replace(name, "\0")
         pieces += [piece for piece in text.split("\0") if piece]
     return pieces
+
+
+def common_words(corpus: list[str]) -> list[str]:
+    """Words of the fixed phrases: often behind a space, and no value's."""
+    counts = Counter(word for text in corpus for word in re.findall(r"(?<= )[a-z]+\b", text))
+    values = {*WORDS, *LANGUAGES, *SKIES}
+    return sorted(word for word, count in counts.items() if count >= COMMON and word not in values)
 
 
 def mark_visible(tokenizer: Tokenizer) -> Tokenizer:
