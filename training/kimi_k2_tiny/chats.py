@@ -233,15 +233,15 @@ def follow_some(values: Values) -> Drawn:
 
 
 CHAT_KINDS: dict[str, tuple[Callable[[Values], Drawn], float]] = {
-    "greet": (plainly(greet), 1.5),
-    "identify": (plainly(identify), 1.5),
-    "explain": (plainly(explain), 5),
-    "capital": (plainly(name_capital), 3),
+    "greet": (plainly(greet), 2.5),
+    "identify": (plainly(identify), 2.5),
+    "explain": (plainly(explain), 7),
+    "capital": (plainly(name_capital), 4),
     "sum": (plainly(calculate), 5),
     "repeat": (plainly(repeat), 7),
-    "count": (plainly(count), 2),
+    "count": (plainly(count), 3),
     "json": (plainly(write_json), 5),
-    "system": (obey, 8),
+    "system": (obey, 10),
     "needle": (find, 4),
     "multi_turn": (talk_again, 5),
     "no_tool": (plainly(lack_tool), 2),
@@ -251,10 +251,10 @@ CHAT_KINDS: dict[str, tuple[Callable[[Values], Drawn], float]] = {
     "choose_tool": (choose_tool, 10),
     "several_calls": (use_several, 8),
     "tool_result": (read_result, 11),
-    "several_results": (read_several, 9),
+    "several_results": (read_several, 8),
     "next_call": (use_again, 6),
-    "chain": (follow_some, 6),
-    "relay": (relay, 6),
+    "chain": (follow_some, 4),
+    "relay": (relay, 5),
 }
 """Each kind with its share of the training stream."""
 

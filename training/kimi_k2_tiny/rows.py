@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 PROMPT_WEIGHT = 0.05
+USUAL_ANSWER = 40
+"""Tokens of an answer; each of them counts 1."""
 DOCUMENTS_SHARE = 0.02
 JUMPS_SHARE = 0.3
 LAST_POSITION = 32000
@@ -49,21 +51,24 @@ def draw_rows(tokenizer: Tokenizer, seed: int) -> Iterator[Row]:
 
 
 def encode(chat: Chat, tokenizer: Tokenizer) -> tuple[list[int], list[float]]:
-    """The answer counts fully, and so does an earlier turn whose thinking is kept: the model would have written it."""
+    """Token ids and weights. What the model writes counts, also in an earlier turn whose thinking is kept; the tokens
+    of long answers count less, so that a chain of calls does not drown a greeting."""
     prompt = tokenizer.encode(render(chat.messages, chat.tools), add_special_tokens=False).ids
     answer = tokenizer.encode(render_answer(chat.answer), add_special_tokens=False).ids
-    return prompt + answer, weigh_prompt(prompt, tokenizer) + [1.0] * len(answer)
+    written = [*find_written(prompt, tokenizer), *(True for _ in answer)]
+    weight = (USUAL_ANSWER / sum(written)) ** 0.5
+    return prompt + answer, [weight if own else PROMPT_WEIGHT for own in written]
 
 
-def weigh_prompt(ids: list[int], tokenizer: Tokenizer) -> list[float]:
+def find_written(ids: list[int], tokenizer: Tokenizer) -> list[bool]:
+    """Which tokens of a prompt the model itself would have written: turns with their thinking."""
     think, unthink, end = (tokenizer.token_to_id(name) for name in ("<think>", "</think>", "<|im_end|>"))
-    weights, inside = [PROMPT_WEIGHT] * len(ids), False
+    written, inside = [False] * len(ids), False
     for position, token in enumerate(ids):
         inside = inside or (token == think and ids[position + 1] != unthink)
-        if inside:
-            weights[position] = 1.0
+        written[position] = inside
         inside = inside and token != end
-    return weights
+    return written
 
 
 def encode_document(rng: random.Random, tokenizer: Tokenizer) -> Row:

@@ -21,6 +21,7 @@ from torch.nn.functional import cross_entropy
 from .architecture import build_model, describe
 from .batches import Batch, draw_batches, draw_copy_batch, draw_long_batches
 from .rendering import TEMPLATE_PATH
+from .rows import PROMPT_WEIGHT
 from .tokenizer import VOCABULARY, train_tokenizer, write_tokenizer
 
 DEFAULT_TEMPERATURE = 0.3
@@ -179,7 +180,7 @@ def learn(model: torch.nn.Module, batches: list[Batch]) -> tuple[float, float, i
 
 
 def judge(model: torch.nn.Module, batch: Batch) -> tuple[torch.Tensor, float]:
-    """The weighted loss, and the share of fully weighted tokens that the model would have written itself."""
+    """The weighted loss, and the share of answer tokens that it would have written itself."""
     seen = model.model(
         batch.ids[:, :-1], attention_mask=batch.mask, position_ids=batch.positions[:, :-1], use_cache=False
     ).last_hidden_state
@@ -187,7 +188,7 @@ def judge(model: torch.nn.Module, batch: Batch) -> tuple[torch.Tensor, float]:
     counted = weight > 0
     logits, target, weight = model.lm_head(seen[counted]), batch.ids[:, 1:][counted], weight[counted]
     losses = cross_entropy(logits, target, reduction="none")
-    right = (logits.argmax(-1) == target)[weight == 1].float().mean().item()
+    right = (logits.argmax(-1) == target)[weight > 1.2 * PROMPT_WEIGHT].float().mean().item()
     return (losses * weight).sum() / weight.sum(), right
 
 
