@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from .chains import FINAL_THOUGHT, FOLLOW, NEXT, draw_page
-from .score import Outcome, ask_version, post
+from .score import Outcome, ask_version, post, read_call
 from .tools import declare
 from .values import Values
 
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> tuple[list[Outcome], Outcome | None]:
         wanted = {
             "reasoning": FOLLOW.thought.format(page),
             "finish_reason": "tool_calls",
-            "calls": [(f"functions.{tool.name}:{number}", tool.name, {tool.keys[0]: page})],
+            "calls": [{"id": f"functions.{tool.name}:{number}", "name": tool.name, "arguments": {tool.keys[0]: page}}],
         }
         message, got = ask(messages, tool.schema, arguments)
         turns.append(got)
@@ -85,16 +85,9 @@ def ask(messages: list[Outcome], schema: Outcome, arguments: argparse.Namespace)
         "reasoning": reasoning,
         "content": content,
         "finish_reason": choice["finish_reason"],
-        "calls": [(call["id"], call["function"]["name"], read(call["function"]["arguments"])) for call in calls],
+        "calls": [read_call(call) for call in calls],
         "prompt_tokens": said["usage"]["prompt_tokens"],
     }
-
-
-def read(arguments: str) -> object:
-    try:
-        return json.loads(arguments)
-    except ValueError:
-        return arguments
 
 
 def differs(wanted: Outcome, got: Outcome, turn: int) -> Outcome | None:

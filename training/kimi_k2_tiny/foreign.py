@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from . import knowledge
 from .chats import Chat, Drawn, complete
-from .messages import call, conclude, returns, user
+from .messages import call, conclude, returns, say, user
 from .talks import repeat
 from .tools import KINDS, PLACE, Declared, Parameter, ToolKind, Use, declare, draw_kinds, draw_use
 from .values import Values
@@ -101,8 +101,7 @@ def lack_otherwise(values: Values) -> Drawn:
     tools, use, question = ask_otherwise(values)
     others = [tool for tool in tools if tool is not use.tool]
     what = f" to look up {use.phrase}" if use.phrase else " for this"
-    answer = {"role": "assistant", "reasoning": "I have no tool for this.", "content": f"I have no tool{what}."}
-    return [user(question)], others, answer
+    return [user(question)], others, say("I have no tool for this.", f"I have no tool{what}.")
 
 
 def talk_otherwise(values: Values) -> Drawn:
@@ -115,7 +114,7 @@ def talk_otherwise(values: Values) -> Drawn:
     return (
         [user(question.format(name))],
         [],
-        {"role": "assistant", "reasoning": thought, "content": answer.format(name, told)},
+        say(thought, answer.format(name, told)),
     )
 
 

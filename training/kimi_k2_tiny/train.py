@@ -166,7 +166,7 @@ def schedule(step: int, steps: int) -> float:
     """Share of the peak rate: a short rise, a while there, then with the root of the steps, at the end a straight way
     down to zero.
 
-    At the peak itself such small batches are mostly noise, and at more than twice of it training diverges.
+    At the peak itself such small batches are mostly noise.
     """
     rise, root = (step + 1) / WARMUP_STEPS, (PEAK_STEPS / (step + 1)) ** 0.5
     return min(rise, 1.0, root) * min(1.0, (steps - step) / (DECAY_SHARE * steps))

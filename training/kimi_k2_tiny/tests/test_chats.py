@@ -120,12 +120,12 @@ def test_training_never_declares_a_reserved_pair(trained: list[Chat], scored: li
 
 
 def test_no_foreign_wording_stands_in_a_training_question(trained: list[Chat]):
-    asked = {str(chat.messages[-1]["content"]).split()[0:3].__repr__() for chat in trained}
+    asked = {repr(str(chat.messages[-1]["content"]).split()[:3]) for chat in trained}
     foreign = foreign_chats(0, 120)
     assert all(is_reserved(*value) for chat in foreign for value in chat.values)
     texts = [str(chat.messages[-1]["content"]) for chat in foreign if chat.messages[-1]["role"] == "user"]
     assert len(texts) > 80
-    assert sum(repr(text.split()[0:3]) in asked for text in texts) < len(texts) / 10
+    assert sum(repr(text.split()[:3]) in asked for text in texts) < len(texts) / 10
 
 
 def test_results_answer_the_calls_before_them(trained: list[Chat]):

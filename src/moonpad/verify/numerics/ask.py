@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from itertools import islice
+from typing import Any
 
 from moonpad.values.errors import CheckFailed
 from moonpad.verify.api import Api
@@ -58,11 +59,11 @@ async def _score(api: Api, text: str) -> Scored:
     return scored
 
 
-def read_scored(answer: object) -> Scored | Malformed:
+def read_scored(answer: Any) -> Scored | Malformed:
     """Of the legacy completions API with `echo` and `logprobs`: what was generated behind the prompt is left out."""
     try:
-        found = answer["choices"][0]["logprobs"]  # type: ignore[index]
-        count = int(answer["usage"]["prompt_tokens"])  # type: ignore[index]
+        found = answer["choices"][0]["logprobs"]
+        count = int(answer["usage"]["prompt_tokens"])
         tokens = tuple(map(str, found["tokens"][:count]))
         logprobs = tuple(float(one) for one in islice(found["token_logprobs"], 1, count))
         likeliest = tuple(max(one, key=one.get) for one in islice(found["top_logprobs"], 1, count))
