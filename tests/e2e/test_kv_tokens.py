@@ -16,7 +16,7 @@ SLOW = pytest.mark.slow
 @pytest.mark.parametrize(
     ("layers", "extra"),
     [
-        pytest.param(4, "[layout]\ntp = 2\n[settings]\nmax_model_len = 2048\n", id="tp2"),
+        pytest.param(4, "[layout]\ntp = 2\n[settings]\nmax_model_len = 2048\n", id="tp2", marks=SLOW),
         pytest.param(3, "[settings]\nkv_cache_gib = 2\nmax_num_seqs = 8\n", id="3-layers-2-gib"),
         pytest.param(2, "[settings]\nmax_model_len = 16384\n", id="2-layers-16k", marks=SLOW),
         pytest.param(4, "[settings]\nkv_cache_gib = 3\nmax_num_seqs = 1\n", id="3-gib-1-sequence", marks=SLOW),

@@ -324,6 +324,7 @@ def in_flight(base_url: str) -> Iterator[list[tuple[float, float]]]:
         sampling.result()
 
 
+@pytest.mark.slow
 def test_bench_with_seed1s_numbers(served: Served) -> None:
     """1000 tokens in and 512 out, 8 requests, to the last token: the lines of the seed's block, and its 4096 tokens."""
     numbers = ("--input-tokens", "1000", "--output-tokens", "512", "--requests", "8", "--ignore-eos")

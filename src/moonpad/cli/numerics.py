@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from importlib.resources import as_file, files
 from json import loads
 from pathlib import Path, PurePosixPath
 
 from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
-from moonpad.cli.output import clean, emit_json, err, next_command, out
+from moonpad.cli.output import busy, clean, emit_json, next_command, out
 from moonpad.store.files import replace_json
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, UsageError
@@ -22,6 +20,7 @@ from moonpad.verify.numerics.recording import Recording, as_document, of_documen
 from moonpad.verify.subject import Card, subject_of
 
 FILE_BYTES = 64 << 20
+ASKING = "log-probabilities"
 ORACLES = "moonpad.catalog"
 """Recordings of our own test models lie beside them: `kimi-k2-tiny-logprobs.json`."""
 
@@ -60,14 +59,14 @@ def verify_numerics(
 async def _record(endpoint: Endpoint) -> Recording:
     async with connect(endpoint, None) as api:
         named, _ = await subject_of(api)
-        with _progress() as on_text:
-            return await record(replace(api, endpoint=named), named.base_url, on_text)
+        with busy(ASKING) as say:
+            return await record(replace(api, endpoint=named), named.base_url, lambda text: say(f"{ASKING}: {text}"))
 
 
 async def _judge(endpoint: Endpoint, trusted: Recording | None) -> Verdict:
     async with connect(endpoint, None) as api:
         named, card = await subject_of(api)
-        with _progress() as on_text:
+        with busy(ASKING) as say:
             shipped = _shipped(card)
             against = trusted or shipped
             if against is None:
@@ -77,7 +76,7 @@ async def _judge(endpoint: Endpoint, trusted: Recording | None) -> Verdict:
                     "--against FILE here",
                 )
             known = shipped.floor if shipped else None
-            return await judge(replace(api, endpoint=named), against, known, on_text)
+            return await judge(replace(api, endpoint=named), against, known, lambda text: say(f"{ASKING}: {text}"))
 
 
 def _shipped(card: Card) -> Recording | None:
@@ -118,15 +117,6 @@ def _write(path: Path, made: Recording) -> None:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}", remedy="--record ELSEWHERE") from error
 
 
-@contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    if not err().is_terminal:
-        yield lambda text: None
-        return
-    with err().status("asking for log-probabilities") as status:
-        yield lambda text: status.update(f"log-probabilities of {text}")
-
-
 def _show_recorded(made: Recording, path: Path, json: bool) -> None:
     if json:
         emit_json({"model": made.model, "file": str(path), "texts": len(made.texts), "positions": _positions(made)})
@@ -153,7 +143,7 @@ def _show(verdict: Verdict, json: bool) -> None:
     limits = verdict.limits
     out().print(f"  noise at most    {limits.mean:.3f} on average, {limits.largest:.2f}, {limits.changed:.1%}")
     for sentence in verdict.because:
-        out().print(f"  [red]{clean(sentence)}[/red]")
+        out().print(f"  {clean(sentence)}", style="red")
 
 
 def _said(distance: Distance) -> str:

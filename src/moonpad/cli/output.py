@@ -7,6 +7,8 @@ in a model's answer or in a log line is text.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -48,6 +50,16 @@ def note(text: str) -> None:
 def next_command(command: str) -> None:
     """Each command ends by naming the next one."""
     err().print(f"Next: {clean(command)}", style="dim")
+
+
+@contextmanager
+def busy(doing: str) -> Iterator[Callable[[str], None]]:
+    """Says on a terminal's stderr what is being done, until it is done; nothing where stderr is no terminal."""
+    if not err().is_terminal:
+        yield lambda text: None
+        return
+    with err().status(clean(doing)) as status:
+        yield lambda text: status.update(clean(text))
 
 
 def clean(text: str) -> str:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from moonpad.cli.endpoint import ANY_ENDPOINT, EndpointOptions, resolve_endpoint
-from moonpad.cli.output import clean, emit_json, err, next_command, out
+from moonpad.cli.output import busy, clean, emit_json, next_command, out
 from moonpad.values.errors import CheckFailed, ContactLost, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from moonpad.verify.probe import Probe
     from moonpad.verify.runner import Report
 
 
@@ -60,21 +55,13 @@ def verify(
     if record or against:
         raise UsageError("--record and --against compare numbers", remedy="moonpad verify --numerics --against FILE")
     endpoint = resolve_endpoint(spec, at)
-    with _progress() as on_start:
-        report = asyncio.run(runner.verify(endpoint, only=only or (), on_start=on_start))
+    with busy("asking") as say:
+        report = asyncio.run(
+            runner.verify(endpoint, only=only or (), on_start=lambda probe: say(f"{probe.id}: {probe.proves}"))
+        )
     _show(report, json)
     _judge(report)
     next_command("moonpad bench" + at.words(spec))
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[Probe], None]]:
-    """The probe that runs, on a terminal's stderr."""
-    if not err().is_terminal:
-        yield lambda probe: None
-        return
-    with err().status("asking") as status:
-        yield lambda probe: status.update(f"{probe.id}: {probe.proves}")
 
 
 def _show(report: Report, json: bool) -> None:

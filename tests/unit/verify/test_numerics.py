@@ -199,7 +199,9 @@ def test_an_engine_that_is_far_from_itself_is_caught(tmp_path: Path, capsys: pyt
     file = recorded(tmp_path / "trusted.json")
     with served(Fake(faults=frozenset({"noisy logprobs"}))) as url:
         assert run(["verify", "--url", url, "--numerics", "--against", str(file)]) == 5
-    assert "its own second answer" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "its own second answer" in said
+    assert "[" not in said, "markup is off: it would be printed"
 
 
 @pytest.mark.parametrize(
