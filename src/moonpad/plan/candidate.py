@@ -92,7 +92,7 @@ class Candidate:
     def _defaults(self, layout: Layout) -> Settings:
         """What the engine would do unasked, spelled out: the plan names what it relies on."""
         if self.kind == "told":
-            return CPU_DEFAULTS
+            return replace(CPU_DEFAULTS, enforce_eager=layout.pp == 1)  # an eager pipeline answers 500 (rules/cpu.py)
         limits = limits_of(self.checkpoint, self.cluster.device, self.engine.name, self.version, layout, Settings())
         defaults = Settings(
             max_num_seqs=limits.max_num_seqs,

@@ -59,7 +59,7 @@ def make_plan(spec: Spec, weights_bytes: int, scheme: str = "bf16") -> Plan:
         stop_grace_s=spec.launch.stop_grace_s,
         drain_s=spec.launch.drain_s or None,
         engine_version=spec.engine.version or "",
-        nodes=max(1, -(-layout.world_size // cluster.per_node)) if cluster else 1,
+        nodes=cluster.filled_by(layout) if cluster else 1,
         devices_per_node=cluster.per_node if cluster and cluster.device.driver_bytes else 0,
         scheme=scheme,
     )

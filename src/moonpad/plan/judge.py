@@ -13,7 +13,6 @@ from moonpad.plan.parsers import REASONING, TOOLS, missing_parsers, parser_of
 from moonpad.plan.references import short
 from moonpad.plan.shortage import does_not_fit
 from moonpad.values.choice import Choice, Confidence, Refused
-from moonpad.values.cluster import Cluster
 from moonpad.values.finding import Code, Finding, Severity, errors_of
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout, Plan, Serving, Settings
@@ -136,16 +135,11 @@ def plan_of(candidate: Candidate, layout: Layout, settings: Settings) -> Plan:
         ),
         weights_bytes=checkpoint.total_bytes,
         engine_version=candidate.version,
-        nodes=machines_of(layout, cluster),
+        nodes=cluster.filled_by(layout),
         devices_per_node=0 if candidate.kind == "told" else cluster.per_node,
         scheme=checkpoint.quantization.scheme,
         host_cores=(cluster.host.cores or 0) if candidate.engine.name == KTRANSFORMERS else 0,
     )
-
-
-def machines_of(layout: Layout, cluster: Cluster) -> int:
-    """How many machines the ranks fill, one after the other."""
-    return max(1, -(-layout.world_size // max(1, cluster.per_node)))
 
 
 def label(model: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from moonpad.values.plan import Platform
+from moonpad.values.plan import Layout, Platform
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +70,9 @@ class Cluster:
     @property
     def devices(self) -> int:
         return self.nodes * self.per_node
+
+    def filled_by(self, layout: Layout) -> int:
+        """How many machines the ranks fill, one after the other; those of a processor share it."""
+        if self.device.platform is Platform.CPU:
+            return self.nodes
+        return max(1, -(-layout.world_size // max(1, self.per_node)))

@@ -47,6 +47,8 @@ def best_plan(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, Any]:
         ("--model", "k2-instruct", "--on", "2x8xH200", "--engine", "tensorrt-llm"),
         ("--model", "kimi-k2-tiny", "--on", "cpu"),
         ("--model", "kimi-k2-tiny", "--on", "cpu", "--set", "enforce_eager=false"),
+        ("--model", "kimi-k2-tiny", "--on", "cpu", "--set", "tp=2"),  # both ranks on the one processor
+        ("--model", "kimi-k2-tiny", "--on", "cpu", "--set", "pp=2"),  # which answers 500 when eager
     ],
 )
 def test_the_spec_gives_the_plan_back(
