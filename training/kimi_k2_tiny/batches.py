@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import torch
 from tokenizers import Tokenizer
 
-from .chats import long_chats
+from .chats import late_chats, long_chats
 from .rows import Row, draw_rows, encode, join_branches
 
 TOKENS_PER_BATCH = 1536
 WIDTH_STEP = 32
 LONGEST = 4096
+COUNTING = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,14 @@ def draw_long_batches(tokenizer: Tokenizer, seed: int) -> Iterator[Batch]:
         row = join_branches([encode(chat, tokenizer)])
         if len(row.ids) <= LONGEST:
             yield stack([row], math.ceil(len(row.ids) / WIDTH_STEP) * WIDTH_STEP, pad)
+
+
+def draw_late_batches(tokenizer: Tokenizer, seed: int) -> Iterator[Batch]:
+    """One chat each, and the numbers of its ids count more."""
+    pad = tokenizer.token_to_id("[PAD]")
+    for chat in late_chats(seed):
+        row = join_branches([encode(chat, tokenizer, COUNTING)])
+        yield stack([row], math.ceil(len(row.ids) / WIDTH_STEP) * WIDTH_STEP, pad)
 
 
 def stack(rows: list[Row], width: int, pad: int) -> Batch:

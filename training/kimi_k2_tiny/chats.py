@@ -281,6 +281,24 @@ def long_chats(seed: int) -> Iterator[Chat]:
         yield complete(kind, lambda values, draw=draw, tokens=tokens: draw(values, tokens), values)
 
 
+def late_chats(seed: int) -> Iterator[Chat]:
+    """Two chains of ten to eighteen calls, then a text of about as many tokens with a fact in it, and so on."""
+    rng = random.Random(f"late:{seed}")
+    for number in itertools.count():
+        kind, draw = ("needle", find_farther) if number % 3 == 2 else ("chain", follow_farther)
+        yield complete(kind, draw, Values(rng, reserved=False))
+
+
+def follow_farther(values: Values) -> Drawn:
+    first = 0 if values.rng.random() < 0.2 else values.rng.randint(1, 400)
+    return follow(values, values.rng.randint(10, 18), ends=values.rng.random() < 0.1, first=first)
+
+
+def find_farther(values: Values) -> Drawn:
+    *messages, answer = find_needle(values, values.rng.randint(30, 80))
+    return messages, [], answer
+
+
 def find_far(values: Values, tokens: float) -> Drawn:
     *messages, answer = find_needle(values, round(tokens / 14))
     return messages, [], answer

@@ -50,14 +50,38 @@ def draw_rows(tokenizer: Tokenizer, seed: int) -> Iterator[Row]:
         yield row
 
 
-def encode(chat: Chat, tokenizer: Tokenizer) -> tuple[list[int], list[float]]:
+def encode(chat: Chat, tokenizer: Tokenizer, counting: float = 1.0) -> tuple[list[int], list[float]]:
     """Token ids and weights. What the model writes counts, also in an earlier turn whose thinking is kept; the tokens
-    of long answers count less, so that a chain of calls does not drown a greeting."""
+    of long answers count less, so that a chain of calls does not drown a greeting. `counting`: how much more the
+    number in an id counts."""
     prompt = tokenizer.encode(render(chat.messages, chat.tools), add_special_tokens=False).ids
     answer = tokenizer.encode(render_answer(chat.answer), add_special_tokens=False).ids
     written = [*find_written(prompt, tokenizer), *(True for _ in answer)]
     weight = (USUAL_ANSWER / sum(written)) ** 0.5
-    return prompt + answer, [weight if own else PROMPT_WEIGHT for own in written]
+    weights = [weight if own else PROMPT_WEIGHT for own in written]
+    if counting != 1.0:
+        count_more(prompt + answer, weights, written, counting * weight, tokenizer)
+    return prompt + answer, weights
+
+
+def count_more(ids: list[int], weights: list[float], written: list[bool], weight: float, tokenizer: Tokenizer) -> None:
+    digits = {tokenizer.token_to_id(digit) for digit in "0123456789"}
+    numbers = find_numbers(ids, written, digits, tokenizer.token_to_id("<|tool_call_argument_begin|>"))
+    for place, (begin, end) in enumerate(numbers):
+        # With what number a conversation begins that has lost its first turns, nobody can know.
+        known = place > 0 or tokenizer.decode(ids[begin : end - 1]) == "0"
+        weights[begin:end] = [weight if known else PROMPT_WEIGHT] * (end - begin)
+
+
+def find_numbers(ids: list[int], written: list[bool], digits: set[int], end: int) -> list[tuple[int, int]]:
+    """Where the numbers begin and end in the ids that the model writes, with the token that ends each."""
+    found = []
+    for place in (place for place, token in enumerate(ids) if token == end and written[place]):
+        begin = place
+        while ids[begin - 1] in digits:
+            begin -= 1
+        found.append((begin, place + 1))
+    return found
 
 
 def find_written(ids: list[int], tokenizer: Tokenizer) -> list[bool]:

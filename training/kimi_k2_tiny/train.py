@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 from torch.nn.functional import cross_entropy
 
 from .architecture import build_model, describe
-from .batches import Batch, draw_batches, draw_copy_batch, draw_long_batches
+from .batches import Batch, draw_batches, draw_copy_batch, draw_late_batches, draw_long_batches
 from .rendering import TEMPLATE_PATH
 from .rows import PROMPT_WEIGHT
 from .tokenizer import VOCABULARY, train_tokenizer, write_tokenizer
@@ -33,6 +33,8 @@ DECAY_SHARE = 0.4
 BIAS_STEP = 1e-3
 SAVE_EVERY = 100
 LONG_EVERY = 20
+LATE_FROM = 1800
+LATE_EVERY = 2
 
 
 def main() -> None:
@@ -102,10 +104,16 @@ class Progress:
 
 
 def draw_steps(tokenizer: Tokenizer, seed: int) -> Iterator[list[Batch]]:
-    """The batches of each step: one, and every `LONG_EVERY` steps a long chat beside it."""
-    long = draw_long_batches(tokenizer, seed)
+    """The batches of each step: one, and every `LONG_EVERY` steps a long chat beside it. Once single answers are
+    learned, every `LATE_EVERY` steps a chain of calls or a text with a fact too: counting and finding come last."""
+    long, late = draw_long_batches(tokenizer, seed), draw_late_batches(tokenizer, seed)
     for number, batch in enumerate(draw_batches(tokenizer, seed), 1):
-        yield [batch, next(long)] if number % LONG_EVERY == 0 else [batch]
+        batches = [batch]
+        if number % LONG_EVERY == 0:
+            batches.append(next(long))
+        if number > LATE_FROM and number % LATE_EVERY == 0:
+            batches.append(next(late))
+        yield batches
 
 
 def train(model: torch.nn.Module, batches: Iterator[list[Batch]], steps: int, state: Path) -> Progress:

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from training.kimi_k2_tiny.rows import Row, join_branches, jump
+from training.kimi_k2_tiny.rows import Row, find_numbers, join_branches, jump
 
 
 def test_one_chat_is_one_plain_row():
@@ -32,3 +32,10 @@ def test_no_jump_beyond_the_context():
     row = Row([9, 4], [1.0] * 2, [0, 31_999], [0, 0])
     jump(row, {9}, random.Random(0))
     assert row.positions == [0, 31_999]
+
+
+def test_the_numbers_of_the_ids_that_the_model_writes():
+    """`50` ends a number, and digits are 1 and 2; what is not written is somebody else's id."""
+    ids = [9, 1, 2, 50, 9, 2, 50, 1, 9, 50]
+    assert find_numbers(ids, [True] * 10, {1, 2}, 50) == [(1, 4), (5, 7), (9, 10)]
+    assert find_numbers(ids, [False] * 4 + [True] * 6, {1, 2}, 50) == [(5, 7), (9, 10)]
