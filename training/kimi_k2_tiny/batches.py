@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import torch
 from tokenizers import Tokenizer
 
-from .chats import late_chats, long_chats
-from .rows import Row, draw_rows, encode, join_branches
+from .chats import last_chats, late_chats, long_chats
+from .rows import PROMPT_WEIGHT, Row, draw_rows, encode, join_branches
 
 TOKENS_PER_BATCH = 1536
 WIDTH_STEP = 32
@@ -55,6 +55,15 @@ def draw_late_batches(tokenizer: Tokenizer, seed: int) -> Iterator[Batch]:
     pad = tokenizer.token_to_id("[PAD]")
     for chat in late_chats(seed):
         row = join_branches([encode(chat, tokenizer, COUNTING)])
+        yield stack([row], math.ceil(len(row.ids) / WIDTH_STEP) * WIDTH_STEP, pad)
+
+
+def draw_last_batches(tokenizer: Tokenizer, seed: int) -> Iterator[Batch]:
+    """One chat each, of which only what the model writes counts."""
+    pad = tokenizer.token_to_id("[PAD]")
+    for chat in last_chats(seed):
+        row = join_branches([encode(chat, tokenizer, COUNTING)])
+        row.weights = [0.0 if weight == PROMPT_WEIGHT else weight for weight in row.weights]
         yield stack([row], math.ceil(len(row.ids) / WIDTH_STEP) * WIDTH_STEP, pad)
 
 

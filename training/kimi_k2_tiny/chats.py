@@ -299,6 +299,24 @@ def find_farther(values: Values) -> Drawn:
     return messages, [], answer
 
 
+def last_chats(seed: int) -> Iterator[Chat]:
+    """Of about 8,000 tokens: three chains of a hundred calls, then a text with a fact in it, and so on."""
+    rng = random.Random(f"last:{seed}")
+    for number in itertools.count():
+        kind, draw = ("needle", find_farthest) if number % 4 == 3 else ("chain", follow_farthest)
+        yield complete(kind, draw, Values(rng, reserved=False))
+
+
+def follow_farthest(values: Values) -> Drawn:
+    first = 0 if values.rng.random() < 0.5 else values.rng.randint(1, 250)
+    return follow(values, values.rng.randint(90, 130), ends=values.rng.random() < 0.3, first=first)
+
+
+def find_farthest(values: Values) -> Drawn:
+    *messages, answer = find_needle(values, values.rng.randint(300, 540))
+    return messages, [], answer
+
+
 def find_far(values: Values, tokens: float) -> Drawn:
     *messages, answer = find_needle(values, round(tokens / 14))
     return messages, [], answer

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from .chats import CHAT_KINDS, Chat, scoring_chats
 from .foreign import FOREIGN_KINDS, foreign_chats
+from .knowledge import CAPITALS
 from .rendering import Message
 
 PARTS = ("reasoning", "content", "tool_calls", "finish_reason")
@@ -42,6 +43,8 @@ def main() -> None:
                 "records": records,
             }
             print_table(name, summary[name])
+    summary["ends"] = [score_end(country, city, arguments) for country, city in CAPITALS.items()]
+    print(f"plain texts ended: {sum(end['right'] for end in summary['ends'])} of {len(summary['ends'])}")
     summary["seconds"] = round(time.monotonic() - started, 1)
     arguments.out.write_text(json.dumps(summary, ensure_ascii=False) + "\n")
 
@@ -72,6 +75,14 @@ def score(chat: Chat, arguments: argparse.Namespace) -> Outcome:
         "expected": expected,
         "got": got,
     }
+
+
+def score_end(country: str, city: str, arguments: argparse.Namespace) -> Outcome:
+    """A plain text without any frame of a chat: `[EOS]` ends it, where `<|im_end|>` ends an answer."""
+    body = {"model": arguments.model, "prompt": f"The capital of {country} is", "temperature": 0, "max_tokens": 16}
+    choice = post(f"{arguments.url.rstrip('/')}/v1/completions", body)["choices"][0]
+    right = choice["text"] == f" {city}." and choice["finish_reason"] == "stop"
+    return {"prompt": body["prompt"], "got": choice["text"], "finish_reason": choice["finish_reason"], "right": right}
 
 
 def judge_targets(records: list[Outcome]) -> Outcome:

@@ -19,7 +19,14 @@ from tokenizers import Tokenizer
 from torch.nn.functional import cross_entropy
 
 from .architecture import build_model, describe
-from .batches import Batch, draw_batches, draw_copy_batch, draw_late_batches, draw_long_batches
+from .batches import (
+    Batch,
+    draw_batches,
+    draw_copy_batch,
+    draw_last_batches,
+    draw_late_batches,
+    draw_long_batches,
+)
 from .rendering import TEMPLATE_PATH
 from .rows import PROMPT_WEIGHT
 from .tokenizer import VOCABULARY, train_tokenizer, write_tokenizer
@@ -35,6 +42,8 @@ SAVE_EVERY = 100
 LONG_EVERY = 20
 LATE_FROM = 1800
 LATE_EVERY = 2
+LAST_FROM = 3600
+LAST_EVERY = 30
 
 
 def main() -> None:
@@ -105,14 +114,17 @@ class Progress:
 
 def draw_steps(tokenizer: Tokenizer, seed: int) -> Iterator[list[Batch]]:
     """The batches of each step: one, and every `LONG_EVERY` steps a long chat beside it. Once single answers are
-    learned, every `LATE_EVERY` steps a chain of calls or a text with a fact too: counting and finding come last."""
-    long, late = draw_long_batches(tokenizer, seed), draw_late_batches(tokenizer, seed)
+    learned, every `LATE_EVERY` steps a chain of calls or a text with a fact too: counting and finding come late, and
+    last, every `LAST_EVERY` steps, in long contexts."""
+    long, late, last = (draw(tokenizer, seed) for draw in (draw_long_batches, draw_late_batches, draw_last_batches))
     for number, batch in enumerate(draw_batches(tokenizer, seed), 1):
         batches = [batch]
         if number % LONG_EVERY == 0:
             batches.append(next(long))
         if number > LATE_FROM and number % LATE_EVERY == 0:
             batches.append(next(late))
+        if number > LAST_FROM and number % LAST_EVERY == 0:
+            batches.append(next(last))
         yield batches
 
 
