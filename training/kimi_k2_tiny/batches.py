@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import torch
 from tokenizers import Tokenizer
 
-from .chats import last_chats, late_chats, long_chats
+from .chats import choice_groups, last_chats, late_chats, long_chats
 from .rows import PROMPT_WEIGHT, Row, draw_rows, encode, join_branches
 
 TOKENS_PER_BATCH = 1536
 WIDTH_STEP = 32
 LONGEST = 4096
 COUNTING = 4.0
+CHOOSING = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,14 @@ def draw_last_batches(tokenizer: Tokenizer, seed: int) -> Iterator[Batch]:
     for chat in last_chats(seed):
         row = join_branches([encode(chat, tokenizer, COUNTING)])
         row.weights = [0.0 if weight == PROMPT_WEIGHT else weight for weight in row.weights]
+        yield stack([row], math.ceil(len(row.ids) / WIDTH_STEP) * WIDTH_STEP, pad)
+
+
+def draw_choice_batches(tokenizer: Tokenizer, seed: int) -> Iterator[Batch]:
+    """One declaration each, with the questions behind it as branches."""
+    pad = tokenizer.token_to_id("[PAD]")
+    for group in choice_groups(seed):
+        row = join_branches([encode(chat, tokenizer, choosing=CHOOSING) for chat in group])
         yield stack([row], math.ceil(len(row.ids) / WIDTH_STEP) * WIDTH_STEP, pad)
 
 

@@ -29,7 +29,7 @@ from .talks import (
     repeat,
     write_json,
 )
-from .tools import KINDS, Declared, Use, declare, draw_kinds, draw_use, is_reserved_together
+from .tools import KINDS, Declared, ToolKind, Use, declare, draw_kinds, draw_use, is_reserved_together
 from .values import Values
 
 
@@ -169,20 +169,27 @@ def choose_tool(values: Values) -> Drawn:
 
 def draw_several(values: Values, count: int) -> tuple[list[Declared], list[Use], str]:
     """Look-ups asked for in one question, by one tool or by several."""
-    several = values.rng.randint(1, count)
-    while True:
-        wanted = values.rng.sample(LOOK_UPS, several)
-        pairs = itertools.combinations(wanted, 2)
-        if values.reserved or not any(is_reserved_together(*pair) for pair in pairs):
-            break
+    wanted = draw_look_ups(values, values.rng.randint(1, count))
     kinds = draw_kinds(values, max(len(wanted), values.rng.choice((1, 2, 3))), tuple(wanted))
     tools = [declare(kind, values) for kind in kinds]
     able = [tool for tool in tools if tool.kind in wanted]
     able += values.rng.choices(able, k=count - len(able))
     uses = [draw_use(tool, values, by_phrase=True) for tool in able]
     values.rng.shuffle(uses)
+    return tools, uses, ask_for(uses, values)
+
+
+def draw_look_ups(values: Values, count: int) -> list[ToolKind]:
+    while True:
+        wanted = values.rng.sample(LOOK_UPS, count)
+        pairs = itertools.combinations(wanted, 2)
+        if values.reserved or not any(is_reserved_together(*pair) for pair in pairs):
+            return wanted
+
+
+def ask_for(uses: list[Use], values: Values) -> str:
     ask = values.rng.choice(("What is {}?", "Please tell me {}.", "Look up {}."))
-    return tools, uses, ask.format(join([use.phrase for use in uses]))
+    return ask.format(join([use.phrase for use in uses]))
 
 
 def draw_pair(values: Values) -> tuple[list[Declared], list[Use], str]:
@@ -315,6 +322,45 @@ def follow_farthest(values: Values) -> Drawn:
 def find_farthest(values: Values) -> Drawn:
     *messages, answer = find_needle(values, values.rng.randint(300, 540))
     return messages, [], answer
+
+
+def choice_groups(seed: int) -> Iterator[list[Chat]]:
+    """Many questions behind one declaration of three to five tools, most of which are known by their description
+    alone: single calls, several calls, answers from several results, and now and then a question for none of them."""
+    rng = random.Random(f"choice:{seed}")
+    while True:
+        values = Values(rng, reserved=False)
+        wanted = draw_look_ups(values, rng.choice((2, 2, 3)))
+        kinds = draw_kinds(values, rng.choice((3, 4, 5)), tuple(wanted))
+        tools = [declare(kind, values, disguised=kind in KINDS and rng.random() < 0.85) for kind in kinds]
+        able = [tool for tool in tools if tool.kind in wanted]
+        system = draw_system(rng)
+        chats = []
+        for kind in CHOICES:
+            values = Values(rng, reserved=False)
+            messages, answer = draw_choice(kind, values, tools, able)
+            chats.append(Chat(kind, system + messages, schemas_of(tools), answer, tuple(values.drawn)))
+        yield chats
+
+
+CHOICES = (*("choose_tool",) * 4, *("several_calls",) * 2, *("several_results",) * 2, "lack_fitting")
+
+
+def draw_choice(
+    kind: str, values: Values, tools: list[Declared], able: list[Declared]
+) -> tuple[list[Message], Message]:
+    if kind == "lack_fitting":
+        messages, _, answer = lack_fitting(values, tools)
+        return messages, answer
+    if kind == "choose_tool":
+        use = draw_use(values.rng.choice(tools), values, by_phrase=True)
+        return [user(use.question)], call([use])
+    chosen = values.rng.choices(able, k=values.rng.choice((2, 2, 3)))
+    uses = [draw_use(tool, values, by_phrase=True) for tool in chosen]
+    question, calls = user(ask_for(uses, values)), call(uses)
+    if kind == "several_calls":
+        return [question], calls
+    return [question, calls, *returns(uses, calls)], conclude(uses)
 
 
 def find_far(values: Values, tokens: float) -> Drawn:

@@ -50,10 +50,12 @@ def draw_rows(tokenizer: Tokenizer, seed: int) -> Iterator[Row]:
         yield row
 
 
-def encode(chat: Chat, tokenizer: Tokenizer, counting: float = 1.0) -> tuple[list[int], list[float]]:
+def encode(
+    chat: Chat, tokenizer: Tokenizer, counting: float = 1.0, choosing: float = 1.0
+) -> tuple[list[int], list[float]]:
     """Token ids and weights. What the model writes counts, also in an earlier turn whose thinking is kept; the tokens
     of long answers count less, so that a chain of calls does not drown a greeting. `counting`: how much more the
-    number in an id counts."""
+    number in an id counts; `choosing`: how much more the whole id does, which names the tool."""
     prompt = tokenizer.encode(render(chat.messages, chat.tools), add_special_tokens=False).ids
     answer = tokenizer.encode(render_answer(chat.answer), add_special_tokens=False).ids
     written = [*find_written(prompt, tokenizer), *(True for _ in answer)]
@@ -61,7 +63,22 @@ def encode(chat: Chat, tokenizer: Tokenizer, counting: float = 1.0) -> tuple[lis
     weights = [weight if own else PROMPT_WEIGHT for own in written]
     if counting != 1.0:
         count_more(prompt + answer, weights, written, counting * weight, tokenizer)
+    if choosing != 1.0:
+        begin, end = (tokenizer.token_to_id(f"<|tool_call_{name}|>") for name in ("begin", "argument_begin"))
+        for first, last in find_ids(prompt + answer, written, begin, end):
+            weights[first:last] = [choosing * weight] * (last - first)
     return prompt + answer, weights
+
+
+def find_ids(ids: list[int], written: list[bool], begin: int, end: int) -> list[tuple[int, int]]:
+    """Where the ids of calls begin and end that the model writes, between the two markers."""
+    found, first = [], 0
+    for place, token in enumerate(ids):
+        if token == begin:
+            first = place + 1
+        elif token == end and written[place]:
+            found.append((first, place + 1))
+    return found
 
 
 def count_more(ids: list[int], weights: list[float], written: list[bool], weight: float, tokenizer: Tokenizer) -> None:

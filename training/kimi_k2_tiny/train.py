@@ -22,6 +22,7 @@ from .architecture import build_model, describe
 from .batches import (
     Batch,
     draw_batches,
+    draw_choice_batches,
     draw_copy_batch,
     draw_last_batches,
     draw_late_batches,
@@ -37,6 +38,11 @@ PEAK_RATE = 1.2e-3
 WARMUP_STEPS = 100
 PEAK_STEPS = 200
 DECAY_SHARE = 0.4
+FIRST_STEPS = 4400
+SECOND_FROM = 3800
+SECOND_SHARE = 0.3
+SECOND_WARMUP = 50
+"""The rate goes down towards `FIRST_STEPS`, and before it is there up again, to a share of the peak, for the rest."""
 BIAS_STEP = 1e-3
 SAVE_EVERY = 100
 LONG_EVERY = 20
@@ -44,6 +50,7 @@ LATE_FROM = 1800
 LATE_EVERY = 2
 LAST_FROM = 3600
 LAST_EVERY = 30
+"""Half as often in the second part."""
 
 
 def main() -> None:
@@ -115,15 +122,17 @@ class Progress:
 def draw_steps(tokenizer: Tokenizer, seed: int) -> Iterator[list[Batch]]:
     """The batches of each step: one, and every `LONG_EVERY` steps a long chat beside it. Once single answers are
     learned, every `LATE_EVERY` steps a chain of calls or a text with a fact too: counting and finding come late, and
-    last, every `LAST_EVERY` steps, in long contexts."""
+    then, every `LAST_EVERY` steps, in long contexts. In the second part each step has a choice among tools, too."""
     long, late, last = (draw(tokenizer, seed) for draw in (draw_long_batches, draw_late_batches, draw_last_batches))
+    choices = draw_choice_batches(tokenizer, seed)
     for number, batch in enumerate(draw_batches(tokenizer, seed), 1):
-        batches = [batch]
+        second = number > SECOND_FROM
+        batches = [batch, next(choices)] if second else [batch]
         if number % LONG_EVERY == 0:
             batches.append(next(long))
-        if number > LATE_FROM and number % LATE_EVERY == 0:
+        if number > LATE_FROM and number % (LATE_EVERY * (1 + second)) == 0:
             batches.append(next(late))
-        if number > LAST_FROM and number % LAST_EVERY == 0:
+        if number > LAST_FROM and number % (LAST_EVERY * (1 + second)) == 0:
             batches.append(next(last))
         yield batches
 
@@ -183,13 +192,16 @@ def save(state: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer, 
 
 
 def schedule(step: int, steps: int) -> float:
-    """Share of the peak rate: a short rise, a while there, then with the root of the steps, at the end a straight way
-    down to zero.
+    """Share of the peak rate, in two parts: a short rise, a while there, then with the root of the steps, at the end a
+    straight way down; and once more from a lower peak, this time to zero.
 
     At the peak itself such small batches are mostly noise.
     """
-    rise, root = (step + 1) / WARMUP_STEPS, (PEAK_STEPS / (step + 1)) ** 0.5
-    return min(rise, 1.0, root) * min(1.0, (steps - step) / (DECAY_SHARE * steps))
+    if step < SECOND_FROM:
+        rise, root = (step + 1) / WARMUP_STEPS, (PEAK_STEPS / (step + 1)) ** 0.5
+        return min(rise, 1.0, root) * min(1.0, (FIRST_STEPS - step) / (DECAY_SHARE * FIRST_STEPS))
+    rise = (step - SECOND_FROM + 1) / SECOND_WARMUP
+    return SECOND_SHARE * min(1.0, rise) * min(1.0, (steps - step) / (DECAY_SHARE * (steps - SECOND_FROM)))
 
 
 def learn(model: torch.nn.Module, batches: list[Batch]) -> tuple[float, float, int]:

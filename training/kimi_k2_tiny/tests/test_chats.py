@@ -9,7 +9,17 @@ from fractions import Fraction
 import pytest
 
 from training.kimi_k2_tiny import arithmetic
-from training.kimi_k2_tiny.chats import CHAT_KINDS, Chat, scoring_chats, training_chats, training_groups
+from training.kimi_k2_tiny.chats import (
+    CHAT_KINDS,
+    Chat,
+    choice_groups,
+    last_chats,
+    late_chats,
+    long_chats,
+    scoring_chats,
+    training_chats,
+    training_groups,
+)
 from training.kimi_k2_tiny.foreign import foreign_chats
 from training.kimi_k2_tiny.rendering import render, render_answer
 from training.kimi_k2_tiny.tools import KINDS, is_reserved_together
@@ -26,6 +36,13 @@ def trained() -> list[Chat]:
 
 
 @pytest.fixture(scope="module")
+def others() -> list[Chat]:
+    """Of the streams beside the main one."""
+    alone = [chat for stream in (long_chats, late_chats, last_chats) for chat in itertools.islice(stream(0), 12)]
+    return alone + [chat for group in itertools.islice(choice_groups(0), 60) for chat in group]
+
+
+@pytest.fixture(scope="module")
 def scored() -> list[Chat]:
     return scoring_chats(0, EACH * len(CHAT_KINDS))
 
@@ -34,8 +51,8 @@ def text_of(chat: Chat) -> str:
     return render(chat.messages, chat.tools) + render_answer(chat.answer)
 
 
-def test_training_never_draws_a_reserved_value(trained: list[Chat]):
-    assert not [value for chat in trained for value in chat.values if is_reserved(*value)]
+def test_training_never_draws_a_reserved_value(trained: list[Chat], others: list[Chat]):
+    assert not [value for chat in trained + others for value in chat.values if is_reserved(*value)]
 
 
 def test_scoring_draws_only_reserved_values(scored: list[Chat]):
@@ -45,8 +62,8 @@ def test_scoring_draws_only_reserved_values(scored: list[Chat]):
     )
 
 
-def test_no_scored_name_stands_in_a_training_text(trained: list[Chat], scored: list[Chat]):
-    seen = {word.lower() for chat in trained for word in re.findall(r"\w+", text_of(chat))}
+def test_no_scored_name_stands_in_a_training_text(trained: list[Chat], others: list[Chat], scored: list[Chat]):
+    seen = {word.lower() for chat in trained + others for word in re.findall(r"\w+", text_of(chat))}
     names = {text.lower() for chat in scored for kind, text in chat.values if kind in NAMED}
     assert len(names) > 100
     assert not names & seen
@@ -80,8 +97,8 @@ def test_every_answer_thinks(trained: list[Chat]):
     assert all(chat.answer["reasoning"] for chat in trained)
 
 
-def test_calls_name_declared_tools_and_fit_their_schema(trained: list[Chat]):
-    for chat in trained:
+def test_calls_name_declared_tools_and_fit_their_schema(trained: list[Chat], others: list[Chat]):
+    for chat in trained + others:
         declared = {tool["function"]["name"]: tool["function"]["parameters"] for tool in chat.tools or []}
         for call in chat.answer.get("tool_calls", []):
             parameters = declared[call["function"]["name"]]
@@ -91,10 +108,10 @@ def test_calls_name_declared_tools_and_fit_their_schema(trained: list[Chat]):
                 assert isinstance(value, {"string": str, "integer": int}[parameters["properties"][key]["type"]])
 
 
-def test_ids_count_over_the_conversation(trained: list[Chat]):
+def test_ids_count_over_the_conversation(trained: list[Chat], others: list[Chat]):
     """From 0 on, or where a client has cut old turns away from a later number."""
     firsts = set()
-    for chat in trained:
+    for chat in trained + others:
         calls = [call for message in [*chat.messages, chat.answer] for call in message.get("tool_calls", [])]
         first = int(calls[0]["id"].rsplit(":")[-1]) if calls else 0
         firsts.add(first if chat.kind in ("next_call", "chain") else -(first == 0))
@@ -105,7 +122,7 @@ def test_ids_count_over_the_conversation(trained: list[Chat]):
     assert max(firsts) > 299
 
 
-def test_training_never_declares_a_reserved_pair(trained: list[Chat], scored: list[Chat]):
+def test_training_never_declares_a_reserved_pair(trained: list[Chat], others: list[Chat], scored: list[Chat]):
     def pairs(chat: Chat) -> set[frozenset[str]]:
         described = {tool["function"]["description"] for tool in chat.tools or []}
         declared = [kind for kind in KINDS if described & set(kind.descriptions)]
@@ -115,7 +132,7 @@ def test_training_never_declares_a_reserved_pair(trained: list[Chat], scored: li
             if is_reserved_together(left, right)
         }
 
-    assert not [chat for chat in trained if pairs(chat)]
+    assert not [chat for chat in trained + others if pairs(chat)]
     assert len(set().union(*(pairs(chat) for chat in scored))) > 2
 
 
@@ -128,8 +145,8 @@ def test_no_foreign_wording_stands_in_a_training_question(trained: list[Chat]):
     assert sum(repr(text.split()[:3]) in asked for text in texts) < len(texts) / 10
 
 
-def test_results_answer_the_calls_before_them(trained: list[Chat]):
-    for chat in trained:
+def test_results_answer_the_calls_before_them(trained: list[Chat], others: list[Chat]):
+    for chat in trained + others:
         made = [call["id"] for message in chat.messages for call in message.get("tool_calls", [])]
         assert made == [message["tool_call_id"] for message in chat.messages if message["role"] == "tool"]
 
