@@ -10,7 +10,7 @@ from typing import Protocol
 from moonpad.engines.argv import Parsed, Value
 from moonpad.engines.log_grammar import LogGrammar
 from moonpad.engines.recipe import Recipe
-from moonpad.values.deployment import Deployment, Executable, Runtime
+from moonpad.values.deployment import Deployment, Executable, Image, Reach, Runtime
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Layout, Plan, Platform, Settings
@@ -143,6 +143,13 @@ class Engine(Protocol):
 def installed_runtime(command: str) -> Executable:
     """The executable `command` of the environment that is bound to the path `engine`."""
     return Executable(((PathRef("engine"), f"/bin/{command}"),))
+
+
+def listen_on(reach: Reach, runtime: Runtime) -> str:
+    """The address that a server binds. In a network of a container's own the publishing of its port decides who
+    reaches it, so there it is every interface."""
+    alone = isinstance(runtime, Image) and runtime.own_network
+    return "127.0.0.1" if reach == "loopback" and not alone else "0.0.0.0"  # noqa: S104 - `expose` asked, or its own
 
 
 def refuse_unsaid(plan: Plan, settings: frozenset[str], layout: frozenset[str]) -> None:

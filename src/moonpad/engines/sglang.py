@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from moonpad.engines import sglang_read
-from moonpad.engines.base import MetricNames, Reading, refuse_layout, refuse_unsaid
+from moonpad.engines.base import MetricNames, Reading, listen_on, refuse_layout, refuse_unsaid
 from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
 from moonpad.engines.recipe import Recipe
 from moonpad.engines.recorded import has_option, refuse_unknown_flags
@@ -23,7 +23,6 @@ from moonpad.values.deployment import (
     File,
     Gang,
     HttpProbe,
-    Image,
     PortSpec,
     Process,
     Resources,
@@ -175,7 +174,10 @@ def _process(
         files=(_key_file(),) if head and plan.serving.keyed else (),
         ports=tuple(ports),
         needs=Resources(
-            devices=plan.layout.world_size // plan.nodes, memory_bytes=host_memory_bytes, shm_bytes=SHM_BYTES
+            devices=plan.layout.world_size // plan.nodes,
+            platform=plan.platform,
+            memory_bytes=host_memory_bytes,
+            shm_bytes=SHM_BYTES,
         ),
         ready=HttpProbe(API) if head else AliveProbe(),
         start_budget_s=plan.start_budget_s,
@@ -193,8 +195,7 @@ def _argv(plan: Plan, runtime: Runtime, program: str, more: tuple[Arg, ...], ran
         yield from ("--log-level", "warning")
     yield from ("--model-path", PathRef("checkpoint"), "--served-model-name", serving.served_name)
     # Ranks above 0 answer /health and nothing else; that stays on their own loopback.
-    loopback = (serving.reach == "loopback" or rank > 0) and not isinstance(runtime, Image)
-    yield from ("--host", "127.0.0.1" if loopback else "0.0.0.0")  # noqa: S104 - `expose` asked, or a container's own
+    yield from ("--host", listen_on(serving.reach if rank == 0 else "loopback", runtime))
     if rank == 0:
         yield from ("--port", API)
     yield from _layout_argv(plan, program)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from moonpad.engines import tensorrt_read
-from moonpad.engines.base import MetricNames, Reading, refuse_layout, refuse_unsaid
+from moonpad.engines.base import MetricNames, Reading, listen_on, refuse_layout, refuse_unsaid
 from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
 from moonpad.engines.recipe import Recipe
 from moonpad.engines.recorded import has_option, refuse_unknown_flags
@@ -138,7 +138,7 @@ class TensorrtLlm:
             env={"HF_HUB_OFFLINE": "1"},  # the checkpoint is a folder: nothing is fetched behind the user's back
             files=(File(OPTION_FILE, (json.dumps(options, indent=2), "\n")),) if options else (),
             ports=(PortSpec(API.name, plan.serving.port, plan.serving.reach),),
-            needs=Resources(devices=layout.world_size // plan.nodes, shm_bytes=SHM_BYTES),
+            needs=Resources(devices=layout.world_size // plan.nodes, platform=plan.platform, shm_bytes=SHM_BYTES),
             ready=HttpProbe(API),
             start_budget_s=plan.start_budget_s,
             stop=Stop(grace_s=plan.stop_grace_s),
@@ -175,9 +175,7 @@ def _argv(plan: Plan, runtime: Runtime, option_file: bool) -> Iterator[Arg]:
     yield PathRef("checkpoint")
     if has_option(tensorrt_read.PROGRAM, plan.engine_version, "--served_model_name"):
         yield from ("--served_model_name", serving.served_name)
-    loopback = serving.reach == "loopback" and not isinstance(runtime, Image)
-    yield from ("--host", "127.0.0.1" if loopback else "0.0.0.0")  # noqa: S104 - `expose` asked, or a container's own
-    yield from ("--port", API)
+    yield from ("--host", listen_on(serving.reach, runtime), "--port", API)
     for flag, size in (("--tp_size", layout.tp * layout.dp), ("--pp_size", layout.pp), ("--ep_size", layout.ep)):
         if size > 1:
             yield from (flag, str(size))

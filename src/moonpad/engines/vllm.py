@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from moonpad.engines import vllm_read
-from moonpad.engines.base import MetricNames, Reading, refuse_layout, refuse_unsaid
+from moonpad.engines.base import MetricNames, Reading, listen_on, refuse_layout, refuse_unsaid
 from moonpad.engines.log_grammar import LogGrammar
 from moonpad.engines.recipe import Recipe
 from moonpad.engines.recorded import has_option, recorded, refuse_unknown_flags
@@ -139,6 +139,7 @@ class Vllm:
             ports=(PortSpec(API.name, plan.serving.port, plan.serving.reach), *spread.ports) if head else (),
             needs=Resources(
                 devices=0 if plan.platform is Platform.CPU else plan.layout.world_size // plan.nodes,
+                platform=plan.platform,
                 memory_bytes=_host_memory_bytes(plan, self.recipe),
                 shm_bytes=SHM_BYTES,
             ),
@@ -151,10 +152,7 @@ class Vllm:
         serving, settings = plan.serving, plan.settings
         yield from ("serve", PathRef("checkpoint"), "--served-model-name", serving.served_name)
         if rank == 0:
-            # A container's loopback is its own: there the publishing of the port decides who reaches it (reach).
-            loopback = serving.reach == "loopback" and not isinstance(runtime, Image)
-            yield from ("--host", "127.0.0.1" if loopback else "0.0.0.0")  # noqa: S104 - `expose` asked, or a container's own
-            yield from ("--port", API)
+            yield from ("--host", listen_on(serving.reach, runtime), "--port", API)
         for flag, name in LAYOUT_FLAGS:
             if (size := getattr(plan.layout, name)) != 1:
                 yield from (flag, str(size))

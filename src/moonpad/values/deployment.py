@@ -10,6 +10,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Literal
 
+from moonpad.values.platform import Platform
 from moonpad.values.refs import Arg, PortRef, SecretRef, parts
 
 
@@ -28,10 +29,15 @@ class Executable:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """Run in a container. `reference` is `name@sha256:…` where the digest is known."""
+    """Run in a container. `reference` is `name@sha256:…` where the digest is known.
+
+    In a network of its own (`own_network`) the engine may listen on every interface: publishing its port decides who
+    reaches it. In the host's network it may not.
+    """
 
     reference: str
     entrypoint: tuple[str, ...] = ()
+    own_network: bool = True
 
 
 Runtime = Executable | Image
@@ -68,6 +74,8 @@ class Resources:
     """What the process asks of its host. `memory_bytes` is host RAM at its peak, weights included."""
 
     devices: int = 0
+    platform: Platform = Platform.CPU
+    """What those devices are."""
     memory_bytes: int = 0
     shm_bytes: int = 0
     memlock: bool = False

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from moonpad.values.deployment import Reach
-
-
-class Platform(StrEnum):
-    CUDA = "cuda"
-    ROCM = "rocm"
-    ASCEND = "ascend"
-    CPU = "cpu"
+from moonpad.values.platform import Platform as Platform
 
 
 @dataclass(frozen=True, slots=True)
