@@ -29,6 +29,7 @@ from moonpad.render.docker_run import docker_run
 from moonpad.spec.load import load_spec, parse_spec
 from moonpad.spec.schema import TABLES, fields_of
 from moonpad.values.binding import Bindings
+from moonpad.values.deployment import Mount
 from moonpad.values.errors import SpecError
 from moonpad.values.refs import PortRef
 from tests.conftest import ROOT, Moonpad
@@ -272,7 +273,7 @@ def test_what_docker_understands(text: str, daemon: tuple[str, list[dict[str, An
         Bindings(ports={PortRef("engine", "api"): 8000}),
         client="docker",
         run_id="a-1",
-        mounts={str(folder): "/checkpoint"},
+        checkpoint=(Mount(str(folder), "/checkpoint"), "/checkpoint"),
     )
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "DOCKER_HOST": host}
     done = subprocess.run(bound.argv, env=env, capture_output=True, text=True, check=False, timeout=60)

@@ -10,7 +10,7 @@ from moonpad.plan.legality import layout_findings
 from moonpad.spec.schema import SettingsTable, Spec
 from moonpad.values.cluster import Cluster
 from moonpad.values.deployment import Image, Runtime
-from moonpad.values.errors import PreflightRefused
+from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import errors_of
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
 
@@ -97,6 +97,30 @@ def runtime_of(spec: Spec) -> Runtime:
         # Named, since images differ in what they start by themselves: `vllm serve` in some, a shell in others.
         return Image(spec.engine.image, (engine_of(spec).command,))
     return installed_runtime(engine_of(spec).command)
+
+
+def container_of(spec: Spec, plan: Plan) -> Image:
+    """The image of the spec, or the one that the engine's makers publish for such devices. Several nodes reach one
+    another's ports by number, so there the container has the network of its host.
+
+    Raises:
+        UsageError: the spec names none and none is known.
+    """
+    engine, reference = engine_of(spec), spec.engine.image
+    if reference is None:
+        from moonpad.catalog.images import image_of
+        from moonpad.catalog.options import newest
+
+        cluster = _cluster(spec)
+        capability = cluster.device.capability if cluster else ""
+        version = plan.engine_version or (engine.recipe.version if engine.recipe else newest(engine.program))
+        reference = image_of(engine.name, plan.platform, capability, version)
+    if reference is None:
+        raise UsageError(
+            f"no image of {engine.name} for {spec.hardware.cluster or plan.platform} is known",
+            remedy='name one: [engine] image = "NAME@sha256:..."',
+        )
+    return Image(reference, (engine.command,), own_network=plan.nodes == 1)
 
 
 def _layout(spec: Spec) -> Layout:

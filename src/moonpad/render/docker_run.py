@@ -9,15 +9,13 @@ by its label and opens another window, and `after_stop` ends it by name, whateve
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from moonpad.render.containers import INSIDE, Contained, Grants, contain, grants
 from moonpad.values.binding import Bindings, BoundProcess, environment, text_of
-from moonpad.values.deployment import Image, Process
-from moonpad.values.refs import PortRef
-
-CHECKPOINT: Final = "/checkpoint"
-"""Where the checkpoint stands inside."""
+from moonpad.values.deployment import Image, Mount, Process
+from moonpad.values.refs import Arg, PortRef, holds_secret, parts
 
 STOP_GRACE_S: Final = 2
 """For an engine whose client was killed; one with a client was asked through it before, with the run's whole grace."""
@@ -32,38 +30,71 @@ def label(run_id: str) -> str:
 
 
 def docker_run(
-    process: Process, bindings: Bindings, *, client: str, run_id: str, mounts: Mapping[str, str]
+    process: Process, bindings: Bindings, *, client: str, run_id: str, checkpoint: tuple[Mount, str]
 ) -> BoundProcess:
     """The attached client of one process: the container's log is its output, INT and TERM go through it.
 
-    `bindings` hold inside the container: its hosts, its paths. `mounts` is absolute folder here → folder inside, which
-    cannot be written to. Secrets are named in the arguments; their values stand in the client's environment only.
+    `bindings` hold inside the container. `checkpoint` is what is mounted, and the checkpoint's folder inside. Secrets
+    are named in the arguments; their values stand in the client's environment only.
 
     Raises:
         KeyError: a reference has no binding; the message names it.
-        ValueError: the process runs in no image, or needs what this does not give a container yet.
+        ValueError: the process runs in no image.
     """
-    runtime = process.runtime
-    if not isinstance(runtime, Image):
-        raise ValueError(f"process {process.name} runs in no container image")
-    if process.files or process.mounts or process.needs.devices or process.needs.memlock or process.needs.rdma:
-        raise ValueError(f"process {process.name}: a container gets no files, mounts, devices or memory locks yet")
-    env, secret_env = environment(process, bindings)
-    argv = (
-        *(client, "run", "--rm", "--name", container_name(run_id), "--label", label(run_id)),
-        *_publish(process, bindings),
-        *(word for source, target in mounts.items() for word in ("--mount", _mount(source, target))),
-        *(word for name, value in env.items() for word in ("--env", f"{name}={value}")),
-        *(word for name in secret_env for word in ("--env", name)),
-        *(("--shm-size", f"{process.needs.shm_bytes}b") if process.needs.shm_bytes else ()),
-        *(("--entrypoint", runtime.entrypoint[0]) if runtime.entrypoint else ()),
-        runtime.reference,
-        *runtime.entrypoint[1:],
-        *(text_of(arg, bindings) for arg in process.argv),
-    )
+    mount, folder = checkpoint
+    contained = contain(process, {**INSIDE, "checkpoint": folder})
+    words = docker_words(process, contained, (mount,), client=client, name=container_name(run_id), label=label(run_id))
+    argv = tuple(text_of(word, bindings) for word in words)
+    _, secret_env = environment(contained.env, bindings)
     return BoundProcess(
         process.name, argv, {}, secret_env, (), docker_stop(client, run_id), docker_reattach(client, run_id)
     )
+
+
+def docker_words(
+    process: Process, contained: Contained, mounts: Iterable[Mount], *, client: Arg, name: Arg, label: Arg
+) -> Iterator[Arg]:
+    """The words of `docker run`, attached. Secrets are named; their values come from the client's environment."""
+    entrypoint, needs, given = contained.entrypoint, process.needs, grants(process.needs)
+    yield from (client, "run", "--rm", "--name", name, "--label", label)
+    yield from _network(process)
+    for mount in (*mounts, *process.mounts, *(Mount(folder, folder) for folder in given.folders)):
+        yield from ("--mount", _mount(mount))
+    for variable, value in contained.env.items():
+        secret = holds_secret(value)
+        yield from ("--env", variable if secret else (f"{variable}=", *parts(value)))
+    if needs.shm_bytes:
+        yield from ("--shm-size", f"{needs.shm_bytes}b")
+    yield from _granted(given)
+    if entrypoint:
+        yield from ("--entrypoint", entrypoint[0])
+    yield contained.image
+    yield from entrypoint[1:]
+    yield from contained.argv
+
+
+def _network(process: Process) -> Iterator[Arg]:
+    if isinstance(process.runtime, Image) and not process.runtime.own_network:
+        yield from ("--network", "host")
+        return
+    for port in process.ports:
+        number = PortRef(process.name, port.name)
+        address = "127.0.0.1:" if port.reach == "loopback" else ""
+        yield from ("--publish", (address, number, ":", number) if address else (number, ":", number))
+
+
+def _granted(given: Grants) -> Iterator[str]:
+    if given.gpus:
+        yield from ("--gpus", str(given.gpus))
+    for flag, values in (
+        ("--device", given.devices),
+        ("--group-add", given.groups),
+        ("--cap-add", given.capabilities),
+        ("--security-opt", given.security),
+    ):
+        yield from (word for value in values for word in (flag, value))
+    if given.memlock:
+        yield from ("--ulimit", "memlock=-1")
 
 
 def docker_stop(client: str, run_id: str) -> tuple[tuple[str, ...], ...]:
@@ -85,15 +116,14 @@ def docker_reattach(client: str, run_id: str) -> tuple[tuple[str, ...], tuple[st
     return docker_ps(client, run_id), (client, "attach", "--no-stdin", container_name(run_id))
 
 
-def _publish(process: Process, bindings: Bindings) -> Iterator[str]:
-    for port in process.ports:
-        number = bindings.ports[PortRef(process.name, port.name)]
-        address = "127.0.0.1:" if port.reach == "loopback" else ""
-        yield from ("--publish", f"{address}{number}:{number}")
-
-
-def _mount(source: str, target: str) -> str:
-    return ",".join(("type=bind", _field(f"src={source}"), _field(f"dst={target}"), "readonly"))
+def _mount(mount: Mount) -> Arg:
+    source = parts(mount.source)
+    if all(isinstance(part, str) for part in source):
+        text = "".join(part for part in source if isinstance(part, str))
+        words = ["type=bind", _field(f"src={text}"), _field(f"dst={mount.target}")]
+        return ",".join((*words, "readonly") if mount.read_only else words)
+    end = ",readonly" if mount.read_only else ""
+    return ('type=bind,"src=', *source, f'",{_field(f"dst={mount.target}")}{end}')
 
 
 def _field(text: str) -> str:

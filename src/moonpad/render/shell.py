@@ -8,25 +8,20 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Final, assert_never
+from typing import Final
 
 from moonpad import __version__
 from moonpad.render.base import Rendered
+from moonpad.render.variables import fallback_of, variable_of
 from moonpad.values.deployment import NAME, Deployment, Executable, File, Process
 from moonpad.values.errors import UsageError
-from moonpad.values.refs import Arg, HostRef, PathRef, PortRef, RankRef, Ref, SecretRef, parts
+from moonpad.values.refs import Arg, PathRef, RankRef, Ref, parts
 
 RUN: Final = PathRef("run")
 
-_PATHS: Final[Mapping[str, str]] = {
-    "checkpoint": ":?the folder of the checkpoint",
-    "engine": ":?the folder of the environment that holds the engine, above its bin/",
-    "cache": ":?a folder for caches",
-    "run": ":-$PWD",
-}
 _ENV_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
@@ -36,97 +31,84 @@ def render_shell(deployment: Deployment) -> Mapping[str, Rendered]:
     Raises:
         UsageError: a node has several processes, or one runs in a container image.
     """
-    scripts: dict[str, Rendered] = {}
+    return scripts(deployment, _script)
+
+
+def scripts(deployment: Deployment, make: Callable[[Deployment, Process], Script]) -> Mapping[str, Rendered]:
+    """One script a node.
+
+    Raises:
+        UsageError: a node has several processes.
+    """
+    made: dict[str, Rendered] = {}
     for process in deployment.processes:
         if not NAME.match(process.node):
             raise ValueError(f"a node needs a name like node-0, got {process.node!r}")
         path = f"{process.node}/run.sh"
-        if path in scripts:
+        if path in made:
             raise UsageError(f"{process.node} has several processes, and a script runs one", remedy="use `moonpad up`")
-        lines = _Script(deployment, process).lines(path)
-        scripts[path] = Rendered("\n".join(lines) + "\n", 0o755)
-    return scripts
+        made[path] = Rendered("\n".join(make(deployment, process).lines(path)) + "\n", 0o755)
+    return made
+
+
+def _script(deployment: Deployment, process: Process) -> Script:
+    runtime = process.runtime
+    if not isinstance(runtime, Executable):
+        raise UsageError(
+            f"process {process.name} runs in a container image, and a shell script starts none",
+            remedy="moonpad render --to docker",
+        )
+    return Script(deployment, process, (*runtime.prefix, *process.argv), process.env, process.files)
 
 
 @dataclass(frozen=True, slots=True)
-class _Script:
+class Script:
+    """A script that becomes `command` in the end; `env` is exported and `files` are written before."""
+
     deployment: Deployment
     process: Process
+    command: tuple[Arg, ...]
+    env: Mapping[str, Arg]
+    files: tuple[File, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Comments for the reader."""
 
     def lines(self, path: str) -> Iterator[str]:
-        command = self._command()
         yield from (
             "#!/usr/bin/env bash",
             f"# Written by moonpad {__version__}. Runs {self.process.name} of {self.process.node} in the foreground:",
             f"#   bash {path}",
             "# The variables are taken from the environment; those without a default must stand there.",
+            *(f"# {note}" for note in self.notes),
             "# shellcheck disable=SC2016  # words in single quotes are meant as they stand",
             "set -euo pipefail",
             "",
-            *self._declarations(command),
+            *self._declarations(),
             "",
         )
-        for file in self.process.files:
+        for file in self.files:
             yield from self._write(file)
-        for name, arg in self.process.env.items():
+        for name, arg in self.env.items():
             if not _ENV_NAME.fullmatch(name):
                 raise ValueError(f"process {self.process.name}: {name!r} is no name of an environment variable")
             yield f"export {name}={self._word(arg)}"
-        yield " \\\n  ".join(_break([f"exec {self._word(command[0])}", *(self._word(arg) for arg in command[1:])]))
+        words = [self._word(arg) for arg in self.command]
+        yield " \\\n  ".join(_break([f"exec {words[0]}", *words[1:]]))
 
-    def _command(self) -> tuple[Arg, ...]:
-        runtime = self.process.runtime
-        if not isinstance(runtime, Executable):
-            raise UsageError(f"process {self.process.name} runs in a container image, and a shell script starts none")
-        return (*runtime.prefix, *self.process.argv)
-
-    def _declarations(self, command: tuple[Arg, ...]) -> Iterator[str]:
+    def _declarations(self) -> Iterator[str]:
         """One line a variable, in the order of first use."""
-        content = (arg for file in self.process.files for arg in file.content)
-        used = [part for arg in (*command, *self.process.env.values(), *content) for part in parts(arg)]
-        refs = [_whole(part) for part in used if not isinstance(part, str)] + ([RUN] if self.process.files else [])
+        content = (arg for file in self.files for arg in file.content)
+        used = [part for arg in (*self.command, *self.env.values(), *content) for part in parts(arg)]
+        refs = [_whole(part) for part in used if not isinstance(part, str)] + ([RUN] if self.files else [])
         owners: dict[str, Ref] = {}
         for ref in dict.fromkeys(refs):
-            variable = self._variable(ref)
+            variable = variable_of(ref, self.deployment)
             if variable in owners:
                 raise ValueError(f"{ref} and {owners[variable]} would share the variable {variable}")
             owners[variable] = ref
-            value = self._value(ref)
+            value = fallback_of(ref, self.deployment)
             expansion = f'"${{{variable}{value}}}"'
             yield f": {expansion}" if value.startswith(":?") else f"{variable}={expansion}"
-
-    def _variable(self, ref: Ref) -> str:
-        words: tuple[str, ...]
-        match ref:
-            case HostRef(node):
-                words = ("HOST", node)
-            case PortRef(process, name):
-                words = ("PORT", name) if ref == self.deployment.endpoint else ("PORT", process, name)
-            case RankRef(node):
-                words = ("RANK", node)
-            case PathRef(name) | SecretRef(name):
-                words = (name,)
-            case _:
-                assert_never(ref)
-        return re.sub(r"[^A-Z0-9]", "_", "_".join(("moonpad", *words)).upper())
-
-    def _value(self, ref: Ref) -> str:
-        """What stands in `${VARIABLE…}` behind the name: a default, or the complaint where there is none."""
-        match ref:
-            case HostRef(node):
-                alone = all(process.node == node for process in self.deployment.processes)
-                return ":-127.0.0.1" if alone else f":?the address of {node}, as the other nodes reach it"
-            case PortRef():
-                return f":-{self.deployment.port_spec(ref).preferred}"
-            case RankRef(node):
-                ranks = [process.rank for process in self.deployment.processes if process.node == node]
-                return f":-{min(ranks)}" if ranks else f":?the rank of {node}"
-            case PathRef(name):
-                return _PATHS.get(name, f":?the path of {name}")
-            case SecretRef(name):
-                return f":?the secret {name}; set it in the environment, never here"
-            case _:
-                assert_never(ref)
 
     def _word(self, arg: Arg) -> str:
         """One word of the shell: quoted literals and references beside one another."""
@@ -138,18 +120,15 @@ class _Script:
             if "\0" in part:
                 raise ValueError(f"process {self.process.name}: an argument holds a NUL")
             return shlex.quote(part)
-        variable = self._variable(part)
+        variable = variable_of(part, self.deployment)
         if isinstance(part, RankRef) and part.times != 1:
             return f'"$(({variable} * {part.times}))"'
         return f'"${{{variable}}}"'
 
     def _write(self, file: File) -> Iterator[str]:
         """Written anew with no more rights than its mode, since it may hold a secret. printf is the shell's own."""
-        path = PurePosixPath(file.path)
-        if path.is_absolute() or ".." in path.parts:
-            raise ValueError(f"process {self.process.name}: the file {file.path!r} is outside the run folder")
-        target = self._word((RUN, f"/{path}"))
-        yield f"mkdir -p -- {self._word((RUN, f'/{path.parent}'))}"
+        target = self._word((RUN, f"/{file.path}"))
+        yield f"mkdir -p -- {self._word((RUN, f'/{PurePosixPath(file.path).parent}'))}"
         yield f"rm -f -- {target}"
         content = self._word(tuple(part for arg in file.content for part in parts(arg)))
         yield f"(umask 077 && printf '%s' {content} > {target})"

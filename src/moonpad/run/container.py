@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from moonpad.facts.probe import Unknown, output_of
-from moonpad.render.docker_run import CHECKPOINT, docker_ps
+from moonpad.render.containers import CHECKPOINT
+from moonpad.render.docker_run import docker_ps
+from moonpad.values.deployment import Mount
 from moonpad.values.errors import CheckpointError, PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
 
@@ -45,8 +46,8 @@ def running_container(client: str, run_id: str) -> str | Unknown | None:
     return answer if isinstance(answer, Unknown) else answer.strip() or None
 
 
-def checkpoint_mount(folder: Path) -> tuple[str, Mapping[str, str]]:
-    """Where the checkpoint stands inside, and what is mounted for it: folder here → folder inside.
+def checkpoint_mount(folder: Path) -> tuple[Mount, str]:
+    """What is mounted for the checkpoint, and its folder inside.
 
     Of a snapshot in a Hugging Face cache the whole repository is mounted, because its files are links to `../../blobs`.
 
@@ -62,7 +63,7 @@ def checkpoint_mount(folder: Path) -> tuple[str, Mapping[str, str]]:
             finding = Finding(Severity.ERROR, Code.CHECKPOINT_INCOMPLETE, str(path), problem, remedy)
             raise CheckpointError(f"a container cannot read the checkpoint {folder}", findings=(finding,))
     inside = "/".join((CHECKPOINT, *folder.relative_to(root).parts))
-    return inside, {str(root): CHECKPOINT}
+    return Mount(str(root), CHECKPOINT), inside
 
 
 def _refused(problem: str, remedy: str) -> PreflightRefused:

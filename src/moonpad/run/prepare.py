@@ -93,10 +93,10 @@ class Prepared:
             folders = {"checkpoint": self.checkpoint.folder, "engine": self.installed.path, "run": run_dir}
             paths = {name: str(folder) for name, folder in folders.items()}
             return bind(self.deployment, Bindings(hosts=hosts, ports=self.ports, paths=paths, secrets=secrets))
-        inside, mounts = checkpoint_mount(self.checkpoint.folder)
-        bindings = Bindings(hosts=hosts, ports=self.ports, paths={"checkpoint": inside}, secrets=secrets)
+        checkpoint = checkpoint_mount(self.checkpoint.folder)
+        bindings = Bindings(hosts=hosts, ports=self.ports, secrets=secrets)
         return tuple(
-            docker_run(process, bindings, client=self.installed.client, run_id=run_dir.name, mounts=mounts)
+            docker_run(process, bindings, client=self.installed.client, run_id=run_dir.name, checkpoint=checkpoint)
             for process in self.deployment.processes
         )
 

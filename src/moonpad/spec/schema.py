@@ -138,6 +138,28 @@ class HardwareTable(Table):
         return cluster
 
 
+class KubernetesTable(Table):
+    """What only the cluster's owner knows."""
+
+    checkpoint_claim: Annotated[str | None, Field(description="the name of a PersistentVolumeClaim")] = None
+    """It holds the checkpoint; not said, the spec's name with `-checkpoint`."""
+    rdma_resource: Annotated[str | None, Field(description='a resource of a device plugin, like "rdma/hca"')] = None
+
+    @field_validator("checkpoint_claim")
+    @classmethod
+    def _claim(cls, name: str | None) -> str | None:
+        if name is not None and not NAME.match(name):
+            raise ValueError(f'must be 1 to 63 of a-z, 0-9 and inner "-", found "{shorten(name)}"')
+        return name
+
+    @field_validator("rdma_resource")
+    @classmethod
+    def _resource(cls, name: str | None) -> str | None:
+        if name is not None and not re.fullmatch(r"[a-z0-9.-]{1,253}/[A-Za-z0-9][A-Za-z0-9._-]{0,62}", name, re.ASCII):
+            raise ValueError(f'must be a resource like "rdma/hca", found "{shorten(name)}"')
+        return name
+
+
 class LayoutTable(Table):
     """Tensor, pipeline, data and decode-context parallel sizes; how many ranks share the experts."""
 
@@ -226,6 +248,7 @@ class Spec(Table):
     layout: LayoutTable = LayoutTable()
     settings: SettingsTable = SettingsTable()
     launch: LaunchTable = LaunchTable()
+    kubernetes: KubernetesTable = KubernetesTable()
 
     @model_validator(mode="before")
     @classmethod
@@ -281,4 +304,5 @@ TABLES: Final[dict[str, type[Table]]] = {
     "layout": LayoutTable,
     "settings": SettingsTable,
     "launch": LaunchTable,
+    "kubernetes": KubernetesTable,
 }

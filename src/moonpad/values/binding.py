@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from moonpad.values.deployment import Deployment, Executable, Process
-from moonpad.values.refs import Arg, HostRef, PathRef, PortRef, RankRef, Ref, SecretRef, parts
+from moonpad.values.refs import Arg, HostRef, PathRef, PortRef, RankRef, Ref, SecretRef, holds_secret, parts
 from moonpad.values.secret import Secret
 
 
@@ -55,7 +55,7 @@ def bind(deployment: Deployment, bindings: Bindings) -> tuple[BoundProcess, ...]
 def _bind_process(process: Process, bindings: Bindings) -> BoundProcess:
     if not isinstance(process.runtime, Executable):
         raise ValueError(f"process {process.name} runs in a container image")
-    env, secret_env = environment(process, bindings)
+    env, secret_env = environment(process.env, bindings)
     return BoundProcess(
         name=process.name,
         argv=tuple(text_of(arg, bindings) for arg in (*process.runtime.prefix, *process.argv)),
@@ -67,12 +67,12 @@ def _bind_process(process: Process, bindings: Bindings) -> BoundProcess:
     )
 
 
-def environment(process: Process, bindings: Bindings) -> tuple[dict[str, str], dict[str, Secret]]:
-    """What may be written down of the process's environment, and what may not."""
+def environment(asked: Mapping[str, Arg], bindings: Bindings) -> tuple[dict[str, str], dict[str, Secret]]:
+    """What may be written down of a process's environment, and what may not."""
     env: dict[str, str] = {}
     secret_env: dict[str, Secret] = {}
-    for name, arg in process.env.items():
-        if any(isinstance(part, SecretRef) for part in parts(arg)):
+    for name, arg in asked.items():
+        if holds_secret(arg):
             secret_env[name] = Secret(text_of(arg, bindings))
         else:
             env[name] = text_of(arg, bindings)

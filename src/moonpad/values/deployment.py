@@ -7,11 +7,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Literal
 
 from moonpad.values.platform import Platform
-from moonpad.values.refs import Arg, PortRef, SecretRef, parts
+from moonpad.values.refs import Arg, PortRef, holds_secret
 
 
 class Role(StrEnum):
@@ -50,6 +51,11 @@ class File:
     path: str
     content: tuple[Arg, ...]
     mode: int = 0o644
+
+    def __post_init__(self) -> None:
+        path = PurePosixPath(self.path)
+        if path.is_absolute() or ".." in path.parts:
+            raise ValueError(f"the file {self.path!r} is outside the run folder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +160,10 @@ class Process:
         if not NAME.match(self.name):
             raise ValueError(f"a process needs a name like decode-3, got {self.name!r}")
         prefix = self.runtime.prefix if isinstance(self.runtime, Executable) else ()
-        if any(isinstance(part, SecretRef) for arg in (*prefix, *self.argv) for part in parts(arg)):
+        if any(holds_secret(arg) for arg in (*prefix, *self.argv)):
             raise ValueError(f"process {self.name}: a secret stands in its arguments")
         for file in self.files:
-            if file.mode != 0o600 and any(isinstance(part, SecretRef) for arg in file.content for part in parts(arg)):
+            if file.mode != 0o600 and any(holds_secret(arg) for arg in file.content):
                 raise ValueError(f"process {self.name}: a secret stands in {file.path}, which is not 0600")
 
 

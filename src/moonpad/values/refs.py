@@ -6,6 +6,7 @@ The set is closed: a new kind must be handled by every user, and mypy names thos
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -54,3 +55,19 @@ Arg = str | Ref | tuple[str | Ref, ...]
 def parts(arg: Arg) -> tuple[str | Ref, ...]:
     """An argument as the parts of its concatenation."""
     return arg if isinstance(arg, tuple) else (arg,)
+
+
+def holds_secret(arg: Arg) -> bool:
+    return any(isinstance(part, SecretRef) for part in parts(arg))
+
+
+def joined(pieces: Iterable[str | Ref]) -> Arg:
+    """One argument of pieces beside one another: plain text where no reference is among them."""
+    made: list[str | Ref] = []
+    for piece in pieces:
+        last = made[-1] if made else None
+        if isinstance(piece, str) and isinstance(last, str):
+            made[-1] = last + piece
+        else:
+            made.append(piece)
+    return tuple(made) if len(made) > 1 else made[0] if made else ""

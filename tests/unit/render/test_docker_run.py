@@ -10,18 +10,20 @@ from moonpad.plan.from_spec import engine_of, make_plan, runtime_of
 from moonpad.render.docker_run import docker_ps, docker_reattach, docker_run, docker_stop
 from moonpad.spec.load import parse_spec
 from moonpad.values.binding import Bindings, BoundProcess
-from moonpad.values.deployment import File, Image, PortSpec, Process, Resources, Role
+from moonpad.values.deployment import File, Image, Mount, PortSpec, Process, Resources, Role
+from moonpad.values.platform import Platform
 from moonpad.values.refs import PathRef, PortRef, SecretRef
 from moonpad.values.secret import Secret
 
 DIGEST = f"sha256:{'0' * 64}"
 API = PortRef("engine", "api")
-BINDINGS = Bindings({"node-0": "127.0.0.1"}, {API: 8100}, {}, {"checkpoint": "/checkpoint"}, {"api_key": Secret("s3")})
+BINDINGS = Bindings({"node-0": "127.0.0.1"}, {API: 8100}, secrets={"api_key": Secret("s3")})
 SMALL = Process("engine", Role.ENGINE, "node-0", 0, Image("i@sha256:0"), ("serve", PathRef("checkpoint")))
 
 
 def run(process: Process, source: str = "/models/tiny") -> BoundProcess:
-    return docker_run(process, BINDINGS, client="docker", run_id="tiny-1", mounts={source: "/checkpoint"})
+    checkpoint = (Mount(source, "/checkpoint"), "/checkpoint")
+    return docker_run(process, BINDINGS, client="docker", run_id="tiny-1", checkpoint=checkpoint)
 
 
 def of_spec(endpoint: str) -> Process:
@@ -97,17 +99,61 @@ def test_another_client_for_the_same_container() -> None:
     )
 
 
+def test_of_a_snapshot_the_repository_is_mounted() -> None:
+    checkpoint = (Mount("/hub/models--a--b", "/checkpoint"), "/checkpoint/snapshots/abc")
+    bound = docker_run(SMALL, BINDINGS, client="docker", run_id="tiny-1", checkpoint=checkpoint)
+    assert "type=bind,src=/hub/models--a--b,dst=/checkpoint,readonly" in bound.argv
+    assert bound.argv[-2:] == ("serve", "/checkpoint/snapshots/abc")
+
+
 @pytest.mark.parametrize(
-    "process",
+    ("needs", "words"),
     [
-        replace(SMALL, files=(File("hosts", ("a",)),)),
-        replace(SMALL, needs=Resources(devices=8)),
-        replace(SMALL, needs=Resources(memlock=True)),
+        (Resources(devices=8, platform=Platform.CUDA), ("--gpus", "8")),
+        (
+            Resources(devices=8, platform=Platform.ROCM),
+            (
+                *("--device", "/dev/kfd", "--device", "/dev/dri", "--group-add", "video"),
+                *("--cap-add", "SYS_PTRACE", "--security-opt", "seccomp=unconfined"),
+            ),
+        ),
+        (Resources(rdma=True), ("--device", "/dev/infiniband", "--cap-add", "IPC_LOCK", "--ulimit", "memlock=-1")),
+        (Resources(memlock=True), ("--ulimit", "memlock=-1")),
     ],
 )
-def test_what_a_container_does_not_get_is_refused(process: Process) -> None:
-    with pytest.raises(ValueError, match="a container gets no"):
-        run(process)
+def test_devices_and_rights(needs: Resources, words: tuple[str, ...]) -> None:
+    argv = run(replace(SMALL, needs=needs)).argv
+    assert argv[argv.index("--mount") + 2 : argv.index("i@sha256:0")] == words
+    assert "--privileged" not in argv
+
+
+def test_an_atlas() -> None:
+    """The devices of docs.vllm.ai/projects/ascend/en/latest/installation.html, and its driver, read only."""
+    argv = run(replace(SMALL, needs=Resources(devices=2, platform=Platform.ASCEND))).argv
+    devices = [argv[at + 1] for at, word in enumerate(argv) if word == "--device"]
+    assert devices == [
+        *("/dev/davinci0", "/dev/davinci1", "/dev/davinci_manager", "/dev/devmm_svm", "/dev/hisi_hdc"),
+    ]
+    driver = "/usr/local/Ascend/driver/lib64"
+    assert f"type=bind,src={driver},dst={driver},readonly" in argv
+
+
+def test_a_file_is_written_inside_by_the_shell() -> None:
+    """Its content comes through the environment; where it holds the key, only its name stands in the arguments."""
+    file = File("it's a.yaml", ("key: ", SecretRef("api_key")), 0o600)
+    bound = run(replace(SMALL, runtime=Image("i@sha256:0", ("python",)), files=(file,)))
+    assert list(bound.secret_env) == ["MOONPAD_FILE_0"]
+    assert bound.secret_env["MOONPAD_FILE_0"].reveal() == "key: s3"
+    assert bound.argv[bound.argv.index("MOONPAD_FILE_0") - 1] == "--env"
+    assert not any("s3" in word for word in bound.argv)
+    entry = bound.argv[bound.argv.index("--entrypoint") + 1 :]
+    assert entry[:3] == ("sh", "i@sha256:0", "-c")
+    assert entry[4:] == ("sh", "python", "serve", "/checkpoint")
+
+
+def test_of_an_image_whose_program_is_not_known_no_file_can_be_written() -> None:
+    with pytest.raises(ValueError, match="before its program"):
+        run(replace(SMALL, files=(File("a", ("b",)),)))
 
 
 def test_a_port_without_a_number_is_named() -> None:

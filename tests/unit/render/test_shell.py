@@ -114,8 +114,6 @@ def test_what_a_script_cannot_do(deployment: Deployment, message: str) -> None:
         ({"node": "node 0\n"}, "a node needs a name"),
         ({"env": {"A;touch pwned": "1"}}, "no name of an environment variable"),
         ({"argv": ("a\0b",)}, "holds a NUL"),
-        ({"files": (File("../a", ()),)}, "outside the run folder"),
-        ({"files": (File("/etc/a", ()),)}, "outside the run folder"),
         ({"argv": (HostRef("a-b"), HostRef("a_b"))}, "would share the variable MOONPAD_HOST_A_B"),
     ],
 )
@@ -149,7 +147,7 @@ def test_a_checkpoint_that_is_elsewhere_is_rendered_too(tmp_path: Path) -> None:
     assert "--served-model-name Kimi-K2" in (tmp_path / "out/node-0/run.sh").read_text()
 
 
-@pytest.mark.parametrize("to", ["docker", "compose", "kubernetes", "slurm", "mpirun", "systemd"])
+@pytest.mark.parametrize("to", ["slurm", "mpirun", "systemd"])
 def test_other_targets_are_not_there_yet(to: Any, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=f"rendering for {to} is not there yet"):
         render(EXAMPLE, to=to, out=tmp_path)

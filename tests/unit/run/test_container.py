@@ -9,12 +9,13 @@ import pytest
 from moonpad.facts.probe import Unknown
 from moonpad.run import container
 from moonpad.run.container import ContainerEngine, checkpoint_mount, find_client, running_container
+from moonpad.values.deployment import Mount
 from moonpad.values.errors import CheckpointError, PreflightRefused
 
 
 def test_a_plain_folder(tmp_path: Path) -> None:
     (tmp_path / "config.json").touch()
-    assert checkpoint_mount(tmp_path) == ("/checkpoint", {str(tmp_path): "/checkpoint"})
+    assert checkpoint_mount(tmp_path) == (Mount(str(tmp_path), "/checkpoint"), "/checkpoint")
 
 
 def test_a_snapshot_of_a_cache(tmp_path: Path) -> None:
@@ -25,7 +26,7 @@ def test_a_snapshot_of_a_cache(tmp_path: Path) -> None:
     (repository / "blobs").mkdir()
     (repository / "blobs" / "1").touch()
     (snapshot / "config.json").symlink_to("../../blobs/1")
-    assert checkpoint_mount(snapshot) == ("/checkpoint/snapshots/abc", {str(repository): "/checkpoint"})
+    assert checkpoint_mount(snapshot) == (Mount(str(repository), "/checkpoint"), "/checkpoint/snapshots/abc")
 
 
 @pytest.mark.parametrize("absolute", [True, False])

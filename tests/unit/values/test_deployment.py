@@ -143,3 +143,9 @@ def test_parts() -> None:
     assert parts("a") == ("a",)
     assert parts(API) == (API,)
     assert parts(("a", API)) == ("a", API)
+
+
+@pytest.mark.parametrize("path", ["../a", "/etc/a", "a/../../b"])
+def test_a_file_outside_the_run_folder(path: str) -> None:
+    with pytest.raises(ValueError, match="outside the run folder"):
+        File(path, ())

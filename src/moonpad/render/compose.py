@@ -1,0 +1,132 @@
+"""A Deployment as compose files, `node-0/compose.yaml`: one engine a file, since a compose file is for one host.
+
+Compose interpolates `${…}` in every value, so a dollar of ours is doubled, and references are the variables of the
+shell's files. Secrets come from the environment of `docker compose up` and are in no file.
+Source: https://docs.docker.com/reference/compose-file/.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from moonpad import __version__
+from moonpad.render.base import Rendered
+from moonpad.render.containers import Contained, checkpoint_mount, contain, grants
+from moonpad.render.images import image_note
+from moonpad.render.probe import one_token
+from moonpad.render.variables import fallback_of, variable_of
+from moonpad.render.yaml_text import yaml_text
+from moonpad.values.deployment import Deployment, HttpProbe, Image, Mount, PortSpec, Process
+from moonpad.values.errors import UsageError
+from moonpad.values.refs import Arg, PortRef, RankRef, SecretRef, parts
+
+PROBE_EVERY_S: Final = 10
+PROBE_LIMIT_S: Final = 60
+API_KEY: Final = SecretRef("api_key")
+
+
+def render_compose(deployment: Deployment) -> Mapping[str, Rendered]:
+    """One compose file a node: path → text and mode.
+
+    Raises:
+        UsageError: a node has several processes.
+        ValueError: a process runs in no container image.
+    """
+    files: dict[str, Rendered] = {}
+    for process in deployment.processes:
+        path = f"{process.node}/compose.yaml"
+        if path in files:
+            raise UsageError(f"{process.node} has several processes, and they are not written for compose yet")
+        files[path] = Rendered(_text(deployment, process, path))
+    return files
+
+
+def _text(deployment: Deployment, process: Process, path: str) -> str:
+    contained = contain(process)
+    notes = (
+        f"Written by moonpad {__version__}. Runs {process.name} of {process.node}:",
+        f"  docker compose -f {path} up",
+        "The variables are taken from the environment; those without a default must stand there.",
+        *image_note(contained.image),
+    )
+    gang = next(gang.name for gang in deployment.gangs if process in gang.processes)
+    service = _Service(deployment, process, contained).document()
+    document = {"name": f"moonpad-{gang}-{process.node}", "services": {process.name: service}}
+    return yaml_text([document], notes)
+
+
+class _Service:
+    def __init__(self, deployment: Deployment, process: Process, contained: Contained) -> None:
+        self.deployment, self.process, self.contained = deployment, process, contained
+
+    def document(self) -> dict[str, Any]:
+        process, contained, given = self.process, self.contained, grants(self.process.needs)
+        mounts = (checkpoint_mount(), *process.mounts, *(Mount(folder, folder) for folder in given.folders))
+        service: dict[str, Any] = {"image": contained.image}
+        if contained.entrypoint:
+            service["entrypoint"] = [self.text(arg) for arg in contained.entrypoint]
+        service["command"] = [self.text(arg) for arg in contained.argv]
+        env = dict(contained.env)
+        if any(API_KEY in parts(arg) for arg in env.values()):
+            env["MOONPAD_API_KEY"] = API_KEY  # the probe asks with it
+        service["environment"] = {name: self.text(arg) for name, arg in env.items()}
+        service["volumes"] = [self._volume(mount) for mount in mounts]
+        service |= self._network()
+        if process.needs.shm_bytes:
+            service["shm_size"] = f"{process.needs.shm_bytes}b"
+        if given.gpus:
+            gpus = {"driver": "nvidia", "count": given.gpus, "capabilities": ["gpu"]}
+            service["deploy"] = {"resources": {"reservations": {"devices": [gpus]}}}
+        for key, values in (
+            ("devices", given.devices),
+            ("group_add", given.groups),
+            ("cap_add", given.capabilities),
+            ("security_opt", given.security),
+        ):
+            if values:
+                service[key] = list(values)
+        if given.memlock:
+            service["ulimits"] = {"memlock": -1}
+        service["stop_grace_period"] = f"{process.stop.grace_s + process.stop.drain_s:g}s"
+        # Ranks of several hosts fail as one: one of them started again alone would wait for the others without end.
+        service["restart"] = "no" if len(self.deployment.processes) > 1 else "on-failure:3"
+        if isinstance(process.ready, HttpProbe):
+            service["healthcheck"] = self._healthcheck(process.ready)
+        return service
+
+    def _network(self) -> dict[str, Any]:
+        runtime = self.process.runtime
+        if isinstance(runtime, Image) and not runtime.own_network:
+            return {"network_mode": "host"}
+        return {"ports": [self._publish(port) for port in self.process.ports]} if self.process.ports else {}
+
+    def _publish(self, port: PortSpec) -> str:
+        number = self.text(PortRef(self.process.name, port.name))
+        return f"{'127.0.0.1:' if port.reach == 'loopback' else ''}{number}:{number}"
+
+    def _volume(self, mount: Mount) -> dict[str, Any]:
+        # Without `create_host_path` a folder that is missing is an error, not an empty checkpoint.
+        volume: dict[str, Any] = {"type": "bind", "source": self.text(mount.source), "target": mount.target}
+        return volume | {"read_only": mount.read_only, "bind": {"create_host_path": False}}
+
+    def _healthcheck(self, probe: HttpProbe) -> dict[str, Any]:
+        port = self.text(probe.port)
+        return {
+            "test": ["CMD", *one_token(port, self.deployment.served_name.replace("$", "$$"), PROBE_LIMIT_S - 5)],
+            "interval": f"{PROBE_EVERY_S * 6}s",
+            "timeout": f"{PROBE_LIMIT_S}s",
+            "retries": 3,
+            "start_period": f"{self.process.start_budget_s:g}s",
+            "start_interval": f"{PROBE_EVERY_S}s",
+        }
+
+    def text(self, arg: Arg) -> str:
+        return "".join(self._piece(part) for part in parts(arg))
+
+    def _piece(self, part: Any) -> str:
+        if isinstance(part, str):
+            return part.replace("$", "$$")
+        if isinstance(part, RankRef):
+            return str(self.process.rank * part.times)  # a file is for one host
+        return f"${{{variable_of(part, self.deployment)}{fallback_of(part, self.deployment)}}}"

@@ -1,0 +1,135 @@
+"""What a process gets in a container, whoever runs it: its paths, its files, its devices.
+
+The paths inside are ours, so the references to them are resolved here. Files are written inside, by the shell of the
+image, before the engine takes its place: then one that holds a secret is on no disk of the host, and each dialect
+needs only what it has for the environment.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from moonpad.values.deployment import File, Image, Mount, Process, Resources
+from moonpad.values.platform import Platform
+from moonpad.values.refs import Arg, PathRef, joined, parts
+
+CHECKPOINT: Final = "/checkpoint"
+"""Where the checkpoint stands inside."""
+
+RUN: Final = "/tmp/moonpad"  # noqa: S108 - inside, where nobody else is, and every image lets every user write there
+"""Where the process's own files stand inside."""
+
+INSIDE: Final[Mapping[str, str]] = {"checkpoint": CHECKPOINT, "run": RUN}
+
+
+def checkpoint_mount() -> Mount:
+    """The folder that the reader of a rendered file names."""
+    return Mount(PathRef("checkpoint"), CHECKPOINT)
+
+
+@dataclass(frozen=True, slots=True)
+class Grants:
+    """What of the host a container may use. `gpus` is a count for NVIDIA's runtime, the others are files and rights."""
+
+    gpus: int = 0
+    devices: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = ()
+    security: tuple[str, ...] = ()
+    memlock: bool = False
+    folders: tuple[str, ...] = ()
+    """Of the host, at the same place inside, read only."""
+
+
+# https://rocm.docs.amd.com/projects/ai-ecosystem/en/latest/inference/vllm.html. Not --privileged, /dev/mem or the
+# whole file system, which some recipes give.
+ROCM: Final = Grants(
+    devices=("/dev/kfd", "/dev/dri"),
+    groups=("video",),
+    capabilities=("SYS_PTRACE",),
+    security=("seccomp=unconfined",),
+)
+
+# https://docs.vllm.ai/projects/ascend/en/latest/installation.html; hccn_tool is of the page for Kimi-K2-Thinking.
+ASCEND_MANAGERS: Final = ("/dev/davinci_manager", "/dev/devmm_svm", "/dev/hisi_hdc")
+ASCEND_DRIVER: Final = (
+    "/usr/local/dcmi",
+    "/usr/local/bin/npu-smi",
+    "/usr/local/Ascend/driver/lib64",
+    "/usr/local/Ascend/driver/tools/hccn_tool",
+    "/usr/local/Ascend/driver/version.info",
+    "/etc/ascend_install.info",
+)
+
+
+def grants(needs: Resources) -> Grants:
+    given = _device_grants(needs)
+    if needs.rdma:
+        # Registered memory is locked, and a container may lock 64 KiB by default.
+        devices = (*given.devices, "/dev/infiniband")
+        given = replace(given, devices=devices, capabilities=(*given.capabilities, "IPC_LOCK"))
+    return replace(given, memlock=needs.memlock or needs.rdma)
+
+
+def _device_grants(needs: Resources) -> Grants:
+    if not needs.devices:
+        return Grants()
+    match needs.platform:
+        case Platform.CUDA:
+            return Grants(gpus=needs.devices)
+        case Platform.ROCM:
+            return ROCM
+        case Platform.ASCEND:
+            dies = tuple(f"/dev/davinci{number}" for number in range(needs.devices))
+            return Grants(devices=(*dies, *ASCEND_MANAGERS), folders=ASCEND_DRIVER)
+        case _:
+            return Grants()
+
+
+@dataclass(frozen=True, slots=True)
+class Contained:
+    """A process as its image runs it: `entrypoint` replaces the image's own where it is not empty."""
+
+    image: str
+    entrypoint: tuple[Arg, ...]
+    argv: tuple[Arg, ...]
+    env: Mapping[str, Arg]
+
+
+def contain(process: Process, inside: Mapping[str, str] = INSIDE) -> Contained:
+    """`inside` says where the folders of path references are in the container.
+
+    Raises:
+        ValueError: the process runs in no image, or a file of it is outside of its run folder.
+    """
+    runtime = process.runtime
+    if not isinstance(runtime, Image):
+        raise ValueError(f"process {process.name} runs in no container image")
+    argv = tuple(_inside(arg, inside) for arg in process.argv)
+    env = {name: _inside(arg, inside) for name, arg in process.env.items()}
+    if not process.files:
+        return Contained(runtime.reference, runtime.entrypoint, argv, env)
+    if not runtime.entrypoint:
+        raise ValueError(f"process {process.name}: its files are written before its program, which the image names")
+    for number, file in enumerate(process.files):
+        env[_variable(number)] = _inside(joined(part for arg in file.content for part in parts(arg)), inside)
+    script = " && ".join((*_write(process.files, inside["run"]), 'exec "$@"'))
+    return Contained(runtime.reference, ("sh", "-c", script, "sh", *runtime.entrypoint), argv, env)
+
+
+def _write(files: tuple[File, ...], folder: str) -> Iterator[str]:
+    yield "umask 077"
+    for number, file in enumerate(files):
+        path = shlex.quote(f"{folder}/{file.path}")
+        yield f'mkdir -p "$(dirname {path})" && printf %s "${_variable(number)}" > {path} && unset {_variable(number)}'
+
+
+def _variable(number: int) -> str:
+    return f"MOONPAD_FILE_{number}"
+
+
+def _inside(arg: Arg, inside: Mapping[str, str]) -> Arg:
+    return joined(inside[part.name] if isinstance(part, PathRef) else part for part in parts(arg))

@@ -1,0 +1,38 @@
+"""A Deployment as bash scripts that run containers, `node-0/run.sh`: docker's client attached, in the foreground."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from moonpad.render.base import Rendered
+from moonpad.render.containers import checkpoint_mount, contain
+from moonpad.render.docker_run import docker_words
+from moonpad.render.images import image_note
+from moonpad.render.shell import Script, scripts
+from moonpad.values.deployment import Deployment, Process
+from moonpad.values.refs import holds_secret
+
+
+def render_docker(deployment: Deployment) -> Mapping[str, Rendered]:
+    """One script a node: path → text and mode.
+
+    Raises:
+        UsageError: a node has several processes.
+        ValueError: a process runs in no container image.
+    """
+    return scripts(deployment, _script)
+
+
+def _script(deployment: Deployment, process: Process) -> Script:
+    contained = contain(process)
+    gang = next(gang.name for gang in deployment.gangs if process in gang.processes)
+    words = docker_words(
+        process,
+        contained,
+        (checkpoint_mount(),),
+        client="docker",
+        name=f"moonpad-{gang}-{process.name}",
+        label=f"moonpad.name={gang}",
+    )
+    secrets = {name: arg for name, arg in contained.env.items() if holds_secret(arg)}
+    return Script(deployment, process, tuple(words), secrets, notes=image_note(contained.image))

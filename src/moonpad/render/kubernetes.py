@@ -1,0 +1,142 @@
+"""A Deployment as objects of Kubernetes, `kubernetes.yaml`.
+
+One node: a Deployment. Several: a LeaderWorkerSet, whose group is made anew as a whole when one of its pods ends, since
+ranks cannot go on without one another (https://lws.sigs.k8s.io/docs/). Nothing reaches the pods but one another, unless
+the spec exposes the endpoint: `kubectl port-forward` is the loopback of a cluster.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Final
+
+from moonpad import __version__
+from moonpad.render.base import Rendered
+from moonpad.render.containers import contain
+from moonpad.render.images import image_note
+from moonpad.render.pods import Object, Pods, secrets_of
+from moonpad.render.yaml_text import yaml_text
+from moonpad.values.deployment import Deployment, Image, Process
+from moonpad.values.errors import UsageError
+
+FILE: Final = "kubernetes.yaml"
+NAME: Final = "app.kubernetes.io/name"
+LONGEST_NAME: Final = 50
+"""Names of pods and services add to it, and a label has 63 characters."""
+
+
+def render_kubernetes(deployment: Deployment, *, claim: str = "", rdma: str = "") -> Mapping[str, Rendered]:
+    """`claim` is the PersistentVolumeClaim that holds the checkpoint, `NAME-checkpoint` where none is said; `rdma` the
+    resource that the cluster's RDMA device plugin offers, like `rdma/hca`.
+
+    Raises:
+        UsageError: the deployment has a shape that Kubernetes is not given yet, or too long a name.
+        ValueError: a process runs in no container image.
+    """
+    if len(deployment.gangs) != 1:
+        raise UsageError("several groups of processes are not written for Kubernetes yet")
+    (gang,) = deployment.gangs
+    if len(gang.name) > LONGEST_NAME:
+        raise UsageError(
+            f"the name {gang.name} has {len(gang.name)} characters, Kubernetes leaves room for {LONGEST_NAME}"
+        )
+    pods = Pods(deployment, gang.name, claim or f"{gang.name}-checkpoint", rdma)
+    several = len(gang.processes) > 1
+    objects = [_group(pods, gang.processes) if several else _single(pods, gang.processes[0])]
+    objects += [_service(pods), _policy(pods)]
+    return {FILE: Rendered(yaml_text(objects, _notes(pods, gang.processes)))}
+
+
+def _notes(pods: Pods, processes: tuple[Process, ...]) -> tuple[str, ...]:
+    runtime = processes[0].runtime
+    keyed = bool(secrets_of(contain(processes[0])))
+    return (
+        f"Written by moonpad {__version__}.",
+        f"  kubectl apply -f {FILE}",
+        f"The claim {pods.claim} holds the checkpoint, and is yours to make.",
+        *((f"  kubectl create secret generic {pods.name}-api-key --from-file=api_key=FILE",) if keyed else ()),
+        *(image_note(runtime.reference) if isinstance(runtime, Image) else ()),
+    )
+
+
+def _group(pods: Pods, processes: tuple[Process, ...]) -> Object:
+    """The first process leads; the others must be the same pod, since there is one template for them."""
+    leader = pods.template(processes[0], _labels(pods.name, "leader"))
+    workers = [pods.template(process, _labels(pods.name, "worker")) for process in processes[1:]]
+    if any(worker != workers[0] for worker in workers):
+        raise UsageError("the nodes after the first differ, and a LeaderWorkerSet has one template for all of them")
+    return {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": _metadata(pods.name, pods.name),
+        "spec": {
+            "replicas": 1,
+            "leaderWorkerTemplate": {
+                "size": len(processes),
+                "restartPolicy": "RecreateGroupOnPodRestart",
+                "leaderTemplate": leader,
+                "workerTemplate": workers[0],
+            },
+        },
+    }
+
+
+def _single(pods: Pods, process: Process) -> Object:
+    labels = _labels(pods.name, "leader")
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": _metadata(pods.name, pods.name),
+        "spec": {
+            "replicas": 1,
+            # The new pod would wait for the devices of the old one, which goes last in a rolling update.
+            "strategy": {"type": "Recreate"},
+            # Kubernetes calls a deployment stuck after ten minutes, which a large checkpoint takes to load.
+            "progressDeadlineSeconds": math.ceil(process.start_budget_s) + 600,
+            "selector": {"matchLabels": labels},
+            "template": pods.template(process, labels),
+        },
+    }
+
+
+def _service(pods: Pods) -> Object:
+    """LeaderWorkerSet makes a headless service of its own name, so this one has another."""
+    deployment = pods.deployment
+    port = {"name": "api", "port": deployment.port_spec(deployment.endpoint).preferred, "targetPort": "api"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": _metadata(f"{pods.name}-api", pods.name),
+        "spec": {"type": "ClusterIP", "selector": _labels(pods.name, "leader"), "ports": [port]},
+    }
+
+
+def _policy(pods: Pods) -> Object:
+    """Nothing goes in or out but between the pods themselves, to the name service and, where asked for, to the API."""
+    deployment = pods.deployment
+    own = {"podSelector": {"matchLabels": {NAME: pods.name}}}
+    api = deployment.port_spec(deployment.endpoint)
+    ingress: list[Object] = [{"from": [own]}]
+    if api.reach != "loopback":
+        ingress.append({"ports": [{"protocol": "TCP", "port": api.preferred}]})
+    names = [{"protocol": protocol, "port": 53} for protocol in ("UDP", "TCP")]
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": _metadata(pods.name, pods.name),
+        "spec": {
+            "podSelector": own["podSelector"],
+            "policyTypes": ["Ingress", "Egress"],
+            "ingress": ingress,
+            "egress": [{"to": [own]}, {"to": [{"namespaceSelector": {}}], "ports": names}],
+        },
+    }
+
+
+def _metadata(name: str, owner: str) -> Object:
+    return {"name": name, "labels": {NAME: owner, "app.kubernetes.io/managed-by": "moonpad"}}
+
+
+def _labels(name: str, role: str) -> dict[str, str]:
+    return {NAME: name, "app.kubernetes.io/component": role}

@@ -1,0 +1,188 @@
+"""One process as the pod that runs it.
+
+Kubernetes expands `$(NAME)` in arguments, and in an environment variable where NAME stands before it; `$$` is a dollar
+(https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#Container). LeaderWorkerSet puts
+LWS_LEADER_ADDRESS, LWS_GROUP_SIZE and LWS_WORKER_INDEX before all others
+(https://github.com/kubernetes-sigs/lws, pkg/utils/pod).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, assert_never
+
+from moonpad.render.containers import CHECKPOINT, Contained, contain, grants
+from moonpad.render.probe import one_token
+from moonpad.values.deployment import AliveProbe, Deployment, HttpProbe, Process
+from moonpad.values.platform import Platform
+from moonpad.values.refs import Arg, HostRef, PathRef, PortRef, RankRef, Ref, SecretRef, parts
+
+Object = dict[str, Any]
+
+# What the vendors' device plugins call their devices.
+DEVICES: Final[Mapping[Platform, str]] = {
+    Platform.CUDA: "nvidia.com/gpu",
+    Platform.ROCM: "amd.com/gpu",
+    Platform.ASCEND: "huawei.com/Ascend910",
+}
+PROBE_EVERY_S: Final = 10
+TOKEN_LIMIT_S: Final = 60
+UNANSWERED_S: Final = 300
+"""An engine under full load may be late with `/health`; one that is silent for so long is started again."""
+
+OWN_ADDRESS: Final = "MOONPAD_POD_IP"
+INDEX: Final = "LWS_WORKER_INDEX"
+
+
+@dataclass(frozen=True, slots=True)
+class Pods:
+    """The pods of a deployment. `claim` holds the checkpoint; `rdma` is the resource of the cluster's RDMA plugin."""
+
+    deployment: Deployment
+    name: str
+    claim: str
+    rdma: str = ""
+
+    def template(self, process: Process, labels: Mapping[str, str]) -> Object:
+        """A pod template: its labels, and a pod of one container."""
+        contained = contain(process)
+        container: Object = {"name": "engine", "image": contained.image}
+        if contained.entrypoint or self._computes(contained):
+            container["command"] = [self._text(arg, process) for arg in self._command(contained)]
+        container["args"] = [self._text(arg, process) for arg in contained.argv]
+        container["env"] = list(self._env(process, contained))
+        if process.ports:
+            container["ports"] = [{"name": port.name, "containerPort": port.preferred} for port in process.ports]
+        container |= self._resources(process) | self._probes(process)
+        container["securityContext"] = _security(process)
+        container["volumeMounts"] = [{"name": "checkpoint", "mountPath": CHECKPOINT, "readOnly": True}]
+        volumes: list[Object] = [
+            {"name": "checkpoint", "persistentVolumeClaim": {"claimName": self.claim, "readOnly": True}}
+        ]
+        if process.needs.shm_bytes:
+            container["volumeMounts"].append({"name": "shm", "mountPath": "/dev/shm"})  # noqa: S108 - the pod's own
+            limit = f"{process.needs.shm_bytes // 2**20}Mi"
+            volumes.append({"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": limit}})
+        pod: Object = {
+            "automountServiceAccountToken": False,
+            # Kubernetes would set VLLM_PORT for a service that is called vllm, and vLLM reads that as its own.
+            "enableServiceLinks": False,
+            "terminationGracePeriodSeconds": math.ceil(process.stop.grace_s + process.stop.drain_s),
+            "containers": [container],
+            "volumes": volumes,
+        }
+        return {"metadata": {"labels": dict(labels)}, "spec": pod}
+
+    def _env(self, process: Process, contained: Contained) -> Iterator[Object]:
+        if HostRef(process.node) in _refs(contained):
+            yield {"name": OWN_ADDRESS, "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
+        for secret in secrets_of(contained):
+            source = {"name": f"{self.name}-{secret.name.replace('_', '-')}", "key": secret.name}
+            yield {"name": _variable(secret), "valueFrom": {"secretKeyRef": source}}
+        for name, arg in contained.env.items():
+            yield {"name": name, "value": self._text(arg, process)}
+
+    def _resources(self, process: Process) -> Object:
+        needs, amounts = process.needs, {}
+        if needs.devices:
+            amounts[DEVICES[needs.platform]] = needs.devices
+        if self.rdma:
+            amounts[self.rdma] = 1
+        asked: Object = {"limits": amounts} if amounts else {}
+        if needs.memory_bytes:
+            asked["requests"] = {"memory": f"{math.ceil(needs.memory_bytes / 2**20)}Mi"}
+        return {"resources": asked} if asked else {}
+
+    def _probes(self, process: Process) -> Object:
+        """Start-up is over with the first token, which may take as long as the load; only then the others count."""
+        match process.ready:
+            case AliveProbe():
+                return {}
+            case HttpProbe(port, path):
+                number = self.deployment.port_spec(port).preferred
+                ask = one_token(str(number), self.deployment.served_name, TOKEN_LIMIT_S - 5)
+                health = {
+                    "httpGet": {"path": path, "port": number},
+                    "periodSeconds": PROBE_EVERY_S,
+                    "timeoutSeconds": PROBE_EVERY_S,
+                }
+                return {
+                    "startupProbe": {
+                        "exec": {"command": [_escaped(word) for word in ask]},
+                        "periodSeconds": PROBE_EVERY_S,
+                        "timeoutSeconds": TOKEN_LIMIT_S,
+                        "failureThreshold": math.ceil(process.start_budget_s / PROBE_EVERY_S),
+                    },
+                    "readinessProbe": health | {"failureThreshold": 3},
+                    "livenessProbe": health | {"failureThreshold": UNANSWERED_S // PROBE_EVERY_S},
+                }
+            case _:
+                raise ValueError(f"process {process.name}: Kubernetes cannot ask a log whether it is ready")
+
+    def _computes(self, contained: Contained) -> bool:
+        return any(isinstance(ref, RankRef) and ref.times != 1 for ref in _refs(contained))
+
+    def _command(self, contained: Contained) -> tuple[Arg, ...]:
+        """Kubernetes counts nothing: start ranks are worked out by the shell of the image."""
+        if not self._computes(contained):
+            return contained.entrypoint
+        factors = {ref.times for ref in _refs(contained) if isinstance(ref, RankRef) and ref.times != 1}
+        cases = "".join(f"{_product(times)}) word=$(({INDEX} * {times})) ;; " for times in sorted(factors))
+        script = f'for word do shift; case "$word" in {cases}esac; set -- "$@" "$word"; done; exec "$@"'
+        return ("sh", "-c", script, "sh", *contained.entrypoint)
+
+    def _text(self, arg: Arg, process: Process) -> str:
+        return "".join(_escaped(part) if isinstance(part, str) else self._ref(part, process) for part in parts(arg))
+
+    def _ref(self, ref: Ref, process: Process) -> str:
+        match ref:
+            case HostRef(node) if node == process.node:
+                return f"$({OWN_ADDRESS})"
+            case HostRef(node):
+                if node != self.deployment.processes[0].node:
+                    raise ValueError(f"process {process.name} names {node}: a pod knows its leader only")
+                return "$(LWS_LEADER_ADDRESS)"
+            case PortRef():
+                return str(self.deployment.port_spec(ref).preferred)
+            case RankRef(_, times):
+                return f"$({INDEX})" if times == 1 else _product(times)
+            case SecretRef():
+                return f"$({_variable(ref)})"
+            case PathRef(name):
+                raise ValueError(f"process {process.name} names the path {name}, which is nowhere in a container")
+            case _:
+                assert_never(ref)
+
+
+def secrets_of(contained: Contained) -> tuple[SecretRef, ...]:
+    """In the order of their use."""
+    used = (part for arg in contained.env.values() for part in parts(arg))
+    return tuple(dict.fromkeys(part for part in used if isinstance(part, SecretRef)))
+
+
+def _refs(contained: Contained) -> set[Ref]:
+    args = (*contained.entrypoint, *contained.argv, *contained.env.values())
+    return {part for arg in args for part in parts(arg) if not isinstance(part, str)}
+
+
+def _product(times: int) -> str:
+    return f"@rank-times-{times}@"
+
+
+def _variable(secret: SecretRef) -> str:
+    return f"MOONPAD_{secret.name.upper()}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("$", "$$")
+
+
+def _security(process: Process) -> Object:
+    given, context = grants(process.needs), Object(allowPrivilegeEscalation=False)
+    if given.capabilities:
+        context["capabilities"] = {"add": list(given.capabilities)}
+    if "seccomp=unconfined" in given.security:
+        context["seccompProfile"] = {"type": "Unconfined"}
+    return context

@@ -1,0 +1,56 @@
+"""A spec's plan for each target: where the engine comes from, and which files say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from moonpad.plan.from_spec import container_of, engine_of, runtime_of
+from moonpad.render.base import Rendered
+from moonpad.spec.schema import Spec
+from moonpad.values.errors import UsageError
+from moonpad.values.plan import Plan
+
+THERE: Final = ("shell", "docker", "compose", "kubernetes")
+NOT_YET: Final = ("slurm", "mpirun", "systemd")
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Path → text and mode, and how one of them is started, with `{}` for its path."""
+
+    files: Mapping[str, Rendered]
+    start: str
+
+
+def render_for(target: str, spec: Spec, plan: Plan) -> Files:
+    """
+    Raises:
+        PreflightRefused: the engine cannot be told this plan.
+        UsageError: the target cannot be told it, or no image is known.
+    """
+    if target in NOT_YET:
+        raise UsageError(f"rendering for {target} is not there yet", remedy=f"use --to {', '.join(THERE)}")
+    engine = engine_of(spec)
+    if target == "shell":
+        from moonpad.render.shell import render_shell
+
+        return Files(render_shell(engine.processes(plan, runtime_of(spec))), "bash {}")
+    image = container_of(spec, plan)
+    if target == "kubernetes":
+        from moonpad.render.kubernetes import render_kubernetes
+
+        # Pods have addresses of their own, also where containers would share the network of their hosts.
+        deployment = engine.processes(plan, replace(image, own_network=True))
+        table = spec.kubernetes
+        files = render_kubernetes(deployment, claim=table.checkpoint_claim or "", rdma=table.rdma_resource or "")
+        return Files(files, "kubectl apply -f {}")
+    deployment = engine.processes(plan, image)
+    if target == "compose":
+        from moonpad.render.compose import render_compose
+
+        return Files(render_compose(deployment), "docker compose -f {} up")
+    from moonpad.render.docker import render_docker
+
+    return Files(render_docker(deployment), "bash {}")
