@@ -1,18 +1,20 @@
-"""What `moonpad render --to shell` writes, whole."""
+"""What `moonpad render` writes, whole: of every example, for every target that it has."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from moonpad.plan.from_spec import engine_of, make_plan, runtime_of
-from moonpad.render.shell import render_shell
-from moonpad.spec.load import load_spec, parse_spec
-from moonpad.spec.schema import Spec
+from moonpad.checkpoints.described import described
+from moonpad.facts.probe import Unknown
+from moonpad.plan.from_spec import make_plan
+from moonpad.render.targets import THERE, render_for
+from moonpad.spec.load import LoadedSpec, load_spec
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "tiny.toml"
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 
 EXPOSED = """
 model = "/models/Kimi-K2-Instruct"
@@ -34,12 +36,40 @@ extra_args = ["--seed", "7"]
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "spec"),
-    [("tiny", load_spec(EXAMPLE).spec), ("exposed", parse_spec(EXPOSED, name="exposed"))],
-    ids=["tiny", "exposed"],
-)
-def test_shell(name: str, spec: Spec, golden: Callable[[str, str], None]) -> None:
-    files = render_shell(engine_of(spec).processes(make_plan(spec, 18_340_400), runtime_of(spec)))
-    assert list(files) == ["node-0/run.sh"]
-    golden(f"shell/{name}/node-0/run.sh", files["node-0/run.sh"].text)
+def written(loaded: LoadedSpec, target: str) -> Mapping[str, str]:
+    """As `moonpad render` does it; of a model that is not here, the catalogue knows size and format."""
+    found = described(loaded)
+    size, scheme = (0, "bf16") if isinstance(found, Unknown) else (found.total_bytes, found.quantization.scheme)
+    rendered = render_for(target, loaded.spec, make_plan(loaded.spec, size, scheme))
+    return {path: file.text for path, file in rendered.files.items()}
+
+
+def as_one(files: Mapping[str, str]) -> str:
+    return "".join(f"==> {name}\n{text}" for name, text in files.items())
+
+
+@pytest.mark.parametrize("target", THERE)
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example(path: Path, target: str, golden: Callable[[str, str], None]) -> None:
+    golden(f"rendered/{path.stem}/{target}.txt", as_one(written(load_spec(path), target)))
+
+
+@pytest.mark.parametrize("target", THERE)
+def test_unpleasant_words(target: str, golden: Callable[[str, str], None], tmp_path: Path) -> None:
+    spec = tmp_path / "exposed.toml"
+    spec.write_text(EXPOSED)
+    golden(f"rendered/exposed/{target}.txt", as_one(written(load_spec(spec), target)))
+
+
+def test_nothing_is_turned_off_in_any_of_them() -> None:
+    """Faults 34 and 61: no host key unchecked, nothing privileged, no world-wide bind that the spec did not ask for."""
+    for path in EXAMPLES:
+        loaded = load_spec(path)
+        for target in THERE:
+            for name, text in written(loaded, target).items():
+                assert not re.search(r"StrictHostKeyChecking=no|privileged|hostPath|hostNetwork", text), (name, target)
+                if not loaded.spec.endpoint.expose and target in ("shell", "docker", "compose"):
+                    alone = "network_mode: host" not in text and "--network host" not in text
+                    for listens in re.findall(r"--host[\s'-]+([0-9.]+)", text):
+                        assert listens == "127.0.0.1" or (alone and target != "shell"), (name, target)
+                    assert "0.0.0.0:" not in text

@@ -7,6 +7,7 @@ from typing import Final
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine, installed_runtime
 from moonpad.plan.legality import layout_findings
+from moonpad.plan.start import start_budget_s
 from moonpad.spec.schema import SettingsTable, Spec
 from moonpad.values.cluster import Cluster
 from moonpad.values.deployment import Image, Runtime
@@ -24,7 +25,8 @@ def make_plan(spec: Spec, weights_bytes: int, scheme: str = "bf16") -> Plan:
     """What to run. What the spec says wins over every default. `scheme` is that of the checkpoint's `Quantization`.
 
     Raises:
-        PreflightRefused: the engine cannot run that layout or that format; the findings say why.
+        PreflightRefused: the engine cannot run that layout or that format, or could not start in the time that the
+            spec gives it; the findings say why.
     """
     engine = engine_of(spec)
     layout = _layout(spec)
@@ -55,7 +57,7 @@ def make_plan(spec: Spec, weights_bytes: int, scheme: str = "bf16") -> Plan:
         ),
         weights_bytes=weights_bytes,
         extra_args=spec.settings.extra_args,
-        start_budget_s=spec.launch.start_timeout_s,
+        start_budget_s=start_budget_s(weights_bytes, spec.hardware.disk_gb_per_s, spec.launch.start_timeout_s),
         stop_grace_s=spec.launch.stop_grace_s,
         drain_s=spec.launch.drain_s or None,
         engine_version=spec.engine.version or "",
@@ -109,11 +111,11 @@ def container_of(spec: Spec, plan: Plan) -> Image:
     engine, reference = engine_of(spec), spec.engine.image
     if reference is None:
         from moonpad.catalog.images import image_of
-        from moonpad.catalog.options import newest
+        from moonpad.catalog.options import newest_stable
 
         cluster = _cluster(spec)
         capability = cluster.device.capability if cluster else ""
-        version = plan.engine_version or (engine.recipe.version if engine.recipe else newest(engine.program))
+        version = plan.engine_version or (engine.recipe.version if engine.recipe else newest_stable(engine.program))
         reference = image_of(engine.name, plan.platform, capability, version)
     if reference is None:
         raise UsageError(

@@ -82,7 +82,8 @@ class Prepared:
     @property
     def policy(self) -> Policy:
         """How the run is kept up: `[launch]` of the spec."""
-        return Policy(**{field.name: getattr(self.spec.launch, field.name) for field in fields(Policy)})
+        said = {field.name: getattr(self.spec.launch, field.name) for field in fields(Policy)}
+        return Policy(**{**said, "start_timeout_s": self.plan.start_budget_s})
 
     def bound(self, run_dir: Path) -> tuple[BoundProcess, ...]:
         """The processes with every reference resolved for this machine. The run's id is the name of its folder."""
@@ -126,8 +127,6 @@ def prepare(loaded: LoadedSpec) -> Prepared:
     if isinstance(installed, InstalledEngine) and spec.engine.python and not plan.engine_version:
         plan = replace(plan, engine_version=installed.version.partition("+")[0])  # the recipe's is not what runs
     deployment = engine.processes(plan, runtime_of(spec))
-    if isinstance(installed, ContainerEngine):
-        refuse_container(deployment)
     key_file = _key_file(loaded)
     key = read_key(env=spec.endpoint.api_key_env, file=key_file, environ=os.environ)
     ports = {
@@ -176,21 +175,6 @@ def find_engine(loaded: LoadedSpec) -> InstalledEngine | ContainerEngine:
         finding = Finding(Severity.ERROR, Code.ENGINE_MISSING, "engine", f"{spec.engine.name} is not installed", remedy)
         raise PreflightRefused("there is no engine to start", findings=(finding,))
     return installed
-
-
-def refuse_container(deployment: Deployment) -> None:
-    """What a container started here is not given yet (render/docker_run.py).
-
-    Raises:
-        PreflightRefused: a process needs devices or files of its own.
-    """
-    for process in deployment.processes:
-        if process.needs.devices or process.files:
-            what = f"{process.needs.devices} devices" if process.needs.devices else f"the file {process.files[0].path}"
-            message = f"{process.name} needs {what}, which moonpad does not hand to a container yet"
-            remedy = "install the engine on this machine and name its [engine] python"
-            finding = Finding(Severity.ERROR, Code.PLATFORM_UNSUPPORTED, "engine.image", message, remedy)
-            raise PreflightRefused("this engine cannot run in its image here", findings=(finding,))
 
 
 def _digest(prepared: Prepared) -> str:

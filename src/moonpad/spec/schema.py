@@ -124,6 +124,8 @@ class HardwareTable(Table):
     """What the endpoint is planned for; nowhere said, this machine."""
 
     cluster: Annotated[str | None, Field(description='a cluster, like "8xH200" or "2x8xH800"')] = None
+    disk_gb_per_s: Annotated[float | None, Field(gt=0, description="a number above 0")] = None
+    """How fast a machine reads the checkpoint, in 10^9 bytes a second; a start may take so long."""
 
     @field_validator("cluster")
     @classmethod
@@ -210,8 +212,8 @@ class SettingsTable(Table):
 
 
 class LaunchTable(Table):
-    start_timeout_s: Duration = Field(default=900.0, alias="start_timeout")
-    """How long the engine may take until its first token."""
+    start_timeout_s: Duration | None = Field(default=None, alias="start_timeout")
+    """How long the engine may take until its first token; not said, what the weights take to read (plan/start.py)."""
     stop_grace_s: Duration = Field(default=20.0, alias="stop_grace")
     """How long it may take to end by itself before it is killed."""
     drain_s: Duration = Field(default=30.0, alias="drain")

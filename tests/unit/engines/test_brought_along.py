@@ -9,11 +9,9 @@ import pytest
 from moonpad.cli.engine import install
 from moonpad.engines import ENGINES
 from moonpad.environments.installed import engine_from_python
-from moonpad.run.prepare import find_engine, refuse_container
+from moonpad.run.prepare import find_engine
 from moonpad.spec.load import load_spec
-from moonpad.values.deployment import Image
 from moonpad.values.errors import PreflightRefused, UsageError
-from moonpad.values.plan import Layout, Plan, Serving, Settings
 
 OWN = [name for name, engine in ENGINES.items() if engine.recipe is None]
 
@@ -46,19 +44,3 @@ def test_the_package_of_sglang_is_asked_not_python(tmp_path: Path) -> None:
     python.write_text('#!/bin/sh\n[ "$1" = -c ] && echo sglang 0.5.23 || echo Python 3.12.1\n')
     python.chmod(0o755)
     assert engine_from_python("sglang", python).version == "0.5.23"
-
-
-@pytest.mark.parametrize("name", OWN)
-def test_devices_are_not_handed_to_a_container_yet(name: str) -> None:
-    engine = ENGINES[name]
-    plan = Plan("a", name, engine.platform, Layout(tp=8), Settings(), Serving("kimi"), 0)
-    with pytest.raises(PreflightRefused) as refused:
-        refuse_container(engine.processes(plan, Image("x@sha256:0", (engine.command,))))
-    assert "8 devices" in refused.value.findings[0].message
-    assert "python" in refused.value.findings[0].remedy
-
-
-def test_the_cpu_build_runs_in_its_image() -> None:
-    engine = ENGINES["vllm-cpu"]
-    plan = Plan("a", "vllm-cpu", engine.platform, Layout(tp=2), Settings(), Serving("kimi"), 0)
-    refuse_container(engine.processes(plan, Image("x@sha256:0", ("vllm",))))

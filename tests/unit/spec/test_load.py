@@ -38,7 +38,7 @@ def test_the_example() -> None:
     spec = load_spec(EXAMPLE).spec
     assert (spec.name, spec.model, spec.served_name) == ("tiny", "kimi-k2-tiny", "kimi-k2-tiny")
     assert (spec.engine.name, spec.endpoint.port, spec.endpoint.expose) == ("vllm-cpu", 8000, False)
-    assert (spec.launch.start_timeout_s, spec.launch.stop_grace_s) == (900.0, 20.0)
+    assert (spec.launch.start_timeout_s, spec.launch.stop_grace_s) == (None, 20.0)
     assert (spec.launch.drain_s, spec.launch.restarts, spec.launch.restart_on_stall) == (30.0, 3, True)
     assert not spec.endpoint.keyed
 

@@ -10,7 +10,7 @@
 from moonpad.catalog.options.change import Change, ChangeKind, changes
 from moonpad.catalog.options.names import EnvironmentVariable, environment, known_environment, values_of
 from moonpad.catalog.options.option import Match, Option, OptionSet
-from moonpad.catalog.options.sets import newest, option_set, releases_with, versions
+from moonpad.catalog.options.sets import newest, newest_stable, option_set, releases_with, versions
 from moonpad.catalog.options.tables import PROGRAMS
 from moonpad.catalog.options.version import version_key
 
@@ -26,6 +26,7 @@ __all__ = [
     "environment",
     "known_environment",
     "newest",
+    "newest_stable",
     "option_set",
     "releases_with",
     "values_of",

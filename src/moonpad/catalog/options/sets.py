@@ -22,6 +22,11 @@ def newest(program: str) -> str:
     return (versions(program) or ("",))[-1]
 
 
+def newest_stable(program: str) -> str:
+    """The newest recorded release that is no release candidate; the newest of all where there are only such."""
+    return next((version for version in reversed(versions(program)) if "rc" not in version), newest(program))
+
+
 def option_set(program: str, version: str | None = None) -> OptionSet | None:
     """What `program` takes in `version`, None for a program that is not known.
 
