@@ -178,6 +178,7 @@ def _process(
             platform=plan.platform,
             memory_bytes=host_memory_bytes,
             shm_bytes=SHM_BYTES,
+            rdma=plan.rdma,
         ),
         ready=HttpProbe(API) if head else AliveProbe(),
         start_budget_s=plan.start_budget_s,

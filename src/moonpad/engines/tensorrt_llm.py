@@ -138,7 +138,9 @@ class TensorrtLlm:
             env={"HF_HUB_OFFLINE": "1"},  # the checkpoint is a folder: nothing is fetched behind the user's back
             files=(File(OPTION_FILE, (json.dumps(options, indent=2), "\n")),) if options else (),
             ports=(PortSpec(API.name, plan.serving.port, plan.serving.reach),),
-            needs=Resources(devices=layout.world_size // plan.nodes, platform=plan.platform, shm_bytes=SHM_BYTES),
+            needs=Resources(
+                devices=layout.world_size // plan.nodes, platform=plan.platform, shm_bytes=SHM_BYTES, rdma=plan.rdma
+            ),
             ready=HttpProbe(API),
             start_budget_s=plan.start_budget_s,
             stop=Stop(grace_s=plan.stop_grace_s),

@@ -142,6 +142,7 @@ class Vllm:
                 platform=plan.platform,
                 memory_bytes=_host_memory_bytes(plan, self.recipe),
                 shm_bytes=SHM_BYTES,
+                rdma=plan.rdma,
             ),
             ready=HttpProbe(API) if head else AliveProbe(),
             start_budget_s=plan.start_budget_s,

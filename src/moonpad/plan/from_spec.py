@@ -64,6 +64,7 @@ def make_plan(spec: Spec, weights_bytes: int, scheme: str = "bf16") -> Plan:
         nodes=cluster.filled_by(layout) if cluster else 1,
         devices_per_node=cluster.per_node if cluster and cluster.device.driver_bytes else 0,
         scheme=scheme,
+        rdma=spec.hardware.rdma,
     )
 
 

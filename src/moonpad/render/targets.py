@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from moonpad.engines.base import Engine
 from moonpad.plan.from_spec import container_of, engine_of, runtime_of
 from moonpad.render.base import Rendered
 from moonpad.spec.schema import Spec
@@ -38,6 +39,7 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
 
         return Files(render_shell(engine.processes(plan, runtime_of(spec))), "bash {}")
     image = container_of(spec, plan)
+    _refuse_launcher(engine, plan, target)
     if target == "kubernetes":
         from moonpad.render.kubernetes import render_kubernetes
 
@@ -54,3 +56,12 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
     from moonpad.render.docker import render_docker
 
     return Files(render_docker(deployment), "bash {}")
+
+
+def _refuse_launcher(engine: Engine, plan: Plan, target: str) -> None:
+    """TensorRT-LLM over several machines: one process starts the others, and containers have no way for it yet."""
+    if plan.nodes > 1 and engine.name == "tensorrt-llm":
+        raise UsageError(
+            f"{engine.name} starts its ranks on {plan.nodes} machines over MPI, which is not written for {target} yet",
+            remedy="use --to shell",
+        )

@@ -126,6 +126,8 @@ class HardwareTable(Table):
     cluster: Annotated[str | None, Field(description='a cluster, like "8xH200" or "2x8xH800"')] = None
     disk_gb_per_s: Annotated[float | None, Field(gt=0, description="a number above 0")] = None
     """How fast a machine reads the checkpoint, in 10^9 bytes a second; a start may take so long."""
+    rdma: Switch = False
+    """InfiniBand or RoCE joins the machines; a container is given its devices and may lock memory."""
 
     @field_validator("cluster")
     @classmethod

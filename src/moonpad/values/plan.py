@@ -100,3 +100,5 @@ class Plan:
     host_cores: int = 0
     """Physical cores of a node, for engines that compute on them; 0: not known."""
     host_numa_nodes: int = 0
+    rdma: bool = False
+    """The nodes are joined by InfiniBand or RoCE."""
