@@ -23,6 +23,7 @@ VLLM_SETTINGS: Mapping[str, st.SearchStrategy[object]] = {
     "gpu_memory_utilization": FRACTION,
     "kv_cache_dtype": st.sampled_from(["auto", "fp8", "bfloat16"]),
     "prefix_caching": st.booleans(),
+    "text_only": st.booleans(),
     "attention_backend": st.sampled_from(["FLASHMLA", "TRITON_MLA"]),
     "block_size": st.sampled_from([16, 64, 128]),
 }
@@ -33,6 +34,7 @@ SGLANG_SETTINGS: Mapping[str, st.SearchStrategy[object]] = {
     "gpu_memory_utilization": FRACTION,
     "kv_cache_dtype": st.sampled_from(["auto", "fp8_e4m3", "bfloat16"]),
     "prefix_caching": st.just(False),  # on by default, and there is no flag that says so
+    "text_only": st.booleans(),
     "attention_backend": st.sampled_from(["flashmla", "triton"]),
     "block_size": st.sampled_from([1, 64]),
 }
@@ -56,7 +58,11 @@ TOLD: Mapping[str, Told] = {
     "vllm": Told(VLLM_SETTINGS, whole_ep=True),
     "vllm-ascend": Told(VLLM_SETTINGS, whole_ep=True),
     "sglang": Told(SGLANG_SETTINGS),
-    "ktransformers": Told({**SGLANG_SETTINGS, "gpu_experts": st.integers(0, 384)}, dcp=False, several_nodes=False),
+    "ktransformers": Told(
+        {**SGLANG_SETTINGS, "text_only": st.just(False), "gpu_experts": st.integers(0, 384)},
+        dcp=False,
+        several_nodes=False,
+    ),
     "tensorrt-llm": Told(
         {
             "max_model_len": COUNT,

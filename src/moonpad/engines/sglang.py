@@ -16,7 +16,7 @@ from moonpad.engines.base import MetricNames, Reading, listen_on, refuse_layout,
 from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
 from moonpad.engines.recipe import Recipe
 from moonpad.engines.recorded import has_option, refuse_unknown_flags
-from moonpad.engines.sglang_read import GRAPHS_OFF, SETTING_FLAGS
+from moonpad.engines.sglang_read import GRAPHS_OFF, SETTING_FLAGS, TEXT_ONLY
 from moonpad.values.deployment import (
     AliveProbe,
     Deployment,
@@ -45,6 +45,7 @@ SETTINGS: Final = frozenset(name for _, name in SETTING_FLAGS) | {
     "enforce_eager",
     "prefix_caching",
     "redundant_experts",
+    "text_only",
 }
 
 # vLLM's short name of a format, where SGLang wants the whole one.
@@ -238,6 +239,8 @@ def _setting_argv(plan: Plan, program: str) -> Iterator[str]:
             yield from (flag, KV_CACHE_DTYPES.get(value, value) if name == "kv_cache_dtype" else str(value))
     if settings.prefix_caching is False:
         yield "--disable-radix-cache"
+    if settings.text_only:
+        yield TEXT_ONLY
     if settings.redundant_experts:
         yield from ("--ep-num-redundant-experts", str(settings.redundant_experts))
     if settings.enforce_eager:

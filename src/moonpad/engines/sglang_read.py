@@ -30,6 +30,7 @@ SETTING_FLAGS: Final = (
     ("--attention-backend", "attention_backend"),
     ("--page-size", "block_size"),
 )
+TEXT_ONLY: Final = "--language-model-only"
 GRAPHS_OFF: Final = ("--cuda-graph-backend-decode", "--cuda-graph-backend-prefill")
 
 # What the reader asks for, in whatever version it came or went: the recorded help of SGLang 0.5.23, and for mid-2025
@@ -61,6 +62,7 @@ KNOWN: Final = (
     Known(("--attention-backend",)),
     Known(("--page-size",), kind="int"),
     Known(("--disable-radix-cache",), "0", "flag"),
+    Known((TEXT_ONLY,), "0", "flag"),
     Known(("--disable-cuda-graph",), "0", "flag"),
     Known(("--cuda-graph-backend-decode",)),
     Known(("--cuda-graph-backend-prefill",)),
@@ -195,6 +197,7 @@ def _settings(words: Words) -> Settings:
         attention_backend=words.text("--attention-backend"),
         block_size=words.whole("--page-size"),
         redundant_experts=words.whole("--ep-num-redundant-experts", least=0) or 0,
+        text_only=bool(words.switch(TEXT_ONLY)),
         gpu_experts=words.whole("--kt-num-gpu-experts", least=0),
     )
 

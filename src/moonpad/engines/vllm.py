@@ -18,7 +18,7 @@ from moonpad.engines.recipe import Recipe
 from moonpad.engines.recorded import has_option, recorded, refuse_unknown_flags
 from moonpad.engines.vllm_log import LOG as LOG
 from moonpad.engines.vllm_log import METRICS
-from moonpad.engines.vllm_read import LAYOUT_FLAGS, SETTING_FLAGS
+from moonpad.engines.vllm_read import LAYOUT_FLAGS, SETTING_FLAGS, TEXT_ONLY
 from moonpad.values.deployment import (
     AliveProbe,
     Deployment,
@@ -61,6 +61,7 @@ SETTINGS: Final = frozenset(field for _, field in SETTING_FLAGS) | {
     "prefix_caching",
     "attention_backend",
     "redundant_experts",
+    "text_only",
 }
 
 CPU_RECIPE: Final = Recipe(
@@ -183,6 +184,8 @@ class Vllm:
             yield "--enable-prefix-caching" if settings.prefix_caching else "--no-enable-prefix-caching"
         if settings.attention_backend and self._knows(plan, "--attention-backend"):
             yield from ("--attention-backend", settings.attention_backend)
+        if settings.text_only:
+            yield TEXT_ONLY
         if settings.redundant_experts:
             config = "--eplb-config"
             flag = f"{config}.num_redundant_experts" if self._knows(plan, config) else "--num-redundant-experts"

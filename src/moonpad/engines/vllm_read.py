@@ -24,6 +24,7 @@ LAYOUT_FLAGS: Final = (
     ("--data-parallel-size", "dp"),
     ("--decode-context-parallel-size", "dcp"),
 )
+TEXT_ONLY: Final = "--language-model-only"
 SETTING_FLAGS: Final = (
     ("--max-model-len", "max_model_len"),
     ("--max-num-seqs", "max_num_seqs"),
@@ -59,6 +60,7 @@ KNOWN: Final = (
     Known(("--kv-cache-dtype",)),
     Known(("--block-size",), kind="int"),
     Known(("--enable-prefix-caching",), "0", "flag", negatable=True),
+    Known((TEXT_ONLY,), "0", "flag", negatable=True),
     Known(("--attention-backend",)),
     Known(("--attention-config", "-ac"), kind="json"),
     Known(("--enforce-eager",), "0", "flag", negatable=True),
@@ -168,6 +170,7 @@ def _settings(words: Words, env: Mapping[str, str]) -> Settings:
         attention_backend=_attention_backend(words, env),
         block_size=words.whole("--block-size"),
         redundant_experts=_redundant(words),
+        text_only=bool(words.switch(TEXT_ONLY)),
     )
 
 

@@ -62,6 +62,7 @@ def memory_of(
         stages,
         vision_sliced=engine in SLICES_VISION,
         redundant_experts=settings.redundant_experts,
+        text_only=settings.text_only,
         device_experts=device_experts(settings) if engine == KTRANSFORMERS else None,
     )
     sizes = tuple(sum(weights.values()) for weights in held)

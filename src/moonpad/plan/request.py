@@ -60,12 +60,14 @@ SETTING_KEYS: Final[Mapping[str, str]] = {
     "page_size": "block_size",
     "redundant_experts": "redundant_experts",
     "ep_num_redundant_experts": "redundant_experts",
+    "text_only": "text_only",
+    "language_model_only": "text_only",
     "gpu_experts": "gpu_experts",
     "kt_num_gpu_experts": "gpu_experts",
 }
 _INVERTED: Final = frozenset({"disable_radix_cache"})
 _FRACTIONS: Final = frozenset({"gpu_memory_utilization", "kv_free_fraction"})
-_SWITCHES: Final = frozenset({"enforce_eager", "prefix_caching"})
+_SWITCHES: Final = frozenset({"enforce_eager", "prefix_caching", "text_only"})
 _TEXTS: Final = frozenset({"kv_cache_dtype", "attention_backend"})
 _ZERO_TOO: Final = frozenset({"redundant_experts", "gpu_experts"})
 

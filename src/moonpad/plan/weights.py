@@ -56,12 +56,13 @@ def stage_weights(
     vision_sliced: bool,
     redundant_experts: int = 0,
     device_experts: int | None = None,
+    text_only: bool = False,
 ) -> tuple[Mapping[Component, int], ...]:
     """Bytes a device by component, for each stage.
 
     `vision_sliced`: the engine spreads the vision tower over tensor-parallel ranks where its heads allow it (vLLM),
     else every device has all of it, which is the upper bound. `device_experts`: how many of each layer's experts lie on
-    the devices; None: all.
+    the devices; None: all. `text_only`: the vision tower is left out.
     """
     sums = _sums(_ById(groups_of(checkpoint)))
     architecture = checkpoint.architecture
@@ -75,7 +76,7 @@ def stage_weights(
         outside = [*(sums.before if number == 0 else ()), *(sums.after if number == len(stages) - 1 else ())]
         for group in outside:
             _add(held, group.component, _outside(group, architecture, layout.tp))
-        if sums.vision:
+        if sums.vision and not text_only:
             held[Component.VISION] = _vision(sums.vision, architecture, layout.tp if vision_sliced else 1)
         if architecture.tied_embeddings and number == len(stages) - 1 > 0:
             embedding = next((one for one in sums.before if one.component is Component.EMBED_TOKENS), None)

@@ -200,6 +200,8 @@ class SettingsTable(Table):
     """TensorRT-LLM: the share of what the weights leave free."""
     redundant_experts: ZeroOrMore = 0
     """Copies of experts beyond the model's own."""
+    text_only: Switch = False
+    """Leave out the vision tower of a model that has one."""
     gpu_experts: ZeroOrMoreOrDefault = None
     """KTransformers: experts of each layer on the devices; the others lie in host RAM."""
     extra_args: Annotated[
