@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
 from moonpad.engines.grammar import OptionSetLike
-from moonpad.values.deployment import Deployment
+from moonpad.values.deployment import Deployment, Process
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Plan
@@ -26,10 +27,13 @@ def has_option(program: str, version: str, flag: str) -> bool:
     return options is None or any(flag in option.names for option in options.options)
 
 
-def refuse_unknown_flags(plan: Plan, program: str, deployment: Deployment) -> Deployment:
+def refuse_unknown_flags(
+    plan: Plan, program: str, deployment: Deployment, ours: Sequence[Process] | None = None
+) -> Deployment:
     """The deployment, when the version that it is for takes every flag and every choice of ours in it (fault 18).
 
-    Asked only of a version that is named and recorded; the user's own arguments are the user's.
+    Asked only of a version that is named and recorded; the user's own arguments are the user's. `ours` are the
+    processes that run the program, where others run something else.
 
     Raises:
         PreflightRefused: with one finding a flag.
@@ -40,9 +44,9 @@ def refuse_unknown_flags(plan: Plan, program: str, deployment: Deployment) -> De
     if options is None or not options.exact:
         return deployment
     findings: dict[str, Finding] = {}
-    for process in deployment.processes:
-        ours = process.argv[: len(process.argv) - len(plan.extra_args)]
-        for word, value in pairwise((*ours, "")):
+    for process in deployment.processes if ours is None else ours:
+        words = process.argv[: len(process.argv) - len(plan.extra_args)]
+        for word, value in pairwise((*words, "")):
             if not isinstance(word, str) or not word.startswith("--"):
                 continue
             flag = word.partition(".")[0]

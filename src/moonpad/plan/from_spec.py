@@ -156,6 +156,7 @@ def _settings(asked: SettingsTable, layout: Layout, platform: Platform) -> Setti
         block_size=asked.block_size,
         kv_free_fraction=asked.kv_free_fraction,
         redundant_experts=asked.redundant_experts,
+        executor=asked.executor,
         text_only=asked.text_only,
         gpu_experts=asked.gpu_experts,
     )

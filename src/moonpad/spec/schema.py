@@ -200,6 +200,8 @@ class SettingsTable(Table):
     """TensorRT-LLM: the share of what the weights leave free."""
     redundant_experts: ZeroOrMore = 0
     """Copies of experts beyond the model's own."""
+    executor: Annotated[str | None, Field(description='"ray", or not said')] = None
+    """`ray`: vLLM's ranks on several machines are started by Ray instead of its own multi-node."""
     text_only: Switch = False
     """Leave out the vision tower of a model that has one."""
     gpu_experts: ZeroOrMoreOrDefault = None
@@ -207,6 +209,13 @@ class SettingsTable(Table):
     extra_args: Annotated[
         tuple[str, ...], Field(strict=False, description='a list of texts, like ["--flag", "value"]')
     ] = ()
+
+    @field_validator("executor")
+    @classmethod
+    def _executor(cls, name: str | None) -> str | None:
+        if name not in (None, "ray"):
+            raise ValueError(f'must be "ray", or not said, found "{shorten(str(name))}"')
+        return name
 
     @field_validator("extra_args")
     @classmethod

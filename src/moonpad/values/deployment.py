@@ -37,7 +37,7 @@ class Image:
     """
 
     reference: str
-    entrypoint: tuple[str, ...] = ()
+    entrypoint: tuple[Arg, ...] = ()
     own_network: bool = True
 
 

@@ -47,6 +47,8 @@ class Settings:
     """TensorRT-LLM: the share of what the weights leave free, instead of a share of the whole device."""
     redundant_experts: int = 0
     """Copies of experts beyond the model's own, for load balance."""
+    executor: str | None = None
+    """Who starts the ranks on other nodes: `ray`. None: the engine itself."""
     text_only: bool = False
     """Leave out the vision tower of a model that has one."""
     gpu_experts: int | None = None

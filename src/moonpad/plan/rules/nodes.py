@@ -52,7 +52,7 @@ def tp_across_nodes(case: Case) -> Iterator[Finding]:
 
 def multi_node_executor(case: Case) -> Iterator[Finding]:
     """A data-parallel rank is a process group of its own: only tp × pp must reach over machines."""
-    first = FIRST_NATIVE.get(case.engine)
+    first = None if case.settings.executor == "ray" else FIRST_NATIVE.get(case.engine)
     ranks = case.layout.tp * case.layout.pp
     if first is not None and ranks > case.cluster.per_node and not case.since(first) and _machines(case):
         yield conflict(
