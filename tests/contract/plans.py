@@ -23,7 +23,6 @@ VLLM_SETTINGS: Mapping[str, st.SearchStrategy[object]] = {
     "gpu_memory_utilization": FRACTION,
     "kv_cache_dtype": st.sampled_from(["auto", "fp8", "bfloat16"]),
     "prefix_caching": st.booleans(),
-    "text_only": st.booleans(),
     "attention_backend": st.sampled_from(["FLASHMLA", "TRITON_MLA"]),
     "block_size": st.sampled_from([16, 64, 128]),
 }
@@ -34,7 +33,6 @@ SGLANG_SETTINGS: Mapping[str, st.SearchStrategy[object]] = {
     "gpu_memory_utilization": FRACTION,
     "kv_cache_dtype": st.sampled_from(["auto", "fp8_e4m3", "bfloat16"]),
     "prefix_caching": st.just(False),  # on by default, and there is no flag that says so
-    "text_only": st.booleans(),
     "attention_backend": st.sampled_from(["flashmla", "triton"]),
     "block_size": st.sampled_from([1, 64]),
 }
@@ -51,15 +49,18 @@ class Told:
     several_nodes: bool = True
     redundant: bool = True
     keyed: bool = True
+    text_only: bool = False
+    executor: bool = False
+    """It can be told who starts the ranks; `plans` leaves that to it."""
 
 
 TOLD: Mapping[str, Told] = {
-    "vllm-cpu": Told({**VLLM_SETTINGS, "kv_cache_gib": COUNT}, whole_ep=True),
-    "vllm": Told(VLLM_SETTINGS, whole_ep=True),
-    "vllm-ascend": Told(VLLM_SETTINGS, whole_ep=True),
-    "sglang": Told(SGLANG_SETTINGS),
+    "vllm-cpu": Told({**VLLM_SETTINGS, "kv_cache_gib": COUNT}, whole_ep=True, text_only=True, executor=True),
+    "vllm": Told(VLLM_SETTINGS, whole_ep=True, text_only=True, executor=True),
+    "vllm-ascend": Told(VLLM_SETTINGS, whole_ep=True, text_only=True, executor=True),
+    "sglang": Told(SGLANG_SETTINGS, text_only=True),
     "ktransformers": Told(
-        {**SGLANG_SETTINGS, "text_only": st.just(False), "gpu_experts": st.integers(0, 384)},
+        {**SGLANG_SETTINGS, "gpu_experts": st.integers(0, 384)},
         dcp=False,
         several_nodes=False,
     ),
@@ -110,6 +111,7 @@ def plans(draw: st.DrawFn, engine: Engine, version: str = "") -> Plan:
             **settings,
             enforce_eager=draw(st.booleans()),
             redundant_experts=draw(st.sampled_from([0, 0, 32])) if told.redundant else 0,
+            text_only=draw(st.booleans()) and told.text_only,
         ),
         serving=Serving(
             served_name=draw(WORD),

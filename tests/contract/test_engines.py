@@ -168,6 +168,8 @@ FIELDS = {
     "kv_free_fraction": 0.5,
     "redundant_experts": 32,
     "gpu_experts": 8,
+    "text_only": True,
+    "executor": "ray",
 }
 
 
@@ -177,7 +179,8 @@ def test_a_setting_is_said_or_refused_and_never_dropped(engine: Engine, name: st
     asked = Settings(**{name: value})  # type: ignore[arg-type]
     plan = Plan("a", engine.name, engine.platform, Layout(tp=2, ep=2), asked, Serving("kimi"), 0)
     told = TOLD[engine.name]
-    if name in told.settings or name == "enforce_eager" or (name == "redundant_experts" and told.redundant):
+    more = {"redundant_experts": told.redundant, "text_only": told.text_only, "executor": told.executor}
+    if name in told.settings or name == "enforce_eager" or more.get(name):
         assert read(engine, bound(engine, plan)[0]).settings == asked
     else:
         with pytest.raises(PreflightRefused) as refused:

@@ -53,6 +53,7 @@ def test_everything_said() -> None:
         'kv_cache_dtype = "auto"\nkv_cache_gib = 4\nenforce_eager = false\nextra_args = ["--seed", "-1"]\n'
         'prefix_caching = true\nattention_backend = "FLASHMLA"\nblock_size = 64\nkv_free_fraction = 1.0\n'
         "redundant_experts = 0\ngpu_experts = 0\n"
+        'executor = "ray"\ntext_only = true\n'
         '[launch]\nstart_timeout = "2m"\nstop_grace = "500ms"\n'
     )
     assert (spec.name, spec.served_name, spec.engine.python) == ("big", "kimi", "/venv/bin/python")
@@ -72,6 +73,8 @@ def test_everything_said() -> None:
         "block_size": 64,
         "kv_free_fraction": 1.0,
         "redundant_experts": 0,
+        "executor": "ray",
+        "text_only": True,
         "gpu_experts": 0,
         "extra_args": ("--seed", "-1"),
     }
@@ -90,7 +93,8 @@ def test_how_a_run_is_kept_up() -> None:
 
 
 def policy_of(spec: Spec) -> Policy:
-    return Policy(**{field.name: getattr(spec.launch, field.name) for field in fields(Policy)})
+    said = {field.name: getattr(spec.launch, field.name) for field in fields(Policy)}
+    return Policy(**{name: value for name, value in said.items() if value is not None})
 
 
 @pytest.mark.parametrize(
