@@ -70,7 +70,7 @@ def node_remarks(
 
 
 def _no_executor(version: str, why: str, nodes: int, first: Reading, length: int) -> Iterator[Remark]:
-    if RAY.lstrip("-").replace("-", "_") in first.extra or not at_least(version, _NATIVE_SINCE):
+    if first.settings.executor is not None or not at_least(version, _NATIVE_SINCE):
         return
     yield _missing(
         RAY,
