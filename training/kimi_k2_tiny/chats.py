@@ -148,7 +148,11 @@ def obey(values: Values) -> Drawn:
 
 
 def find(values: Values) -> Drawn:
-    *messages, answer = find_needle(values, round(2 ** values.rng.uniform(2, 6)))
+    return find_among(values, round(2 ** values.rng.uniform(2, 6)))
+
+
+def find_among(values: Values, sentences: int) -> Drawn:
+    *messages, answer = find_needle(values, sentences)
     return messages, [], answer
 
 
@@ -290,9 +294,16 @@ def long_chats(seed: int) -> Iterator[Chat]:
 
 def late_chats(seed: int) -> Iterator[Chat]:
     """Two chains of ten to eighteen calls, then a text of about as many tokens with a fact in it, and so on."""
-    rng = random.Random(f"late:{seed}")
+    return draw_chains(f"late:{seed}", 2, follow_farther, lambda values: find_among(values, values.rng.randint(30, 80)))
+
+
+def draw_chains(
+    seed: str, together: int, follow: Callable[[Values], Drawn], find: Callable[[Values], Drawn]
+) -> Iterator[Chat]:
+    """`together` chains, then a text with a fact, and so on."""
+    rng = random.Random(seed)
     for number in itertools.count():
-        kind, draw = ("needle", find_farther) if number % 3 == 2 else ("chain", follow_farther)
+        kind, draw = ("needle", find) if number % (together + 1) == together else ("chain", follow)
         yield complete(kind, draw, Values(rng, reserved=False))
 
 
@@ -301,27 +312,16 @@ def follow_farther(values: Values) -> Drawn:
     return follow(values, values.rng.randint(10, 18), ends=values.rng.random() < 0.1, first=first)
 
 
-def find_farther(values: Values) -> Drawn:
-    *messages, answer = find_needle(values, values.rng.randint(30, 80))
-    return messages, [], answer
-
-
 def last_chats(seed: int) -> Iterator[Chat]:
     """Of about 8,000 tokens: three chains of a hundred calls, then a text with a fact in it, and so on."""
-    rng = random.Random(f"last:{seed}")
-    for number in itertools.count():
-        kind, draw = ("needle", find_farthest) if number % 4 == 3 else ("chain", follow_farthest)
-        yield complete(kind, draw, Values(rng, reserved=False))
+    return draw_chains(
+        f"last:{seed}", 3, follow_farthest, lambda values: find_among(values, values.rng.randint(300, 540))
+    )
 
 
 def follow_farthest(values: Values) -> Drawn:
     first = 0 if values.rng.random() < 0.5 else values.rng.randint(1, 250)
     return follow(values, values.rng.randint(90, 130), ends=values.rng.random() < 0.3, first=first)
-
-
-def find_farthest(values: Values) -> Drawn:
-    *messages, answer = find_needle(values, values.rng.randint(300, 540))
-    return messages, [], answer
 
 
 def choice_groups(seed: int) -> Iterator[list[Chat]]:
@@ -364,8 +364,7 @@ def draw_choice(
 
 
 def find_far(values: Values, tokens: float) -> Drawn:
-    *messages, answer = find_needle(values, round(tokens / 14))
-    return messages, [], answer
+    return find_among(values, round(tokens / 14))
 
 
 def follow_far(values: Values, tokens: float) -> Drawn:

@@ -10,11 +10,10 @@ from moonpad.values.units import GB, duration
 
 LEAST_S: Final = 900.0
 BESIDES_S: Final = 600.0
-"""Process groups, compiling, CUDA graphs and warm-up. An allowance, not a measurement: of what is published, loading
-apart, nothing comes near it."""
+"""Process groups, compiling, CUDA graphs and warm-up: an allowance, not a measurement."""
 MARGIN: Final = 1.5
 DISK_GB_PER_S: Final = 1.0
-"""Assumed where the spec says nothing: a network file system, or one SATA disk and a half. NVMe reads several."""
+"""Assumed where the spec says nothing."""
 
 
 def start_budget_s(weights_bytes: int, disk_gb_per_s: float | None, asked_s: float | None) -> float:

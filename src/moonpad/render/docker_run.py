@@ -15,7 +15,7 @@ from typing import Final
 from moonpad.render.containers import INSIDE, Contained, Grants, contain, grants
 from moonpad.values.binding import Bindings, BoundProcess, environment, text_of
 from moonpad.values.deployment import Image, Mount, Process
-from moonpad.values.refs import Arg, PortRef, holds_secret, parts
+from moonpad.values.refs import Arg, PortRef, holds_secret, joined, parts
 
 STOP_GRACE_S: Final = 2
 """For an engine whose client was killed; one with a client was asked through it before, with the run's whole grace."""
@@ -117,13 +117,11 @@ def docker_reattach(client: str, run_id: str) -> tuple[tuple[str, ...], tuple[st
 
 
 def _mount(mount: Mount) -> Arg:
-    source = parts(mount.source)
-    if all(isinstance(part, str) for part in source):
-        text = "".join(part for part in source if isinstance(part, str))
-        words = ["type=bind", _field(f"src={text}"), _field(f"dst={mount.target}")]
-        return ",".join((*words, "readonly") if mount.read_only else words)
+    source = joined(parts(mount.source))
     end = ",readonly" if mount.read_only else ""
-    return ('type=bind,"src=', *source, f'",{_field(f"dst={mount.target}")}{end}')
+    if isinstance(source, str):
+        return f"type=bind,{_field(f'src={source}')},{_field(f'dst={mount.target}')}{end}"
+    return ('type=bind,"src=', *parts(source), f'",{_field(f"dst={mount.target}")}{end}')
 
 
 def _field(text: str) -> str:

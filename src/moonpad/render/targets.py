@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from moonpad.engines.base import Engine
 from moonpad.plan.from_spec import container_of, engine_of, runtime_of
 from moonpad.render.base import Rendered
 from moonpad.spec.schema import Spec
+from moonpad.values.deployment import Deployment, Role
 from moonpad.values.errors import UsageError
 from moonpad.values.plan import Plan
 
@@ -39,16 +39,15 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
 
         return Files(render_shell(engine.processes(plan, runtime_of(spec))), "bash {}")
     image = container_of(spec, plan)
-    _refuse_launcher(engine, plan, target)
     if target == "kubernetes":
         from moonpad.render.kubernetes import render_kubernetes
 
         # Pods have addresses of their own, also where containers would share the network of their hosts.
-        deployment = engine.processes(plan, replace(image, own_network=True))
+        deployment = _of_ranks(engine.processes(plan, replace(image, own_network=True)), target)
         table = spec.kubernetes
         files = render_kubernetes(deployment, claim=table.checkpoint_claim or "", rdma=table.rdma_resource or "")
         return Files(files, "kubectl apply -f {}")
-    deployment = engine.processes(plan, image)
+    deployment = _of_ranks(engine.processes(plan, image), target)
     if target == "compose":
         from moonpad.render.compose import render_compose
 
@@ -58,10 +57,11 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
     return Files(render_docker(deployment), "bash {}")
 
 
-def _refuse_launcher(engine: Engine, plan: Plan, target: str) -> None:
-    """TensorRT-LLM over several machines: one process starts the others, and containers have no way for it yet."""
-    if plan.nodes > 1 and engine.name == "tensorrt-llm":
+def _of_ranks(deployment: Deployment, target: str) -> Deployment:
+    """Refuses a process that starts others on other machines (MPI): containers have no way for it yet."""
+    if any(process.role is Role.LAUNCHER for process in deployment.processes):
         raise UsageError(
-            f"{engine.name} starts its ranks on {plan.nodes} machines over MPI, which is not written for {target} yet",
+            f"this engine starts its ranks on other machines over MPI, which is not written for {target} yet",
             remedy="use --to shell",
         )
+    return deployment
