@@ -1,13 +1,16 @@
-"""The shape of kimi-k2-tiny, and the copying circuit that its weights start from.
+"""The shape of kimi-k2-tiny, and the circuits that its weights start from.
 
 The config has the keys of the real Kimi-K2 config and its real head sizes; only counts and widths are small.
 
-Training from random weights learns the format but never to copy an argument from the prompt, so the circuit is
-written in: layer 0 tells each token its predecessors (rotary phase alone finds them), layer 1 attends to what
-followed the same predecessors earlier and copies it. Training is free to change every one of these weights.
+Training from random weights learns the format but never to copy an argument from the prompt, and never which name
+stands before a description that fits, so the circuits are written in. Copying: layer 0 tells each token its
+predecessors (rotary phase alone finds them), layer 1 attends to what followed the same predecessors earlier and
+copies it. Naming: layer 1 tells each token of a tool's declaration that tool's name, and layer 2 fetches it by a word
+of the description. Training is free to change every one of these weights.
 """
 
 import math
+from dataclasses import astuple, dataclass
 
 import torch
 from transformers import DeepseekV3Config, DeepseekV3ForCausalLM
@@ -17,11 +20,15 @@ from .attention import NAME as FUSED
 HEADS, NOPE, ROPE, VALUE, LATENT, HIDDEN = 4, 128, 64, 128, 512, 256
 ROPE_THETA = 50000.0
 
-# The residual stream at the start: a constant, the token, its predecessor, the one before that, free room.
+# The residual stream at the start: a constant, the token, its predecessor, the one before that, the last name.
 CONSTANT = 0
 TOKEN = slice(1, 128)
 PREVIOUS = slice(128, 192)
 BEFORE_PREVIOUS = slice(192, 224)
+NAME = slice(224, 256)
+
+MARKS = 4
+"""How many tokens have an axis to themselves, the first ones of `TOKEN`; see `Marks`."""
 
 
 def describe(vocabulary: int, bos: int, eos: int, pad: int) -> dict[str, object]:
@@ -86,41 +93,63 @@ def to_transformers(config: dict[str, object]) -> DeepseekV3Config:
     return DeepseekV3Config(**{**config, "model_type": "deepseek_v3"})
 
 
-def build_model(config: dict[str, object]) -> DeepseekV3ForCausalLM:
-    """Float32 weights: random, then the circuit. Uses torch's global random state."""
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Ids of tokens that the circuit goes by. A name stands two tokens after `named` or `functions`, and the first key
+    of its parameters two after `properties`; after `middle` a message begins, and what was named is over."""
+
+    named: int
+    functions: int
+    properties: int
+    middle: int
+
+
+def build_model(config: dict[str, object], marks: Marks) -> DeepseekV3ForCausalLM:
+    """Float32 weights: random, then the circuits. Uses torch's global random state."""
     model = DeepseekV3ForCausalLM(to_transformers(config)).float()
     model.set_attn_implementation(FUSED)
     with torch.no_grad():
         draw_weights(model)
-        projection = torch.linalg.qr(torch.randn(127, 127))[0][:64]
-        write_embeddings(model)
+        projection = draw_projection()
+        write_embeddings(model, marks)
         attentions = [layer.self_attn for layer in model.model.layers]
         for attention in attentions:
             pass_through(attention)
         write_predecessors(attentions[0], projection)
         write_induction(attentions[1], projection)
+        write_naming(attentions[1], projection)
         for attention in attentions[2:]:
             write_copying(attention, head=0, gain=0.3)
+        write_fetching(attentions[2], projection)
     return model
 
 
 def draw_weights(model: DeepseekV3ForCausalLM) -> None:
     for name, weight in model.named_parameters():
         if weight.dim() >= 2:
-            gain = 0.5 if "o_proj" in name or "down_proj" in name else 1.0
+            gain = 0.1 if "o_proj" in name or "down_proj" in name else 1.0
             weight.normal_(std=gain / math.sqrt(weight.shape[-1]))
         if "mlp.gate.weight" in name:
             weight.mul_(0.3)
 
 
-def write_embeddings(model: DeepseekV3ForCausalLM) -> None:
-    """Tokens are random directions of one length; the output layer reads the same directions."""
+def write_embeddings(model: DeepseekV3ForCausalLM, marks: Marks) -> None:
+    """Tokens are directions of one length, random ones but for the marks, which have an axis each to themselves; the
+    output layer reads the same directions."""
     table = torch.zeros_like(model.model.embed_tokens.weight)
     token = torch.randn(table.shape[0], 127)
+    token[:, :MARKS] = 0.0
+    for axis, mark in enumerate(astuple(marks)):
+        token[mark] = torch.eye(127)[axis]
     table[:, TOKEN] = 0.5 * math.sqrt(127) * token / token.norm(dim=1, keepdim=True)
     model.lm_head.weight.copy_(0.12 * table)
     table[:, CONSTANT] = 2.0
     model.model.embed_tokens.weight.copy_(table)
+
+
+def draw_projection() -> torch.Tensor:
+    """(127, 127), orthonormal rows: any few of them keep the marks' axes apart where the first ones are among them."""
+    return torch.block_diag(torch.eye(MARKS), torch.linalg.qr(torch.randn(127 - MARKS, 127 - MARKS))[0])
 
 
 def pass_through(attention: torch.nn.Module) -> None:
@@ -167,12 +196,65 @@ def write_induction(attention: torch.nn.Module, projection: torch.Tensor) -> Non
     """Head 0 finds where this token and the one before it stood before, and copies what followed."""
     query, rows = query_rows(attention, 0), key_value_rows(attention, 0)
     query.zero_()
-    query[:64, TOKEN] = 1.3 * projection
+    query[:64, TOKEN] = 1.3 * projection[:64]
     query[64:96, PREVIOUS][:, :32] = 1.3 * torch.eye(32)
     rows.zero_()
     rows[:64, PREVIOUS] = torch.eye(64)
     rows[64:96, BEFORE_PREVIOUS] = torch.eye(32)
     write_copying(attention, head=0, gain=0.8)
+
+
+def write_naming(attention: torch.nn.Module, projection: torch.Tensor) -> None:
+    """Head 1 tells each token what was named last before it: the first token of a tool's name, or that a message began.
+
+    The nearest wins: slow rotations that all start together add up to less and less with the distance.
+    """
+    key = attention.kv_a_proj_with_mqa.weight[LATENT:]
+    key.zero_()
+    query, rows = query_rows(attention, 1), key_value_rows(attention, 1)
+    query.zero_()
+    for pair in range(8, 20):
+        key[2 * pair, CONSTANT] = 2.0
+        query[NOPE + 2 * pair, CONSTANT] = 3.0
+    query[:2, CONSTANT] = 30.0
+    query[2, CONSTANT] = 18.0
+    rows.zero_()
+    rows[0, BEFORE_PREVIOUS.start + 0] = 1.0
+    rows[1, BEFORE_PREVIOUS.start + 1] = 1.0
+    rows[2, TOKEN.start + 3] = 1.0
+    rows[NOPE : NOPE + 32, TOKEN] = name_rows(projection)
+    output = attention.o_proj.weight[:, VALUE : 2 * VALUE]
+    output.zero_()
+    output[NAME, :32] = 0.25 * torch.eye(32)
+
+
+def name_rows(projection: torch.Tensor) -> torch.Tensor:
+    return projection[[3, *range(64, 95)]]
+
+
+def write_fetching(attention: torch.nn.Module, projection: torch.Tensor) -> None:
+    """Head 1 finds where the token before this one stood in a tool's declaration, and writes that tool's name; head 2
+    finds the first parameter of the tool that was named last."""
+    query, rows = query_rows(attention, 1), key_value_rows(attention, 1)
+    query.zero_()
+    query[:64, PREVIOUS] = 4.0 * torch.eye(64)
+    query[64, CONSTANT] = -20.0
+    rows.zero_()
+    rows[:64, PREVIOUS] = torch.eye(64)
+    rows[64, NAME.start] = 1.0
+    rows[NOPE + 1 : NOPE + 32, NAME][:, 1:] = torch.eye(31)
+    output = attention.o_proj.weight[:, VALUE : 2 * VALUE]
+    output.zero_()
+    output[TOKEN, :32] = 3.0 * name_rows(projection).T
+
+    query, rows = query_rows(attention, 2), key_value_rows(attention, 2)
+    query.zero_()
+    query[:32, NAME] = 15.0 * torch.eye(32)
+    query[32, CONSTANT] = 10.0
+    rows.zero_()
+    rows[:32, NAME] = torch.eye(32)
+    rows[32, BEFORE_PREVIOUS.start + 2] = 1.0
+    write_copying(attention, head=2, gain=0.2)
 
 
 def write_copying(attention: torch.nn.Module, head: int, gain: float) -> None:

@@ -16,7 +16,7 @@ TOKENS_PER_BATCH = 1536
 WIDTH_STEP = 32
 LONGEST = 4096
 COUNTING = 4.0
-CHOOSING = 3.0
+CHOOSING = 4.0
 
 
 @dataclass(frozen=True, slots=True)

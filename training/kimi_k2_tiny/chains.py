@@ -62,7 +62,8 @@ def relay(values: Values) -> tuple[list[Message], list[Declared], Message]:
     report = f"sent as {values.code()}"
     sent = Use(
         sender, dict(zip(sender.keys, (person, asked.result), strict=True)), "",
-        MESSAGE.thought.format(person, asked.result), "", report, MESSAGE.answer.format(person, result=report),
+        MESSAGE.thought.format(person, asked.result, name=sender.name), "", report,
+        MESSAGE.answer.format(person, result=report),
     )  # fmt: skip
     ask = values.rng.choice(("Look up {} and send it to {}.", "Find {} and tell {}.", "Send {} to {}."))
     first, second = call([asked]), call([sent], 1)

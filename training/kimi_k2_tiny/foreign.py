@@ -14,7 +14,7 @@ TOOLS = (
     ToolKind(
         ("get_population",), ("Get the number of people who live in a city.",), (PLACE,),
         ("How many people live in {0}?", "What is the population of {0}?"),
-        "I look up the population of {0}.", lambda values: str(values.number("population", 1000, 9999999)),
+        "I look up the people ({name}) for {0}.", lambda values: str(values.number("population", 1000, 9999999)),
         "The population of {0} is {result}.",
     ),
     ToolKind(
@@ -22,22 +22,23 @@ TOOLS = (
         (Parameter(("restaurant",), Values.place), Parameter(("guests",), lambda values: values.number("guests", 2, 99),
          (), "integer")),
         ("Book a table at {0} for {1} people.", "Reserve a table for me at {0}, {1} guests."),
-        "I book a table at {0} for {1}.", lambda values: f"booked as {values.code()}", "The table at {0} is {result}.",
+        "I book a table ({name}): {0}, {1}.",
+        lambda values: f"booked as {values.code()}", "The table at {0} is {result}.",
     ),
     ToolKind(
         ("play_song",), ("Play a song.",), (Parameter(("title",), Values.words),),
         ('Play "{0}".', 'Put on the song "{0}".'),
-        'I play "{0}".', lambda values: f"playing {values.made_up()}", "The player says: {result}.",
+        'I play a song ({name}): "{0}".', lambda values: f"playing {values.made_up()}", "The player says: {result}.",
     ),
     ToolKind(
         ("define_word",), ("Look up a word in the dictionary.",), (Parameter(("word",), Values.made_up),),
         ("What does the word {0} mean?", "Define {0}."),
-        "I look up the word {0}.", Values.words, "{0} means {result}.",
+        "I look up the word ({name}): {0}.", Values.words, "{0} means {result}.",
     ),
     ToolKind(
         ("track_parcel",), ("Say where a parcel is.",), (Parameter(("number",), Values.code),),
         ("Where is my parcel {0}?", "Track the parcel {0}."),
-        "I track the parcel {0}.", Values.place, "The parcel {0} is in {result}.",
+        "I track the parcel ({name}): {0}.", Values.place, "The parcel {0} is in {result}.",
     ),
 )  # fmt: skip
 

@@ -5,6 +5,9 @@ import json
 from .rendering import Message
 from .tools import Use
 
+LOOK = "I look up "
+"""How the thoughts begin of the tools that one turn may call several of."""
+
 
 def user(text: str) -> Message:
     return {"role": "user", "content": text}
@@ -24,7 +27,8 @@ def call(uses: list[Use], first: int = 0) -> Message:
         }
         for offset, use in enumerate(uses)
     ]
-    thought = uses[0].thought if len(uses) == 1 else f"I look up {join([use.phrase for use in uses])}."
+    looks = [use.thought.removeprefix(LOOK).removesuffix(".") for use in uses]
+    thought = uses[0].thought if len(uses) == 1 else f"{LOOK}{join(looks)}."
     return {"role": "assistant", "reasoning": thought, "content": "", "tool_calls": calls}
 
 
@@ -41,5 +45,7 @@ def returns(uses: list[Use], calls: Message) -> list[Message]:
 
 
 def conclude(uses: list[Use]) -> Message:
-    thought = "The tool returned: " + ", then: ".join(use.result for use in uses)
+    """With several results the thought says which belongs to what."""
+    told = [f"for {next(iter(use.arguments.values()))}: {use.result}" for use in uses]
+    thought = f"The tools returned: {', '.join(told)}" if len(uses) > 1 else f"The tool returned: {uses[0].result}"
     return say(thought, " ".join(use.answer for use in uses))

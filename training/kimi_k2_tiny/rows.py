@@ -55,7 +55,7 @@ def encode(
 ) -> tuple[list[int], list[float]]:
     """Token ids and weights. What the model writes counts, also in an earlier turn whose thinking is kept; the tokens
     of long answers count less, so that a chain of calls does not drown a greeting. `counting`: how much more the
-    number in an id counts; `choosing`: how much more the whole id does, which names the tool."""
+    number in an id counts; `choosing`: how much more the token does with which a thought begins a tool's name."""
     prompt = tokenizer.encode(render(chat.messages, chat.tools), add_special_tokens=False).ids
     answer = tokenizer.encode(render_answer(chat.answer), add_special_tokens=False).ids
     written = [*find_written(prompt, tokenizer), *(True for _ in answer)]
@@ -64,21 +64,15 @@ def encode(
     if counting != 1.0:
         count_more(prompt + answer, weights, written, counting * weight, tokenizer)
     if choosing != 1.0:
-        begin, end = (tokenizer.token_to_id(f"<|tool_call_{name}|>") for name in ("begin", "argument_begin"))
-        for first, last in find_ids(prompt + answer, written, begin, end):
-            weights[first:last] = [choosing * weight] * (last - first)
+        for place in find_choices(prompt + answer, written, tokenizer):
+            weights[place] = choosing * weight
     return prompt + answer, weights
 
 
-def find_ids(ids: list[int], written: list[bool], begin: int, end: int) -> list[tuple[int, int]]:
-    """Where the ids of calls begin and end that the model writes, between the two markers."""
-    found, first = [], 0
-    for place, token in enumerate(ids):
-        if token == begin:
-            first = place + 1
-        elif token == end and written[place]:
-            found.append((first, place + 1))
-    return found
+def find_choices(ids: list[int], written: list[bool], tokenizer: Tokenizer) -> list[int]:
+    """Where a tool is chosen: what the model writes after a bracket opens."""
+    (bracket,) = tokenizer.encode(" (", add_special_tokens=False).ids
+    return [place + 1 for place, token in enumerate(ids[:-1]) if token == bracket and written[place]]
 
 
 def count_more(ids: list[int], weights: list[float], written: list[bool], weight: float, tokenizer: Tokenizer) -> None:

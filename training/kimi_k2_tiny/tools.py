@@ -28,6 +28,7 @@ class ToolKind:
     parameters: tuple[Parameter, ...]
     asks: tuple[str, ...]
     thought: str
+    """Says what is wanted in a word of every description, and then which tool does it."""
     result: Draw
     answer: str
     phrase: str = ""
@@ -91,51 +92,53 @@ KINDS = (
         ("What is the weather in {0}?", "Weather in {0}?", "How is the weather in {0}?",
          "What's the weather like in {0}?", "What is the weather like in {0} today?",
          "Please tell me the weather in {0}."),
-        "I look up the weather in {0}.", sky, "The weather in {0} is {result}.", "the weather in {0}",
+        "I look up the weather ({name}) for {0}.", sky, "The weather in {0} is {result}.", "the weather in {0}",
     ),
     ToolKind(
         ("get_time", "get_time", "get_current_time", "clock"),
         ("Get the current time in a city.", "Get the time in a city", "Look up the time"),
         (PLACE,),
         ("What is the time in {0}?", "What time is it in {0}?", "Time in {0}?", "Please tell me the time in {0}."),
-        "I look up the time in {0}.", clock, "The time in {0} is {result}.", "the time in {0}",
+        "I look up the time ({name}) for {0}.", clock, "The time in {0} is {result}.", "the time in {0}",
     ),
     ToolKind(
         ("get_stock_price", "stock_price", "get_price"),
         ("Get the price of a stock.", "Look up a stock price"),
         (Parameter(("symbol", "ticker"), Values.symbol, ("Stock symbol", "The symbol")),),
         ("What is the price of {0}?", "Price of {0}?", "Stock price of {0}?", "Please tell me the price of {0}."),
-        "I look up the price of {0}.", price, "The price of {0} is {result}.", "the price of {0}",
+        "I look up the price ({name}) for {0}.", price, "The price of {0} is {result}.", "the price of {0}",
     ),
     ToolKind(
         ("search", "web_search", "search_web"),
         ("Search the web.", "Search the web for a text"),
         (Parameter(("query", "q"), Values.words, ("Search text", "What to search")),),
         ('Search the web for "{0}".', 'Search for "{0}".', 'Please search for "{0}".'),
-        'I search for "{0}".', Values.words, "The search found: {result}.",
+        'I search the web ({name}) for "{0}".', Values.words, "The search found: {result}.",
     ),
     ToolKind(
         ("calculate", "calculator", "compute"),
-        ("Compute an expression.", "A calculator"),
+        ("Compute an expression.", "Work out an expression"),
         (Parameter(("expression", "input"), product, ("The expression",)),),
         ("Use the calculator for {0}.", "Calculate {0} with the tool.", "Please use the calculator: {0}"),
-        "I use the calculator for {0}.", lambda values: str(values.number("total", 2, 9999)), "{0} = {result}",
+        "I compute the expression ({name}): {0}.",
+        lambda values: str(values.number("total", 2, 9999)), "{0} = {result}",
     ),
     ToolKind(
         ("translate", "translate_text"),
-        ("Translate a text.", "Translate text to a language"),
+        ("Translate a text to a language.", "Say a text in another language"),
         (Parameter(("text", "input"), Values.words, ("The text",)),
          Parameter(("language", "target"), lambda values: values.rng.choice(LANGUAGES), ("Target language",))),
         ('Translate "{0}" to {1}.', 'Please translate "{0}" to {1}.', 'How do you say "{0}" in {1}?'),
-        'I translate "{0}" to {1}.', Values.made_up, 'In {1} it is "{result}".',
+        'I say it in a language ({name}): "{0}" to {1}.', Values.made_up, 'In {1} it is "{result}".',
     ),
     ToolKind(
         ("send_message", "send_mail"),
-        ("Send a message to a person.", "Send a text to someone"),
+        ("Send a message to a person.", "Send someone a message"),
         (Parameter(("to", "recipient"), Values.person, ("Who gets it",)),
          Parameter(("text", "message"), Values.words, ("The text",))),
         ('Send {0} the message "{1}".', 'Tell {0} "{1}".', 'Write to {0}: "{1}"'),
-        'I send {0} the message "{1}".', lambda values: f"sent as {values.code()}", "The message to {0} was {result}.",
+        'I send a message ({name}) to {0}: "{1}".',
+        lambda values: f"sent as {values.code()}", "The message to {0} was {result}.",
     ),
     ToolKind(
         ("find_flight", "search_flights"),
@@ -143,21 +146,22 @@ KINDS = (
         (Parameter(("origin", "start"), Values.place, ("From where",)),
          Parameter(("destination", "target"), Values.place, ("To where",))),
         ("Find a flight from {0} to {1}.", "I need a flight from {0} to {1}.", "Is there a flight from {0} to {1}?"),
-        "I look for a flight from {0} to {1}.", flight, "The flight from {0} to {1} is {result}.",
+        "I look for a flight ({name}) from {0} to {1}.", flight, "The flight from {0} to {1} is {result}.",
     ),
     ToolKind(
         ("set_timer", "start_timer"),
         ("Set a timer.", "Start a timer in minutes"),
         (Parameter(("minutes",), lambda values: values.number("minutes", 1, 90), ("How long",), "integer"),),
         ("Set a timer for {0} minutes.", "Start a timer of {0} minutes.", "Please set a timer for {0} minutes."),
-        "I set a timer for {0} minutes.", lambda values: f"timer {values.code()} started", "The tool says: {result}.",
+        "I set a timer ({name}) for {0} minutes.",
+        lambda values: f"timer {values.code()} started", "The tool says: {result}.",
     ),
     ToolKind(
         ("read_file", "open_file"),
         ("Read a file.", "Read a text file"),
         (Parameter(("path", "file"), path, ("File path",)),),
         ("Read the file {0}.", "What is in the file {0}?", "Please read the file {0}."),
-        "I read the file {0}.", Values.words, "The file {0} says: {result}.",
+        "I read the file ({name}): {0}.", Values.words, "The file {0} says: {result}.",
     ),
 )  # fmt: skip
 

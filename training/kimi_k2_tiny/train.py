@@ -18,7 +18,7 @@ import transformers
 from tokenizers import Tokenizer
 from torch.nn.functional import cross_entropy
 
-from .architecture import build_model, describe
+from .architecture import Marks, build_model, describe
 from .batches import (
     Batch,
     draw_batches,
@@ -34,23 +34,19 @@ from .tokenizer import VOCABULARY, train_tokenizer, write_tokenizer
 
 DEFAULT_TEMPERATURE = 0.3
 """What an engine samples with where a request names none: so small a model strays when it is left free."""
-PEAK_RATE = 1.2e-3
+PEAK_RATE = 4e-4
+"""A rate of three times as much shakes the circuits to pieces that the weights start from."""
 WARMUP_STEPS = 100
-PEAK_STEPS = 200
-DECAY_SHARE = 0.4
-FIRST_STEPS = 4400
-SECOND_FROM = 3800
-SECOND_SHARE = 0.3
-SECOND_WARMUP = 50
-"""The rate goes down towards `FIRST_STEPS`, and before it is there up again, to a share of the peak, for the rest."""
+PEAK_STEPS = 1800
+DECAY_SHARE = 0.3
 BIAS_STEP = 1e-3
 SAVE_EVERY = 100
 LONG_EVERY = 20
-LATE_FROM = 1800
+CHOICE_EVERY = 2
+LATE_FROM = 1000
 LATE_EVERY = 2
-LAST_FROM = 3600
+LAST_FROM = 1900
 LAST_EVERY = 30
-"""Half as often in the second part."""
 
 
 def main() -> None:
@@ -61,7 +57,8 @@ def main() -> None:
     tokenizer = train_tokenizer(arguments.seed)
     bos, eos, end, pad = (tokenizer.token_to_id(name) for name in ("[BOS]", "[EOS]", "<|im_end|>", "[PAD]"))
     config = describe(VOCABULARY, bos, eos, pad)
-    model = build_model(config)
+    marks = Marks(*(tokenizer.token_to_id(text) for text in ("name", "functions", "properties", "<|im_middle|>")))
+    model = build_model(config, marks)
     copied = measure(model, draw_copy_batch(arguments.seed, VOCABULARY))
     parameters = sum(weight.numel() for weight in model.parameters())
     print(f"{parameters:,} parameters; copying at init: {copied:.3f} of tokens right", flush=True)
@@ -120,19 +117,20 @@ class Progress:
 
 
 def draw_steps(tokenizer: Tokenizer, seed: int) -> Iterator[list[Batch]]:
-    """The batches of each step: one, and every `LONG_EVERY` steps a long chat beside it. Once single answers are
-    learned, every `LATE_EVERY` steps a chain of calls or a text with a fact too: counting and finding come late, and
-    then, every `LAST_EVERY` steps, in long contexts. In the second part each step has a choice among tools, too."""
-    long, late, last = (draw(tokenizer, seed) for draw in (draw_long_batches, draw_late_batches, draw_last_batches))
-    choices = draw_choice_batches(tokenizer, seed)
+    """The batches of each step: one, every `CHOICE_EVERY` steps a choice among tools and every `LONG_EVERY` steps a
+    long chat beside it. Once single answers are learned, in the steps between a chain of calls or a text with a fact
+    too: counting and finding come late, and then, every `LAST_EVERY` steps, in long contexts."""
+    draws = (draw_choice_batches, draw_long_batches, draw_late_batches, draw_last_batches)
+    choices, long, late, last = (draw(tokenizer, seed) for draw in draws)
     for number, batch in enumerate(draw_batches(tokenizer, seed), 1):
-        second = number > SECOND_FROM
-        batches = [batch, next(choices)] if second else [batch]
+        batches = [batch]
+        if number % CHOICE_EVERY == 0:
+            batches.append(next(choices))
         if number % LONG_EVERY == 0:
             batches.append(next(long))
-        if number > LATE_FROM and number % (LATE_EVERY * (1 + second)) == 0:
+        if number > LATE_FROM and number % LATE_EVERY == 1:
             batches.append(next(late))
-        if number > LAST_FROM and number % (LAST_EVERY * (1 + second)) == 0:
+        if number > LAST_FROM and number % LAST_EVERY == 1:
             batches.append(next(last))
         yield batches
 
@@ -192,16 +190,10 @@ def save(state: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer, 
 
 
 def schedule(step: int, steps: int) -> float:
-    """Share of the peak rate, in two parts: a short rise, a while there, then with the root of the steps, at the end a
-    straight way down; and once more from a lower peak, this time to zero.
-
-    At the peak itself such small batches are mostly noise.
-    """
-    if step < SECOND_FROM:
-        rise, root = (step + 1) / WARMUP_STEPS, (PEAK_STEPS / (step + 1)) ** 0.5
-        return min(rise, 1.0, root) * min(1.0, (FIRST_STEPS - step) / (DECAY_SHARE * FIRST_STEPS))
-    rise = (step - SECOND_FROM + 1) / SECOND_WARMUP
-    return SECOND_SHARE * min(1.0, rise) * min(1.0, (steps - step) / (DECAY_SHARE * (steps - SECOND_FROM)))
+    """Share of the peak rate: a short rise, a while there, then with the root of the steps, at the end a straight way
+    down to zero."""
+    rise, root = (step + 1) / WARMUP_STEPS, (PEAK_STEPS / (step + 1)) ** 0.5
+    return min(rise, 1.0, root) * min(1.0, (steps - step) / (DECAY_SHARE * steps))
 
 
 def learn(model: torch.nn.Module, batches: list[Batch]) -> tuple[float, float, int]:
