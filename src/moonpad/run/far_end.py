@@ -8,7 +8,8 @@ started twice (the keeper's lock says so).
     far_end.py attach FOLDER   starts the keeper where it has not run yet; prints the engine's log until it has ended
     far_end.py window FOLDER   the same, but starts nothing, and shows what is new only
     far_end.py ask FOLDER      prints the keeper's state while it runs, nothing once it has ended
-    far_end.py stop FOLDER S   stops whatever runs, within S seconds, and removes the folder once nothing does
+    far_end.py stop FOLDER S   stops whatever runs, within S seconds; attach starts it again
+    far_end.py remove FOLDER S the same, and the folder goes
 """
 
 from __future__ import annotations
@@ -44,9 +45,11 @@ def main(words: list[str]) -> int:
         return ask(folder)
     if command == "stop":
         return stop(folder, float(rest[1]))
+    if command == "remove":
+        return stop(folder, float(rest[1])) or remove(folder)
     if command in ("attach", "window"):
         return attach(folder, again=command == "window")
-    print(f"{command} is none of place, attach, window, ask, stop", file=sys.stderr)
+    print(f"{command} is none of place, attach, window, ask, stop, remove", file=sys.stderr)
     return 2
 
 
@@ -62,6 +65,9 @@ def place(job: dict[str, Any]) -> str:
     for path, text, mode in job.pop("files"):
         (folder / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write(folder / path, text, mode)
+    job |= {"run_dir": str(folder), "lock": str(folder / "run.lock")}
+    for process in job["processes"]:
+        process["log"] = str(folder / "engine.log")
     write(folder / "job.json", json.dumps(job), 0o600)
     return str(folder)
 
@@ -181,7 +187,7 @@ def ask(folder: Path) -> int:
 
 
 def stop(folder: Path, limit_s: float) -> int:
-    """Asks the keeper; where it was killed, finishes its work from what it wrote down. The folder goes last."""
+    """Asks the keeper; where it was killed, finishes its work from what it wrote down."""
     until = time.monotonic() + limit_s
     while is_kept(folder):
         with contextlib.suppress(OSError, ValueError):
@@ -189,8 +195,6 @@ def stop(folder: Path, limit_s: float) -> int:
         time.sleep(LOOK_S)
         if time.monotonic() > until:
             return STILL_THERE
-    if not folder.is_dir():
-        return 0
     left = orphans(folder)
     keeper = keeper_of(folder)
     for pid, begun in left:
@@ -200,6 +204,10 @@ def stop(folder: Path, limit_s: float) -> int:
         if time.monotonic() > until:
             return STILL_THERE
     keeper.remove_leftovers(read(folder, "keeper.json"), set())
+    return 0
+
+
+def remove(folder: Path) -> int:
     gone = folder.with_name(f".{folder.name}.gone")
     folder.rename(gone)  # at once, for whoever reads it just now
     shutil.rmtree(gone)

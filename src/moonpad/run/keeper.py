@@ -14,7 +14,8 @@ disk); it takes the run's lock, detaches, and answers on standard output with on
 - Stops by INT (the roots), TERM (all), KILL (all), until a scan finds none; then what the dead leave is removed: shared
   memory, the run's temporary directory, the cgroup.
 - What a process leaves outside that tree (a container outlives its killed client) is ended by the process's
-  `after_stop` commands, run when none is left. They stand in `keeper.json` until they have succeeded.
+  `after_stop` commands, run when none is left, and by its `after_end` commands once the run is over. They stand in
+  `keeper.json` until they have succeeded.
 - It decides nothing: whether an engine that has ended is started again is said by the controller, a child of it that
   can be killed at any time, over the socket `control.sock` (one JSON line each way; `Control` lists the words).
 - The engine writes its log itself, so that nothing of ours can block it; the keeper keeps the file bounded.
@@ -1201,7 +1202,7 @@ class Keeper:
         while time.monotonic() < due and not self.asked():
             self.loop.wait(due - time.monotonic())
             self.tick()
-        until, pause = time.monotonic() + ASK_PATIENCE_S, 0.1
+        until, pause = time.monotonic() + (process.get("patience_s") or ASK_PATIENCE_S), 0.1
         while time.monotonic() < until and not self.asked():
             answer = answer_of(ask)
             if answer == "":
@@ -1319,6 +1320,9 @@ class Keeper:
         self.end_controller()
         if self.cgroup and not said["left"]:
             remove_cgroup(self.cgroup)
+        self.after_stop += [one for process in self.job["processes"] for one in process.get("after_end", ())]
+        if self.after_stop and not self.finish_after_stop(self.job["grace_s"]):
+            said["after_stop_failed"] = True
         self.state = "stopped" if asked else "failed"
         with contextlib.suppress(OSError):
             os.unlink(self.reserve)

@@ -110,9 +110,11 @@ def _as_job(process: BoundProcess, folder: RunFolder) -> dict[str, Any]:
         "name": process.name,
         "argv": process.argv,
         "env": {**inherited, **kept, **process.env, **secret},
-        "log": str(folder.log_path),
+        "log": str(folder.path / process.log) if process.log else str(folder.log_path),
         "after_stop": process.after_stop,
+        "after_end": process.after_end,
         "reattach": process.reattach,
+        "patience_s": process.patience_s,
     }
 
 

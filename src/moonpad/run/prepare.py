@@ -23,12 +23,13 @@ from moonpad.render.base import Rendered
 from moonpad.render.docker_run import docker_run
 from moonpad.render.shell import render_shell
 from moonpad.run.container import ContainerEngine, checkpoint_mount, find_client
+from moonpad.run.hosts import SshHost
 from moonpad.run.keys import read_key
 from moonpad.spec.load import LoadedSpec
 from moonpad.spec.schema import Spec
-from moonpad.values.binding import Bindings, BoundProcess, bind
+from moonpad.values.binding import Bindings, BoundProcess, bind_process
 from moonpad.values.checkpoint import Checkpoint
-from moonpad.values.deployment import Deployment
+from moonpad.values.deployment import Deployment, Process
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckpointError, PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity, errors_of
@@ -85,21 +86,42 @@ class Prepared:
         said = {field.name: getattr(self.spec.launch, field.name) for field in fields(Policy)}
         return Policy(**{**said, "start_timeout_s": self.plan.start_budget_s})
 
+    @property
+    def far(self) -> Mapping[str, SshHost]:
+        """The other hosts, by their nodes."""
+        found = {}
+        for rank, host in enumerate(self.spec.hosts):
+            if host.ssh is not None:
+                found[f"node-{rank}"] = SshHost(f"node-{rank}", host.ssh, host.port, host.jump)
+        return found
+
     def bound(self, run_dir: Path) -> tuple[BoundProcess, ...]:
-        """The processes with every reference resolved for this machine. The run's id is the name of its folder."""
+        """The processes with every reference resolved, each for its machine. The run's id is the name of its folder."""
         # The loopback in a container too: the engine's processes talk to one another over its own.
         hosts = {process.node: "127.0.0.1" for process in self.deployment.processes}
+        hosts |= {f"node-{rank}": host.address for rank, host in enumerate(self.spec.hosts)}
+        ranks = {process.node: process.rank for process in self.deployment.processes}
         secrets = {"api_key": self.key} if self.key else {}
         if isinstance(self.installed, InstalledEngine):
-            folders = {"checkpoint": self.checkpoint.folder, "engine": self.installed.path, "run": run_dir}
-            paths = {name: str(folder) for name, folder in folders.items()}
-            return bind(self.deployment, Bindings(hosts=hosts, ports=self.ports, paths=paths, secrets=secrets))
+            bindings = Bindings(hosts=hosts, ports=self.ports, ranks=ranks, secrets=secrets)
+            return tuple(
+                bind_process(process, replace(bindings, paths=self._paths(process, self.installed, run_dir)))
+                for process in self.deployment.processes
+            )
         checkpoint = checkpoint_mount(self.checkpoint.folder)
         bindings = Bindings(hosts=hosts, ports=self.ports, secrets=secrets)
         return tuple(
             docker_run(process, bindings, client=self.installed.client, run_id=run_dir.name, checkpoint=checkpoint)
             for process in self.deployment.processes
         )
+
+    def _paths(self, process: Process, installed: InstalledEngine, run_dir: Path) -> Mapping[str, str]:
+        """Where things are on the process's machine. There, the run's own folder is not known before it is made."""
+        here = {"checkpoint": str(self.checkpoint.folder), "engine": str(installed.path), "run": str(run_dir)}
+        if process.node not in self.far:
+            return here
+        host = self.spec.hosts[process.rank]
+        return {"checkpoint": host.checkpoint or here["checkpoint"], "engine": host.engine or here["engine"]}
 
 
 def prepare(loaded: LoadedSpec) -> Prepared:

@@ -20,12 +20,14 @@ from moonpad.observe.log_tail import LogTail, bounded_lines, last_lines
 from moonpad.run.container import ContainerEngine
 from moonpad.run.down import Stopped, stop_run, tidy_up
 from moonpad.run.expected import Expected, keep_measured, write_expected
+from moonpad.run.hosts import window
 from moonpad.run.launch import start_keeper
 from moonpad.run.preflight import check
 from moonpad.run.prepare import Prepared
 from moonpad.run.truth import FINAL, is_kept
 from moonpad.store.files import replace_json, replace_text
 from moonpad.store.run_folder import RunFolder, create_run
+from moonpad.values.binding import BoundProcess
 from moonpad.values.errors import ContactLost, LaunchFailed, PreflightRefused
 from moonpad.values.finding import Code, Finding
 
@@ -71,7 +73,7 @@ def launch(prepared: Prepared, *, command_age_s: float, foreground: bool = False
         folder.append_event("up", command_age_s=round(command_age_s, 3))
         start_keeper(
             folder,
-            prepared.bound(folder.path),
+            _placed(prepared, folder),
             grace_s=prepared.plan.stop_grace_s,
             policy=prepared.policy,
             ports=tuple(prepared.ports.values()),
@@ -85,6 +87,15 @@ def launch(prepared: Prepared, *, command_age_s: float, foreground: bool = False
             raise _unwritable(error) from error
         raise
     return folder
+
+
+def _placed(prepared: Prepared, folder: RunFolder) -> tuple[BoundProcess, ...]:
+    """What is to be started here: on other hosts everything is put in its place, and a window on it stands here."""
+    far, grace_s = prepared.far, prepared.plan.stop_grace_s
+    return tuple(
+        window(far[process.node], bound, folder.run_id, grace_s=grace_s) if process.node in far else bound
+        for process, bound in zip(prepared.deployment.processes, prepared.bound(folder.path), strict=True)
+    )
 
 
 def _unwritable(error: OSError) -> PreflightRefused:

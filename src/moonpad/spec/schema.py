@@ -142,6 +142,28 @@ class HardwareTable(Table):
         return cluster
 
 
+class HostTable(Table):
+    """One machine of several, in the order of their ranks; the first is this one, and has the endpoint."""
+
+    address: Annotated[Text, Field(description="an address, as the other machines reach it")]
+    ssh: Text | None = None
+    """`user@host`, or a name of ~/.ssh/config; not said of this machine alone."""
+    port: Annotated[int | None, Field(ge=1, le=65535, description="a whole number from 1 to 65535")] = None
+    jump: Text | None = None
+    """A host to go through, as `ssh -J` takes it."""
+    engine: Text | None = None
+    """The folder of the engine's environment there, above its bin/; not said, where it is here."""
+    checkpoint: Text | None = None
+    """The folder of the checkpoint there; not said, where it is here."""
+
+    @field_validator("address", "ssh", "jump")
+    @classmethod
+    def _host(cls, name: str | None) -> str | None:
+        if name is not None and not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.@:,%\[\]-]{0,252}", name, re.ASCII):
+            raise ValueError(f'must be a host, like "root@10.0.0.2", found "{shorten(name)}"')
+        return name
+
+
 class KubernetesTable(Table):
     """What only the cluster's owner knows."""
 
@@ -264,6 +286,7 @@ class Spec(Table):
     settings: SettingsTable = SettingsTable()
     launch: LaunchTable = LaunchTable()
     kubernetes: KubernetesTable = KubernetesTable()
+    hosts: Annotated[tuple[HostTable, ...], Field(strict=False, description="a list of tables, [[hosts]]")] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -272,6 +295,15 @@ class Spec(Table):
             return document
         model = document.get("model")
         return {"served_name": short_name(model) if isinstance(model, str) else "model", **document}
+
+    @field_validator("hosts")
+    @classmethod
+    def _this_one_first(cls, hosts: tuple[HostTable, ...]) -> tuple[HostTable, ...]:
+        for place, host in enumerate(hosts):
+            if (host.ssh is None) != (place == 0):
+                what = "is this machine, and has no ssh" if place == 0 else "needs ssh, the way to it"
+                raise ValueError(f"number {place + 1} {what}")
+        return hosts
 
     @field_validator("engine", mode="before")
     @classmethod
@@ -320,4 +352,5 @@ TABLES: Final[dict[str, type[Table]]] = {
     "settings": SettingsTable,
     "launch": LaunchTable,
     "kubernetes": KubernetesTable,
+    "hosts": HostTable,
 }

@@ -29,6 +29,8 @@ class BoundProcess:
     `after_stop` are commands that end what runs outside the process's own tree, as a container does; they do no harm
     where nothing is left, and the exit status of the last one says whether all is gone.
 
+    `after_end` are commands that clear away what a next start would still need; run once, when the run is over.
+
     `reattach` is for a process that is only a window on what it started: a command that prints something while that
     runs, nothing once it has ended, and fails where nobody can say; and the command that is the new window.
     """
@@ -39,7 +41,12 @@ class BoundProcess:
     secret_env: Mapping[str, Secret]
     files: tuple[tuple[str, str, int], ...] = field(repr=False)  # one may hold the key
     after_stop: tuple[tuple[str, ...], ...] = ()
+    after_end: tuple[tuple[str, ...], ...] = ()
     reattach: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    patience_s: float | None = None
+    """How long it is asked for; None: as long as a daemon takes to be restarted."""
+    log: str = ""
+    """The name of its own log; "": that of the engine."""
 
 
 def bind(deployment: Deployment, bindings: Bindings) -> tuple[BoundProcess, ...]:
@@ -49,10 +56,11 @@ def bind(deployment: Deployment, bindings: Bindings) -> tuple[BoundProcess, ...]
         KeyError: a reference has no binding; the message names it.
         ValueError: a process runs in a container image; `render/docker_run.py` binds it.
     """
-    return tuple(_bind_process(process, bindings) for process in deployment.processes)
+    return tuple(bind_process(process, bindings) for process in deployment.processes)
 
 
-def _bind_process(process: Process, bindings: Bindings) -> BoundProcess:
+def bind_process(process: Process, bindings: Bindings) -> BoundProcess:
+    """As `bind`, one process alone."""
     if not isinstance(process.runtime, Executable):
         raise ValueError(f"process {process.name} runs in a container image")
     env, secret_env = environment(process.env, bindings)

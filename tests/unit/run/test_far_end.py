@@ -49,8 +49,6 @@ class Far:
             "id": "k2-1-node-1",
             "programs": {name: HERE.with_name(name).read_text() for name in ("far_end.py", "keeper.py")},
             "files": [["sub/key", "s3cret", 0o600]],
-            "run_dir": self.folder,
-            "lock": f"{self.folder}/run.lock",
             "claims": [],
             "pointer": None,
             "holder": {"run": "k2-1"},
@@ -61,7 +59,7 @@ class Far:
             "cgroup": False,
             "log_bytes": 1 << 20,
             "controller": None,
-            "processes": [{**process, "log": f"{self.folder}/engine.log", "reattach": None}],
+            "processes": [process],
         }
         done = self("place", stdin=json.dumps(job))
         assert json.loads(done.stdout) == {"folder": self.folder}, done.stderr
@@ -74,7 +72,7 @@ def far(tmp_path: Path) -> Iterator[Far]:
     made = Far(tmp_path)
     yield made
     if Path(made.folder).exists():
-        assert made("stop", made.folder, "10").returncode == 0
+        assert made("remove", made.folder, "10").returncode == 0
     time.sleep(0.05)
     assert not {pid for pid in keeper.descendants({keeper.os.getpid()}) if pid not in before}
     assert not list((tmp_path / "moonpad" / "far").iterdir())
@@ -107,7 +105,12 @@ def test_a_window_that_is_lost_and_opened_again(far: Far) -> None:
     assert json.loads((Path(far.folder) / "keeper.json").read_text())["roots"] == document["roots"]
     assert far("stop", far.folder, "10").returncode == 0
     assert again.wait(10) == 0
-    assert far("ask", far.folder).returncode != 0 or not Path(far.folder).exists()
+    assert far("ask", far.folder).stdout == ""
+    once_more = subprocess.Popen(far.command("attach", far.folder), env=far.env, stdout=subprocess.PIPE, text=True)
+    assert once_more.stdout is not None
+    assert once_more.stdout.readline() == "one\n"
+    assert far("remove", far.folder, "10").returncode == 0
+    assert once_more.wait(10) == 0
 
 
 def test_nobody_reads_any_more(far: Far) -> None:
