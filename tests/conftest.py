@@ -57,9 +57,12 @@ class Moonpad:
     home: Path
     env: dict[str, str]
 
+    def command(self, *argv: str) -> tuple[str, ...]:
+        return (sys.executable, "-m", "moonpad", *argv)
+
     def __call__(self, *argv: str, timeout_s: float = 120.0, **env: str) -> Done:
         done = subprocess.run(
-            (sys.executable, "-m", "moonpad", *argv),
+            self.command(*argv),
             env={**self.env, **env},
             cwd=self.home,
             capture_output=True,
@@ -72,7 +75,7 @@ class Moonpad:
     def start(self, *argv: str, **env: str) -> subprocess.Popen[str]:
         """The command without waiting for it, in a process group of its own, as a shell would."""
         return subprocess.Popen(
-            (sys.executable, "-m", "moonpad", *argv),
+            self.command(*argv),
             env={**self.env, **env},
             cwd=self.home,
             stdout=subprocess.PIPE,

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from fake_engine.answers import Completion, prompt_tokens_of
 from fake_engine.core import run_core
 from fake_engine.loop import Channel, Loop
+from fake_engine.nodes import Nodes, run_headless
 from fake_engine.say import say
 from fake_engine.switches import Switches, seconds
 from fake_engine.titles import set_name
@@ -37,6 +38,7 @@ class Options:
         self.host, self.port = value("--host", "0.0.0.0"), int(value("--port", "8000"))
         self.model = value("--served-model-name", words[1] if len(words) > 1 else "model")
         self.shutdown_timeout_s = seconds(value("--shutdown-timeout", "0"))
+        self.nodes = Nodes(words)
         self.key = value("--api-key", os.environ.get("VLLM_API_KEY", ""))
 
 
@@ -293,6 +295,8 @@ def serve(argv: list[str]) -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
     options, switches = Options(argv), Switches(os.environ)
     set_name("VLLM::APIServer")
+    if options.nodes.headless:
+        run_headless(options.nodes, switches, options.port)
     if (early := bound(options)) is None:
         os._exit(1)
     early.close()  # taken for good after loading, so that a test can be faster
@@ -306,7 +310,7 @@ def serve(argv: list[str]) -> None:
     core_pid = os.fork()
     if core_pid == 0:
         listener.close()
-        run_core(switches, short, options.port, options.shutdown_timeout_s)
+        run_core(switches, short, options.port, options.shutdown_timeout_s, options.nodes)
     listener.settimeout(10.0)
     sock, _ = listener.accept()
     listener.close()

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from fake_engine.loop import Channel, Loop
+from fake_engine.nodes import Meeting, Nodes
 from fake_engine.say import put, say, say_bare
 from fake_engine.switches import Moment, Switches
 from fake_engine.titles import set_title
@@ -31,8 +32,10 @@ class Request:
 class Core:
     """Messages from the API server: add, abort, listening, shutdown. To it: ready, stats, step, hung, dead, bye."""
 
-    def __init__(self, switches: Switches, sock: socket.socket, port: int, shutdown_timeout_s: float) -> None:
-        self.switches, self.shutdown_timeout_s = switches, shutdown_timeout_s
+    def __init__(
+        self, switches: Switches, sock: socket.socket, port: int, shutdown_timeout_s: float, nodes: Nodes
+    ) -> None:
+        self.switches, self.shutdown_timeout_s, self.nodes = switches, shutdown_timeout_s, nodes
         self.shared = [keep_shared_memory(f"sem.mp-moonpad_{port}_{os.getpid()}")]
         self.workers = start_workers(switches.workers, port, switches.ignore_term)
         if switches.lost_maker:
@@ -57,11 +60,17 @@ class Core:
 
     def run(self) -> None:
         say("EngineCore", "Initializing a V1 LLM engine (v0.32.0) with config: model='kimi-k2-tiny'")
+        if self.nodes.count > 1:
+            self.meeting = Meeting(self.loop, self.nodes, self.load, self.node_lost)
+        else:
+            self.load()
+        self.loop.run()
+
+    def load(self) -> None:
         say("Worker", "Starting to load model kimi-k2-tiny...", pid=self.first_worker)
         crash = self.at("load")
         for percent in sorted({0, 20, 40, 60, 80, 100} | ({int(crash)} if crash is not None else set())):
             self.loop.after(self.switches.load_s * percent / 100, partial(self.loaded, percent))
-        self.loop.run()
 
     @property
     def first_worker(self) -> int:
@@ -216,6 +225,12 @@ class Core:
         signal.signal(signal.SIGABRT, signal.SIG_DFL)
         os.abort()
 
+    def node_lost(self) -> None:
+        say("Worker", "RuntimeError: Connection closed by peer", "ERROR", pid=self.first_worker)
+        self.dead = True
+        self.api.send("dead")
+        self.end(1)
+
     def worker_lost(self, rank: int, _: int) -> None:
         self.loop.forget(self.workers[rank][1].fileno())
         if self.dead or (self.draining and not self.running):
@@ -245,12 +260,12 @@ class Core:
         os._exit(status)
 
 
-def run_core(switches: Switches, ipc: str, port: int, shutdown_timeout_s: float) -> None:
+def run_core(switches: Switches, ipc: str, port: int, shutdown_timeout_s: float, nodes: Nodes) -> None:
     """In the child. Does not return."""
     try:
         set_title("VLLM::EngineCore")
         sock = socket.socket(socket.AF_UNIX)
         sock.connect(ipc)
-        Core(switches, sock, port, shutdown_timeout_s).run()
+        Core(switches, sock, port, shutdown_timeout_s, nodes).run()
     finally:
         os._exit(1)

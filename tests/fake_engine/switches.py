@@ -22,6 +22,7 @@ FAKE_TOKEN_S=0.005          seconds a token of every running request
 FAKE_FLOOD_BYTES_S=1000000  so much log a second from readiness on, by the core
 FAKE_ENDLESS_LINE_BYTES=n   one line of n bytes at readiness, by the core
 FAKE_LOST_MAKER=1           halfway through the load a process makes shared memory, and is killed at once
+FAKE_LATE_S=20              a headless node joins its head so much later
 FAKE_ORPHANS=1              accepted: a core never notices that its API server is gone
 """
 
@@ -68,6 +69,7 @@ class Switches:
         self.health_lies = bool(env.get("FAKE_HEALTH_LIES"))
         self.flap_s = number("FLAP_S")
         self.flap_until_s = number("FLAP_UNTIL_S", float("inf"))
+        self.late_s = number("LATE_S")
         self.slots = int(number("SLOTS", 64))
         self.token_s = number("TOKEN_S", 0.005)
         self.flood_bytes_s = int(number("FLOOD_BYTES_S"))

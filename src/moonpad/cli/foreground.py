@@ -73,7 +73,7 @@ class Foreground:
                 self.show(event)
             return kept
 
-        follow(folder, goes_on)
+        follow(folder.log_path, goes_on)
         self.say_stopping()
         ended = folder.last_event(*FINAL)
         if ended is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -20,6 +21,7 @@ def logs(
     *,
     follow_: Annotated[bool, Parameter(name=["--follow", "-f"], negative=())] = False,
     tail: Annotated[int, Parameter(name=["--tail", "-n"])] = 200,
+    node: str = "node-0",
 ) -> None:
     """Show the engine's log.
 
@@ -31,23 +33,37 @@ def logs(
         Go on with the lines as they come, until the run ends.
     tail
         How many of the last lines to show first.
+    node
+        Whose log, where the run has several hosts.
     """
     from moonpad.observe.log_tail import last_lines
     from moonpad.run.endpoints import find_run
     from moonpad.run.truth import is_kept
 
     folder = find_run(target)
+    path = _path(folder, node)
     if follow_:
-        follow(folder, lambda: is_kept(folder), tail=tail)
+        follow(path, lambda: is_kept(folder), tail=tail)
         return
-    _show(last_lines(folder.log_path, tail))
+    _show(last_lines(path, tail))
 
 
-def follow(folder: RunFolder, goes_on: Callable[[], bool], *, tail: int | None = None) -> None:
+def _path(folder: RunFolder, node: str) -> Path:
+    from moonpad.run.hosts import far_log
+    from moonpad.values.errors import SpecError
+
+    far = folder.about().get("hosts") or {}
+    if node in far:
+        return folder.path / far_log(node)
+    if node != "node-0":
+        raise SpecError(f"{folder.name} has no {node}", remedy=f"it has {', '.join(('node-0', *far))}")
+    return folder.log_path
+
+
+def follow(path: Path, goes_on: Callable[[], bool], *, tail: int | None = None) -> None:
     """Prints the log, or its last `tail` lines, and its new lines until the run ends."""
     from moonpad.observe.log_tail import LogTail
 
-    path = folder.log_path
     log = LogTail(path) if tail is None else LogTail.from_last(path, tail)
     while True:
         last_look = not goes_on()

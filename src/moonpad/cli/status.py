@@ -39,6 +39,9 @@ def status(target: str | None = None, *, json: Annotated[bool, Parameter(negativ
             continue
         out().print(f"  {row['base_url']}  model {row['model']}  engine {row['engine']}  pid {row['pid'] or '-'}")
         out().print(f"  since {row['since']}{_kv_words(row['kv_tokens'])}")
+        if row["hosts"]:
+            there = ", ".join(f"{node} on {target}" for node, target in row["hosts"].items())
+            out().print(clean(f"  with {there}; moonpad logs --node {next(iter(row['hosts']))}"))
     up = [row for row in rows if row["state"] == "ready"]
     next_command(f"moonpad verify {up[0]['spec']}" if up else f"moonpad up {rows[0]['spec']}".rstrip())
 
@@ -75,6 +78,7 @@ def _known_row(folder: RunFolder) -> dict[str, Any]:
         "since": time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(since["at"])) if since else "",
         "run": folder.run_id,
         "spec": about.get("spec", ""),
+        "hosts": about.get("hosts") or {},
         "kv_tokens": {"planned": folder.memory().get("kv_tokens"), "measured": kv_tokens},
     }
 
@@ -113,5 +117,6 @@ _NOTHING: dict[str, Any] = {
     "controller_pid": None,
     "since": "",
     "spec": "",
+    "hosts": {},
     "kv_tokens": {"planned": None, "measured": None},
 }

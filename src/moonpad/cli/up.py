@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from moonpad.run.prepare import Prepared
     from moonpad.run.up import Started
     from moonpad.store.run_folder import RunFolder
+    from moonpad.values.finding import Finding
 
 
 def up(
@@ -120,7 +121,8 @@ def _preflight(prepared: Prepared) -> Expected | Unknown:
     findings = (
         *prepared.findings,
         *exposure_findings(prepared.spec),
-        *check(prepared.deployment, prepared.ports),
+        *check(prepared.deployment, prepared.ports, prepared.far),
+        *(_ask_hosts(prepared) if prepared.far else ()),
         *check_devices(there, plan.layout.world_size // plan.nodes),
     )
     expected = expect(prepared, there)
@@ -130,6 +132,14 @@ def _preflight(prepared: Prepared) -> Expected | Unknown:
     for finding in findings:
         note(f"{finding.severity}: {finding.where}: {finding.message}")
     return expected
+
+
+def _ask_hosts(prepared: Prepared) -> tuple[Finding, ...]:
+    from moonpad.cli.output import busy
+    from moonpad.run.host_check import check_hosts
+
+    with busy(f"asking {', '.join(host.target for host in prepared.far.values())}"):
+        return check_hosts(prepared)
 
 
 def _start(

@@ -5,7 +5,9 @@ to know lies in one folder there, so each command can be repeated: whoever was c
 started twice (the keeper's lock says so).
 
     far_end.py place           a job as JSON on standard input → a folder with the files to run it; prints its path
-    far_end.py attach FOLDER   starts the keeper where it has not run yet; prints the engine's log until it has ended
+    far_end.py facts           what there is here of what a JSON on standard input asks for; see `facts`
+    far_end.py attach FOLDER   starts the keeper where it has not run yet; prints the engine's log until it has ended.
+                               As long as something comes on standard input, the keeper's lease is renewed
     far_end.py window FOLDER   the same, but starts nothing, and shows what is new only
     far_end.py ask FOLDER      prints the keeper's state while it runs, nothing once it has ended
     far_end.py stop FOLDER S   stops whatever runs, within S seconds; attach starts it again
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import importlib.util
 import json
 import os
@@ -30,6 +33,8 @@ from types import ModuleType
 from typing import Any
 
 LOOK_S = 0.1
+SMALL_BYTES = 32 << 20
+CONNECT_LIMIT_S = 5.0
 START_LIMIT_S = 20.0
 STILL_THERE = 3
 """Exit status of `stop` where something is left: it is asked again."""
@@ -37,6 +42,9 @@ STILL_THERE = 3
 
 def main(words: list[str]) -> int:
     command, *rest = words
+    if command == "facts":
+        print(json.dumps(facts(json.load(sys.stdin))))
+        return 0
     if command == "place":
         print(json.dumps({"folder": place(json.load(sys.stdin))}))
         return 0
@@ -49,8 +57,80 @@ def main(words: list[str]) -> int:
         return stop(folder, float(rest[1])) or remove(folder)
     if command in ("attach", "window"):
         return attach(folder, again=command == "window")
-    print(f"{command} is none of place, attach, window, ask, stop, remove", file=sys.stderr)
+    print(f"{command} is none of facts, place, attach, window, ask, stop, remove", file=sys.stderr)
     return 2
+
+
+# --- what there is ---------------------------------------------------------------------------------------------------
+
+
+def facts(asked: dict[str, Any]) -> dict[str, Any]:
+    """Of `{"engine": folder, "checkpoint": folder, "address": own, "meet": [address, port], "packages": [names]}`: what
+    has to be equal on all hosts of one run, and whether this one reaches the first. Nothing is started, and nothing
+    found is None."""
+    return {
+        "host": socket.gethostname(),
+        "python": ".".join(str(part) for part in sys.version_info[:3]),
+        "clock_s": time.time(),
+        "engine": versions_of(Path(asked["engine"]), asked["packages"]),
+        "driver": driver(),
+        "checkpoint": digest_of(Path(asked["checkpoint"])),
+        "has_address": has_address(asked["address"]),
+        "trouble": trouble_reaching(*asked["meet"]) if asked.get("meet") else "",
+    }
+
+
+def versions_of(engine: Path, names: list[str]) -> dict[str, str] | None:
+    """Of the packages that make the engine, by the folders that pip has written: importing them takes half a minute."""
+    if not (engine / "bin").is_dir():
+        return None
+    found = {}
+    for info in sorted(engine.glob("lib/python*/site-packages/*.dist-info")):
+        name, _, version = info.name[: -len(".dist-info")].partition("-")
+        if name.lower().replace("_", "-") in names:
+            found[name.lower().replace("_", "-")] = version
+    return found
+
+
+def driver() -> str | None:
+    """Of NVIDIA or AMD, as the kernel's module says it."""
+    for path in ("/sys/module/nvidia/version", "/sys/module/amdgpu/version"):
+        with contextlib.suppress(OSError):
+            return f"{path.split('/')[3]} {Path(path).read_text().strip()}"
+    return None
+
+
+def digest_of(checkpoint: Path) -> str | None:
+    """Of everything small in it, and of the names and sizes of the weights: reading a terabyte takes too long."""
+    if not checkpoint.is_dir():
+        return None
+    digest = hashlib.sha256()
+    for path in sorted(checkpoint.rglob("*")):
+        if path.is_file() and not path.name.startswith("."):
+            size = path.stat().st_size
+            digest.update(f"{path.relative_to(checkpoint)} {size}\n".encode("utf-8", "surrogateescape"))
+            if size <= SMALL_BYTES:
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def has_address(address: str) -> bool:
+    """Whether it is one of this host's own."""
+    with contextlib.suppress(OSError):
+        for family, kind, _, _, place in socket.getaddrinfo(address, 0, type=socket.SOCK_STREAM):
+            with contextlib.suppress(OSError), socket.socket(family, kind) as own:
+                own.bind(place)
+                return True
+    return False
+
+
+def trouble_reaching(address: str, port: int) -> str:
+    """ "" where a connection can be made."""
+    try:
+        with socket.create_connection((address, port), timeout=CONNECT_LIMIT_S):
+            return ""
+    except OSError as error:
+        return str(error)
 
 
 # --- the folder ------------------------------------------------------------------------------------------------------
@@ -118,7 +198,7 @@ def is_kept(folder: Path) -> bool:
 
 
 def attach(folder: Path, *, again: bool) -> int:
-    """Prints the log as it grows, until the keeper has ended or nobody reads any more. 0 where a stop was asked for."""
+    """Prints the log as it grows, until the keeper has ended or the other end has gone. 0 where a stop was asked for."""
     log = folder / "engine.log"
     place_in_log = size_of(log) if again else 0
     if not again and not is_kept(folder):
@@ -126,15 +206,20 @@ def attach(folder: Path, *, again: bool) -> int:
         if trouble := start(folder):
             print(trouble, file=sys.stderr)
             return 1
-    readers = select.poll()
-    readers.register(1, select.POLLERR | select.POLLHUP)
+    other_end = select.poll()
+    other_end.register(1, select.POLLERR | select.POLLHUP)
+    other_end.register(0, select.POLLIN | select.POLLHUP)
     while True:
         kept = is_kept(folder)  # asked before the log is read, so that its end is seen
         place_in_log = show(log, place_in_log)
         if not kept:
             break
-        if readers.poll(LOOK_S * 1000):
+        heard = other_end.poll(LOOK_S * 1000)
+        if any(stream == 1 for stream, _ in heard) or (heard and not os.read(0, 4096)):
             return 1  # the connection is gone, and the engine lives on
+        if heard:
+            with contextlib.suppress(OSError, ValueError):
+                tell(folder, {"do": "attend"})
     state = read(folder, "keeper.json")
     if not folder.is_dir():
         return 0  # it was stopped, and its folder went

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from moonpad.run import far_end, keeper
 from moonpad.values.binding import BoundProcess
-from moonpad.values.errors import ContactLost
+from moonpad.values.errors import ContactLost, PreflightRefused
 
 PYTHON: Final = ("python3", "-I", "-S")
 """Of the other host: any of 3.9 or newer."""
@@ -29,7 +29,8 @@ OPTIONS: Final = (
     *("-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"),
     *("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "-o", "ControlPath=none"),
 )
-PLACE_LIMIT_S: Final = 30.0
+ASK_LIMIT_S: Final = 40.0
+SAID_CHARACTERS: Final = 600
 STOP_LIMIT_S: Final = 8.0
 """Below the keeper's own limit for such a command; it is repeated."""
 PATIENCE_S: Final = 8.0
@@ -52,13 +53,13 @@ class SshHost:
         return ("ssh", *OPTIONS, *port, *jump, "--", self.target, command)
 
 
-def window(host: SshHost, process: BoundProcess, run_id: str, *, grace_s: float) -> BoundProcess:
+def window(host: SshHost, process: BoundProcess, run_id: str, *, grace_s: float, lease_s: float) -> BoundProcess:
     """Puts the process and a keeper for it on the host, starts nothing, and gives what is to be run here instead.
 
     Raises:
         ContactLost: the host cannot be reached, or does not take it; the message has ssh's own words.
     """
-    folder = _place(host, _job(process, f"{run_id}-{host.node}", grace_s))
+    folder: str = ask(host, "place", _job(process, f"{run_id}-{host.node}", grace_s, lease_s))["folder"]
 
     def far(command: str, *words: str) -> tuple[str, ...]:
         return host.words(shlex.join((*PYTHON, f"{folder}/far_end.py", command, folder, *words)))
@@ -68,7 +69,7 @@ def window(host: SshHost, process: BoundProcess, run_id: str, *, grace_s: float)
         return host.words(f"test ! -e {shlex.quote(folder)} || exec {there}")
 
     return BoundProcess(
-        name=process.name,
+        name=f"{process.name} on {host.target}",
         argv=far("attach"),
         env={},
         secret_env={},
@@ -77,11 +78,17 @@ def window(host: SshHost, process: BoundProcess, run_id: str, *, grace_s: float)
         after_end=(far_unless_gone("remove", str(STOP_LIMIT_S)),),
         reattach=(far_unless_gone("ask"), far("window")),
         patience_s=PATIENCE_S,
-        log=f"{host.node}.log",
+        beats=True,
+        log=far_log(host.node),
     )
 
 
-def _job(process: BoundProcess, name: str, grace_s: float) -> dict[str, Any]:
+def far_log(node: str) -> str:
+    """The name of what is shown here of the engine's log there, in the run's folder."""
+    return f"{node}.log"
+
+
+def _job(process: BoundProcess, name: str, grace_s: float, lease_s: float) -> dict[str, Any]:
     """What the keeper there needs; the paths are filled in where they are made (far_end.place)."""
     secret = {variable: value.reveal() for variable, value in process.secret_env.items()}
     return {
@@ -92,6 +99,7 @@ def _job(process: BoundProcess, name: str, grace_s: float) -> dict[str, Any]:
         "pointer": None,
         "holder": {"run": name},
         "grace_s": grace_s,
+        "lease_s": lease_s,
         "restarts": 0,
         "foreground_of": 0,
         "temp_base": "/tmp",  # noqa: S108 - the folder itself is made by mkdtemp
@@ -102,19 +110,34 @@ def _job(process: BoundProcess, name: str, grace_s: float) -> dict[str, Any]:
     }
 
 
-def _place(host: SshHost, job: Mapping[str, Any]) -> str:
+def ask(host: SshHost, command: str, document: Mapping[str, Any]) -> dict[str, Any]:
+    """What the far end answers to a command that takes a JSON document: `facts`, `place`.
+
+    Raises:
+        ContactLost: the host cannot be reached, or has no Python; the message has ssh's own words.
+        PreflightRefused: its key is unknown or has changed.
+    """
     code = Path(far_end.__file__).read_text()
-    command = host.words(shlex.join((*PYTHON, "-c", code, "place")))
+    words = host.words(shlex.join((*PYTHON, "-c", code, command)))
     try:
         done = subprocess.run(
-            command, input=json.dumps(job), capture_output=True, text=True, timeout=PLACE_LIMIT_S, check=False
+            words, input=json.dumps(document), capture_output=True, text=True, timeout=ASK_LIMIT_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise _lost(host, str(error)) from error
+    if "Host key verification failed" in done.stderr:
+        raise PreflightRefused(
+            f"the key of {host.node} ({host.target}) is not the one that is known: {_tail(done.stderr)}",
+            remedy="ask whoever runs that host; ssh says above which line to remove if it was changed on purpose",
+        )
     if done.returncode != 0:
-        raise _lost(host, (done.stderr.strip().splitlines() or ["no word from it"])[-1])
-    answer: str = json.loads(done.stdout)["folder"]
+        raise _lost(host, _tail(done.stderr) or "no word from it")
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])  # its shell may greet
     return answer
+
+
+def _tail(said: str) -> str:
+    return " ".join(said.split())[-SAID_CHARACTERS:]
 
 
 def _lost(host: SshHost, why: str) -> ContactLost:

@@ -19,6 +19,8 @@ disk); it takes the run's lock, detaches, and answers on standard output with on
 - It decides nothing: whether an engine that has ended is started again is said by the controller, a child of it that
   can be killed at any time, over the socket `control.sock` (one JSON line each way; `Control` lists the words).
 - The engine writes its log itself, so that nothing of ours can block it; the keeper keeps the file bounded.
+- With a lease (`lease_s`, on a host of several) somebody has to say `attend` so often: a rank whose gang is gone, or out
+  of reach, ends by itself.
 """
 
 from __future__ import annotations
@@ -58,6 +60,7 @@ KILL_LIMIT_S = 10.0
 COMMAND_LIMIT_S = 10.0
 ASK_LIMIT_S = 5.0
 ASK_PATIENCE_S = 60.0  # a daemon that is restarted is away for seconds
+BEAT_S = 5.0  # so often the far end of a window hears that we live
 WINDOW_LIVES_S = 10.0  # one that ends sooner could not be opened, and is opened again later and later …
 WINDOW_PAUSE_S = (0.1, 30.0)  # … at first, at most
 ESSENTIAL_AGE_S = 30.0  # compilers and probes of a start are younger when they die
@@ -750,8 +753,8 @@ class Loop:
 class Control:
     """`control.sock`: one JSON line in, one out, from our own user only. What a client does can never block us.
 
-    status · ready {generation} · stop {drain_s, grace_s, reason} · hurry · fail {reason} · cycle {reason} · start ·
-    end {reason}
+    status · attend · ready {generation} · stop {drain_s, grace_s, reason} · hurry · fail {reason} · cycle {reason} ·
+    start · end {reason}
     """
 
     def __init__(self, loop: Loop, obey: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
@@ -829,7 +832,13 @@ def set_process_option(option: int, value: int) -> None:
 
 
 def spawn(
-    argv: list[str], env: dict[str, str], log: str, folder: str, death_signal: int, cgroup: str = ""
+    argv: list[str],
+    env: dict[str, str],
+    log: str,
+    folder: str,
+    death_signal: int,
+    cgroup: str = "",
+    stdin: int | None = None,
 ) -> tuple[int, int]:
     """(pid, start time) of a child in a session of its own, its output appended to `log`. Raises OSError where it
     cannot be executed."""
@@ -848,8 +857,7 @@ def spawn(
             if cgroup:
                 with contextlib.suppress(OSError), open(os.path.join(cgroup, "cgroup.procs"), "w") as file:
                     file.write("0")
-            null = os.open(os.devnull, os.O_RDONLY)
-            os.dup2(null, 0)
+            os.dup2(os.open(os.devnull, os.O_RDONLY) if stdin is None else stdin, 0)
             os.dup2(output, 1)
             os.dup2(output, 2)
             os.chdir(folder)
@@ -880,14 +888,16 @@ class Keeper:
         self.logs = sorted({process["log"] for process in job["processes"]})
         self.state, self.because = "running", "its processes run"
         self.generation = 1
-        self.begun = time.monotonic()
+        self.begun = self.attended = time.monotonic()
         self.was_ready, self.ready_generation = False, 0
         self.roots: dict[int, tuple[str, int]] = {}  # pid → (process name, start time)
         self.titles: dict[tuple[int, int], str] = {}
         self.essential: set[tuple[int, int]] = set()
         self.deaths: list[dict[str, object]] = []
         self.mourned: tuple[float, str] | None = None  # until when the engine may end by itself, and who has died
-        self.ended: tuple[str, str] | None = None  # the first root that ended, and how
+        self.ended: list[tuple[str, str]] = []  # the roots that ended, and how, in their order
+        self.beats: dict[str, int] = {}  # by process: the end of a pipe that is written to as long as we live
+        self.beaten = 0.0
         self.request: dict[str, Any] | None = None  # what somebody has asked for and is not done yet
         self.hurry = False
         self.windows_lost, self.window_begun = 0, 0.0
@@ -1003,6 +1013,7 @@ class Keeper:
         self.reap()
         self.notice_deaths()
         self.keep_controller()
+        self.beat()
         for log in self.logs:
             lost = bound_log(log, self.job["log_bytes"])
             if lost is not None:
@@ -1011,7 +1022,7 @@ class Keeper:
         self.snapshot(self.look())
 
     def reap(self) -> None:
-        """Collects every child that has ended; notes the first of the roots."""
+        """Collects every child that has ended; notes the roots."""
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -1021,8 +1032,8 @@ class Keeper:
                 return
             if self.controller and pid == self.controller[0]:
                 self.lose_controller(status)
-            elif pid in self.roots and self.ended is None:
-                self.ended = (self.roots[pid][0], describe_status(status))
+            elif pid in self.roots:
+                self.ended.append((self.roots[pid][0], describe_status(status)))
 
     def notice_deaths(self) -> None:
         """An engine may live on, and answer /health, when the process that computes has died."""
@@ -1106,6 +1117,9 @@ class Keeper:
                 "controller": {"pid": self.controller[0], "start": self.controller[1]} if self.controller else None,
             }
             return {"ok": True, "pid": os.getpid(), **status}
+        if do == "attend":
+            self.attended = time.monotonic()
+            return {"ok": True}
         if do == "ready":
             if request.get("generation") != self.generation or not running:
                 return {"ok": False, "why": f"generation {self.generation} is {self.state}"}
@@ -1139,9 +1153,9 @@ class Keeper:
 
     def start(self) -> None:
         """Starts the processes in their order. Raises OSError where one cannot be executed."""
-        self.begun = time.monotonic()
+        self.begun = self.attended = time.monotonic()
         self.state, self.because = "running", "its processes run"
-        self.mourned, self.ended, self.request = None, None, None
+        self.mourned, self.ended, self.request = None, [], None
         self.essential, self.deaths, self.roots, self.hurry = set(), [], {}, False
         self.windows_lost, self.window_begun, self.former_roots = 0, 0.0, set()
         self.loop.forget()
@@ -1160,9 +1174,29 @@ class Keeper:
 
     def start_process(self, process: dict[str, Any], argv: list[str]) -> None:
         env = {**process["env"], **({"TMPDIR": self.temp_dir} if self.temp_dir else {})}
-        pid, start = spawn(argv, env, process["log"], self.folder, signal.SIGTERM, self.cgroup)
+        stdin = self.new_beats(process["name"]) if process.get("beats") else None
+        try:
+            pid, start = spawn(argv, env, process["log"], self.folder, signal.SIGTERM, self.cgroup, stdin)
+        finally:
+            if stdin is not None:
+                os.close(stdin)
         self.roots[pid] = (process["name"], start)
         self.journal.append("spawned", process=process["name"], pid=pid, generation=self.generation)
+
+    def new_beats(self, name: str) -> int:
+        """The reading end of a pipe that is written to while we live, and ends with us."""
+        if name in self.beats:
+            os.close(self.beats.pop(name))
+        reading, self.beats[name] = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        os.set_blocking(reading, True)
+        return reading
+
+    def beat(self) -> None:
+        if self.beats and time.monotonic() - self.beaten >= BEAT_S:
+            self.beaten = time.monotonic()
+            for handle in self.beats.values():
+                with contextlib.suppress(OSError):  # nobody reads it any more, or not just now
+                    os.write(handle, b"\n")
 
     def wait(self) -> str:
         """Until a root ends, a process that matters dies, or somebody asks. Returns the reason; `self.request` says
@@ -1178,19 +1212,21 @@ class Keeper:
             if self.asked():
                 return str(self.request.get("reason") or "asked to stop") if self.request else ""
             after = f", after {self.mourned[1]}" if self.mourned else ""
-            if self.ended is not None:
+            if self.ended:
                 if not after and self.reattached():
                     continue
                 if self.asked():
                     return "asked to stop"
-                return f"{self.ended[0]} ended: {self.ended[1]}{after}"
+                return "{} ended: {}{}".format(*self.ended[0], after)
             if self.mourned and time.monotonic() >= self.mourned[0]:
                 return self.mourned[1]
+            if (lease_s := self.job.get("lease_s")) and time.monotonic() - self.attended > lease_s:
+                return f"nobody has asked after it for {lease_s:g} s"
 
     def reattached(self) -> bool:
         """A root that is only the window of something else (a docker client) is opened again where that still runs.
         Asked, never assumed: a daemon that is restarted answers after a while."""
-        name = self.ended[0] if self.ended else ""
+        name = self.ended[0][0]
         process = next((one for one in self.job["processes"] if one["name"] == name), None)
         if not process or not process.get("reattach"):
             return False
@@ -1202,24 +1238,27 @@ class Keeper:
         while time.monotonic() < due and not self.asked():
             self.loop.wait(due - time.monotonic())
             self.tick()
-        until, pause = time.monotonic() + (process.get("patience_s") or ASK_PATIENCE_S), 0.1
+        patience_s = process.get("patience_s") or ASK_PATIENCE_S
+        until, pause = time.monotonic() + patience_s, 0.1
         while time.monotonic() < until and not self.asked():
             answer = answer_of(ask)
             if answer == "":
                 return False
             if answer is not None:
-                self.ended, self.window_begun = None, time.monotonic()
+                self.window_begun = time.monotonic()
+                self.ended.pop(0)
                 self.former_roots |= {pid for pid, root in self.roots.items() if root[0] == name}
                 self.roots = {pid: root for pid, root in self.roots.items() if root[0] != name}
                 with contextlib.suppress(OSError):
                     self.start_process(process, argv)
                     self.journal.append("reattached", process=name, to=answer[:200])
                     return True
-                self.ended = (name, "it cannot be attached to again")
+                self.ended.insert(0, (name, "it cannot be attached to again"))
                 return False
             self.loop.wait(pause)
             self.tick()
             pause = min(2.0, pause * 2)
+        self.ended[0] = (name, f"{self.ended[0][1]}, and it could not be asked after for {patience_s:.0f} s")
         return False
 
     def stop(self, request: dict[str, Any]) -> dict[str, object]:
@@ -1252,14 +1291,18 @@ class Keeper:
         return {**said, "generation": self.generation}
 
     def drain(self, drain_s: float) -> None:
-        """The roots are told to end, and have `drain_s` to finish what runs."""
+        """The roots are told to end, and have `drain_s` to finish what runs; the ranks on other hosts serve until all
+        here have."""
         self.journal.append("draining", drain_s=drain_s)
+        there = {pid for pid, (name, _) in self.roots.items() if name in self.beats}
         for pid, (_, start) in self.roots.items():
-            send(pid, start, signal.SIGTERM)
+            if pid not in there:
+                send(pid, start, signal.SIGTERM)
         until = time.monotonic() + drain_s
         while time.monotonic() < until and not self.hurried():
             self.reap()
-            if not self.look():
+            self.beat()
+            if self.look().keys() <= there:
                 return
             self.loop.wait(0.05)
 

@@ -115,6 +115,7 @@ def _as_job(process: BoundProcess, folder: RunFolder) -> dict[str, Any]:
         "after_end": process.after_end,
         "reattach": process.reattach,
         "patience_s": process.patience_s,
+        "beats": process.beats,
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 
 from moonpad.facts.device import DeviceFacts
@@ -21,10 +21,12 @@ LOG_BYTES = 1 * GIB
 """Room that the run folder should have: logs, events, results."""
 
 
-def check(deployment: Deployment, ports: Mapping[PortRef, int]) -> tuple[Finding, ...]:
-    """Findings of this host: ports, memory, disk."""
+def check(
+    deployment: Deployment, ports: Mapping[PortRef, int], elsewhere: Container[str] = ()
+) -> tuple[Finding, ...]:
+    """Findings of this host: ports, memory, disk. `elsewhere` are the nodes that are other hosts."""
     findings: list[Finding] = []
-    for process in deployment.processes:
+    for process in (process for process in deployment.processes if process.node not in elsewhere):
         for port in process.ports:
             findings.extend(_port(ports[PortRef(process.name, port.name)]))
         findings.extend(_memory(process))

@@ -105,7 +105,7 @@ class Prepared:
         if isinstance(self.installed, InstalledEngine):
             bindings = Bindings(hosts=hosts, ports=self.ports, ranks=ranks, secrets=secrets)
             return tuple(
-                bind_process(process, replace(bindings, paths=self._paths(process, self.installed, run_dir)))
+                bind_process(process, replace(bindings, paths={**self.paths_of(process), "run": str(run_dir)}))
                 for process in self.deployment.processes
             )
         checkpoint = checkpoint_mount(self.checkpoint.folder)
@@ -115,13 +115,16 @@ class Prepared:
             for process in self.deployment.processes
         )
 
-    def _paths(self, process: Process, installed: InstalledEngine, run_dir: Path) -> Mapping[str, str]:
-        """Where things are on the process's machine. There, the run's own folder is not known before it is made."""
-        here = {"checkpoint": str(self.checkpoint.folder), "engine": str(installed.path), "run": str(run_dir)}
+    def paths_of(self, process: Process) -> Mapping[str, str]:
+        """The folders of checkpoint and engine on the process's machine."""
+        here = {"checkpoint": str(self.checkpoint.folder)}
+        if isinstance(self.installed, InstalledEngine):
+            here["engine"] = str(self.installed.path)
         if process.node not in self.far:
             return here
         host = self.spec.hosts[process.rank]
-        return {"checkpoint": host.checkpoint or here["checkpoint"], "engine": host.engine or here["engine"]}
+        there = {"checkpoint": host.checkpoint, "engine": host.engine}
+        return {**here, **{name: folder for name, folder in there.items() if folder is not None}}
 
 
 def prepare(loaded: LoadedSpec) -> Prepared:
@@ -146,6 +149,11 @@ def prepare(loaded: LoadedSpec) -> Prepared:
     if engine.name == KTRANSFORMERS:
         plan = replace(plan, host_cores=this_host().cores or 0)
     installed = find_engine(loaded)
+    if spec.hosts and isinstance(installed, ContainerEngine):
+        raise PreflightRefused(
+            "an image runs on this machine alone",
+            remedy="name a python instead of the image, or moonpad render --to kubernetes",
+        )
     if isinstance(installed, InstalledEngine) and spec.engine.python and not plan.engine_version:
         plan = replace(plan, engine_version=installed.version.partition("+")[0])  # the recipe's is not what runs
     deployment = engine.processes(plan, runtime_of(spec))
@@ -205,6 +213,7 @@ def _digest(prepared: Prepared) -> str:
     else:
         words = [one.text for one in prepared.rendered.values()]
         words += [str(prepared.checkpoint.folder), str(prepared.installed.path)]
+        words += [host.model_dump_json() for host in prepared.spec.hosts]
     return hashlib.sha256("\n".join(words).encode()).hexdigest()
 
 

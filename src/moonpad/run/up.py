@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any, NoReturn
 
 from moonpad.engines.log_grammar import Failure, LogGrammar, first_failure, read_progress
@@ -20,7 +21,7 @@ from moonpad.observe.log_tail import LogTail, bounded_lines, last_lines
 from moonpad.run.container import ContainerEngine
 from moonpad.run.down import Stopped, stop_run, tidy_up
 from moonpad.run.expected import Expected, keep_measured, write_expected
-from moonpad.run.hosts import window
+from moonpad.run.hosts import far_log, window
 from moonpad.run.launch import start_keeper
 from moonpad.run.preflight import check
 from moonpad.run.prepare import Prepared
@@ -91,9 +92,11 @@ def launch(prepared: Prepared, *, command_age_s: float, foreground: bool = False
 
 def _placed(prepared: Prepared, folder: RunFolder) -> tuple[BoundProcess, ...]:
     """What is to be started here: on other hosts everything is put in its place, and a window on it stands here."""
-    far, grace_s = prepared.far, prepared.plan.stop_grace_s
+    far, grace_s, lease_s = prepared.far, prepared.plan.stop_grace_s, prepared.spec.launch.host_lease_s
     return tuple(
-        window(far[process.node], bound, folder.run_id, grace_s=grace_s) if process.node in far else bound
+        window(far[process.node], bound, folder.run_id, grace_s=grace_s, lease_s=lease_s)
+        if process.node in far
+        else bound
         for process, bound in zip(prepared.deployment.processes, prepared.bound(folder.path), strict=True)
     )
 
@@ -236,7 +239,7 @@ def stop_after_interrupt(
 
 def why_ended(folder: RunFolder, prepared: Prepared, what: str) -> LaunchFailed:
     """`what` with the cause that can be found: who has the port, and the first true error of the log."""
-    failure = failure_of(folder, prepared.engine.log)
+    failure = failure_of(folder, prepared.engine.log, what)
     taken = _taken(prepared)
     lines = [what, *(finding.message for finding in taken)]
     if failure is not None:
@@ -252,12 +255,16 @@ def _raise(folder: RunFolder, prepared: Prepared, what: str) -> NoReturn:
 
 def _taken(prepared: Prepared) -> tuple[Finding, ...]:
     """Whoever has a port of ours by now, in the words of the check before the start."""
-    return tuple(one for one in check(prepared.deployment, prepared.ports) if one.code is Code.PORT_TAKEN)
+    return tuple(one for one in check(prepared.deployment, prepared.ports, prepared.far) if one.code is Code.PORT_TAKEN)
 
 
-def failure_of(folder: RunFolder, grammar: LogGrammar) -> Failure | None:
-    """The first true error of the log of the last start."""
-    return first_failure(grammar, _log_lines(folder))
+def failure_of(folder: RunFolder, grammar: LogGrammar, what: str = "") -> Failure | None:
+    """The first true error of the last start: of the host that `what` names as the first to end, else of any."""
+    hosts = (folder.about().get("hosts") or {}).items()
+    far = {node: folder.path / far_log(node) for node, target in hosts if f" on {target} " in what}
+    logs = [*far.values(), folder.log_path, *(folder.path / far_log(node) for node, _ in hosts if node not in far)]
+    failures = (first_failure(grammar, _log_lines(folder, log)) for log in logs)
+    return next((failure for failure in failures if failure is not None), None)
 
 
 def phase_of(folder: RunFolder, grammar: LogGrammar) -> str:
@@ -269,8 +276,8 @@ def phase_of(folder: RunFolder, grammar: LogGrammar) -> str:
     return phase
 
 
-def _log_lines(folder: RunFolder) -> Iterator[str]:
-    log = folder.log_path
+def _log_lines(folder: RunFolder, log: Path | None = None) -> Iterator[str]:
+    log = log or folder.log_path
     head = log.with_name(f"{log.name}.head")
     if head.exists():  # the log was cut, and this was its beginning
         return chain(islice(bounded_lines([head]), FIRST_LINES), last_lines(log, LAST_LINES))
@@ -299,6 +306,7 @@ def _write_run(folder: RunFolder, prepared: Prepared) -> None:
         checkpoint=str(prepared.checkpoint.folder),
         key=key if prepared.key else None,
         ports=sorted(prepared.ports.values()),
+        hosts={node: host.target for node, host in prepared.far.items()},
         stop_grace_s=prepared.plan.stop_grace_s,
         drain_s=prepared.drain_s,
         policy=asdict(prepared.policy),

@@ -266,6 +266,8 @@ class LaunchTable(Table):
     """Requests run and nothing has moved for so long: then one token is asked for; none comes from a hung engine."""
     stall_probe_s: Duration = Field(default=15.0, alias="stall_probe")
     """How long that one token may take."""
+    host_lease_s: Duration = Field(default=60.0, alias="host_lease")
+    """How long a rank on another host lives on when nothing is heard from the first one."""
 
 
 class Spec(Table):

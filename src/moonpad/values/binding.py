@@ -45,6 +45,8 @@ class BoundProcess:
     reattach: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     patience_s: float | None = None
     """How long it is asked for; None: as long as a daemon takes to be restarted."""
+    beats: bool = False
+    """Whether something comes on its standard input as long as the run is kept here."""
     log: str = ""
     """The name of its own log; "": that of the engine."""
 

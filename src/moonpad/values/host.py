@@ -1,0 +1,70 @@
+"""What the machines of one run have to agree on, and what is said where they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from moonpad.values.finding import Code, Finding, Severity
+
+CLOCK_LIMIT_S: Final = 2.0
+"""Logs of machines further apart cannot be read side by side."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostFacts:
+    """Of one machine; None where the thing is not there. `clock_off_s`: how far its clock is ahead of the first one's,
+    at least; `trouble`: why it cannot reach the first one's rendezvous port, "" where it can."""
+
+    node: str
+    host: str
+    engine: Mapping[str, str] | None
+    driver: str | None
+    checkpoint: str | None
+    clock_off_s: float
+    has_address: bool
+    trouble: str
+
+
+def compare(address_of: Mapping[str, str], hosts: Sequence[HostFacts]) -> tuple[Finding, ...]:
+    """What is in the way of a run over these machines; the first one is what the others are measured by."""
+    first, *others = hosts
+    return tuple(finding for host in hosts for finding in _alone(address_of[host.node], host)) + tuple(
+        finding for host in others for finding in _beside(first, host)
+    )
+
+
+def _alone(address: str, host: HostFacts) -> Iterator[Finding]:
+    if not host.has_address:
+        yield _error(host, f"{address} is no address of {host.host}", "set its [[hosts]] address")
+    if host.engine is None:
+        yield _error(host, "there is no engine", "install it there, and set its [[hosts]] engine", Code.ENGINE_MISSING)
+    if host.checkpoint is None:
+        remedy = "put it there, and set its [[hosts]] checkpoint"
+        yield _error(host, "there is no checkpoint", remedy, Code.CHECKPOINT_MISSING)
+
+
+def _beside(first: HostFacts, host: HostFacts) -> Iterator[Finding]:
+    if host.engine is not None and first.engine is not None and host.engine != first.engine:
+        differ = sorted(
+            name for name in {*host.engine, *first.engine} if host.engine.get(name) != first.engine.get(name)
+        )
+        told = ", ".join(
+            f"{name} {host.engine.get(name, 'none')} against {first.engine.get(name, 'none')}" for name in differ
+        )
+        yield _error(host, f"another engine than on {first.host}: {told}", "install the same one on all hosts")
+    if host.checkpoint is not None and first.checkpoint is not None and host.checkpoint != first.checkpoint:
+        yield _error(host, f"another checkpoint than on {first.host}", "copy it anew; its files or their sizes differ")
+    if host.driver != first.driver:
+        message = f"driver {host.driver or 'none'}, on {first.host} {first.driver or 'none'}"
+        yield Finding(Severity.WARNING, Code.HOSTS_DIFFER, host.node, message, "install the same driver on all hosts")
+    if abs(host.clock_off_s) > CLOCK_LIMIT_S:
+        message = f"its clock is {host.clock_off_s:+.1f} s off that of {first.host}"
+        yield Finding(Severity.WARNING, Code.HOSTS_DIFFER, host.node, message, "let NTP set both")
+    if host.trouble:
+        yield _error(host, f"cannot reach {first.host}: {host.trouble}", "open the way between the hosts' addresses")
+
+
+def _error(host: HostFacts, message: str, remedy: str, code: Code = Code.HOSTS_DIFFER) -> Finding:
+    return Finding(Severity.ERROR, code, host.node, message, remedy)
