@@ -1,7 +1,7 @@
 """One engine over several nodes: the head waits for the others before it loads, and neither outlives the other long.
 
-The rendezvous is a TCP connection to `--master-addr:--master-port`, as torch's is; a connection that ends is a rank that
-is lost, one that is only silent is noticed by nobody.
+The rendezvous is a TCP connection to `--master-addr:--master-port`, as torch's is; a connection that ends is a rank
+that is lost, one that is only silent is noticed by nobody.
 """
 
 from __future__ import annotations

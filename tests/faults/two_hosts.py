@@ -1,4 +1,4 @@
-"""Two hosts of one run: network namespaces with a wire between them, and an sshd in the second. Root alone can make them.
+"""Two hosts of one run: network namespaces with a wire between them, and an sshd in the second. Root alone makes them.
 
 They share the disk and the process table of this machine, and nothing of its network: what one reaches of the other, it
 reaches over the wire.
@@ -145,7 +145,8 @@ def make_keys(folder: Path) -> None:
     kind, key = (folder / "host.pub").read_text().split()[:2]
     (folder / "known").write_text(f"[{THERE}]:{SSH_PORT} {kind} {key}\n")
     (folder / "sshd_config").write_text(
-        f"Port {SSH_PORT}\nListenAddress {THERE}\nHostKey {folder / 'host'}\nAuthorizedKeysFile {folder / 'authorized'}\n"
+        f"Port {SSH_PORT}\nListenAddress {THERE}\nHostKey {folder / 'host'}\n"
+        f"AuthorizedKeysFile {folder / 'authorized'}\n"
         f"StrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin prohibit-password\nPasswordAuthentication no\n"
         f"KbdInteractiveAuthentication no\nAllowUsers {getpass.getuser()}\n"
         f"SetEnv XDG_STATE_HOME={folder.parent / 'state'} HOME={folder.parent}\n"

@@ -198,7 +198,7 @@ def is_kept(folder: Path) -> bool:
 
 
 def attach(folder: Path, *, again: bool) -> int:
-    """Prints the log as it grows, until the keeper has ended or the other end has gone. 0 where a stop was asked for."""
+    """Prints the log as it grows, until the keeper ends or the other end has gone. 0 where a stop was asked for."""
     log = folder / "engine.log"
     place_in_log = size_of(log) if again else 0
     if not again and not is_kept(folder):

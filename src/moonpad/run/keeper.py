@@ -19,8 +19,8 @@ disk); it takes the run's lock, detaches, and answers on standard output with on
 - It decides nothing: whether an engine that has ended is started again is said by the controller, a child of it that
   can be killed at any time, over the socket `control.sock` (one JSON line each way; `Control` lists the words).
 - The engine writes its log itself, so that nothing of ours can block it; the keeper keeps the file bounded.
-- With a lease (`lease_s`, on a host of several) somebody has to say `attend` so often: a rank whose gang is gone, or out
-  of reach, ends by itself.
+- With a lease (`lease_s`, on a host of several) somebody has to say `attend` so often: a rank whose gang is gone, or
+  out of reach, ends by itself.
 """
 
 from __future__ import annotations

@@ -21,9 +21,7 @@ LOG_BYTES = 1 * GIB
 """Room that the run folder should have: logs, events, results."""
 
 
-def check(
-    deployment: Deployment, ports: Mapping[PortRef, int], elsewhere: Container[str] = ()
-) -> tuple[Finding, ...]:
+def check(deployment: Deployment, ports: Mapping[PortRef, int], elsewhere: Container[str] = ()) -> tuple[Finding, ...]:
     """Findings of this host: ports, memory, disk. `elsewhere` are the nodes that are other hosts."""
     findings: list[Finding] = []
     for process in (process for process in deployment.processes if process.node not in elsewhere):
