@@ -273,3 +273,22 @@ def test_an_address_of_somebody_else(two_hosts: TwoHosts) -> None:
     text = two_hosts.spec.read_text().replace(f'address = "{THERE}"', 'address = "10.77.0.9"')
     two_hosts.spec.write_text(text)
     assert "10.77.0.9 is no address of" in refused(two_hosts)
+
+
+def test_the_network_is_named(two_hosts: TwoHosts) -> None:
+    """Each rank is told which interface has its address: gloo takes the one of the host's name otherwise."""
+    bring_up(two_hosts)
+    named = {
+        variable
+        for pid in (*two_hosts.processes("a"), *two_hosts.processes("b"))
+        for variable in environment(pid)
+        if variable.startswith(b"GLOO_SOCKET_IFNAME=")
+    }
+    assert named == {f"GLOO_SOCKET_IFNAME={two_hosts.tag}{which}".encode() for which in "ab"}
+
+
+def environment(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []

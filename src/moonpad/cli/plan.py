@@ -88,6 +88,8 @@ def plan(
     fixed |= {name: value for name, value in options.items() if value is not None}
     request = make_request(context=context, concurrency=concurrency, words=words or (), every_layout=every, **fixed)
     cluster = find_cluster(on, request.engine)
+    if base is not None and on is None:
+        cluster = replace(cluster, nodes=base.nodes)  # this machine, and the [[hosts]] that are like it
     answer = find_answer(found, cluster, request)
     _show(answer, found, base, every=every, json=json)
     refuse_unless_it_fits(answer, request)

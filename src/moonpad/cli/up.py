@@ -61,7 +61,8 @@ def up(
         return
     if running is not None:
         tidy_up(running)
-    expected = _preflight(prepared)
+    prepared, host_findings = _ask_hosts(prepared)
+    expected = _preflight(prepared, host_findings)
     _start(prepared, spec, expected, interrupts, no_wait=no_wait, foreground=foreground, json=json)
 
 
@@ -106,7 +107,7 @@ def _already(folder: RunFolder, prepared: Prepared, spec: Path, *, no_wait: bool
         next_command("moonpad status")
 
 
-def _preflight(prepared: Prepared) -> Expected | Unknown:
+def _preflight(prepared: Prepared, host_findings: tuple[Finding, ...]) -> Expected | Unknown:
     from moonpad.cli.output import note
     from moonpad.facts.devices import devices
     from moonpad.plan.legality import exposure_findings
@@ -122,7 +123,7 @@ def _preflight(prepared: Prepared) -> Expected | Unknown:
         *prepared.findings,
         *exposure_findings(prepared.spec),
         *check(prepared.deployment, prepared.ports, prepared.far),
-        *(_ask_hosts(prepared) if prepared.far else ()),
+        *host_findings,
         *check_devices(there, plan.layout.world_size // plan.nodes),
     )
     expected = expect(prepared, there)
@@ -134,12 +135,19 @@ def _preflight(prepared: Prepared) -> Expected | Unknown:
     return expected
 
 
-def _ask_hosts(prepared: Prepared) -> tuple[Finding, ...]:
-    from moonpad.cli.output import busy
-    from moonpad.run.host_check import check_hosts
+def _ask_hosts(prepared: Prepared) -> tuple[Prepared, tuple[Finding, ...]]:
+    """With what the other hosts say of themselves, and what of it is in the way."""
+    from dataclasses import replace
 
+    from moonpad.cli.output import busy
+    from moonpad.run.host_check import ask_hosts, host_findings
+
+    if not prepared.far:
+        return prepared, ()
     with busy(f"asking {', '.join(host.target for host in prepared.far.values())}"):
-        return check_hosts(prepared)
+        hosts = ask_hosts(prepared)
+    interfaces = {host.node: host.interface for host in hosts if host.interface is not None}
+    return replace(prepared, interfaces=interfaces), host_findings(prepared, hosts)
 
 
 def _start(

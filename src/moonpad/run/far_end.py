@@ -17,6 +17,7 @@ started twice (the keeper's lock says so).
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import functools
 import hashlib
 import importlib.util
@@ -25,6 +26,7 @@ import os
 import select
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -35,6 +37,7 @@ from typing import Any
 LOOK_S = 0.1
 SMALL_BYTES = 32 << 20
 CONNECT_LIMIT_S = 5.0
+SIOCGIFADDR = 0x8915
 START_LIMIT_S = 20.0
 STILL_THERE = 3
 """Exit status of `stop` where something is left: it is asked again."""
@@ -76,6 +79,7 @@ def facts(asked: dict[str, Any]) -> dict[str, Any]:
         "driver": driver(),
         "checkpoint": digest_of(Path(asked["checkpoint"])),
         "has_address": has_address(asked["address"]),
+        "interface": interface_of(asked["address"]),
         "trouble": trouble_reaching(*asked["meet"]) if asked.get("meet") else "",
     }
 
@@ -116,12 +120,34 @@ def digest_of(checkpoint: Path) -> str | None:
 
 def has_address(address: str) -> bool:
     """Whether it is one of this host's own."""
-    with contextlib.suppress(OSError):
-        for family, kind, _, _, place in socket.getaddrinfo(address, 0, type=socket.SOCK_STREAM):
-            with contextlib.suppress(OSError), socket.socket(family, kind) as own:
-                own.bind(place)
-                return True
+    for family, kind, _, _, place in addresses_of(address):
+        with contextlib.suppress(OSError), socket.socket(family, kind) as own:
+            own.bind(place)
+            return True
     return False
+
+
+def interface_of(address: str) -> str | None:
+    """The network interface that has it (netdevice(7), SIOCGIFADDR; /proc/net/if_inet6)."""
+    wanted = {place[0] for *_, place in addresses_of(address)}
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        for _, name in socket.if_nameindex():
+            with contextlib.suppress(OSError):
+                request = struct.pack("256s", name.encode())
+                if socket.inet_ntoa(fcntl.ioctl(any_socket, SIOCGIFADDR, request)[20:24]) in wanted:
+                    return name
+    with contextlib.suppress(OSError), Path("/proc/net/if_inet6").open() as file:
+        for line in file:
+            digits, *_, name = line.split()
+            if socket.inet_ntop(socket.AF_INET6, bytes.fromhex(digits)) in wanted:
+                return name
+    return None
+
+
+def addresses_of(name: str) -> list[tuple[Any, ...]]:
+    with contextlib.suppress(OSError):
+        return list(socket.getaddrinfo(name, 0, type=socket.SOCK_STREAM))
+    return []
 
 
 def trouble_reaching(address: str, port: int) -> str:

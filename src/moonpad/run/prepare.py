@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Final
 
 from moonpad.catalog.models import find_model
 from moonpad.checkpoints.described import checkpoint_findings, described
@@ -33,10 +34,19 @@ from moonpad.values.deployment import Deployment, Process
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckpointError, PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity, errors_of
-from moonpad.values.plan import Plan
+from moonpad.values.plan import Plan, Platform
 from moonpad.values.refs import PortRef
 from moonpad.values.secret import Secret
 from moonpad.values.supervision import Policy
+
+# https://docs.pytorch.org/docs/stable/distributed.html, NCCL's user guide, and for Ascend the multi-node page of
+# https://docs.vllm.ai/projects/ascend
+INTERFACE_ENV: Final[Mapping[Platform, tuple[str, ...]]] = {
+    Platform.CPU: ("GLOO_SOCKET_IFNAME",),
+    Platform.CUDA: ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"),
+    Platform.ROCM: ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"),
+    Platform.ASCEND: ("GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME", "HCCL_SOCKET_IFNAME"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,8 @@ class Prepared:
     key: Secret | None
     key_file: str | None
     digest: str
+    interfaces: Mapping[str, str] = field(default_factory=dict)
+    """By node: the network interface with its address, where there are several and it was asked for."""
     findings: tuple[Finding, ...] = ()
     """What is odd about the checkpoint, and does not stop a start."""
 
@@ -104,16 +116,26 @@ class Prepared:
         secrets = {"api_key": self.key} if self.key else {}
         if isinstance(self.installed, InstalledEngine):
             bindings = Bindings(hosts=hosts, ports=self.ports, ranks=ranks, secrets=secrets)
-            return tuple(
-                bind_process(process, replace(bindings, paths={**self.paths_of(process), "run": str(run_dir)}))
+            bound = (
+                (
+                    process,
+                    bind_process(process, replace(bindings, paths={**self.paths_of(process), "run": str(run_dir)})),
+                )
                 for process in self.deployment.processes
             )
+            return tuple(replace(one, env={**self._interface_env(process), **one.env}) for process, one in bound)
         checkpoint = checkpoint_mount(self.checkpoint.folder)
         bindings = Bindings(hosts=hosts, ports=self.ports, secrets=secrets)
         return tuple(
             docker_run(process, bindings, client=self.installed.client, run_id=run_dir.name, checkpoint=checkpoint)
             for process in self.deployment.processes
         )
+
+    def _interface_env(self, process: Process) -> Mapping[str, str]:
+        """What tells the engine's collectives which network to use. By themselves some take what the host's name stands
+        for, and on many machines that is the loopback."""
+        name = self.interfaces.get(process.node)
+        return {} if name is None else dict.fromkeys(INTERFACE_ENV[self.plan.platform], name)
 
     def paths_of(self, process: Process) -> Mapping[str, str]:
         """The folders of checkpoint and engine on the process's machine."""

@@ -15,7 +15,8 @@ CLOCK_LIMIT_S: Final = 2.0
 @dataclass(frozen=True, slots=True)
 class HostFacts:
     """Of one machine; None where the thing is not there. `clock_off_s`: how far its clock is ahead of the first one's,
-    at least; `trouble`: why it cannot reach the first one's rendezvous port, "" where it can."""
+    at least; `interface`: the network interface with the address of the spec; `trouble`: why it cannot reach the
+    first one's rendezvous port, "" where it can."""
 
     node: str
     host: str
@@ -24,6 +25,7 @@ class HostFacts:
     checkpoint: str | None
     clock_off_s: float
     has_address: bool
+    interface: str | None
     trouble: str
 
 

@@ -11,7 +11,7 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.host import HostFacts, compare
 
 ADDRESSES = {"node-0": "10.0.0.1", "node-1": "10.0.0.2"}
-FIRST = HostFacts("node-0", "alpha", {"vllm": "0.32.0", "torch": "2.13.0"}, "nvidia 580.1", "d1", 0.0, True, "")
+FIRST = HostFacts("node-0", "alpha", {"vllm": "0.32.0", "torch": "2.13.0"}, "nvidia 580.1", "d1", 0.0, True, "eth0", "")
 SECOND = replace(FIRST, node="node-1", host="beta")
 
 
