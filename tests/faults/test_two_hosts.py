@@ -259,12 +259,12 @@ def test_another_checkpoint(two_hosts: TwoHosts) -> None:
     run("cp", "-r", str(embedded_checkpoint("kimi-k2-tiny")), str(other))
     config = other / "config.json"
     config.write_text(config.read_text().replace("32768", "16384"))
-    two_hosts.spec.write_text(two_hosts.spec.read_text() + f'checkpoint = "{other}"\n')
+    two_hosts.spec.write_text(two_hosts.spec.read_text() + f'checkpoint_folder = "{other}"\n')
     assert "another checkpoint than on" in refused(two_hosts)
 
 
 def test_no_engine_there(two_hosts: TwoHosts) -> None:
-    text = two_hosts.spec.read_text().replace(f'engine = "{two_hosts.engine}"', 'engine = "/nowhere"')
+    text = two_hosts.spec.read_text().replace(f'engine_folder = "{two_hosts.engine}"', 'engine_folder = "/nowhere"')
     two_hosts.spec.write_text(text)
     assert "there is no engine" in refused(two_hosts)
 

@@ -145,7 +145,7 @@ class Prepared:
         if process.node not in self.far:
             return here
         host = self.spec.hosts[process.rank]
-        there = {"checkpoint": host.checkpoint, "engine": host.engine}
+        there = {"checkpoint": host.checkpoint_folder, "engine": host.engine_folder}
         return {**here, **{name: folder for name, folder in there.items() if folder is not None}}
 
 

@@ -151,9 +151,9 @@ class HostTable(Table):
     port: Annotated[int | None, Field(ge=1, le=65535, description="a whole number from 1 to 65535")] = None
     jump: Text | None = None
     """A host to go through, as `ssh -J` takes it."""
-    engine: Text | None = None
+    engine_folder: Text | None = None
     """The folder of the engine's environment there, above its bin/; not said, where it is here."""
-    checkpoint: Text | None = None
+    checkpoint_folder: Text | None = None
     """The folder of the checkpoint there; not said, where it is here."""
 
     @field_validator("address", "ssh", "jump")
