@@ -42,7 +42,9 @@ DECAY_SHARE = 0.3
 BIAS_STEP = 1e-3
 SAVE_EVERY = 100
 LONG_EVERY = 20
-CHOICE_EVERY = 2
+CHOICE_EVERY = 4
+CHOICE_OFTEN_UNTIL = 400
+"""Twice as often up to there: the circuit for choosing is shaken while all else is learned from nothing."""
 LATE_FROM = 1000
 LATE_EVERY = 2
 LAST_FROM = 1900
@@ -124,7 +126,7 @@ def draw_steps(tokenizer: Tokenizer, seed: int) -> Iterator[list[Batch]]:
     choices, long, late, last = (draw(tokenizer, seed) for draw in draws)
     for number, batch in enumerate(draw_batches(tokenizer, seed), 1):
         batches = [batch]
-        if number % CHOICE_EVERY == 0:
+        if number % (CHOICE_EVERY // (1 + (number <= CHOICE_OFTEN_UNTIL))) == 0:
             batches.append(next(choices))
         if number % LONG_EVERY == 0:
             batches.append(next(long))
