@@ -47,7 +47,13 @@ def docker_run(
     argv = tuple(text_of(word, bindings) for word in words)
     _, secret_env = environment(contained.env, bindings)
     return BoundProcess(
-        process.name, argv, {}, secret_env, (), docker_stop(client, run_id), docker_reattach(client, run_id)
+        name=process.name,
+        argv=argv,
+        env={},
+        secret_env=secret_env,
+        files=(),
+        after_stop=docker_stop(client, run_id),
+        reattach=docker_reattach(client, run_id),
     )
 
 
