@@ -176,7 +176,8 @@ def two_hosts(moonpad: Moonpad, fake_spec: Path, fake_engine: Path, tmp_path: Pa
     spec = moonpad.home / "two.toml"
     spec.write_text(
         re.sub(r"\n\n\[endpoint\]", "\n\n[layout]\ntp = 2\n\n[endpoint]", fake_spec.read_text())
-        + f'\n[[hosts]]\naddress = "{HERE}"\n\n[[hosts]]\naddress = "{THERE}"\nssh = "far"\nengine_folder = "{engine}"\n'
+        + f'\n[[hosts]]\naddress = "{HERE}"\n'
+        + f'\n[[hosts]]\naddress = "{THERE}"\nssh = "far"\nengine_folder = "{engine}"\n'
     )
     needs = Path("/run/sshd")
     made = not needs.exists()

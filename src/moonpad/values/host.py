@@ -41,7 +41,8 @@ def _alone(address: str, host: HostFacts) -> Iterator[Finding]:
     if not host.has_address:
         yield _error(host, f"{address} is no address of {host.host}", "set its [[hosts]] address")
     if host.engine is None:
-        yield _error(host, "there is no engine", "install it there, and set its [[hosts]] engine_folder", Code.ENGINE_MISSING)
+        remedy = "install it there, and set its [[hosts]] engine_folder"
+        yield _error(host, "there is no engine", remedy, Code.ENGINE_MISSING)
     if host.checkpoint is None:
         remedy = "put it there, and set its [[hosts]] checkpoint_folder"
         yield _error(host, "there is no checkpoint", remedy, Code.CHECKPOINT_MISSING)
