@@ -47,7 +47,7 @@ CHOICE_OFTEN_UNTIL = 400
 """Twice as often up to there: the circuit for choosing is shaken while all else is learned from nothing."""
 LATE_FROM = 1000
 LATE_EVERY = 2
-LAST_FROM = 1900
+LAST_FROM = 1500
 LAST_EVERY = 30
 
 
