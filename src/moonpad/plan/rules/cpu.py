@@ -61,6 +61,11 @@ def cpu_kv_fp8(asked: Asked) -> Iterator[Finding]:
         )
 
 
+def cpu_ray(asked: Asked) -> Iterator[Finding]:
+    if asked.engine == "vllm-cpu" and asked.settings.executor == "ray":
+        yield unsupported("executor", f"{asked.engine} refuses the Ray executor", "leave executor out")
+
+
 def cpu_formats(case: Case) -> Iterator[Finding]:
     if case.engine != "vllm-cpu" or case.scheme not in ("fp8", "int4", "w4a16"):
         return
@@ -85,5 +90,6 @@ ON_PROCESSORS: Final[tuple[Callable[[Asked], Iterator[Finding]], ...]] = (
     cpu_dp,
     cpu_pp_eager,
     cpu_kv_fp8,
+    cpu_ray,
 )
 """Those that need no checkpoint: a spec is judged by them before anything is read."""

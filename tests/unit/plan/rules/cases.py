@@ -413,6 +413,20 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
         ),
         Trial(Layout(), "bf16", cluster(CPU), "vllm-cpu", settings=Settings(kv_cache_dtype="auto"), architecture=TINY),
     ),
+    "cpu-ray": (
+        Trial(
+            Layout(tp=2),
+            "bf16",
+            cluster(CPU),
+            "vllm-cpu",
+            settings=Settings(executor="ray"),
+            architecture=TINY,
+            says=("Ray",),
+            where="executor",
+            code=FORMAT,
+        ),
+        Trial(Layout(tp=2), "bf16", cluster(CPU), "vllm-cpu", architecture=TINY),
+    ),
     "kv-dtype-name": (
         Trial(
             engine="sglang",
