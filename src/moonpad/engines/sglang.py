@@ -46,6 +46,7 @@ SETTINGS: Final = frozenset(name for _, name in SETTING_FLAGS) | {
     "prefix_caching",
     "redundant_experts",
     "text_only",
+    "draft_tokens",
 }
 
 # vLLM's short name of a format, where SGLang wants the whole one.
@@ -232,7 +233,7 @@ def _layout_argv(plan: Plan, program: str) -> Iterator[str]:
         yield from ("--dcp-size", str(layout.dcp))
 
 
-def _setting_argv(plan: Plan, program: str) -> Iterator[str]:
+def _setting_argv(plan: Plan, program: str) -> Iterator[Arg]:
     settings = plan.settings
     for flag, name in SETTING_FLAGS:
         if (value := getattr(settings, name)) is not None:
@@ -241,6 +242,11 @@ def _setting_argv(plan: Plan, program: str) -> Iterator[str]:
         yield "--disable-radix-cache"
     if settings.text_only:
         yield TEXT_ONLY
+    if settings.draft_tokens:
+        # One branch, as deep as the draft proposes; the target checks those and gives one more.
+        yield from ("--speculative-algorithm", "EAGLE3", "--speculative-draft-model-path", PathRef("draft"))
+        yield from ("--speculative-num-steps", str(settings.draft_tokens), "--speculative-eagle-topk", "1")
+        yield from ("--speculative-num-draft-tokens", str(settings.draft_tokens + 1))
     if settings.redundant_experts:
         yield from ("--ep-num-redundant-experts", str(settings.redundant_experts))
     if settings.enforce_eager:

@@ -198,8 +198,18 @@ def _settings(words: Words) -> Settings:
         block_size=words.whole("--page-size"),
         redundant_experts=words.whole("--ep-num-redundant-experts", least=0) or 0,
         text_only=bool(words.switch(TEXT_ONLY)),
+        draft_tokens=_draft_tokens(words),
         gpu_experts=words.whole("--kt-num-gpu-experts", least=0),
     )
+
+
+def _draft_tokens(words: Words) -> int:
+    """Of a chain; a tree of proposals has no number of this kind."""
+    steps, checked = words.whole("--speculative-num-steps"), words.whole("--speculative-num-draft-tokens")
+    words.text("--speculative-draft-model-path")
+    branches = words.whole("--speculative-eagle-topk")
+    chain = words.text("--speculative-algorithm") == "EAGLE3" and branches == 1 and steps and checked == steps + 1
+    return steps if chain and steps else 0
 
 
 def _chunk(words: Words) -> int | None:

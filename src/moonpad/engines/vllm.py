@@ -18,7 +18,7 @@ from moonpad.engines.recipe import Recipe
 from moonpad.engines.recorded import has_option, recorded, refuse_unknown_flags
 from moonpad.engines.vllm_log import LOG as LOG
 from moonpad.engines.vllm_log import METRICS
-from moonpad.engines.vllm_read import LAYOUT_FLAGS, SETTING_FLAGS, TEXT_ONLY
+from moonpad.engines.vllm_read import DRAFT, LAYOUT_FLAGS, SETTING_FLAGS, TEXT_ONLY
 from moonpad.values.deployment import (
     AliveProbe,
     Deployment,
@@ -62,6 +62,7 @@ SETTINGS: Final = frozenset(field for _, field in SETTING_FLAGS) | {
     "attention_backend",
     "redundant_experts",
     "text_only",
+    "draft_tokens",
 }
 
 CPU_RECIPE: Final = Recipe(
@@ -183,7 +184,7 @@ class Vllm:
             yield from (DRAIN, str(math.ceil(drain_s)))  # it takes whole seconds
         yield from plan.extra_args
 
-    def _switches(self, plan: Plan) -> Iterator[str]:
+    def _switches(self, plan: Plan) -> Iterator[Arg]:
         settings = plan.settings
         if settings.prefix_caching is not None:
             yield "--enable-prefix-caching" if settings.prefix_caching else "--no-enable-prefix-caching"
@@ -191,6 +192,9 @@ class Vllm:
             yield from ("--attention-backend", settings.attention_backend)
         if settings.text_only:
             yield TEXT_ONLY
+        if settings.draft_tokens:
+            yield from (f"{DRAFT}.method", "eagle3", f"{DRAFT}.model", PathRef("draft"))
+            yield from (f"{DRAFT}.num_speculative_tokens", str(settings.draft_tokens))
         if settings.redundant_experts:
             config = "--eplb-config"
             flag = f"{config}.num_redundant_experts" if self._knows(plan, config) else "--num-redundant-experts"

@@ -25,6 +25,7 @@ LAYOUT_FLAGS: Final = (
     ("--decode-context-parallel-size", "dcp"),
 )
 TEXT_ONLY: Final = "--language-model-only"
+DRAFT: Final = "--speculative-config"
 SETTING_FLAGS: Final = (
     ("--max-model-len", "max_model_len"),
     ("--max-num-seqs", "max_num_seqs"),
@@ -173,6 +174,7 @@ def _settings(words: Words, env: Mapping[str, str]) -> Settings:
         redundant_experts=_redundant(words),
         executor=words.text("--distributed-executor-backend"),
         text_only=bool(words.switch(TEXT_ONLY)),
+        draft_tokens=_draft_tokens(words),
     )
 
 
@@ -194,6 +196,14 @@ def _attention_backend(words: Words, env: Mapping[str, str]) -> str | None:
     inner = words.mapping("--attention-config").get("backend")
     said = words.text("--attention-backend") or (inner if isinstance(inner, str) else None)
     return said or env.get("VLLM_ATTENTION_BACKEND") or None
+
+
+def _draft_tokens(words: Words) -> int:
+    inner = words.mapping(DRAFT)
+    count = inner.get("num_speculative_tokens")
+    if inner.get("method") != "eagle3" or not isinstance(count, int) or isinstance(count, bool):
+        return 0
+    return count if 0 < count < 2**31 else 0
 
 
 def _redundant(words: Words) -> int:

@@ -20,6 +20,10 @@ CPU_MAX_MODEL_LEN: Final = 4096
 CPU_MAX_NUM_SEQS: Final = 64
 CPU_KV_CACHE_GIB: Final = 1
 
+# What the cards of the published drafts and vLLM's recipes for Kimi say, e.g. https://huggingface.co/AQ-MedAI/Kimi-K25-eagle3
+# and https://github.com/vllm-project/recipes/pull/347.
+DRAFT_TOKENS: Final = 3
+
 
 def make_plan(spec: Spec, weights_bytes: int, scheme: str = "bf16") -> Plan:
     """What to run. What the spec says wins over every default. `scheme` is that of the checkpoint's `Quantization`.
@@ -158,5 +162,6 @@ def _settings(asked: SettingsTable, layout: Layout, platform: Platform) -> Setti
         redundant_experts=asked.redundant_experts,
         executor=asked.executor,
         text_only=asked.text_only,
+        draft_tokens=(asked.draft_tokens or DRAFT_TOKENS) if asked.draft else 0,
         gpu_experts=asked.gpu_experts,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from moonpad.plan.candidate import Candidate, Tried, best_of, chosen_context, confidence_of, try_all
 from moonpad.plan.host import KTRANSFORMERS
@@ -61,6 +62,7 @@ def judge(candidate: Candidate, layout: Layout) -> Found | Refused:
     confidence = confidence_of(candidate, layout, memory, context)
     own = (
         *_own_findings(candidate, layout, memory, confidence, context),
+        *((DRAFT_APART,) if settings.draft_tokens else ()),
         *missing_parsers(engine, candidate.engine.program, candidate.version),
     )
     choice = Choice(plan_of(candidate, layout, settings), memory, confidence, findings=(*own, *findings))
@@ -112,6 +114,15 @@ def _own_findings(
             "how many physical cores each machine has is not known, and the experts run on them",
             "add --kt-cpuinfer with that number, and --kt-threadpool-count with the number of NUMA nodes",
         )
+
+
+DRAFT_APART: Final = Finding(
+    Severity.NOTE,
+    Code.TIGHT,
+    "draft",
+    "the draft model's weights and its own KV cache are not counted: what is left for the KV cache is less by them",
+    "start it and read the engine's own figure",
+)
 
 
 def _left(memory: Memory) -> str:

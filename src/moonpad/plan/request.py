@@ -62,6 +62,8 @@ SETTING_KEYS: Final[Mapping[str, str]] = {
     "ep_num_redundant_experts": "redundant_experts",
     "text_only": "text_only",
     "language_model_only": "text_only",
+    "draft_tokens": "draft_tokens",
+    "num_speculative_tokens": "draft_tokens",
     "gpu_experts": "gpu_experts",
     "kt_num_gpu_experts": "gpu_experts",
 }
@@ -69,7 +71,7 @@ _INVERTED: Final = frozenset({"disable_radix_cache"})
 _FRACTIONS: Final = frozenset({"gpu_memory_utilization", "kv_free_fraction"})
 _SWITCHES: Final = frozenset({"enforce_eager", "prefix_caching", "text_only"})
 _TEXTS: Final = frozenset({"kv_cache_dtype", "attention_backend"})
-_ZERO_TOO: Final = frozenset({"redundant_experts", "gpu_experts"})
+_ZERO_TOO: Final = frozenset({"redundant_experts", "draft_tokens", "gpu_experts"})
 
 _TOKENS: Final = re.compile(r"([0-9][0-9_,]{0,15})([km]?)", re.ASCII | re.IGNORECASE)
 _TIMES: Final = {"": 1, "k": 1 << 10, "m": 1 << 20}

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from moonpad import __version__
 from moonpad.render.base import Rendered
-from moonpad.render.containers import Contained, checkpoint_mount, contain, grants
+from moonpad.render.containers import Contained, contain, grants, model_mounts
 from moonpad.render.images import image_note
 from moonpad.render.probe import one_token
 from moonpad.render.variables import fallback_of, variable_of
@@ -62,7 +62,7 @@ class _Service:
 
     def document(self) -> dict[str, Any]:
         process, contained, given = self.process, self.contained, grants(self.process.needs)
-        mounts = (checkpoint_mount(), *process.mounts, *(Mount(folder, folder) for folder in given.folders))
+        mounts = (*model_mounts(process), *process.mounts, *(Mount(folder, folder) for folder in given.folders))
         service: dict[str, Any] = {"image": contained.image}
         if contained.entrypoint:
             service["entrypoint"] = [self.text(arg) for arg in contained.entrypoint]

@@ -19,15 +19,24 @@ from moonpad.values.refs import Arg, PathRef, joined, parts
 CHECKPOINT: Final = "/checkpoint"
 """Where the checkpoint stands inside."""
 
+DRAFT: Final = "/draft"
+"""And the draft model, where there is one."""
+
 RUN: Final = "/tmp/moonpad"  # noqa: S108 - inside, where nobody else is, and every image lets every user write there
 """Where the process's own files stand inside."""
 
-INSIDE: Final[Mapping[str, str]] = {"checkpoint": CHECKPOINT, "run": RUN}
+INSIDE: Final[Mapping[str, str]] = {"checkpoint": CHECKPOINT, "draft": DRAFT, "run": RUN}
 
 
-def checkpoint_mount() -> Mount:
-    """The folder that the reader of a rendered file names."""
-    return Mount(PathRef("checkpoint"), CHECKPOINT)
+def has_draft(process: Process) -> bool:
+    """Whether its words name a draft model."""
+    return any(part == PathRef("draft") for arg in process.argv for part in parts(arg))
+
+
+def model_mounts(process: Process) -> tuple[Mount, ...]:
+    """The folders that the reader of a rendered file names: the checkpoint's, and the draft's where there is one."""
+    draft = (Mount(PathRef("draft"), DRAFT),) if has_draft(process) else ()
+    return (Mount(PathRef("checkpoint"), CHECKPOINT), *draft)
 
 
 @dataclass(frozen=True, slots=True)

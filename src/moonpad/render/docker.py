@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from moonpad.render.base import Rendered
-from moonpad.render.containers import checkpoint_mount, contain
+from moonpad.render.containers import contain, model_mounts
 from moonpad.render.docker_run import docker_words
 from moonpad.render.images import image_note
 from moonpad.render.shell import Script, scripts
@@ -29,7 +29,7 @@ def _script(deployment: Deployment, process: Process) -> Script:
     words = docker_words(
         process,
         contained,
-        (checkpoint_mount(),),
+        model_mounts(process),
         client="docker",
         name=f"moonpad-{gang}-{process.name}",
         label=f"moonpad.name={gang}",

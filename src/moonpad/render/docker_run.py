@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from moonpad.render.containers import INSIDE, Contained, Grants, contain, grants
+from moonpad.render.containers import INSIDE, Contained, Grants, contain, grants, model_mounts
 from moonpad.values.binding import Bindings, BoundProcess, environment, text_of
 from moonpad.values.deployment import Image, Mount, Process
-from moonpad.values.refs import Arg, PortRef, holds_secret, joined, parts
+from moonpad.values.refs import Arg, PathRef, PortRef, holds_secret, joined, parts
 
 STOP_GRACE_S: Final = 2
 """For an engine whose client was killed; one with a client was asked through it before, with the run's whole grace."""
@@ -42,8 +42,9 @@ def docker_run(
         ValueError: the process runs in no image.
     """
     mount, folder = checkpoint
+    mounts = (mount, *(one for one in model_mounts(process) if one.source != PathRef("checkpoint")))
     contained = contain(process, {**INSIDE, "checkpoint": folder})
-    words = docker_words(process, contained, (mount,), client=client, name=container_name(run_id), label=label(run_id))
+    words = docker_words(process, contained, mounts, client=client, name=container_name(run_id), label=label(run_id))
     argv = tuple(text_of(word, bindings) for word in words)
     _, secret_env = environment(contained.env, bindings)
     return BoundProcess(

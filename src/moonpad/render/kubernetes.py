@@ -13,7 +13,7 @@ from typing import Final
 
 from moonpad import __version__
 from moonpad.render.base import Rendered
-from moonpad.render.containers import contain
+from moonpad.render.containers import contain, has_draft
 from moonpad.render.images import image_note
 from moonpad.render.pods import Object, Pods, secrets_of
 from moonpad.render.yaml_text import yaml_text
@@ -26,9 +26,12 @@ LONGEST_NAME: Final = 50
 """Names of pods and services add to it, and a label has 63 characters."""
 
 
-def render_kubernetes(deployment: Deployment, *, claim: str = "", rdma: str = "") -> Mapping[str, Rendered]:
-    """`claim` is the PersistentVolumeClaim that holds the checkpoint, `NAME-checkpoint` where none is said; `rdma` the
-    resource that the cluster's RDMA device plugin offers, like `rdma/hca`.
+def render_kubernetes(
+    deployment: Deployment, *, claim: str = "", draft_claim: str = "", rdma: str = ""
+) -> Mapping[str, Rendered]:
+    """`claim` is the PersistentVolumeClaim that holds the checkpoint, `NAME-checkpoint` where none is said, and
+    `draft_claim` that of the draft model, `NAME-draft`; `rdma` is the resource that the cluster's RDMA device plugin
+    offers, like `rdma/hca`.
 
     Raises:
         UsageError: the deployment has a shape that Kubernetes is not given yet, or too long a name.
@@ -41,7 +44,7 @@ def render_kubernetes(deployment: Deployment, *, claim: str = "", rdma: str = ""
         raise UsageError(
             f"the name {gang.name} has {len(gang.name)} characters, Kubernetes leaves room for {LONGEST_NAME}"
         )
-    pods = Pods(deployment, gang.name, claim or f"{gang.name}-checkpoint", rdma)
+    pods = Pods(deployment, gang.name, claim or f"{gang.name}-checkpoint", draft_claim or f"{gang.name}-draft", rdma)
     several = len(gang.processes) > 1
     objects = [_group(pods, gang.processes) if several else _single(pods, gang.processes[0])]
     objects += [_service(pods), _policy(pods)]
@@ -55,6 +58,7 @@ def _notes(pods: Pods, processes: tuple[Process, ...]) -> tuple[str, ...]:
         f"Written by moonpad {__version__}.",
         f"  kubectl apply -f {FILE}",
         f"The claim {pods.claim} holds the checkpoint, and is yours to make.",
+        *((f"So does {pods.draft_claim}, for the draft model.",) if has_draft(processes[0]) else ()),
         *((f"  kubectl create secret generic {pods.name}-api-key --from-file=api_key=FILE",) if keyed else ()),
         *(image_note(runtime.reference) if isinstance(runtime, Image) else ()),
     )

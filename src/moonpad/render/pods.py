@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, assert_never
 
-from moonpad.render.containers import CHECKPOINT, Contained, contain, grants
+from moonpad.render.containers import CHECKPOINT, DRAFT, Contained, contain, grants, has_draft
 from moonpad.render.probe import one_token
 from moonpad.values.deployment import AliveProbe, Deployment, HttpProbe, Process
 from moonpad.values.platform import Platform
@@ -38,11 +38,13 @@ INDEX: Final = "LWS_WORKER_INDEX"
 
 @dataclass(frozen=True, slots=True)
 class Pods:
-    """The pods of a deployment. `claim` holds the checkpoint; `rdma` is the resource of the cluster's RDMA plugin."""
+    """The pods of a deployment. `claim` holds the checkpoint, `draft_claim` the draft model where there is one; `rdma`
+    is the resource of the cluster's RDMA plugin."""
 
     deployment: Deployment
     name: str
     claim: str
+    draft_claim: str = ""
     rdma: str = ""
 
     def template(self, process: Process, labels: Mapping[str, str]) -> Object:
@@ -57,9 +59,12 @@ class Pods:
             container["ports"] = [{"name": port.name, "containerPort": port.preferred} for port in process.ports]
         container |= self._resources(process) | self._probes(process)
         container["securityContext"] = _security(process)
-        container["volumeMounts"] = [{"name": "checkpoint", "mountPath": CHECKPOINT, "readOnly": True}]
+        models = [("checkpoint", CHECKPOINT, self.claim)]
+        if has_draft(process):
+            models.append(("draft", DRAFT, self.draft_claim))
+        container["volumeMounts"] = [{"name": name, "mountPath": path, "readOnly": True} for name, path, _ in models]
         volumes: list[Object] = [
-            {"name": "checkpoint", "persistentVolumeClaim": {"claimName": self.claim, "readOnly": True}}
+            {"name": name, "persistentVolumeClaim": {"claimName": claim, "readOnly": True}} for name, _, claim in models
         ]
         if process.needs.shm_bytes:
             container["volumeMounts"].append({"name": "shm", "mountPath": "/dev/shm"})  # noqa: S108 - the pod's own

@@ -45,7 +45,12 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
         # Pods have addresses of their own, also where containers would share the network of their hosts.
         deployment = _of_ranks(engine.processes(plan, replace(image, own_network=True)), target)
         table = spec.kubernetes
-        files = render_kubernetes(deployment, claim=table.checkpoint_claim or "", rdma=table.rdma_resource or "")
+        files = render_kubernetes(
+            deployment,
+            claim=table.checkpoint_claim or "",
+            draft_claim=table.draft_claim or "",
+            rdma=table.rdma_resource or "",
+        )
         return Files(files, "kubectl apply -f {}")
     deployment = _of_ranks(engine.processes(plan, image), target)
     if target == "compose":

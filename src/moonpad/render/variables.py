@@ -11,6 +11,7 @@ from moonpad.values.refs import HostRef, PathRef, PortRef, RankRef, Ref, SecretR
 
 _PATHS: Final[Mapping[str, str]] = {
     "checkpoint": ":?the folder of the checkpoint",
+    "draft": ":?the folder of the draft model",
     "engine": ":?the folder of the environment that holds the engine, above its bin/",
     "cache": ":?a folder for caches",
     "run": ":-$PWD",

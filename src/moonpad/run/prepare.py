@@ -99,6 +99,12 @@ class Prepared:
         return Policy(**{**said, "start_timeout_s": self.plan.start_budget_s})
 
     @property
+    def draft(self) -> Path | None:
+        """The folder of the draft model, if there is one."""
+        name = self.spec.settings.draft
+        return self.loaded.resolve(name) if name else None
+
+    @property
     def far(self) -> Mapping[str, SshHost]:
         """The other hosts, by their nodes."""
         found = {}
@@ -125,7 +131,8 @@ class Prepared:
             )
             return tuple(replace(one, env={**self._interface_env(process), **one.env}) for process, one in bound)
         checkpoint = checkpoint_mount(self.checkpoint.folder)
-        bindings = Bindings(hosts=hosts, ports=self.ports, secrets=secrets)
+        draft = {"draft": str(self.draft)} if self.draft else {}
+        bindings = Bindings(hosts=hosts, ports=self.ports, paths=draft, secrets=secrets)
         return tuple(
             docker_run(process, bindings, client=self.installed.client, run_id=run_dir.name, checkpoint=checkpoint)
             for process in self.deployment.processes
@@ -139,13 +146,13 @@ class Prepared:
 
     def paths_of(self, process: Process) -> Mapping[str, str]:
         """The folders of checkpoint and engine on the process's machine."""
-        here = {"checkpoint": str(self.checkpoint.folder)}
+        here = {"checkpoint": str(self.checkpoint.folder)} | ({"draft": str(self.draft)} if self.draft else {})
         if isinstance(self.installed, InstalledEngine):
             here["engine"] = str(self.installed.path)
         if process.node not in self.far:
             return here
         host = self.spec.hosts[process.rank]
-        there = {"checkpoint": host.checkpoint_folder, "engine": host.engine_folder}
+        there = {"checkpoint": host.checkpoint_folder, "draft": host.draft_folder, "engine": host.engine_folder}
         return {**here, **{name: folder for name, folder in there.items() if folder is not None}}
 
 
@@ -185,6 +192,7 @@ def prepare(loaded: LoadedSpec) -> Prepared:
         PortRef(process.name, port.name): port.preferred for process in deployment.processes for port in process.ports
     }
     rendered = render_shell(deployment) if isinstance(installed, InstalledEngine) else {}
+    _require_draft(loaded)
     prepared = Prepared(
         loaded,
         engine,
@@ -213,6 +221,15 @@ def _refuse_name(loaded: LoadedSpec, checkpoint: CheckpointFiles) -> None:
     )
 
 
+def _require_draft(loaded: LoadedSpec) -> None:
+    name = loaded.spec.settings.draft
+    if name and not (loaded.resolve(name) / "config.json").is_file():
+        raise CheckpointError(
+            f"the draft {name} is not here: there is no {loaded.resolve(name) / 'config.json'}",
+            remedy="download it, and give its folder as [settings] draft",
+        )
+
+
 def find_engine(loaded: LoadedSpec) -> InstalledEngine | ContainerEngine:
     """The engine of the spec: the user's own, used as it is, or the one that `moonpad engine install` made."""
     spec = loaded.spec
@@ -234,7 +251,7 @@ def _digest(prepared: Prepared) -> str:
         words = [word for process in prepared.bound(Path("run")) for word in process.argv]
     else:
         words = [one.text for one in prepared.rendered.values()]
-        words += [str(prepared.checkpoint.folder), str(prepared.installed.path)]
+        words += [str(prepared.checkpoint.folder), str(prepared.draft), str(prepared.installed.path)]
         words += [host.model_dump_json() for host in prepared.spec.hosts]
     return hashlib.sha256("\n".join(words).encode()).hexdigest()
 

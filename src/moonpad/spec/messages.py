@@ -14,7 +14,13 @@ from moonpad.spec.texts import SHOWN_CHARS, shorten
 
 def problem(error: ErrorDetails) -> str:
     """One sentence on one error of validation."""
-    path = error["loc"]
+    match error["loc"]:
+        case (str() as table, int() as index, *rest) if table in TABLES:  # one of [[hosts]]
+            return f"number {index + 1} of [[{table}]]: {_problem((table, *rest), error)}"
+    return _problem(error["loc"], error)
+
+
+def _problem(path: tuple[int | str, ...], error: ErrorDetails) -> str:
     kind = error["type"]
     if kind == "extra_forbidden":
         return _unknown(path, error["input"])
@@ -66,7 +72,7 @@ def _wanted(path: tuple[int | str, ...]) -> str:
     if len(path) > 2:
         return "a text"
     if name in TABLES and name != "engine":
-        return "a table"
+        return fields_of(TABLES[""])[str(name)].description or "a table"
     model = TABLES.get(str(table))
     field = fields_of(model).get(str(name)) if model else None
     return (field.description if field else None) or "another kind of value"

@@ -155,6 +155,7 @@ class HostTable(Table):
     """The folder of the engine's environment there, above its bin/; not said, where it is here."""
     checkpoint_folder: Text | None = None
     """The folder of the checkpoint there; not said, where it is here."""
+    draft_folder: Text | None = None
 
     @field_validator("address", "ssh", "jump")
     @classmethod
@@ -169,9 +170,11 @@ class KubernetesTable(Table):
 
     checkpoint_claim: Annotated[str | None, Field(description="the name of a PersistentVolumeClaim")] = None
     """It holds the checkpoint; not said, the spec's name with `-checkpoint`."""
+    draft_claim: Annotated[str | None, Field(description="the name of a PersistentVolumeClaim")] = None
+    """It holds the draft model; not said, the spec's name with `-draft`."""
     rdma_resource: Annotated[str | None, Field(description='a resource of a device plugin, like "rdma/hca"')] = None
 
-    @field_validator("checkpoint_claim")
+    @field_validator("checkpoint_claim", "draft_claim")
     @classmethod
     def _claim(cls, name: str | None) -> str | None:
         if name is not None and not NAME.match(name):
@@ -226,11 +229,21 @@ class SettingsTable(Table):
     """`ray`: vLLM's ranks on several machines are started by Ray instead of its own multi-node."""
     text_only: Switch = False
     """Leave out the vision tower of a model that has one."""
+    draft: Text | None = None
+    """The folder of an EAGLE-3 draft for speculative decoding, relative to the file."""
+    draft_tokens: CountOrDefault = None
+    """How many tokens it proposes at a time; not said, 3."""
     gpu_experts: ZeroOrMoreOrDefault = None
     """KTransformers: experts of each layer on the devices; the others lie in host RAM."""
     extra_args: Annotated[
         tuple[str, ...], Field(strict=False, description='a list of texts, like ["--flag", "value"]')
     ] = ()
+
+    @model_validator(mode="after")
+    def _a_draft_proposes(self) -> SettingsTable:
+        if self.draft_tokens is not None and self.draft is None:
+            raise ValueError("has draft_tokens, and no draft that proposes them")
+        return self
 
     @field_validator("executor")
     @classmethod

@@ -51,6 +51,8 @@ class Settings:
     """Who starts the ranks on other nodes: `ray`. None: the engine itself."""
     text_only: bool = False
     """Leave out the vision tower of a model that has one."""
+    draft_tokens: int = 0
+    """How many tokens an EAGLE-3 draft, a small model of its own in the path `draft`, proposes at a time. 0: none."""
     gpu_experts: int | None = None
     """KTransformers: how many experts of each layer lie on the devices; the others are in host RAM."""
 

@@ -35,7 +35,7 @@ class RankRef:
 
 @dataclass(frozen=True, slots=True)
 class PathRef:
-    """A place that the machine decides: `checkpoint`, `engine` (its executables), `cache`, `run`."""
+    """A place that the machine decides: `checkpoint`, `draft`, `engine` (its executables), `cache`, `run`."""
 
     name: str
 

@@ -294,3 +294,11 @@ def test_all_lists_every_legal_layout_and_what_misses() -> None:
     assert all(one.memory is not None for one in all_.refused)
     # Hopper holds 71 GiB of weights on each of eight: without TP nothing that replicates attention fits beside them.
     assert any(one.layout.dp == 8 for one in all_.refused)
+
+
+def test_a_draft_is_not_counted_and_that_is_said() -> None:
+    best = plan(THINKING, "8xH200", "draft_tokens=3", engine="vllm").choices[0]
+    assert best.plan.settings.draft_tokens == 3
+    assert [finding.where for finding in best.findings if "draft" in finding.message] == ["draft"]
+    without = plan(THINKING, "8xH200", engine="vllm").choices[0]
+    assert not [finding for finding in without.findings if "draft" in finding.message]

@@ -53,7 +53,7 @@ def test_everything_said() -> None:
         'kv_cache_dtype = "auto"\nkv_cache_gib = 4\nenforce_eager = false\nextra_args = ["--seed", "-1"]\n'
         'prefix_caching = true\nattention_backend = "FLASHMLA"\nblock_size = 64\nkv_free_fraction = 1.0\n'
         "redundant_experts = 0\ngpu_experts = 0\n"
-        'executor = "ray"\ntext_only = true\n'
+        'executor = "ray"\ntext_only = true\ndraft = "/models/draft"\ndraft_tokens = 5\n'
         '[launch]\nstart_timeout = "2m"\nstop_grace = "500ms"\n'
     )
     assert (spec.name, spec.served_name, spec.engine.python) == ("big", "kimi", "/venv/bin/python")
@@ -75,10 +75,44 @@ def test_everything_said() -> None:
         "redundant_experts": 0,
         "executor": "ray",
         "text_only": True,
+        "draft": "/models/draft",
+        "draft_tokens": 5,
         "gpu_experts": 0,
         "extra_args": ("--seed", "-1"),
     }
     assert (spec.launch.start_timeout_s, spec.launch.stop_grace_s) == (120.0, 0.5)
+
+
+HOSTS = '[[hosts]]\naddress = "10.0.0.1"\n[[hosts]]\naddress = "10.0.0.2"\nssh = "far"\n'
+
+
+def test_several_hosts() -> None:
+    first, second = parse(TOP + HOSTS + 'port = 2222\njump = "gate"\nengine_folder = "/opt/vllm"\n').hosts
+    assert (first.address, first.ssh) == ("10.0.0.1", None)
+    assert (second.ssh, second.port, second.jump, second.engine_folder) == ("far", 2222, "gate", "/opt/vllm")
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "line"),
+    [
+        (HOSTS + "port = 0\n", "number 2 of [[hosts]]: port in [hosts] must be a whole number from 1 to 65535", 8),
+        (HOSTS + 'sshh = "a"\n', 'number 2 of [[hosts]]: unknown key "sshh" in [hosts]; did you mean "ssh"?', 8),
+        ('[[hosts]]\nssh = "a"\n', "number 1 of [[hosts]]: address in [hosts] is missing", 3),
+        (HOSTS.replace('"far"', '"-oProxyCommand=x"'), 'must not start with "-", which would make it an option', 7),
+        (HOSTS.replace('"far"', '"a b"'), 'must be a host, like "root@10.0.0.2"', 7),
+        (HOSTS.replace('ssh = "far"\n', ""), "number 2 needs ssh, the way to it", 3),
+        ('[[hosts]]\naddress = "a"\nssh = "b"\n', "number 1 is this machine, and has no ssh", 3),
+        ("hosts = 3\n", "[hosts] must be a list of tables, [[hosts]]", 3),
+    ],
+)
+def test_wrong_words_on_hosts(text: str, said: str, line: int) -> None:
+    error = refused(TOP + text)
+    assert said in error.message
+    assert error.line == line
+
+
+def test_a_draft_proposes() -> None:
+    assert "has draft_tokens, and no draft" in refused(f"{TOP}[settings]\ndraft_tokens = 3\n").message
 
 
 def test_how_a_run_is_kept_up() -> None:
