@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -154,8 +155,20 @@ def make_keys(folder: Path) -> None:
 
 
 @pytest.fixture
-def two_hosts(moonpad: Moonpad, fake_spec: Path, fake_engine: Path, tmp_path: Path) -> Iterator[TwoHosts]:
+def two_hosts(moonpad: Moonpad, fake_spec: Path, fake_engine: Path) -> Iterator[TwoHosts]:
     """The fake engine over two hosts; skipped where they cannot be made."""
+    engine = moonpad.home / "far-engine"
+    make_environment(engine, fake_engine.parent.parent / "fake_engine")
+    program = engine / "bin" / "vllm"
+    program.write_text(program.read_text().replace("exec", f'[ ! -e "{engine}/env" ] || . "{engine}/env"\nexec', 1))
+    text = re.sub(r"\n\n\[endpoint\]", "\n\n[layout]\ntp = 2\n\n[endpoint]", fake_spec.read_text())
+    with open_hosts(moonpad, text, engine) as hosts:
+        yield hosts
+
+
+@contextmanager
+def open_hosts(moonpad: Moonpad, spec: str, engine: Path) -> Iterator[TwoHosts]:
+    """Two hosts, and the spec `two` over them; skipped where they cannot be made."""
     if reason := why_not():
         pytest.skip(reason)
     tag = f"mp{os.getpid() % 10_000}{time.monotonic_ns() % 1000}"
@@ -163,32 +176,26 @@ def two_hosts(moonpad: Moonpad, fake_spec: Path, fake_engine: Path, tmp_path: Pa
     folder.mkdir()
     keys = folder / "ssh"
     make_keys(keys)
-    engine = folder / "engine"
-    make_environment(engine, fake_engine.parent.parent / "fake_engine")
-    program = engine / "bin" / "vllm"
-    program.write_text(program.read_text().replace("exec", f'[ ! -e "{engine}/env" ] || . "{engine}/env"\nexec', 1))
     (moonpad.home / ".ssh").mkdir(mode=0o700)
-    config = (
+    (moonpad.home / ".ssh" / "config").write_text(
         f"Host far\nHostName {THERE}\nPort {SSH_PORT}\nUser {getpass.getuser()}\nIdentityFile {keys / 'user'}\n"
         f"IdentitiesOnly yes\nUserKnownHostsFile {keys / 'known'}\nStrictHostKeyChecking yes\n"
     )
-    (moonpad.home / ".ssh" / "config").write_text(config)
-    spec = moonpad.home / "two.toml"
-    spec.write_text(
-        re.sub(r"\n\n\[endpoint\]", "\n\n[layout]\ntp = 2\n\n[endpoint]", fake_spec.read_text())
-        + f'\n[[hosts]]\naddress = "{HERE}"\n'
-        + f'\n[[hosts]]\naddress = "{THERE}"\nssh = "far"\nengine_folder = "{engine}"\n'
+    path = moonpad.home / "two.toml"
+    path.write_text(
+        f'{spec}\n[[hosts]]\naddress = "{HERE}"\n'
+        f'\n[[hosts]]\naddress = "{THERE}"\nssh = "far"\nengine_folder = "{engine}"\n'
     )
-    needs = Path("/run/sshd")
-    made = not needs.exists()
-    needs.mkdir(mode=0o755, exist_ok=True)
-    wire(tag)
-    hosts = TwoHosts(moonpad, tag, folder, spec, engine)
     # ssh asks the password database for the home of its user, and not HOME: the configuration is said in the command.
     shim = folder / "bin" / "ssh"
     shim.parent.mkdir()
     shim.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {moonpad.home}/.ssh/config "$@"\n')
     shim.chmod(0o755)
+    needs = Path("/run/sshd")  # an sshd that runs as root wants it, empty
+    made = not needs.exists()
+    needs.mkdir(mode=0o755, exist_ok=True)
+    wire(tag)
+    hosts = TwoHosts(moonpad, tag, folder, path, engine)
     env = {**moonpad.env, "PATH": f"{shim.parent}:{moonpad.env['PATH']}"}
     hosts = replace(hosts, moonpad=InNamespace(moonpad.home, env, hosts.inside("a")))
     try:

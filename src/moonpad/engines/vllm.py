@@ -16,6 +16,8 @@ from moonpad.engines.base import MetricNames, Reading, listen_on, refuse_layout,
 from moonpad.engines.log_grammar import LogGrammar
 from moonpad.engines.recipe import Recipe
 from moonpad.engines.recorded import has_option, recorded, refuse_unknown_flags
+from moonpad.engines.vllm_cpu_dp import PATH as PLUGIN_PATH
+from moonpad.engines.vllm_cpu_dp import needs_plugin, plugin_files
 from moonpad.engines.vllm_log import LOG as LOG
 from moonpad.engines.vllm_log import METRICS
 from moonpad.engines.vllm_read import DRAFT, LAYOUT_FLAGS, SETTING_FLAGS, TEXT_ONLY
@@ -143,6 +145,7 @@ class Vllm:
             runtime=started,
             argv=argv,
             env=dict(self._env(plan, node, head)),
+            files=plugin_files() if needs_plugin(plan) else (),
             ports=(PortSpec(API.name, plan.serving.port, plan.serving.reach), *spread.ports) if head else (),
             needs=Resources(
                 devices=devices,
@@ -218,6 +221,8 @@ class Vllm:
             if plan.layout.world_size > 1:
                 # Without this the workers are bound to one NUMA node each, and there are fewer nodes than workers.
                 yield from (("VLLM_CPU_OMP_THREADS_BIND", "nobind"), ("OMP_NUM_THREADS", "1"))
+            if needs_plugin(plan):
+                yield "PYTHONPATH", PLUGIN_PATH
         if plan.serving.keyed and head:
             yield "VLLM_API_KEY", SecretRef("api_key")  # read by vLLM in place of --api-key, which `ps` would show
 

@@ -125,7 +125,7 @@ class Prepared:
             bound = (
                 (
                     process,
-                    bind_process(process, replace(bindings, paths={**self.paths_of(process), "run": str(run_dir)})),
+                    bind_process(process, replace(bindings, paths={"run": str(run_dir), **self.paths_of(process)})),
                 )
                 for process in self.deployment.processes
             )
@@ -152,6 +152,7 @@ class Prepared:
         if process.node not in self.far:
             return here
         host = self.spec.hosts[process.rank]
+        here["run"] = "."  # where the process starts there; the folder is made by that host
         there = {"checkpoint": host.checkpoint_folder, "draft": host.draft_folder, "engine": host.engine_folder}
         return {**here, **{name: folder for name, folder in there.items() if folder is not None}}
 

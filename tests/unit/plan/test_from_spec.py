@@ -58,7 +58,6 @@ def test_pipelines_are_compiled_unless_said_otherwise() -> None:
     [
         ("[layout]\ntp = 2\ndcp = 2\n", "dcp", "no log-sum-exp"),
         ("[layout]\ntp = 2\nexpert_parallel = true\n", "expert_parallel", "SIGSEGV"),
-        ("[layout]\ndp = 2\n", "dp", "all_gatherv"),
         ("[layout]\npp = 2\n[settings]\nenforce_eager = true\n", "pp", "500"),
         ("[settings]\nkv_cache_dtype = 'fp8'\n", "kv_cache_dtype", "500"),
         ("[settings]\nkv_cache_dtype = 'fp8_e4m3'\n", "kv_cache_dtype", "500"),
@@ -81,8 +80,8 @@ def test_expert_parallel_over_one_rank_is_no_layout_at_all() -> None:
 
 def test_all_reasons_at_once() -> None:
     with pytest.raises(PreflightRefused) as caught:
-        make_plan(spec_of("[layout]\ndp = 2\ndcp = 2\n"), 0)
-    assert [finding.where for finding in caught.value.findings] == ["dcp", "dp"]
+        make_plan(spec_of("[layout]\ntp = 2\ndcp = 2\nexpert_parallel = true\n"), 0)
+    assert [finding.where for finding in caught.value.findings] == ["dcp", "expert_parallel"]
 
 
 def test_where_the_command_comes_from() -> None:

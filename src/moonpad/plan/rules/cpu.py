@@ -32,15 +32,6 @@ def cpu_ep(asked: Asked) -> Iterator[Finding]:
         )
 
 
-def cpu_dp(asked: Asked) -> Iterator[Finding]:
-    if asked.engine == "vllm-cpu" and asked.layout.dp > 1:
-        yield illegal(
-            "dp",
-            f"data parallel {asked.layout.dp}: {asked.engine} has no all_gatherv between its ranks",
-            "set dp = 1",
-        )
-
-
 def cpu_pp_eager(asked: Asked) -> Iterator[Finding]:
     if asked.engine == "vllm-cpu" and asked.layout.pp > 1 and asked.settings.enforce_eager:
         yield illegal(
@@ -87,7 +78,6 @@ def cpu_formats(case: Case) -> Iterator[Finding]:
 ON_PROCESSORS: Final[tuple[Callable[[Asked], Iterator[Finding]], ...]] = (
     cpu_dcp,
     cpu_ep,
-    cpu_dp,
     cpu_pp_eager,
     cpu_kv_fp8,
     cpu_ray,

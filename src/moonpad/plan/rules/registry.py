@@ -46,7 +46,6 @@ FUNCTIONS: Final[tuple[RuleFunction, ...]] = (
     dcp.dcp_fp8_kv,
     cpu.cpu_dcp,
     cpu.cpu_ep,
-    cpu.cpu_dp,
     cpu.cpu_pp_eager,
     cpu.cpu_kv_fp8,
     cpu.cpu_ray,

@@ -382,10 +382,6 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
         ),
         Trial(Layout(tp=2), "bf16", cluster(CPU), "vllm-cpu", architecture=TINY),
     ),
-    "cpu-dp": (
-        Trial(Layout(dp=2), "bf16", cluster(CPU), "vllm-cpu", architecture=TINY, says=("all_gatherv",), where="dp"),
-        Trial(Layout(), "bf16", cluster(CPU), "vllm-cpu", architecture=TINY),
-    ),
     "cpu-pp-eager": (
         Trial(
             Layout(pp=2),
