@@ -118,25 +118,22 @@ class Prepared:
         # The loopback in a container too: the engine's processes talk to one another over its own.
         hosts = {process.node: "127.0.0.1" for process in self.deployment.processes}
         hosts |= {f"node-{rank}": host.address for rank, host in enumerate(self.spec.hosts)}
-        ranks = {process.node: process.rank for process in self.deployment.processes}
-        secrets = {"api_key": self.key} if self.key else {}
-        if isinstance(self.installed, InstalledEngine):
-            bindings = Bindings(hosts=hosts, ports=self.ports, ranks=ranks, secrets=secrets)
-            bound = (
-                (
-                    process,
-                    bind_process(process, replace(bindings, paths={"run": str(run_dir), **self.paths_of(process)})),
-                )
-                for process in self.deployment.processes
-            )
-            return tuple(replace(one, env={**self._interface_env(process), **one.env}) for process, one in bound)
-        checkpoint = checkpoint_mount(self.checkpoint.folder)
-        draft = {"draft": str(self.draft)} if self.draft else {}
-        bindings = Bindings(hosts=hosts, ports=self.ports, paths=draft, secrets=secrets)
-        return tuple(
-            docker_run(process, bindings, client=self.installed.client, run_id=run_dir.name, checkpoint=checkpoint)
-            for process in self.deployment.processes
+        bindings = Bindings(
+            hosts=hosts,
+            ports=self.ports,
+            ranks={process.node: process.rank for process in self.deployment.processes},
+            paths={"run": str(run_dir)},
+            secrets={"api_key": self.key} if self.key else {},
         )
+        return tuple(self._bound(process, bindings, run_dir.name) for process in self.deployment.processes)
+
+    def _bound(self, process: Process, bindings: Bindings, run_id: str) -> BoundProcess:
+        bindings = replace(bindings, paths={**bindings.paths, **self.paths_of(process)})
+        if isinstance(self.installed, InstalledEngine):
+            bound = bind_process(process, bindings)
+            return replace(bound, env={**self._interface_env(process), **bound.env})
+        checkpoint = checkpoint_mount(self.checkpoint.folder)
+        return docker_run(process, bindings, client=self.installed.client, run_id=run_id, checkpoint=checkpoint)
 
     def _interface_env(self, process: Process) -> Mapping[str, str]:
         """What tells the engine's collectives which network to use. By themselves some take what the host's name stands
@@ -187,6 +184,11 @@ def prepare(loaded: LoadedSpec) -> Prepared:
     if isinstance(installed, InstalledEngine) and spec.engine.python and not plan.engine_version:
         plan = replace(plan, engine_version=installed.version.partition("+")[0])  # the recipe's is not what runs
     deployment = engine.processes(plan, runtime_of(spec))
+    if spec.hosts and [process.rank for process in deployment.processes] != list(range(len(spec.hosts))):
+        raise PreflightRefused(
+            f"{engine.name} does not run as one process on each of {len(spec.hosts)} hosts",
+            remedy="moonpad render --to shell says how it starts its ranks",
+        )
     key_file = _key_file(loaded)
     key = read_key(env=spec.endpoint.api_key_env, file=key_file, environ=os.environ)
     ports = {
