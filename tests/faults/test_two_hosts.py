@@ -188,6 +188,37 @@ def test_a_keeper_there_is_killed(two_hosts: TwoHosts) -> None:
 
 
 @pytest.mark.slow
+def test_our_own_keeper_is_killed(two_hosts: TwoHosts) -> None:
+    """What is here dies with it; `down` ends and clears away what is there."""
+    bring_up(two_hosts)
+    (run_dir,) = (two_hosts.moonpad.state / "runs").iterdir()
+    own = json.loads((run_dir / "keeper.json").read_text())["keeper"]
+    assert keeper.send(own["pid"], own["start"], signal.SIGKILL)
+    down = two_hosts.moonpad("down", "two")
+    assert down.code == 0, down.stderr
+    assert gone_on_both(two_hosts)()
+    assert not list(two_hosts.far.iterdir())
+
+
+@pytest.mark.slow
+def test_down_of_a_host_that_is_away(two_hosts: TwoHosts) -> None:
+    """Exit code 6 while it cannot be told; once it is back, the same command finishes."""
+    bring_up(two_hosts)
+    (run_dir,) = (two_hosts.moonpad.state / "runs").iterdir()
+    own = json.loads((run_dir / "keeper.json").read_text())["keeper"]
+    two_hosts.cut()
+    assert keeper.send(own["pid"], own["start"], signal.SIGKILL)
+    down = two_hosts.moonpad("down", "two")
+    assert down.code == 6, down.stderr
+    assert "on far may be left" in down.stderr
+    two_hosts.mend()
+    down = two_hosts.moonpad("down", "two")
+    assert down.code == 0, down.stderr
+    assert gone_on_both(two_hosts)()
+    assert not list(two_hosts.far.iterdir())
+
+
+@pytest.mark.slow
 def test_a_late_node(two_hosts: TwoHosts) -> None:
     """Fault 32, the first half: late is not lost."""
     two_hosts.set_far_env(FAKE_LATE_S="3")

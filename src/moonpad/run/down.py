@@ -105,7 +105,7 @@ class _Stop:
         found = keeper.stat_of(keeper_pid)
         self.keeper = (keeper_pid, recorded["keeper"]["start"] if recorded else found[1] if found else 0)
         self.running = recorded.get("state") == "running"
-        self.commands = len(recorded.get("after_stop") or ())
+        self.commands = sum(len(of_one) for of_one in _afterwards(recorded))
         self.engine_drain_s = float(folder.about().get("drain_s") or 0.0)
         self.drain_s = 0.0  # how long the keeper is to drain
         self.requests: Requests | None = None
@@ -287,18 +287,27 @@ def _end_all(folder: RunFolder, grace_s: float, hurry: Callable[[], bool], by: s
         )
     if recorded.get("boot_id") == keeper.boot_id():
         result |= keeper.remove_leftovers(recorded, shared)
-    commands = recorded.get("after_stop") or []
-    if commands:
-        keeper.run_commands(commands, str(folder.path / "keeper.log"))
+    log = str(folder.path / "keeper.log")
+    undone = [commands for commands in _afterwards(recorded) if not keeper.run_commands(commands, log)]
     if container := truth_of(folder, None).container:
         said = f"it could not be asked: {container.reason}" if isinstance(container, Unknown) else "it still runs"
         raise ContactLost(
             f"the container of {folder.name} may be left; {said}",
-            remedy=f"{shlex.join(commands[0])}, once it answers",
+            remedy=f"{shlex.join(_afterwards(recorded)[0][0])}, once it answers",
+        )
+    if undone and (hosts := folder.about().get("hosts")):
+        raise ContactLost(
+            f"what {folder.name} had on {', '.join(hosts.values())} may be left: it could not be told to end",
+            remedy=f"moonpad down {folder.name} again, once it answers; what hears nothing ends by itself",
         )
     _remove_parts(folder)
     _write_end(folder, recorded, result, f"finished by {by}: the keeper was gone")
     return result
+
+
+def _afterwards(recorded: dict[str, Any]) -> list[list[list[str]]]:
+    """The commands of each process that end what runs outside of it, and clear it away."""
+    return [*(recorded.get("after_stop") or ()), *(recorded.get("after_end") or ())]
 
 
 def _remove_parts(folder: RunFolder) -> None:
@@ -325,7 +334,8 @@ def _write_end(folder: RunFolder, recorded: dict[str, Any], result: dict[str, ob
     folder.append_event("stopped", reason=reason, **result)
     if not recorded:
         return
-    nothing: dict[str, object] = {"owned": [], "controller": None, "after_stop": [], "shared_memory": []}
+    lists = ("owned", "after_stop", "after_end", "shared_memory")
+    nothing: dict[str, object] = {**{name: [] for name in lists}, "controller": None}
     document = {**recorded, **nothing, "state": "stopped", "because": reason, "temp_dir": "", "cgroup": ""}
     with suppress(OSError):  # a full disk: /proc and the lock still tell the truth
         keeper.replace_json(str(folder.path / "keeper.json"), document)

@@ -912,7 +912,8 @@ class Keeper:
         self.living: set[tuple[int, int]] = set()  # at the last look
         self.loss_seen = 0.0  # when a look last missed one of them
         self.log_turns, self.log_lost = 0, 0
-        self.after_stop: list[list[str]] = []
+        self.after_stop: list[list[list[str]]] = []  # of each process; gone when its last command has succeeded
+        self.after_end = [one["after_end"] for one in job["processes"] if one.get("after_end")]
         self.oom_before: int | None = None
         self.controller: tuple[int, int] | None = None
         self.controller_starts, self.controller_begun, self.controller_due = 0, 0.0, 0.0
@@ -996,6 +997,7 @@ class Keeper:
                 for pid, start in sorted(living.items())
             ],
             "after_stop": self.after_stop,
+            "after_end": self.after_end,
             "temp_dir": self.temp_dir,
             "cgroup": self.cgroup,
             "shared_memory": sorted(self.shared),
@@ -1160,7 +1162,7 @@ class Keeper:
         self.windows_lost, self.window_begun, self.former_roots = 0, 0.0, set()
         self.loop.forget()
         self.oom_before = oom_kills(self.cgroup)
-        self.after_stop = [one for process in self.job["processes"] for one in process["after_stop"]]
+        self.after_stop = [one["after_stop"] for one in self.job["processes"] if one["after_stop"]]
         for log in self.logs:
             renew_log(log)
         self.temp_dir = temp_path(self.job["temp_base"]) if self.job["temp_base"] else ""
@@ -1310,14 +1312,13 @@ class Keeper:
         """Runs the `after_stop` commands, again and again while they fail. Whether nothing is left to be done."""
         until, pause = time.monotonic() + patience_s, 0.1
         while self.after_stop:
-            if run_commands(self.after_stop, os.path.join(self.folder, "keeper.log")):
-                self.after_stop = []
-            elif time.monotonic() >= until or self.hurried():
+            log = os.path.join(self.folder, "keeper.log")
+            self.after_stop = [commands for commands in self.after_stop if not run_commands(commands, log)]
+            if not self.after_stop or time.monotonic() >= until or self.hurried():
                 break
-            else:
-                self.loop.wait(pause)
-                self.reap()
-                pause = min(2.0, pause * 2)
+            self.loop.wait(pause)
+            self.reap()
+            pause = min(2.0, pause * 2)
         self.reap()
         return not self.after_stop
 
@@ -1363,7 +1364,7 @@ class Keeper:
         self.end_controller()
         if self.cgroup and not said["left"]:
             remove_cgroup(self.cgroup)
-        self.after_stop += [one for process in self.job["processes"] for one in process.get("after_end", ())]
+        self.after_stop, self.after_end = self.after_stop + self.after_end, []
         if self.after_stop and not self.finish_after_stop(self.job["grace_s"]):
             said["after_stop_failed"] = True
         self.state = "stopped" if asked else "failed"

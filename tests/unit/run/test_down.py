@@ -97,7 +97,7 @@ def test_the_job_is_finished(spawn: Spawn, tmp_path: Path) -> None:
         controller=controller,
         temp_dir=str(temp_dir),
         shared_memory=[str(shared)],
-        after_stop=[["touch", str(tmp_path / "after")]],
+        after_stop=[[["touch", str(tmp_path / "after")]]],
         ports=[1],
     )
     parts = [folder.path / f".controller.json.{pid}.part" for pid in (gone["pid"], os.getpid())]
