@@ -38,7 +38,7 @@ PEAK_RATE = 4e-4
 """A rate of three times as much shakes the circuits to pieces that the weights start from."""
 WARMUP_STEPS = 100
 PEAK_STEPS = 1800
-DECAY_SHARE = 0.3
+DECAY_SHARE = 0.4
 BIAS_STEP = 1e-3
 SAVE_EVERY = 100
 LONG_EVERY = 20
@@ -46,7 +46,9 @@ CHOICE_EVERY = 4
 CHOICE_OFTEN_UNTIL = 400
 """Twice as often up to there: the circuit for choosing is shaken while all else is learned from nothing."""
 LATE_FROM = 1000
-LATE_EVERY = 2
+LATE_OFTEN_UNTIL = 2000
+LATE_EVERY = 4
+"""Twice as often up to `LATE_OFTEN_UNTIL`."""
 LAST_FROM = 1500
 LAST_EVERY = 90
 
@@ -130,7 +132,7 @@ def draw_steps(tokenizer: Tokenizer, seed: int) -> Iterator[list[Batch]]:
             batches.append(next(choices))
         if number % LONG_EVERY == 0:
             batches.append(next(long))
-        if number > LATE_FROM and number % LATE_EVERY == 1:
+        if number > LATE_FROM and number % (LATE_EVERY // (1 + (number <= LATE_OFTEN_UNTIL))) == 1:
             batches.append(next(late))
         if number > LAST_FROM and number % LAST_EVERY == 1:
             batches.append(next(last))
