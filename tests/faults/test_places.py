@@ -37,6 +37,7 @@ from tests.faults.helpers import (
     status_of,
     wait_until,
 )
+from tests.faults.two_hosts import sshd
 
 pytestmark = pytest.mark.usefixtures("clean_world")
 
@@ -131,16 +132,11 @@ class Remote:
         return ("ssh", "-F", str(self.config), "remote", shlex.join(argv))
 
 
-def sshd() -> str | None:
-    found = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
-    return found if found and shutil.which("ssh") and shutil.which("ssh-keygen") else None
-
-
 @pytest.fixture
 def remote(tmp_path: Path) -> Iterator[Remote]:
     """An sshd with keys of its own on a port of the loopback, which lets in nobody but the test."""
     program = sshd()
-    if program is None:
+    if program is None or not shutil.which("ssh-keygen"):
         pytest.skip("there is no sshd here (package openssh-server)")
     folder = tmp_path / "ssh"
     folder.mkdir(mode=0o700)
