@@ -7,6 +7,7 @@ reaches over the wire.
 from __future__ import annotations
 
 import contextlib
+import functools
 import getpass
 import os
 import re
@@ -107,6 +108,7 @@ def run(*words: str) -> str:
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout
 
 
+@functools.cache
 def why_not() -> str:
     """ "" where two hosts can be made here."""
     needs = [name for name in ("ip", "ssh", "ssh-keygen") if shutil.which(name) is None]
@@ -114,10 +116,14 @@ def why_not() -> str:
         return f"{', '.join(needs) or 'sshd'} is not here"
     if os.getuid() != 0:
         return "only root makes network namespaces"
-    tried = subprocess.run(("ip", "netns", "add", f"mp{os.getpid()}"), capture_output=True, text=True, check=False)
-    if tried.returncode != 0:
-        return f"no network namespace can be made: {tried.stderr.strip()}"
-    run("ip", "netns", "del", f"mp{os.getpid()}")
+    tag = f"mp{os.getpid() % 10_000}try"
+    try:
+        wire(tag)
+    except subprocess.CalledProcessError as error:
+        return f"no two network namespaces can be made: {str(error.stderr).strip()}"
+    finally:
+        for which in "ab":
+            subprocess.run(("ip", "netns", "del", f"{tag}-{which}"), capture_output=True, check=False)
     return ""
 
 
