@@ -24,9 +24,9 @@ def ask_hosts(prepared: Prepared) -> tuple[HostFacts, ...]:
     Raises:
         ContactLost: a host cannot be reached over ssh.
     """
-    addresses = {f"node-{rank}": host.address for rank, host in enumerate(prepared.spec.hosts)}
-    with _meeting_point(addresses["node-0"]) as port, ThreadPoolExecutor(max(1, len(prepared.far))) as pool:
-        meet = [addresses["node-0"], port] if port else None
+    own = prepared.addresses["node-0"]
+    with _meeting_point(own) as port, ThreadPoolExecutor(max(1, len(prepared.far))) as pool:
+        meet = [own, port] if port else None
         first = _read("node-0", far_end.facts(_asked(prepared, "node-0", None)), 0.0)
         asked = [
             pool.submit(_ask_host, host, _asked(prepared, node, meet)) for node, host in sorted(prepared.far.items())
@@ -36,7 +36,7 @@ def ask_hosts(prepared: Prepared) -> tuple[HostFacts, ...]:
 
 def host_findings(prepared: Prepared, hosts: Sequence[HostFacts]) -> tuple[Finding, ...]:
     """Where the hosts differ, or cannot reach the first one."""
-    return compare({f"node-{rank}": host.address for rank, host in enumerate(prepared.spec.hosts)}, hosts)
+    return compare(prepared.addresses, hosts)
 
 
 def _asked(prepared: Prepared, node: str, meet: list[Any] | None) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def _asked(prepared: Prepared, node: str, meet: list[Any] | None) -> dict[str, A
     return {
         "engine": paths["engine"],
         "checkpoint": paths["checkpoint"],
-        "address": prepared.spec.hosts[process.rank].address,
+        "address": prepared.addresses[node],
         "meet": meet,
         "packages": PACKAGES,
     }

@@ -105,6 +105,11 @@ class Prepared:
         return self.loaded.resolve(name) if name else None
 
     @property
+    def addresses(self) -> Mapping[str, str]:
+        """Of the hosts that the spec names, by their nodes."""
+        return {f"node-{rank}": host.address for rank, host in enumerate(self.spec.hosts)}
+
+    @property
     def far(self) -> Mapping[str, SshHost]:
         """The other hosts, by their nodes."""
         found = {}
@@ -117,7 +122,7 @@ class Prepared:
         """The processes with every reference resolved, each for its machine. The run's id is the name of its folder."""
         # The loopback in a container too: the engine's processes talk to one another over its own.
         hosts = {process.node: "127.0.0.1" for process in self.deployment.processes}
-        hosts |= {f"node-{rank}": host.address for rank, host in enumerate(self.spec.hosts)}
+        hosts |= self.addresses
         bindings = Bindings(
             hosts=hosts,
             ports=self.ports,
@@ -142,7 +147,7 @@ class Prepared:
         return {} if name is None else dict.fromkeys(INTERFACE_ENV[self.plan.platform], name)
 
     def paths_of(self, process: Process) -> Mapping[str, str]:
-        """The folders of checkpoint and engine on the process's machine."""
+        """The folders of checkpoint, draft and engine on the process's machine; of the run too, where it is another."""
         here = {"checkpoint": str(self.checkpoint.folder)} | ({"draft": str(self.draft)} if self.draft else {})
         if isinstance(self.installed, InstalledEngine):
             here["engine"] = str(self.installed.path)
