@@ -178,7 +178,7 @@ def test_no_key_takes_an_option(table: str, key: str, text: str) -> None:
     """Every key of a spec, also those that will come: refused, with the line."""
     given = {name: value for name, value in REQUIRED.items() if (table, key) != ("", name) and name != table}
     lines = [f"{name} = {value}" for name, value in given.items()]
-    lines += [f"[{table}]"] if table else []
+    lines += [f"[[{table}]]" if table == "hosts" else f"[{table}]"] if table else []
     lines += ['name = "vllm-cpu"'] if table == "engine" and key != "name" else []
     lines += [f"{key} = {toml(text)}"]
     with pytest.raises(SpecError) as caught:
