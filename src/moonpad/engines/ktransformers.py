@@ -13,7 +13,7 @@ from moonpad.engines import ktransformers_read
 from moonpad.engines.base import MetricNames, Reading, refuse_layout, refuse_unsaid
 from moonpad.engines.log_grammar import LogGrammar
 from moonpad.engines.recipe import Recipe
-from moonpad.engines.sglang import LOG, METRICS, SETTINGS, deployment
+from moonpad.engines.sglang import LOG, METRICS, SETTINGS, Variant, deployment
 from moonpad.values.deployment import Deployment, Runtime
 from moonpad.values.plan import Plan, Platform
 from moonpad.values.refs import Arg, PathRef
@@ -57,7 +57,8 @@ class Ktransformers:
                 f"{plan.scheme} weights: the processors need a second folder of weights, converted for them",
                 f"use a checkpoint in {', '.join(METHODS)}",
             )
-        return deployment(plan, runtime, self.program, tuple(_argv(plan)), host_memory_bytes=plan.weights_bytes)
+        variant = Variant(tuple(_argv(plan)), host_memory_bytes=plan.weights_bytes)
+        return deployment(plan, runtime, self.program, variant)
 
     def read(
         self,

@@ -33,5 +33,7 @@ class Recipe:
     """Measured size of the files that are fetched, packed."""
     memory_bytes: int
     """Host RAM that a deployment is planned with, its weights and its KV cache apart: an upper bound."""
+    package: str = ""
+    """The distribution of the engine itself, where it is not called like the recipe."""
     alias: tuple[str, str] | None = None
     """(distribution, version) whose metadata the engine asks for although its package has another name."""

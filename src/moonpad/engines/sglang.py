@@ -1,14 +1,14 @@
 """SGLang: its command line; sglang_read.py is the inverse.
 
 Facts: the options as SGLang 0.5.23 prints them, and https://docs.sglang.ai/advanced_features/server_arguments.html.
-The log's grammar is small: only lines that published logs show.
+The log's grammar: lines that published logs show, and those of 0.5.23 on a processor, run here.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from moonpad.engines import sglang_read
@@ -54,12 +54,21 @@ KV_CACHE_DTYPES: Final[Mapping[str, str]] = {"fp8": "fp8_e4m3"}
 
 LOG: Final = LogGrammar(
     phases=(
-        PhaseLine("reading the configuration", re.compile(r"server_args=ServerArgs\(")),
+        PhaseLine("reading the configuration", re.compile(r"server_args=(?:ServerArgs\(|\{)")),
+        PhaseLine("starting the ranks", re.compile(r"Init torch distributed begin|Init parallel begin")),
         PhaseLine(
             "loading weights",
-            re.compile(r"Loading safetensors checkpoint shards:\s+(?P<percent>\d+)% Completed"),
+            re.compile(
+                r"(?:Loading safetensors checkpoint|Multi-thread loading) shards:\s+(?P<percent>\d+)% Completed"
+                r"(?!.* shards: )"  # one line of all that the progress bar has written
+            ),
         ),
         PhaseLine("loading weights", re.compile(r"Load weight begin|Load weight end")),
+        PhaseLine("sizing the KV cache", re.compile(r"KV Cache is allocated\..*?#tokens: (?P<kv_tokens>\d+)")),
+        PhaseLine("capturing graphs", re.compile(r"Capture (?:cuda|draft cuda) graph begin")),
+        PhaseLine(
+            "opening the API", re.compile(r"max_total_num_tokens=(?P<kv_tokens>\d+),.* context_len=(?P<at_tokens>\d+)")
+        ),
         PhaseLine("opening the API", re.compile(r"Application startup complete|The server is fired up")),
     ),
     causes=(
@@ -125,7 +134,7 @@ class Sglang:
             PreflightRefused: the layout does not divide over the nodes, or a setting has no option here.
         """
         refuse_unsaid(plan, SETTINGS, LAYOUT)
-        return deployment(plan, runtime, self.program, ())
+        return deployment(plan, runtime, self.program, Variant())
 
     def read(
         self,
@@ -138,10 +147,19 @@ class Sglang:
         return sglang_read.read(argv, env, engine=self.name, program=self.program, version=version, files=files)
 
 
-def deployment(
-    plan: Plan, runtime: Runtime, program: str, more: tuple[Arg, ...], *, host_memory_bytes: int = 0
-) -> Deployment:
-    """`more` are arguments of a fork, before those of the user.
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What a fork or a build of SGLang has of its own. `more` are arguments, before those of the user."""
+
+    more: tuple[Arg, ...] = ()
+    module: str = "sglang.launch_server"
+    env: Mapping[str, Arg] = field(default_factory=dict)
+    files: tuple[File, ...] = ()
+    host_memory_bytes: int = 0
+
+
+def deployment(plan: Plan, runtime: Runtime, program: str, variant: Variant) -> Deployment:
+    """One process a node.
 
     Raises:
         PreflightRefused: the ranks do not divide over the nodes.
@@ -153,14 +171,12 @@ def deployment(
             f"{plan.layout.world_size} ranks do not divide over {plan.nodes} nodes",
             f"choose sizes whose product is a multiple of {plan.nodes}",
         )
-    processes = tuple(_process(plan, runtime, program, more, rank, host_memory_bytes) for rank in range(plan.nodes))
+    processes = tuple(_process(plan, runtime, program, variant, rank) for rank in range(plan.nodes))
     made = Deployment((Gang(plan.name, processes),), API, plan.serving.served_name)
     return refuse_unknown_flags(plan, program, made)
 
 
-def _process(
-    plan: Plan, runtime: Runtime, program: str, more: tuple[Arg, ...], rank: int, host_memory_bytes: int
-) -> Process:
+def _process(plan: Plan, runtime: Runtime, program: str, variant: Variant, rank: int) -> Process:
     head = rank == 0
     ports = [PortSpec(API.name, plan.serving.port, plan.serving.reach)] if head else []
     if head and plan.nodes > 1:
@@ -171,14 +187,15 @@ def _process(
         node=f"node-{rank}",
         rank=rank,
         runtime=runtime,
-        argv=tuple(_argv(plan, runtime, program, more, rank)),
-        env={"HF_HUB_OFFLINE": "1"},  # the checkpoint is a folder: nothing is fetched behind the user's back
-        files=(_key_file(),) if head and plan.serving.keyed else (),
+        argv=tuple(_argv(plan, runtime, program, variant, rank)),
+        # The checkpoint is a folder: nothing is fetched behind the user's back.
+        env={"HF_HUB_OFFLINE": "1", **variant.env},
+        files=((_key_file(),) if head and plan.serving.keyed else ()) + variant.files,
         ports=tuple(ports),
         needs=Resources(
-            devices=plan.layout.world_size // plan.nodes,
+            devices=0 if plan.platform is Platform.CPU else plan.layout.world_size // plan.nodes,
             platform=plan.platform,
-            memory_bytes=host_memory_bytes,
+            memory_bytes=variant.host_memory_bytes,
             shm_bytes=SHM_BYTES,
             rdma=plan.rdma,
         ),
@@ -188,9 +205,9 @@ def _process(
     )
 
 
-def _argv(plan: Plan, runtime: Runtime, program: str, more: tuple[Arg, ...], rank: int) -> Iterator[Arg]:
+def _argv(plan: Plan, runtime: Runtime, program: str, variant: Variant, rank: int) -> Iterator[Arg]:
     serving = plan.serving
-    yield from ("-m", "sglang.launch_server")
+    yield from ("-m", variant.module)
     if serving.keyed and rank == 0:
         # SGLang reads no key from the environment, and `ps` would show --api-key.
         yield from ("--config", (PathRef("run"), f"/{KEY_FILE}"))
@@ -213,7 +230,7 @@ def _argv(plan: Plan, runtime: Runtime, program: str, more: tuple[Arg, ...], ran
         yield from ("--reasoning-parser", serving.reasoning_parser)
     if serving.trust_remote_code:
         yield "--trust-remote-code"
-    yield from more
+    yield from variant.more
     yield from plan.extra_args
 
 

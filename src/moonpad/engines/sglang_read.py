@@ -17,7 +17,7 @@ from moonpad.engines.yaml_subset import flat_yaml
 from moonpad.values.plan import Layout, Settings
 
 PROGRAM: Final = "sglang"
-ENTRIES: Final = {"sglang.launch_server": 0, "sglang/launch_server.py": 0, "serve": 0}
+ENTRIES: Final = {"sglang.launch_server": 0, "moonpad_sglang_cpu": 0, "sglang/launch_server.py": 0, "serve": 0}
 
 # (flag, field of Settings): what SGLang calls it. With attention DP, running requests and the prefill chunk count for
 # all its ranks together: the decode nodes of Kimi-K2's guide have 46,080 requests on 96 ranks, and graphs for 480.

@@ -14,10 +14,10 @@ from typing import Final
 from moonpad.engines import vllm_ray, vllm_read
 from moonpad.engines.base import MetricNames, Reading, listen_on, refuse_layout, refuse_unsaid
 from moonpad.engines.log_grammar import LogGrammar
+from moonpad.engines.plugin import PATH as PLUGIN_PATH
+from moonpad.engines.plugin import plugin_files
 from moonpad.engines.recipe import Recipe
 from moonpad.engines.recorded import has_option, recorded, refuse_unknown_flags
-from moonpad.engines.vllm_cpu_dp import PATH as PLUGIN_PATH
-from moonpad.engines.vllm_cpu_dp import needs_plugin, plugin_files
 from moonpad.engines.vllm_log import LOG as LOG
 from moonpad.engines.vllm_log import METRICS
 from moonpad.engines.vllm_read import DRAFT, LAYOUT_FLAGS, SETTING_FLAGS, TEXT_ONLY
@@ -53,6 +53,9 @@ SHM_BYTES: Final = 4 * GIB
 # Without it a stop aborts every request that runs. With it new ones are refused at the first signal: by 0.32.0 with a
 # status of 500 ("cannot schedule new futures after shutdown"), while /health stays 200 and /metrics goes on.
 DRAIN: Final = "--shutdown-timeout"
+
+# Data parallel on a processor: its communicator lacks what replicas of an expert model exchange their tokens by.
+CPU_PLUGIN: Final = ("moonpad_vllm_cpu", "vllm.general_plugins")  # vLLM's design/plugin_system
 
 MASTER_PORT: Final = 29501  # the default of --master-port
 DATA_PARALLEL_PORT: Final = 13345  # the one of vLLM's examples; the option has no default
@@ -145,7 +148,7 @@ class Vllm:
             runtime=started,
             argv=argv,
             env=dict(self._env(plan, node, head)),
-            files=plugin_files() if needs_plugin(plan) else (),
+            files=plugin_files(*CPU_PLUGIN) if _needs_plugin(plan) else (),
             ports=(PortSpec(API.name, plan.serving.port, plan.serving.reach), *spread.ports) if head else (),
             needs=Resources(
                 devices=devices,
@@ -221,7 +224,7 @@ class Vllm:
             if plan.layout.world_size > 1:
                 # Without this the workers are bound to one NUMA node each, and there are fewer nodes than workers.
                 yield from (("VLLM_CPU_OMP_THREADS_BIND", "nobind"), ("OMP_NUM_THREADS", "1"))
-            if needs_plugin(plan):
+            if _needs_plugin(plan):
                 yield "PYTHONPATH", PLUGIN_PATH
         if plan.serving.keyed and head:
             yield "VLLM_API_KEY", SecretRef("api_key")  # read by vLLM in place of --api-key, which `ps` would show
@@ -308,6 +311,10 @@ def _spread(plan: Plan, program: str) -> _Spread:
 def _flag(arg: str) -> str:
     """`--shutdown-timeout` of `--shutdown_timeout=7`, which vLLM takes too."""
     return arg.partition("=")[0].replace("_", "-")
+
+
+def _needs_plugin(plan: Plan) -> bool:
+    return plan.platform is Platform.CPU and plan.layout.dp > 1
 
 
 def _host_memory_bytes(plan: Plan, recipe: Recipe | None) -> int:

@@ -32,6 +32,7 @@ class Builder:
 
     recipe: Recipe
     command: str
+    version_args: tuple[str, ...]
     lock: Lock
     place: Place
     base_python: Path
@@ -123,14 +124,14 @@ class Builder:
     def _ask_version(self) -> None:
         """The one real check: the engine starts, finds its libraries and answers."""
         self.progress.phase("asking the engine for its version")
-        command = version_of_command(self.place.program(self.command))
+        command = version_of_command(self.place.program(self.command), self.version_args)
         try:
             status, lines = self._run(command, deadline_s=VERSION_DEADLINE_S)
         except DeadlinePassed as error:
             what = f"{self.command} did not say its version within {duration(VERSION_DEADLINE_S)}"
             raise InstallError(what, remedy=f"see {self.place.log}; then repeat the command") from error
         if status:
-            raise self._failure(f"{self.command} --version failed with {status}", lines)
+            raise self._failure(f"{self.command} {self.version_args[0]} failed with {status}", lines)
         version = version_in("\n".join(lines))
         if not matches(version, self.recipe.version):
             raise self._failure(f"{self.command} says version {version}, expected {self.recipe.version}", lines)
@@ -144,7 +145,7 @@ class Builder:
                 f"pip said that all is well, and {', '.join(missing)} is not there in the version of the lock",
                 remedy=f"see {self.place.log}; then repeat the command",
             )
-        engine = normal_name(self.recipe.name)
+        engine = normal_name(self.recipe.package or self.recipe.name)
         witnesses = [there[name] for name in (engine, *map(_package_name, self.recipe.unlocked)) if name in there]
         self.stop.raise_if_asked()
         return Receipt(

@@ -72,7 +72,7 @@ def install(
     found = _recognise(place, lock)
     if found is None:
         with stop_sign() as stop:
-            request = _Request(recipe, engine.command, lock, place, progress or Silent(), stop, disks)
+            request = _Request(engine, recipe, lock, place, progress or Silent(), stop, disks)
             return request.fulfil(machine or this_machine(), begun)
     return Installation(found, True, time.monotonic() - begun)
 
@@ -84,8 +84,8 @@ def _recognise(place: Place, lock: Lock) -> InstalledEngine | None:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
+    engine: Engine
     recipe: Recipe
-    command: str
     lock: Lock
     place: Place
     progress: InstallProgress
@@ -115,7 +115,8 @@ class _Request:
         with os.fdopen(log_fd, "wb", buffering=0) as log:
             receipt = Builder(
                 recipe=self.recipe,
-                command=self.command,
+                command=self.engine.command,
+                version_args=self.engine.version_args,
                 lock=self.lock,
                 place=self.place,
                 base_python=Path(sys.executable),

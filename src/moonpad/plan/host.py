@@ -12,7 +12,6 @@ from moonpad.values.memory import HostMemory
 from moonpad.values.plan import Settings
 
 KTRANSFORMERS = "ktransformers"
-CPU = "vllm-cpu"
 
 
 def experts_in_host_bytes(checkpoint: Checkpoint, settings: Settings) -> int:
@@ -33,7 +32,7 @@ def ktransformers_host(checkpoint: Checkpoint, cluster: Cluster, settings: Setti
     return HostMemory(round(needed), cluster.host.memory_bytes)
 
 
-def cpu_host(cluster: Cluster, ranks: int, weights_bytes: int, kv_bytes: float) -> HostMemory:
+def cpu_host(engine: str, cluster: Cluster, ranks: int, weights_bytes: int, kv_bytes: float) -> HostMemory:
     """Weights and KV cache of the ranks on a node, and the engine's processes."""
-    needed = ranks * (weights_bytes + kv_bytes) + host_processes()[CPU].process_bytes
+    needed = ranks * (weights_bytes + kv_bytes) + host_processes()[engine].process_bytes
     return HostMemory(round(needed), cluster.host.memory_bytes)

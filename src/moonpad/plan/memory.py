@@ -171,7 +171,7 @@ def _host(sought: Sought, decisive: _Stage) -> HostMemory | None:
     if sought.engine == KTRANSFORMERS:
         return ktransformers_host(sought.checkpoint, sought.cluster, sought.settings)
     if sought.limits.budget == "told":
-        return cpu_host(sought.cluster, sought.ranks_per_node, max(sought.weights), decisive.kv.value)
+        return cpu_host(sought.engine, sought.cluster, sought.ranks_per_node, max(sought.weights), decisive.kv.value)
     return None
 
 

@@ -24,7 +24,7 @@ from moonpad.values.plan import Layout
 # The guides for K2-Instruct and K2-Thinking begin with vLLM, then SGLang, KTransformers, TensorRT-LLM
 # (https://huggingface.co/moonshotai/Kimi-K2-Instruct/blob/main/docs/deploy_guidance.md). KTransformers keeps experts in
 # host RAM, so it stands last.
-PREFERENCE: Final = ("vllm", "vllm-ascend", "vllm-cpu", "sglang", "tensorrt-llm", "ktransformers")
+PREFERENCE: Final = ("vllm", "vllm-ascend", "vllm-cpu", "sglang", "sglang-cpu", "tensorrt-llm", "ktransformers")
 
 
 def rank(choice: Choice, goal: Goal, cluster: Cluster, architecture: Architecture) -> tuple[float, ...]:

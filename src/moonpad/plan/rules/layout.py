@@ -90,7 +90,7 @@ def redundant_experts(case: Case) -> Iterator[Finding]:
         return
     if count < 0:
         yield invalid("redundant_experts", f"redundant_experts is {count}", "set 0 or more")
-    elif case.engine in ("ktransformers", "vllm-cpu"):
+    elif case.engine in ("ktransformers", "vllm-cpu", "sglang-cpu"):
         yield invalid(
             "redundant_experts",
             f"redundant_experts {count}: {case.engine} balances no experts over ranks",

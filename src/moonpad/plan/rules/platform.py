@@ -14,6 +14,7 @@ PLATFORMS: Final = {
     "vllm-cpu": (Platform.CPU,),
     "vllm-ascend": (Platform.ASCEND,),
     "sglang": (Platform.CUDA, Platform.ROCM),
+    "sglang-cpu": (Platform.CPU,),
     "ktransformers": (Platform.CUDA,),
     "tensorrt-llm": (Platform.CUDA,),
 }

@@ -49,6 +49,7 @@ FUNCTIONS: Final[tuple[RuleFunction, ...]] = (
     cpu.cpu_pp_eager,
     cpu.cpu_kv_fp8,
     cpu.cpu_ray,
+    cpu.cpu_sglang,
     attention.kv_dtype_name,
     attention.kv_dtype_backend,
     attention.kv_ascend,

@@ -423,6 +423,18 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
         ),
         Trial(Layout(tp=2), "bf16", cluster(CPU), "vllm-cpu", architecture=TINY),
     ),
+    "cpu-sglang": (
+        Trial(
+            Layout(pp=2),
+            "bf16",
+            cluster(CPU),
+            "sglang-cpu",
+            architecture=TINY,
+            says=("with tp alone",),
+            where="pp",
+        ),
+        Trial(Layout(tp=2), "bf16", cluster(CPU), "sglang-cpu", architecture=TINY),
+    ),
     "kv-dtype-name": (
         Trial(
             engine="sglang",

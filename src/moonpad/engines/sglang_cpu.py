@@ -1,0 +1,111 @@
+"""SGLang on a processor: the published wheel, with the shims that it needs there (catalog/plugins/moonpad_sglang_cpu).
+
+Slow, and no deployment: a second engine that runs for real on any machine. Its own image for processors has kernels
+for AMX (https://docs.sglang.ai/platforms/cpu_server.html), which the wheel on PyPI has not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from moonpad.engines import sglang_read
+from moonpad.engines.base import MetricNames, Reading, refuse_unsaid
+from moonpad.engines.log_grammar import LogGrammar
+from moonpad.engines.plugin import PATH as PLUGIN_PATH
+from moonpad.engines.plugin import plugin_files
+from moonpad.engines.recipe import Recipe
+from moonpad.engines.sglang import LAYOUT, LOG, METRICS, SETTINGS, VERSION_ARGS, Variant, deployment
+from moonpad.values.deployment import Deployment, Runtime
+from moonpad.values.plan import Plan, Platform
+from moonpad.values.refs import Arg
+from moonpad.values.units import GIB
+
+MODULE: Final = "moonpad_sglang_cpu"
+PLUGIN: Final = (MODULE, "sglang.srt.plugins")
+KV_CACHE_GIB: Final = "MOONPAD_KV_CACHE_GIB"
+"""SGLang takes tokens; the plugin divides, since it can read the model's configuration."""
+
+ON_A_PROCESSOR: Final = ("--device", "cpu", "--attention-backend", "torch_native", "--sampling-backend", "pytorch")
+
+RECIPE: Final = Recipe(
+    name="sglang-cpu",
+    package="sglang",
+    version="0.5.23",
+    lock="sglang-cpu-0.5.23.txt",
+    # It asks for torch 2.14.1, of which the processor's build was not tried; with this one it runs.
+    unlocked=("torch==2.13.0+cpu",),
+    fallback_index="https://download.pytorch.org/whl/cpu",
+    python=((3, 11), (3, 13)),
+    system="Linux",
+    machine="x86_64",
+    glibc=(2, 34),  # that of its own wheel
+    processor_flags_any=("avx512f", "avx2"),
+    disk_bytes=2_640_000_000,
+    download_bytes=600_000_000,
+    memory_bytes=4 * GIB,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SglangCpu:
+    name: str = "sglang-cpu"
+    platforms: tuple[Platform, ...] = (Platform.CPU,)
+    recipe: Recipe | None = RECIPE
+    command: str = "python"
+    version_args: tuple[str, ...] = VERSION_ARGS
+    program: str = sglang_read.PROGRAM
+    log: LogGrammar = LOG
+    metrics: MetricNames = METRICS
+
+    @property
+    def platform(self) -> Platform:
+        return self.platforms[0]
+
+    def processes(self, plan: Plan, runtime: Runtime) -> Deployment:
+        """As SGLang's own.
+
+        Raises:
+            PreflightRefused: the layout does not divide over the nodes, or a setting has no option here.
+        """
+        refuse_unsaid(plan, (SETTINGS | {"kv_cache_gib"}) - {"attention_backend", "draft_tokens"}, LAYOUT)
+        kv_bytes = (plan.settings.kv_cache_gib or 0) * GIB
+        ranks = plan.layout.world_size // plan.nodes
+        variant = Variant(
+            more=ON_A_PROCESSOR,
+            module=MODULE,
+            env=dict(_env(plan)),
+            files=plugin_files(*PLUGIN),
+            host_memory_bytes=RECIPE.memory_bytes + plan.weights_bytes + kv_bytes * ranks,
+        )
+        return deployment(plan, runtime, self.program, variant)
+
+    def read(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        files: Mapping[str, str] | None = None,
+        version: str | None = None,
+    ) -> Reading:
+        found = sglang_read.read(argv, env, engine=self.name, program=self.program, version=version, files=files)
+        kv_cache_gib = env.get(KV_CACHE_GIB, "")
+        settings = replace(
+            found.settings,
+            attention_backend=None,  # there is one
+            kv_cache_gib=int(kv_cache_gib) if kv_cache_gib.isascii() and kv_cache_gib.isdecimal() else None,
+        )
+        return replace(found, settings=settings)
+
+
+def _env(plan: Plan) -> Iterator[tuple[str, Arg]]:
+    yield "SGLANG_USE_CPU_ENGINE", "1"
+    yield "PYTHONPATH", PLUGIN_PATH
+    if plan.settings.kv_cache_gib is not None:
+        yield KV_CACHE_GIB, str(plan.settings.kv_cache_gib)
+    if plan.layout.world_size > 1:
+        yield "OMP_NUM_THREADS", "1"  # the ranks share the processors
+
+
+SGLANG_CPU: Final = SglangCpu()

@@ -1,0 +1,60 @@
+"""Every SGLang command of the examples, put to the parser and the resolver of the SGLang that is installed here.
+
+The wheel is the one that devices have too. Nothing is started, so this says nothing of whether it works.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from moonpad.environments.installed import find
+from tests.engines.commands import ROOT, Command, commands
+
+pytestmark = pytest.mark.slow
+
+JUDGE = Path(__file__).with_name("sglang_judge.py")
+PLUGINS = ROOT / "src" / "moonpad" / "catalog" / "plugins"
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> list[Command]:
+    found = [command for command in commands(tmp_path_factory.mktemp("models")) if command.engine.startswith("sglang")]
+    assert len(found) >= 6
+    return found
+
+
+@pytest.fixture(scope="module")
+def said(asked: list[Command]) -> dict[str, str]:
+    engine = find("sglang-cpu")
+    if engine is None:
+        pytest.skip("no engine here: moonpad engine install sglang-cpu")
+    lines = {command.name: command.argv for command in asked}
+    control = lines["instruct-2x8xh200-sglang-tp16: engine"]
+    lines["control"] = (*control, "--moonshot-speed", "9")
+    lines["control of the layout"] = (*control, "--attn-dp-size", "3")
+    done = subprocess.run(
+        (str(engine.python), str(JUDGE)),
+        input=json.dumps(list(lines.values())),
+        env={**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(PLUGINS)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return dict(zip(lines, json.loads(done.stdout), strict=True))
+
+
+def test_the_parser_and_the_resolver_take_every_command(asked: list[Command], said: dict[str, str]) -> None:
+    assert {command.name: said[command.name] for command in asked if said[command.name]} == {}
+    print(f"{len(asked)} of {len(asked)} parsed and resolved")
+
+
+def test_both_refuse_what_is_wrong(said: dict[str, str]) -> None:
+    assert said["control"].startswith("parser: ")
+    assert said["control of the layout"].startswith("configuration: ")
