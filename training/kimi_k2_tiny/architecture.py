@@ -6,7 +6,8 @@ Training from random weights learns the format but never to copy an argument fro
 stands before a description that fits, so the circuits are written in. Copying: layer 0 tells each token its
 predecessors (rotary phase alone finds them), layer 1 attends to what followed the same predecessors earlier and
 copies it. Naming: layer 1 tells each token of a tool's declaration that tool's name, and layer 2 fetches it by a word
-of the description. Training is free to change every one of these weights.
+of the description. Training is free to change these weights; only what layer 1's naming lives on is held fast later,
+see `naming_parts`.
 """
 
 import math
@@ -230,6 +231,36 @@ def write_naming(attention: torch.nn.Module, projection: torch.Tensor) -> None:
 
 def name_rows(projection: torch.Tensor) -> torch.Tensor:
     return projection[[3, *range(64, 95)]]
+
+
+def naming_parts(model: torch.nn.Module) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Views of the weights by which the head of `write_naming` knows a name, each with what it is to be held at: its
+    value at the start, where `model` is as built, and nothing where others write on the axes that the head goes by.
+
+    That head's softmax is 0 or 1, so no gradient tells it that it has begun to lose: over some hundred steps all of
+    these drift a little, other words get something on the axis of `functions` too, and the nearer of them wins.
+    """
+    first, second = model.model.layers[0], model.model.layers[1]
+    marked, before = (slice(part.start, part.start + MARKS) for part in (TOKEN, BEFORE_PREVIOUS))
+    one, two = first.self_attn, second.self_attn
+    own = [
+        *(model.model.embed_tokens.weight[:, axes] for axes in (marked, before)),
+        *(attention.kv_a_proj_with_mqa.weight[axes] for attention in (one, two) for axes in (marked, before)),
+        *(attention.kv_a_proj_with_mqa.weight[LATENT:] for attention in (one, two)),
+        *(attention.q_a_proj.weight[CONSTANT : CONSTANT + 1] for attention in (one, two)),
+        *(query_rows(attention, 1) for attention in (one, two)),
+        key_value_rows(one, 1)[NOPE : NOPE + MARKS],
+        key_value_rows(two, 1)[:NOPE],
+        one.o_proj.weight[before, VALUE : 2 * VALUE],
+    ]
+    others = [
+        *(first.mlp.down_proj.weight[axes] for axes in (marked, before)),
+        one.o_proj.weight[marked],
+        one.o_proj.weight[before, :VALUE],
+        one.o_proj.weight[before, 2 * VALUE :],
+    ]
+    held = [(part, part.clone()) for part in own] + [(part, torch.zeros_like(part)) for part in others]
+    return [(part.detach(), value.detach()) for part, value in held]
 
 
 def write_fetching(attention: torch.nn.Module, projection: torch.Tensor) -> None:

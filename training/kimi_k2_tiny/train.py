@@ -18,7 +18,7 @@ import transformers
 from tokenizers import Tokenizer
 from torch.nn.functional import cross_entropy
 
-from .architecture import Marks, build_model, describe
+from .architecture import Marks, build_model, describe, naming_parts
 from .batches import (
     Batch,
     draw_batches,
@@ -51,6 +51,8 @@ LATE_EVERY = 4
 """Twice as often up to `LATE_OFTEN_UNTIL`."""
 LAST_FROM = 1500
 LAST_EVERY = 90
+NAMING_FIXED_FROM = 2000
+"""From this step on the weights of `naming_parts` are held at what they were at the start."""
 
 
 def main() -> None:
@@ -146,10 +148,14 @@ def train(model: torch.nn.Module, batches: Iterator[list[Batch]], steps: int, st
     groups = [{"params": matrices, "weight_decay": 0.01}, {"params": vectors, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, lr=PEAK_RATE, betas=(0.9, 0.98), fused=True)
     loads = watch_routers(model)
+    naming = naming_parts(model)
     progress = resume(state, model, optimizer)
     cpu_before, wall_before = progress.cpu_seconds, progress.wall_seconds - time.monotonic()
     batches = itertools.islice(batches, progress.step, None)
     while progress.step < steps:
+        if progress.step >= NAMING_FIXED_FROM:
+            for part, value in naming:
+                part.copy_(value)
         optimizer.zero_grad(set_to_none=True)
         loss, right, tokens = learn(model, next(batches))
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
