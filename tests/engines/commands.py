@@ -26,11 +26,12 @@ CONFIGS = ROOT / "tests" / "unit" / "checkpoints" / "configs"
 
 @dataclass(frozen=True)
 class Command:
-    """`argv` is what stands behind the program's own words."""
+    """`argv` is what stands behind the program's own words, `variables` the names of those that it is started with."""
 
     name: str
     engine: str
     argv: tuple[str, ...]
+    variables: frozenset[str]
 
 
 BEHIND = {
@@ -71,7 +72,8 @@ def commands(folder: Path) -> Iterator[Command]:
                 (folder / path.stem / name).write_text(content)
             argv = bound.argv
             if (word := BEHIND.get(plan.engine)) in argv:
-                yield Command(f"{path.stem}: {process.name}", plan.engine, argv[argv.index(word) + 1 :])
+                variables = frozenset(bound.env) | frozenset(bound.secret_env)
+                yield Command(f"{path.stem}: {process.name}", plan.engine, argv[argv.index(word) + 1 :], variables)
 
 
 def model_folder(loaded: LoadedSpec, folder: Path) -> Path:
