@@ -11,6 +11,7 @@ from moonpad.explain.wrapper_options import PYTHON, scan
 
 MODULES: Final[Mapping[str, str]] = {
     "sglang.launch_server": "sglang",
+    "moonpad_sglang_cpu": "sglang",
     "sglang.bench_serving": "sglang bench",
     "sglang_router.launch_server": "sglang-router",
     "sglang_router.launch_router": "sglang-router",

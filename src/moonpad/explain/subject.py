@@ -53,7 +53,7 @@ class Version:
 
 
 def engine_of(command: Command, question: Question) -> str | None:
-    """The engine that a command starts, vLLM's of the platform that is meant; None where it serves nothing."""
+    """The engine that a command starts, its build for the platform that is meant; None where it serves nothing."""
     engine = SERVERS.get(command.program)
     words = [word.text for word in command.argv]
     if engine == "vllm":
@@ -66,6 +66,8 @@ def engine_of(command: Command, question: Question) -> str | None:
             return "vllm-cpu"
     if engine == "sglang" and any(word.startswith("--kt-") for word in words):
         return "ktransformers"
+    if engine == "sglang" and (_follows(words, "--device", "cpu") or "SGLANG_USE_CPU_ENGINE" in command.env):
+        return "sglang-cpu"
     return engine
 
 

@@ -117,6 +117,9 @@ def test_without_devices_flags_alone_are_judged() -> None:
 def test_the_devices_that_are_asked_for_decide_which_vllm_it_is() -> None:
     assert one(SERVE, "8xH200").engine == "vllm"
     assert one("vllm serve x", "cpu").engine == "vllm-cpu"
+    assert one("python -m sglang.launch_server --model-path x --device cpu", "cpu").engine == "sglang-cpu"
+    assert one("SGLANG_USE_CPU_ENGINE=1 python -m sglang.launch_server --model-path x", "cpu").engine == "sglang-cpu"
+    assert one("python -m moonpad_sglang_cpu --model-path x --device cpu", "cpu").engine == "sglang-cpu"
     assert one(f"vllm serve {K2T} --tensor-parallel-size 16", "16xA3").engine == "vllm-ascend"
 
 
