@@ -53,10 +53,11 @@ KEY_COMES_BY: Mapping[str, str] = {
     "vllm": "env VLLM_API_KEY",
     "vllm-ascend": "env VLLM_API_KEY",
     "sglang": "file sglang.yaml 600",
+    "sglang-cpu": "file sglang.yaml 600",
     "ktransformers": "file sglang.yaml 600",
     "tensorrt-llm": "refused",  # trtllm-serve checks none
 }
-"""A sixth engine has to say where its key is read from."""
+"""Another engine has to say where its key is read from."""
 
 
 def keyed(engine_name: str) -> Deployment:

@@ -23,7 +23,7 @@ from moonpad.values.plan import Layout, Settings
 from moonpad.values.units import GIB
 from tests.unit.plan.known import A100, B200, FP8, H100, H200, K2, K2_VISION, RTX4090_48G
 
-ENGINES: Final = ("vllm", "vllm-cpu", "vllm-ascend", "sglang", "ktransformers", "tensorrt-llm")
+ENGINES: Final = ("vllm", "vllm-cpu", "vllm-ascend", "sglang", "sglang-cpu", "ktransformers", "tensorrt-llm")
 ONE = Checkpoint("k2", K2, FP8, (), "test", 1)
 
 
@@ -46,11 +46,11 @@ def test_versions(text: str, key: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_has_rows_with_a_source(engine: str) -> None:
     rows = [defaults_of(engine, ""), batches_of(engine, "", H200), block_of(engine, "", H200, None, False)]
-    if engine != "vllm-cpu":
+    if not engine.endswith("-cpu"):
         rows.append(overhead_of(engine, ""))
     if engine in ("sglang", "ktransformers"):
         rows.append(reserve_of(engine, "", H200))
-    if engine in ("vllm-cpu", "ktransformers"):
+    if engine in ("vllm-cpu", "sglang-cpu", "ktransformers"):
         rows.append(host_processes()[engine])
     for row in rows:
         assert row.provenance.source
