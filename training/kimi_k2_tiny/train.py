@@ -39,12 +39,17 @@ PEAK_RATE = 4e-4
 WARMUP_STEPS = 100
 PEAK_STEPS = 1800
 DECAY_SHARE = 0.4
+HOLD_FROM = 3900
+HOLD_STEPS = 1500
+"""On its way down the rate stays for a while at a quarter of its peak: names, arguments and results that look alike
+are told apart late."""
 BIAS_STEP = 1e-3
 SAVE_EVERY = 100
 LONG_EVERY = 20
 CHOICE_EVERY = 4
 CHOICE_OFTEN_UNTIL = 400
-"""Twice as often up to there: the circuit for choosing is shaken while all else is learned from nothing."""
+"""Twice as often up to there, and from `HOLD_FROM` on: the circuit for choosing is shaken while all else is learned
+from nothing, and it decides over the last wrong names."""
 LATE_FROM = 1000
 LATE_OFTEN_UNTIL = 2000
 LATE_EVERY = 4
@@ -130,7 +135,8 @@ def draw_steps(tokenizer: Tokenizer, seed: int) -> Iterator[list[Batch]]:
     choices, long, late, last = (draw(tokenizer, seed) for draw in draws)
     for number, batch in enumerate(draw_batches(tokenizer, seed), 1):
         batches = [batch]
-        if number % (CHOICE_EVERY // (1 + (number <= CHOICE_OFTEN_UNTIL))) == 0:
+        often = number <= CHOICE_OFTEN_UNTIL or number > HOLD_FROM
+        if number % (CHOICE_EVERY // (1 + often)) == 0:
             batches.append(next(choices))
         if number % LONG_EVERY == 0:
             batches.append(next(long))
@@ -201,7 +207,9 @@ def save(state: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer, 
 
 def schedule(step: int, steps: int) -> float:
     """Share of the peak rate: a short rise, a while there, then with the root of the steps, at the end a straight way
-    down to zero."""
+    down to zero, with a halt in it where the run is that long."""
+    if steps > HOLD_FROM + HOLD_STEPS:
+        step, steps = min(step, max(HOLD_FROM, step - HOLD_STEPS)), steps - HOLD_STEPS
     rise, root = (step + 1) / WARMUP_STEPS, (PEAK_STEPS / (step + 1)) ** 0.5
     return min(rise, 1.0, root) * min(1.0, (steps - step) / (DECAY_SHARE * steps))
 
