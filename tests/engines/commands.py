@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import os
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -125,3 +127,18 @@ def draft_folder(folder: Path) -> Path:
     }
     (made / "config.json").write_text(json.dumps(config))
     return made
+
+
+def judged(judge: str, python: Path, lines: Mapping[str, Sequence[str]], **env: str) -> dict[str, str]:
+    """What that judge, a file beside this one, says of each command line in the Python of its engine."""
+    done = subprocess.run(
+        (str(python), str(Path(__file__).with_name(judge))),
+        input=json.dumps([list(line) for line in lines.values()]),
+        env={**os.environ, "HF_HUB_OFFLINE": "1", **env},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return dict(zip(lines, json.loads(done.stdout), strict=True))

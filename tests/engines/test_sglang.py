@@ -5,19 +5,13 @@ The wheel is the one that devices have too. Nothing is started, so this says not
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-from pathlib import Path
-
 import pytest
 
 from moonpad.environments.installed import find
-from tests.engines.commands import ROOT, Command, commands
+from tests.engines.commands import ROOT, Command, commands, judged
 
 pytestmark = pytest.mark.slow
 
-JUDGE = Path(__file__).with_name("sglang_judge.py")
 PLUGINS = ROOT / "src" / "moonpad" / "catalog" / "plugins"
 
 
@@ -37,17 +31,7 @@ def said(asked: list[Command]) -> dict[str, str]:
     control = lines["instruct-2x8xh200-sglang-tp16: engine"]
     lines["control"] = (*control, "--moonshot-speed", "9")
     lines["control of the layout"] = (*control, "--attn-dp-size", "3")
-    done = subprocess.run(
-        (str(engine.python), str(JUDGE)),
-        input=json.dumps(list(lines.values())),
-        env={**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONPATH": str(PLUGINS)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return dict(zip(lines, json.loads(done.stdout), strict=True))
+    return judged("sglang_judge.py", engine.python, lines, PYTHONPATH=str(PLUGINS))
 
 
 def test_the_parser_and_the_resolver_take_every_command(asked: list[Command], said: dict[str, str]) -> None:

@@ -6,19 +6,13 @@ devices nor the formats of Ascend. Nothing is started, so this says nothing of w
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-from pathlib import Path
-
 import pytest
 
 from moonpad.environments.installed import find
-from tests.engines.commands import Command, commands
+from tests.engines.commands import Command, commands, judged
 
 pytestmark = pytest.mark.slow
 
-JUDGE = Path(__file__).with_name("vllm_judge.py")
 MADE_UP = ("--moonshot-speed", "9")
 
 # A word of the command, and what this build says to it: the formats of Ascend are registered by vllm-ascend, and Ray is
@@ -44,17 +38,7 @@ def said(asked: list[Command]) -> dict[str, str]:
     lines = {command.name: command.argv for command in asked}
     lines["control"] = (*lines["tiny: engine"], *MADE_UP)
     lines["control of the layout"] = (*lines["tiny: engine"], "--tensor-parallel-size", "3")
-    done = subprocess.run(
-        (str(engine.python), str(JUDGE)),
-        input=json.dumps(list(lines.values())),
-        env={**os.environ, "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return dict(zip(lines, json.loads(done.stdout), strict=True))
+    return judged("vllm_judge.py", engine.python, lines, VLLM_NO_USAGE_STATS="1")
 
 
 def test_the_parser_takes_every_command(asked: list[Command], said: dict[str, str]) -> None:

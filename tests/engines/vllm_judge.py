@@ -4,32 +4,25 @@ On standard input a list of argument lists, those behind `vllm serve`; on standa
 that is taken, else `parser: …` or `configuration: …`.
 """
 
-import json
-import os
-import sys
+from argparse import Namespace
 
-stdout = os.dup(1)  # vLLM logs to it
-os.dup2(2, 1)
+from judging import answer, refusal  # before the engine: what is imported then logs
+from vllm.engine.arg_utils import AsyncEngineArgs
+from vllm.entrypoints.launchers.cli_args import make_arg_parser, validate_parsed_serve_args
+from vllm.utils.argparse_utils import FlexibleArgumentParser
 
-from vllm.engine.arg_utils import AsyncEngineArgs  # noqa: E402
-from vllm.entrypoints.launchers.cli_args import make_arg_parser, validate_parsed_serve_args  # noqa: E402
-from vllm.utils.argparse_utils import FlexibleArgumentParser  # noqa: E402
+
+def parse(argv: list[str]) -> Namespace:
+    parsed = make_arg_parser(FlexibleArgumentParser()).parse_args(argv)
+    parsed.model = parsed.model_tag or parsed.model  # as `vllm serve` does
+    validate_parsed_serve_args(parsed)
+    return parsed
 
 
 def judge(argv: list[str]) -> str:
-    try:
-        parsed = make_arg_parser(FlexibleArgumentParser()).parse_args(argv)
-        parsed.model = parsed.model_tag or parsed.model  # as `vllm serve` does
-        validate_parsed_serve_args(parsed)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it is the answer
-        return f"parser: {type(error).__name__}: {error}"
-    try:
-        AsyncEngineArgs.from_cli_args(parsed).create_engine_config()
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it is the answer
-        return f"configuration: {type(error).__name__}: {error}"
-    return ""
+    return refusal("parser", lambda: parse(argv)) or refusal(
+        "configuration", lambda: AsyncEngineArgs.from_cli_args(parse(argv)).create_engine_config()
+    )
 
 
-said = [judge(argv) for argv in json.load(sys.stdin)]
-with os.fdopen(stdout, "w") as out:
-    json.dump(said, out)
+answer(judge)

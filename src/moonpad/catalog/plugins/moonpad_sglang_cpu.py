@@ -11,6 +11,7 @@ import types
 from pathlib import Path
 
 import torch
+from torch import library as operators
 
 GIB = 2**30
 
@@ -34,7 +35,7 @@ def kernels():
 
 def declare_operators():
     """torchvision gives shapes to operators that its C++ part declares, and that part asks for CUDA's libraries."""
-    library = torch.library.Library("torchvision", "FRAGMENT")
+    library = operators.Library("torchvision", "FRAGMENT")
     for name in ("nms", "qnms"):
         if not hasattr(torch.ops.torchvision, name):
             library.define(f"{name}(Tensor boxes, Tensor scores, float threshold) -> Tensor")
