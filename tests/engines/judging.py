@@ -1,4 +1,4 @@
-"""What the judges share, run by an engine's own Python: argument lists on standard input, answers on standard output."""
+"""What the judges share. Run by an engine's own Python: command lines on standard input, answers on standard output."""
 
 import json
 import os
