@@ -259,7 +259,9 @@ def trial_of(case: str, home: Path) -> dict[str, Any]:
 def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Of each time its middle and its largest."""
     told = {key: [row[key] for row in rows if key in row] for key in ("up_s", "told_s", "ready_s", "clean_s", "down_s")}
-    times = {key: {"median": statistics.median(them), "most": max(them)} for key, them in told.items() if them}
+    times = {
+        key: {"median": round(statistics.median(them), 3), "most": max(them)} for key, them in told.items() if them
+    }
     return {"n": len(rows), **times, "left": sum(row.get("left", 0) for row in rows)}
 
 
