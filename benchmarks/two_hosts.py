@@ -143,29 +143,27 @@ def own_keeper_killed(trial: Trial) -> None:
     trial.clean()
 
 
-def host_lost(trial: Trial) -> None:
-    """The second host loses its power, and comes back after the end has been told."""
+def lost(trial: Trial, lose: Callable[[], None], find: Callable[[], None]) -> None:
+    """Nothing of the second host is heard any more, until the end has been told and both are clean."""
     trial.up()
     before = len(trial.events())
     trial.begun = time.monotonic()
-    trial.hosts.die()
+    lose()
     trial.told(before)
     trial.clean()
     trial.hosts.mend()
-    trial.hosts.start_sshd()
+    find()
     trial.down()
+
+
+def host_lost(trial: Trial) -> None:
+    """The second host loses its power, and comes back after the end has been told."""
+    lost(trial, trial.hosts.die, trial.hosts.start_sshd)
 
 
 def cut_for_good(trial: Trial) -> None:
     """The wire is cut; each host must end what it has, by itself. With a lease of 8 s."""
-    trial.up()
-    before = len(trial.events())
-    trial.begun = time.monotonic()
-    trial.hosts.cut()
-    trial.told(before)
-    trial.clean()
-    trial.hosts.mend()
-    trial.down()
+    lost(trial, trial.hosts.cut, lambda: None)
 
 
 def cut_for_a_while(trial: Trial) -> None:
