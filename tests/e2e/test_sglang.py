@@ -21,7 +21,7 @@ def test_it_serves_what_vllm_serves(served: Served, tmp_path: Path) -> None:
     assert up.code == 0, up.stderr
     try:
         (there,) = moonpad("status", "--json").json["endpoints"]
-        assert there["kv_tokens"]["measured"] == there["kv_tokens"]["planned"]
+        assert there["kv_tokens"]["measured"] == there["kv_tokens"]["planned"]["value"]
         verified = moonpad("verify", str(spec), "--json", timeout_s=300.0)
         assert verified.code == 0, verified.stdout
         states = {probe["id"]: probe["status"] for probe in verified.json["probes"]}
