@@ -28,6 +28,7 @@ class RunFiles:
         self._folder = folder
         self._count = 0
         self._bytes = 0
+        self._failure: CheckFailed | None = None
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._lines = (folder / REQUESTS_FILE).open("xb", buffering=0)
@@ -41,8 +42,11 @@ class RunFiles:
     def append(self, record: RequestRecord) -> None:
         """
         Raises:
-            CheckFailed: the line could not be written; the lines before it are there, and nothing else.
+            CheckFailed: the line could not be written; the lines before it are there, and nothing else. A shorter one
+                that would still fit is refused too, or the count that was told would be wrong.
         """
+        if self._failure:
+            raise self._failure
         line = orjson.dumps(record) + b"\n"
         try:
             written = self._lines.write(line)
@@ -52,7 +56,8 @@ class RunFiles:
             with suppress(OSError):  # readers leave a torn line out; without it nobody need know that there was one
                 self._lines.truncate(self._bytes)
                 self._lines.seek(self._bytes)
-            raise self._lost(REQUESTS_FILE, error) from error
+            self._failure = self._lost(REQUESTS_FILE, error)
+            raise self._failure from error
         self._count += 1
         self._bytes += len(line)
 

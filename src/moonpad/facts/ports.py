@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import ipaddress
 import socket
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from dataclasses import dataclass
 COMMAND_WORDS = 3
 """Of a stranger's command line: enough to know it (`python -m http.server`), too few to show a key among arguments."""
 WORD_CHARACTERS = 40
+LOOKS = 5
+LOOK_PAUSE_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +39,10 @@ def owner_of_port(host: str, port: int) -> PortOwner | None:
     """None where we can bind it. Where the system forbids it for another reason, that reason stands in `command`.
 
     The bind is the truth, the list of sockets only gives the name. It is made without SO_REUSEPORT on purpose: vLLM
-    sets that, and two servers of one user would share the port, each getting some of the requests.
+    sets that, and two servers of one user would share the port, each getting some of the requests. Who binds
+    it for a moment only, as this very look in another process does, does not count.
     """
-    refusal = _try_to_bind(host, port)
+    refusal = _lasting_refusal(host, port)
     if refusal is None:
         return None
     if getattr(refusal, "errno", None) != errno.EADDRINUSE:
@@ -75,6 +79,15 @@ def _any_address(address: str) -> bool:
         return ipaddress.ip_address(address).is_unspecified
     except ValueError:
         return False
+
+
+def _lasting_refusal(host: str, port: int) -> OSError | OverflowError | None:
+    for _ in range(LOOKS - 1):
+        refusal = _try_to_bind(host, port)
+        if getattr(refusal, "errno", None) != errno.EADDRINUSE:
+            return refusal
+        time.sleep(LOOK_PAUSE_S)
+    return _try_to_bind(host, port)
 
 
 def _try_to_bind(host: str, port: int) -> OSError | OverflowError | None:

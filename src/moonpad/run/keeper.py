@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import fcntl
 import glob
 import json
@@ -57,6 +58,7 @@ FATAL = frozenset(
 TICKS_S = ((10.0, 0.1), (60.0, 0.5), (float("inf"), 2.0))
 STOP_LOOK_S = 0.02
 KILL_LIMIT_S = 10.0
+CGROUP_LIMIT_S = 2.0
 COMMAND_LIMIT_S = 10.0
 ASK_LIMIT_S = 5.0
 ASK_PATIENCE_S = 60.0  # a daemon that is restarted is away for seconds
@@ -384,9 +386,16 @@ def kill_cgroup(folder: str) -> None:
 
 def remove_cgroup(folder: str) -> None:
     """Its processes must have ended. Nothing but a cgroup that `make_cgroup` made is touched."""
-    if os.path.basename(folder).startswith(TEMP_PREFIX):
-        with contextlib.suppress(OSError):
-            os.rmdir(folder)
+    if not os.path.basename(folder).startswith(TEMP_PREFIX):
+        return
+    until = time.monotonic() + CGROUP_LIMIT_S
+    while True:
+        try:
+            return os.rmdir(folder)
+        except OSError as error:  # a process that has ended may have threads that are on their way out: EBUSY
+            if error.errno != errno.EBUSY or time.monotonic() > until:
+                return
+        time.sleep(STOP_LOOK_S)
 
 
 def oom_kills(cgroup: str) -> int | None:

@@ -73,6 +73,15 @@ def test_a_free_port_is_nobodys(taken: int) -> None:
     assert owner_of_port("127.0.0.1", free) is None
 
 
+def test_who_binds_it_for_a_moment_only_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same look of another `moonpad up` is such a moment; both would refuse."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        sock.listen()
+        monkeypatch.setattr(ports.time, "sleep", lambda pause_s: sock.close())
+        assert owner_of_port("127.0.0.1", sock.getsockname()[1]) is None
+
+
 def test_an_owner_that_we_may_not_see_is_said_as_such(taken: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ports, "_listeners", lambda: [Listener("127.0.0.1", taken, None)])
     assert owner_of_port("127.0.0.1", taken) == PortOwner(None, "a process that is not ours to see")

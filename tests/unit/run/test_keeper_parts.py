@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import faulthandler
 import json
 import os
@@ -398,3 +399,22 @@ def test_age_of_a_process() -> None:
     start = start_of(os.getpid())
     assert start is not None
     assert 0 <= keeper.age_s(start) < time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+# --- the cgroup ---
+
+
+def test_a_cgroup_whose_last_thread_is_on_its_way_out_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process is a zombie already, its cgroup is still busy for a moment."""
+    looks: list[str] = []
+
+    def rmdir(folder: str) -> None:
+        looks.append(folder)
+        if len(looks) < 3:
+            raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+
+    monkeypatch.setattr(keeper.os, "rmdir", rmdir)
+    monkeypatch.setattr(keeper.time, "sleep", lambda pause_s: None)
+    keeper.remove_cgroup("/sys/fs/cgroup/moonpad-0-1")
+    keeper.remove_cgroup("/sys/fs/cgroup/another")
+    assert looks == ["/sys/fs/cgroup/moonpad-0-1"] * 3
