@@ -70,7 +70,7 @@ def main(words: list[str]) -> int:
 def facts(asked: dict[str, Any]) -> dict[str, Any]:
     """Of `{"engine": folder, "checkpoint": folder, "address": own, "meet": [address, port], "packages": [names]}`: what
     has to be equal on all hosts of one run, and whether this one reaches the first. Nothing is started, and nothing
-    found is None."""
+    found is None. And its room: available memory, free bytes where logs go, devices of the drivers that are loaded."""
     return {
         "host": socket.gethostname(),
         "python": ".".join(str(part) for part in sys.version_info[:3]),
@@ -81,6 +81,9 @@ def facts(asked: dict[str, Any]) -> dict[str, Any]:
         "has_address": has_address(asked["address"]),
         "interface": interface_of(asked["address"]),
         "trouble": trouble_reaching(*asked["meet"]) if asked.get("meet") else "",
+        "memory_bytes": available_memory(),
+        "disk_bytes": free_disk(state_home()),
+        "devices": device_count(),
     }
 
 
@@ -102,6 +105,36 @@ def driver() -> str | None:
         with contextlib.suppress(OSError):
             return f"{path.split('/')[3]} {Path(path).read_text().strip()}"
     return None
+
+
+def available_memory() -> int | None:
+    """proc_meminfo(5), MemAvailable."""
+    with contextlib.suppress(OSError, ValueError), Path("/proc/meminfo").open() as file:
+        for line in file:
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return None
+
+
+def free_disk(folder: Path) -> int | None:
+    """For an ordinary user, where the folder is or will be made."""
+    for path in (folder, *folder.parents):
+        with contextlib.suppress(OSError):
+            seen = os.statvfs(path)
+            return seen.f_bavail * seen.f_frsize
+    return None
+
+
+def device_count(root: Path = Path("/")) -> int:
+    """What the drivers show of themselves: NVIDIA a folder each, AMD a node of the KFD that has a GPU, Ascend a file
+    each (`davinci0`, `davinci1`, …)."""
+    nvidia = sum(1 for _ in root.glob("proc/driver/nvidia/gpus/*"))
+    ascend = sum(path.name[len("davinci") :].isdigit() for path in root.glob("dev/davinci*"))
+    amd = 0
+    for path in root.glob("sys/class/kfd/kfd/topology/nodes/*/gpu_id"):
+        with contextlib.suppress(OSError):
+            amd += path.read_text().strip() not in ("", "0")
+    return max(nvidia, amd, ascend)
 
 
 def digest_of(checkpoint: Path) -> str | None:

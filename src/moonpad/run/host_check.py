@@ -35,8 +35,9 @@ def ask_hosts(prepared: Prepared) -> tuple[HostFacts, ...]:
 
 
 def host_findings(prepared: Prepared, hosts: Sequence[HostFacts]) -> tuple[Finding, ...]:
-    """Where the hosts differ, or cannot reach the first one."""
-    return compare(prepared.addresses, hosts)
+    """Where the hosts differ, have too little room, or cannot reach the first one."""
+    needs = {process.node: process.needs for process in prepared.deployment.processes}
+    return compare(prepared.addresses, hosts, needs)
 
 
 def _asked(prepared: Prepared, node: str, meet: list[Any] | None) -> dict[str, Any]:
@@ -71,6 +72,9 @@ def _read(node: str, answer: Mapping[str, Any], clock_off_s: float) -> HostFacts
         has_address=answer["has_address"],
         interface=answer["interface"],
         trouble=answer["trouble"],
+        memory_bytes=answer["memory_bytes"],
+        disk_bytes=answer["disk_bytes"],
+        devices=answer["devices"],
     )
 
 

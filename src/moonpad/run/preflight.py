@@ -14,11 +14,9 @@ from moonpad.facts.probe import Unknown
 from moonpad.store.places import state_home
 from moonpad.values.deployment import Deployment, Process
 from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.host import LOG_BYTES
 from moonpad.values.refs import PortRef
-from moonpad.values.units import GIB, gib
-
-LOG_BYTES = 1 * GIB
-"""Room that the run folder should have: logs, events, results."""
+from moonpad.values.units import gib
 
 
 def check(deployment: Deployment, ports: Mapping[PortRef, int], elsewhere: Container[str] = ()) -> tuple[Finding, ...]:

@@ -6,8 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from moonpad.values.deployment import Resources
 from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.units import GIB, gib
 
+LOG_BYTES: Final = 1 * GIB
+"""Room that a run's folder should have on every machine: logs, events, results."""
 CLOCK_LIMIT_S: Final = 2.0
 """Logs of machines further apart cannot be read side by side."""
 
@@ -16,7 +20,8 @@ CLOCK_LIMIT_S: Final = 2.0
 class HostFacts:
     """Of one machine; None where the thing is not there. `clock_off_s`: how far its clock is ahead of the first one's,
     at least; `interface`: the network interface with the address of the spec; `trouble`: why it cannot reach the
-    first one's rendezvous port, "" where it can."""
+    first one's rendezvous port, "" where it can. `memory_bytes` is available RAM, `disk_bytes` free where logs go, and
+    `devices` as many as its drivers show."""
 
     node: str
     host: str
@@ -27,13 +32,21 @@ class HostFacts:
     has_address: bool
     interface: str | None
     trouble: str
+    memory_bytes: int | None
+    disk_bytes: int | None
+    devices: int
 
 
-def compare(address_of: Mapping[str, str], hosts: Sequence[HostFacts]) -> tuple[Finding, ...]:
-    """What is in the way of a run over these machines; the first one is what the others are measured by."""
+def compare(
+    address_of: Mapping[str, str], hosts: Sequence[HostFacts], needs: Mapping[str, Resources]
+) -> tuple[Finding, ...]:
+    """What is in the way of a run over these machines; the first one is what the others are measured by, and has been
+    looked at more closely itself."""
     first, *others = hosts
-    return tuple(finding for host in hosts for finding in _alone(address_of[host.node], host)) + tuple(
-        finding for host in others for finding in _beside(first, host)
+    return (
+        *(finding for host in hosts for finding in _alone(address_of[host.node], host)),
+        *(finding for host in others for finding in _beside(first, host)),
+        *(finding for host in others for finding in _room(host, needs[host.node])),
     )
 
 
@@ -67,6 +80,18 @@ def _beside(first: HostFacts, host: HostFacts) -> Iterator[Finding]:
         yield Finding(Severity.WARNING, Code.HOSTS_DIFFER, host.node, message, "let NTP set both")
     if host.trouble:
         yield _error(host, f"cannot reach {first.host}: {host.trouble}", "open the way between the hosts' addresses")
+
+
+def _room(host: HostFacts, needs: Resources) -> Iterator[Finding]:
+    if host.memory_bytes is not None and host.memory_bytes < needs.memory_bytes:
+        message = f"{gib(needs.memory_bytes)} of RAM is needed, {gib(host.memory_bytes)} is available on {host.host}"
+        yield _error(host, message, "free memory there", Code.MEMORY_LOW)
+    if host.disk_bytes is not None and host.disk_bytes < LOG_BYTES:
+        message = f"{gib(host.disk_bytes)} is free where logs go on {host.host}, {gib(LOG_BYTES)} is wanted"
+        yield _error(host, message, "free some space there", Code.DISK_LOW)
+    if host.devices < needs.devices:
+        message = f"{needs.devices} devices are asked for; the drivers of {host.host} show {host.devices}"
+        yield _error(host, message, "name another machine, or mend its driver")
 
 
 def _error(host: HostFacts, message: str, remedy: str, code: Code = Code.HOSTS_DIFFER) -> Finding:

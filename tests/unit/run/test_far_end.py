@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import socket
 import subprocess
 import sys
@@ -12,9 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from moonpad.run import far_end, keeper
+from moonpad.values.units import GIB
 
 HERE = Path(far_end.__file__)
 
@@ -179,6 +182,35 @@ def test_facts(here: dict[str, Any]) -> None:
     assert not far_end.facts({**here, "address": "192.0.2.1"})["has_address"]
     assert far_end.facts({**here, "engine": "/nowhere"})["engine"] is None
     assert far_end.facts({**here, "checkpoint": "/nowhere"})["checkpoint"] is None
+
+
+def test_its_room(here: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "not" / "made" / "yet"))
+    found = far_end.facts(here)
+    assert found["memory_bytes"] == pytest.approx(psutil.virtual_memory().available, abs=GIB)
+    assert found["disk_bytes"] == pytest.approx(shutil.disk_usage(tmp_path).free, abs=GIB)
+
+
+@pytest.mark.parametrize(
+    ("shown", "devices"),
+    [
+        ({}, 0),
+        (
+            {
+                "proc/driver/nvidia/gpus/0000:1b:00.0/information": "",
+                "proc/driver/nvidia/gpus/0000:43:00.0/information": "",
+            },
+            2,
+        ),
+        ({"dev/davinci0": "", "dev/davinci15": "", "dev/davinci_manager": ""}, 2),
+        ({f"sys/class/kfd/kfd/topology/nodes/{node}/gpu_id": gpu for node, gpu in enumerate(("0", "51729", "4"))}, 2),
+    ],
+)
+def test_devices_by_what_their_drivers_show(shown: dict[str, str], devices: int, tmp_path: Path) -> None:
+    for name, text in shown.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"{text}\n")
+    assert far_end.device_count(tmp_path) == devices
 
 
 @pytest.mark.parametrize(("name", "text"), [("config.json", "[]"), ("more.json", ""), ("model.safetensors", "1235")])
