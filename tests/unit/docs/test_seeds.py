@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "seeds.md"
-SEED_FLAGS = "e2e/test_seed_flags.py"
+PARSERS = ("e2e/test_seed_flags.py", "engines/test_seed_sglang.py")
 STATES = ("works here", "parser-checked", "documented", "not yet")
 SHOWN = ("works here", "parser-checked")
 KINDS = {"command", "flag", "file", "table", "step", "env", "figure", "claim"}
@@ -60,12 +60,17 @@ def functions_in(path: Path) -> set[str]:
 
 
 def parsed_commands() -> dict[str, str]:
-    """COMMANDS of the test that asks vLLM's parser: its key begins with the seed's number."""
-    for node in ast.parse((ROOT / "tests" / SEED_FLAGS).read_text()).body:
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "COMMANDS":
-            commands: dict[str, str] = ast.literal_eval(node.value)
-            return commands
-    raise AssertionError(f"{SEED_FLAGS} has no COMMANDS")
+    """COMMANDS of the tests that ask the engines' parsers: a key begins with the seed's number."""
+    commands: dict[str, str] = {}
+    for path in PARSERS:
+        assigned = (
+            node for node in ast.parse((ROOT / "tests" / path).read_text()).body if isinstance(node, ast.Assign)
+        )
+        (found,) = (
+            ast.literal_eval(node.value) for node in assigned if getattr(node.targets[0], "id", "") == "COMMANDS"
+        )
+        commands.update(found)
+    return commands
 
 
 ROWS = rows_of(PAGE.read_text())
@@ -113,7 +118,7 @@ def test_what_is_shown_names_tests_that_exist() -> None:
 def test_what_works_was_run_and_not_parsed_alone() -> None:
     for row in ROWS:
         if row.state == "works here":
-            assert all(path != SEED_FLAGS for path, _, _ in row.tests), row
+            assert all(path not in PARSERS for path, _, _ in row.tests), row
         assert "candidate" not in row.note, row
 
 
@@ -124,7 +129,7 @@ def test_parser_checked_rows_are_asked_of_the_parser() -> None:
     for row in ROWS:
         if row.state != "parser-checked":
             continue
-        assert row.tests[0][0] == SEED_FLAGS, row
+        assert row.tests[0][0] in PARSERS, row
         if row.kind == "command":
             parameter = row.tests[0][2]
             assert parameter in commands, row
