@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 from tokenizers import Tokenizer
 
+from .alike import alike_groups
 from .chats import choice_groups, last_chats, late_chats, long_chats
 from .rows import PROMPT_WEIGHT, Row, draw_rows, encode, join_branches
 
@@ -73,6 +74,14 @@ def draw_choice_batches(tokenizer: Tokenizer, seed: int) -> Iterator[Batch]:
     pad = tokenizer.token_to_id("[PAD]")
     for group in choice_groups(seed):
         row = join_branches([encode(chat, tokenizer, choosing=CHOOSING) for chat in group])
+        yield stack([row], math.ceil(len(row.ids) / WIDTH_STEP) * WIDTH_STEP, pad)
+
+
+def draw_alike_batches(tokenizer: Tokenizer, seed: int) -> Iterator[Batch]:
+    """As choices; the numbers of ids count more too."""
+    pad = tokenizer.token_to_id("[PAD]")
+    for group in alike_groups(seed):
+        row = join_branches([encode(chat, tokenizer, COUNTING, CHOOSING) for chat in group])
         yield stack([row], math.ceil(len(row.ids) / WIDTH_STEP) * WIDTH_STEP, pad)
 
 

@@ -21,6 +21,7 @@ from torch.nn.functional import cross_entropy
 from .architecture import Marks, build_model, describe, naming_parts
 from .batches import (
     Batch,
+    draw_alike_batches,
     draw_batches,
     draw_choice_batches,
     draw_copy_batch,
@@ -40,7 +41,7 @@ WARMUP_STEPS = 100
 PEAK_STEPS = 1800
 DECAY_SHARE = 0.4
 HOLD_FROM = 3900
-HOLD_STEPS = 1500
+HOLD_STEPS = 2400
 """On its way down the rate stays for a while at a quarter of its peak: names, arguments and results that look alike
 are told apart late."""
 BIAS_STEP = 1e-3
@@ -56,6 +57,8 @@ LATE_EVERY = 4
 """Twice as often up to `LATE_OFTEN_UNTIL`."""
 LAST_FROM = 1500
 LAST_EVERY = 90
+ALIKE_FROM = 5400
+"""From there on, between the choices among tools, chats whose values look alike."""
 NAMING_FIXED_FROM = 2000
 """From this step on the weights of `naming_parts` are held at what they were at the start."""
 
@@ -131,8 +134,8 @@ def draw_steps(tokenizer: Tokenizer, seed: int) -> Iterator[list[Batch]]:
     """The batches of each step: one, every `CHOICE_EVERY` steps a choice among tools and every `LONG_EVERY` steps a
     long chat beside it. Once single answers are learned, in the steps between a chain of calls or a text with a fact
     too: counting and finding come late, and then, every `LAST_EVERY` steps, in long contexts."""
-    draws = (draw_choice_batches, draw_long_batches, draw_late_batches, draw_last_batches)
-    choices, long, late, last = (draw(tokenizer, seed) for draw in draws)
+    draws = (draw_choice_batches, draw_long_batches, draw_late_batches, draw_last_batches, draw_alike_batches)
+    choices, long, late, last, alike = (draw(tokenizer, seed) for draw in draws)
     for number, batch in enumerate(draw_batches(tokenizer, seed), 1):
         batches = [batch]
         often = number <= CHOICE_OFTEN_UNTIL or number > HOLD_FROM
@@ -144,6 +147,8 @@ def draw_steps(tokenizer: Tokenizer, seed: int) -> Iterator[list[Batch]]:
             batches.append(next(late))
         if number > LAST_FROM and number % LAST_EVERY == 1:
             batches.append(next(last))
+        if number > ALIKE_FROM and number % 2 == 1:
+            batches.append(next(alike))
         yield batches
 
 

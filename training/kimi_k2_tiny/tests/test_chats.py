@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 
 from training.kimi_k2_tiny import arithmetic
+from training.kimi_k2_tiny.alike import alike_groups, begins_alike, repeats_itself
 from training.kimi_k2_tiny.chats import (
     CHAT_KINDS,
     Chat,
@@ -39,7 +40,8 @@ def trained() -> list[Chat]:
 def others() -> list[Chat]:
     """Of the streams beside the main one."""
     alone = [chat for stream in (long_chats, late_chats, last_chats) for chat in itertools.islice(stream(0), 12)]
-    return alone + [chat for group in itertools.islice(choice_groups(0), 60) for chat in group]
+    groups = (group for stream in (choice_groups, alike_groups) for group in itertools.islice(stream(0), 60))
+    return alone + [chat for group in groups for chat in group]
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +51,19 @@ def scored() -> list[Chat]:
 
 def text_of(chat: Chat) -> str:
     return render(chat.messages, chat.tools) + render_answer(chat.answer)
+
+
+def test_alike_values_are_alike():
+    """More than half of the words that are made up hold a piece twice or begin as another one; by chance few do."""
+
+    def share(chats: list[Chat]) -> float:
+        drawn = [(text, chat.values[:at]) for chat in chats for at, (kind, text) in enumerate(chat.values) if at]
+        return sum(
+            repeats_itself(text) or any(begins_alike(earlier, text) for _, earlier in before) for text, before in drawn
+        ) / len(drawn)
+
+    chats = [chat for group in itertools.islice(alike_groups(0), 60) for chat in group]
+    assert share(chats) > 0.5 > 2 * share(list(itertools.islice(training_chats(0), 600)))
 
 
 def test_training_never_draws_a_reserved_value(trained: list[Chat], others: list[Chat]):

@@ -1,0 +1,129 @@
+"""Chats whose values look alike: what a model that copies by the two tokens before it gets wrong last.
+
+Words that begin as another one of the chat does or hold a syllable twice, numbers with a digit twice, tools whose keys
+are not each other's: drawn by chance they are rare.
+"""
+
+import itertools
+import random
+import re
+from collections.abc import Callable, Iterator
+
+from .chains import follow
+from .chats import Chat, Drawn, complete, draw_choice, draw_first, draw_look_ups, draw_system, find_among, schemas_of
+from .messages import call, conclude, returns, user
+from .styles import follow_system
+from .talks import repeat
+from .tools import Declared, declare, draw_kinds, draw_use
+from .values import SYLLABLES, Values
+
+SHARE = 0.6
+ATTEMPTS = 60
+TWICE = re.compile(r"(\w\w).*\1|([0-9A-Z]).*\2")
+SAME_BEGINNING = re.compile(r"(\w)\w* \W (\1)")
+
+
+class Alike(Values):
+    """More than half of the values look like one that was drawn before, or like themselves."""
+
+    def draw(self, kind: str, make: Callable[[], str]) -> str:
+        if self.rng.random() > SHARE:
+            return super().draw(kind, make)
+        before = [text for _, text in self.drawn]
+        beside_another = bool(before) and self.rng.random() < 0.5
+        text = super().draw(kind, lambda: self.neighbour(kind) or make())
+        for _ in range(ATTEMPTS):
+            if any(map(begins_alike, before, itertools.repeat(text))) if beside_another else repeats_itself(text):
+                break
+            self.drawn.pop()
+            text = super().draw(kind, make)
+        return text
+
+    def neighbour(self, kind: str) -> str:
+        """Now and then a made-up word that is another one of the chat and a syllable more or less."""
+        words = [text for one, text in self.drawn if one == kind == "made_up" and text[1:2] in "aeiou"]
+        if not words or self.rng.random() > 0.2:
+            return ""
+        word = self.rng.choice(words)
+        return word[:-2] if len(word) > 4 and self.rng.random() < 0.5 else word + self.rng.choice(SYLLABLES)
+
+
+def repeats_itself(text: str) -> bool:
+    """A syllable twice, a digit or a capital twice, or two numbers that begin alike."""
+    return bool(TWICE.search(text) or SAME_BEGINNING.match(text))
+
+
+def begins_alike(one: str, other: str) -> bool:
+    return one != other and one[:2] == other[:2]
+
+
+def alike_groups(seed: int) -> Iterator[list[Chat]]:
+    """Many questions behind one declaration, and every third time chats of one's own: short chains, facts in short
+    texts, repeated texts, system messages."""
+    rng = random.Random(f"alike:{seed}")
+    for number in itertools.count():
+        if number % 3 == 2:
+            yield [complete(kind, draw, Alike(rng, reserved=False)) for kind, draw in ALONE]
+        else:
+            yield draw_behind_one(rng)
+
+
+def draw_behind_one(rng: random.Random) -> list[Chat]:
+    values = Alike(rng, reserved=False)
+    tools, able = draw_declared(values)
+    system = draw_system(rng)
+    chats = []
+    for kind in KINDS:
+        values = Alike(rng, reserved=False)
+        messages, answer = draw_one(kind, values, tools, able)
+        chats.append(Chat(kind, system + messages, schemas_of(tools), answer, tuple(values.drawn)))
+    return chats
+
+
+def draw_declared(values: Values) -> tuple[list[Declared], list[Declared]]:
+    """Three to five tools, and those that look something up, which call the same thing by different keys where they
+    can."""
+    wanted = draw_look_ups(values, values.rng.choice((2, 2, 3)))
+    kinds = draw_kinds(values, values.rng.choice((3, 4, 5)), tuple(wanted))
+    for _ in range(ATTEMPTS):
+        tools = [declare(kind, values, disguised=values.rng.random() < 0.5) for kind in kinds]
+        able = [tool for tool in tools if tool.kind in wanted]
+        if len({tool.keys for tool in able}) == len(able):
+            break
+    return tools, able
+
+
+def draw_one(kind: str, values: Values, tools: list[Declared], able: list[Declared]) -> tuple[list, dict]:
+    if kind not in ("next_call", "tool_result"):
+        return draw_choice(kind, values, tools, able)
+    use, first = draw_use(values.rng.choice(tools), values), draw_first(values)
+    calls = call([use], first)
+    done = [user(use.question), calls, *returns([use], calls)]
+    if kind == "tool_result":
+        return done, conclude([use])
+    after = draw_use(values.rng.choice(tools), values)
+    return [*done, conclude([use]), user(after.question)], call([after], first + 1)
+
+
+KINDS = ("choose_tool", "choose_tool", "several_calls", "several_calls", "several_results", "next_call", "tool_result")
+
+
+def chain(values: Values) -> Drawn:
+    return follow(values, values.rng.randint(2, 6), ends=values.rng.random() < 0.1, first=draw_first(values))
+
+
+def fact(values: Values) -> Drawn:
+    return find_among(values, values.rng.randint(4, 12))
+
+
+def again(values: Values) -> Drawn:
+    question, answer = repeat(values)
+    return [user(question)], [], answer
+
+
+def obey(values: Values) -> Drawn:
+    *messages, answer = follow_system(values)
+    return messages, [], answer
+
+
+ALONE = (("chain", chain), ("chain", chain), ("needle", fact), ("repeat", again), ("system", obey))
