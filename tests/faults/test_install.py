@@ -30,13 +30,13 @@ from moonpad.environments.install import Installation, install
 from moonpad.environments.installed import find, list_installed, list_unfinished
 from moonpad.environments.lock import locked
 from moonpad.environments.places import Place, place_of
-from moonpad.environments.preflight import Machine, this_machine
+from moonpad.environments.preflight import Machine
 from moonpad.environments.progress import Silent
 from moonpad.environments.remove import remove
 from moonpad.environments.stop_sign import StopSign
 from moonpad.facts.disk import Disk
 from moonpad.facts.memory import Memory
-from moonpad.facts.platform import System
+from moonpad.facts.platform import System, this_system
 from moonpad.facts.processor import Processor
 from moonpad.values.errors import InstallError, MoonpadError, PreflightRefused
 from moonpad.values.finding import Code
@@ -86,7 +86,7 @@ class World:
             fallback_index=self.fallback.as_uri(),
             python=(PYTHON, PYTHON),
             system="Linux",
-            machine=this_machine().system.machine,
+            machine=this_system().machine,
             glibc=None,
             processor_flags_any=("wide",),
             disk_bytes=20_000_000,
@@ -128,7 +128,7 @@ class World:
 
 
 MACHINE = Machine(
-    system=System("Linux", this_machine().system.machine, (2, 36)),
+    system=System("Linux", this_system().machine, (2, 36)),
     python=PYTHON,
     has_venv=True,
     processor=Processor("Fake", frozenset({"wide"}), 2, 2),

@@ -15,17 +15,24 @@ from moonpad.environments.places import engines_home
 from moonpad.values.errors import UsageError
 from moonpad.values.units import duration, gib
 
-EXAMPLES: Final = {"vllm-cpu": "examples/tiny.toml", "sglang-cpu": "examples/tiny-sglang.toml"}
-"""A spec that each engine can serve at once."""
+EXAMPLES: Final = {
+    "vllm-cpu": "examples/tiny.toml",
+    "sglang-cpu": "examples/tiny-sglang.toml",
+    "vllm": "examples/thinking-8xh200-latency.toml",
+    "sglang": "examples/k25-8xh200-sglang-eagle3.toml",
+}
+"""A spec for each engine that is installed here."""
 
 
-def install(name: str, *, json: bool = False) -> None:
+def install(name: str, *, platform: str | None = None, json: bool = False) -> None:
     """Install an engine from its recipe, in an environment of its own. An existing good one is left as it is.
 
     Parameters
     ----------
     name
-        The engine: vllm-cpu or sglang-cpu.
+        The engine: vllm-cpu, vllm, sglang or sglang-cpu. The others come in images.
+    platform
+        cpu, cuda, rocm or ascend, where it is not the engine's usual one.
     json
         Print one JSON document.
     """
@@ -33,6 +40,7 @@ def install(name: str, *, json: bool = False) -> None:
     from moonpad.environments.install import install as install_engine
 
     engine = _known(name)
+    _refuse_without_recipe(engine, platform)
     with InstallDisplay(name) as display:
         done = install_engine(engine, display)
     if json:
@@ -41,6 +49,8 @@ def install(name: str, *, json: bool = False) -> None:
     size = gib(done.engine.size_bytes or 0)
     how = "was installed already: nothing to do" if done.already else f"installed in {duration(done.seconds)}"
     out().print(f"{name} {done.engine.version} {how}. {size} in {clean(str(done.engine.path))}")
+    if engine.recipe and not engine.recipe.served:
+        note("this recipe was tried as far as the engine's version goes; nobody has served from it for the record yet")
     next_command(f"moonpad up {EXAMPLES[name]}")
 
 
@@ -73,7 +83,7 @@ def remove(name: str, *, json: bool = False) -> None:
     Parameters
     ----------
     name
-        The engine: vllm-cpu or sglang-cpu.
+        The engine: vllm-cpu, vllm, sglang or sglang-cpu.
     json
         Print one JSON document.
     """
@@ -98,6 +108,25 @@ def _known(name: str) -> Engine:
     near = difflib.get_close_matches(name, ENGINES, n=1, cutoff=0.3)
     remedy = f"did you mean {near[0]}?" if near else f"there are: {', '.join(_installable())}"
     raise UsageError(f"there is no engine {name!r}", remedy=remedy)
+
+
+def _refuse_without_recipe(engine: Engine, platform: str | None) -> None:
+    """Raises UsageError where the engine is not installed for that platform, with the image that its makers publish."""
+    from moonpad.catalog.images import images
+    from moonpad.catalog.options import newest_stable
+    from moonpad.environments.installed import BRING_YOUR_OWN
+
+    names = [one.value for one in engine.platforms]
+    if platform is not None and platform not in names:
+        raise UsageError(f"{engine.name} does not run on {platform!r}", remedy=f"it runs on {' and '.join(names)}")
+    asked = platform or engine.platform.value
+    if engine.recipe and engine.recipe.platform.value == asked:
+        return
+    # Of a device's capability (A2, A3) there are rows where its engine runs on one platform alone.
+    rows = (one for one in images() if one.engine == engine.name and one.on in (asked, "A2", "A3"))
+    tags = " or ".join(one.tag.format(version=newest_stable(engine.program)) for one in rows)
+    published = f"its makers publish {tags}; " if tags else ""
+    raise UsageError(f"moonpad does not install {engine.name} for {asked}", remedy=published + BRING_YOUR_OWN)
 
 
 def _installable() -> tuple[str, ...]:

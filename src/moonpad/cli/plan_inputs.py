@@ -177,13 +177,11 @@ def knowledge(model: Model) -> Known:
 
 
 def version_of(engine: Engine) -> str:
-    """Of an engine that moonpad installs, the recipe's; else the newest release whose options are known."""
-    if engine.recipe is not None:
-        return engine.recipe.version
-    from moonpad.catalog.options import newest, versions
+    """Of an engine for processors, the recipe's; else the newest release whose options are known."""
+    from moonpad.catalog.options import newest_stable
+    from moonpad.engines.base import settled_version
 
-    final = [version for version in versions(engine.program) if "rc" not in version]
-    return final[-1] if final else newest(engine.program)
+    return settled_version(engine) or newest_stable(engine.program)
 
 
 def find_answer(model: Model, cluster: Cluster, request: Request) -> Answer:

@@ -105,7 +105,7 @@ class Engine(Protocol):
 
     @property
     def recipe(self) -> Recipe | None:
-        """How moonpad installs it; None where the user brings it."""
+        """How moonpad installs it; None where the user brings it, in an image or in an environment."""
 
     @property
     def command(self) -> str:
@@ -138,6 +138,12 @@ class Engine(Protocol):
 
         `files` are the contents of files that the arguments name, by path. Never raises, whatever the argv.
         """
+
+
+def settled_version(engine: Engine) -> str | None:
+    """The version that is planned whatever else there is: the build for a processor is the one that moonpad installs.
+    On devices the user's image or environment decides."""
+    return engine.recipe.version if engine.recipe and engine.platform is Platform.CPU else None
 
 
 def installed_runtime(command: str) -> Executable:

@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from moonpad.values.platform import Platform
+
+
+def ask_without_device(package: str) -> tuple[str, ...]:
+    """Loads torch with all its libraries, and nothing that looks for a device."""
+    return (
+        "python",
+        "-c",
+        f"import torch; from importlib.metadata import version; print({package!r}, version({package!r}))",
+    )
+
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
@@ -35,5 +46,12 @@ class Recipe:
     """Host RAM that a deployment is planned with, its weights and its KV cache apart: an upper bound."""
     package: str = ""
     """The distribution of the engine itself, where it is not called like the recipe."""
+    platform: Platform = Platform.CPU
+    cuda: int = 0
+    """The major version of CUDA that its packages are built for, 0 without any."""
+    served: bool = True
+    """Whether a model was served from it; else it was installed and asked for its version, and no more."""
+    ask: tuple[str, ...] = ()
+    """The command and its arguments that print the version, where the engine's own way needs a device."""
     alias: tuple[str, str] | None = None
     """(distribution, version) whose metadata the engine asks for although its package has another name."""

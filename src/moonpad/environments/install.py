@@ -73,7 +73,7 @@ def install(
     if found is None:
         with stop_sign() as stop:
             request = _Request(engine, recipe, lock, place, progress or Silent(), stop, disks)
-            return request.fulfil(machine or this_machine(), begun)
+            return request.fulfil(machine or this_machine(recipe), begun)
     return Installation(found, True, time.monotonic() - begun)
 
 

@@ -7,11 +7,14 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from moonpad.engines.recipe import Recipe
 from moonpad.environments.places import cache_home
+from moonpad.facts.device import DeviceFacts
+from moonpad.facts.device_findings import device_findings
+from moonpad.facts.devices import devices
 from moonpad.facts.disk import Disk, disk
 from moonpad.facts.memory import Memory, memory
 from moonpad.facts.platform import System, this_system
@@ -31,9 +34,12 @@ class Machine:
     has_venv: bool
     processor: Processor | Unknown
     memory: Memory | Unknown
+    devices: DeviceFacts | Unknown | None = None
+    """None where nobody asked for them."""
 
 
-def this_machine() -> Machine:
+def this_machine(recipe: Recipe) -> Machine:
+    """The devices are asked for where the recipe is for one."""
     return Machine(
         system=this_system(),
         python=sys.version_info[:2],
@@ -41,6 +47,7 @@ def this_machine() -> Machine:
         has_venv=all(importlib.util.find_spec(name) is not None for name in ("venv", "ensurepip")),
         processor=processor(),
         memory=memory(),
+        devices=devices() if recipe.cuda else None,
     )
 
 
@@ -55,7 +62,12 @@ def refuse_other_machines(recipe: Recipe, machine: Machine) -> tuple[Finding, ..
             f"{recipe.name} needs {recipe.system} on {recipe.machine}, and this is {machine.system}; "
             "everything that needs no local engine goes on working."
         )
-    findings = (*_python(recipe, machine), *_processor(recipe, machine), *_memory(recipe, machine))
+    findings = (
+        *_python(recipe, machine),
+        *_processor(recipe, machine),
+        *_memory(recipe, machine),
+        *_devices(recipe, machine),
+    )
     return _refuse(recipe, findings)
 
 
@@ -146,6 +158,19 @@ def _memory(recipe: Recipe, machine: Machine) -> Iterator[Finding]:
             f"it takes {gib(recipe.memory_bytes)} to serve the smallest model, {limit} is {gib(found.total_bytes)}",
             "use a machine (or a limit) with more memory",
         )
+
+
+def _devices(recipe: Recipe, machine: Machine) -> Iterator[Finding]:
+    """Warnings alone: a driver can be brought up to date after the installation, and a disk be shared by machines."""
+    found = machine.devices
+    if not recipe.cuda or found is None:
+        return
+    if isinstance(found, DeviceFacts) and not found.devices:
+        message = "this machine shows none: the engine can be installed, and will not start here"
+        yield Finding(Severity.WARNING, Code.PLATFORM_UNSUPPORTED, "devices", message)
+        return
+    for one in device_findings(found, cuda=recipe.cuda):
+        yield replace(one, severity=Severity.WARNING)
 
 
 def _disks(needs: Mapping[Path, int], disks: Mapping[Path, Disk | Unknown]) -> Iterator[Finding]:

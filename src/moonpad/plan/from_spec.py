@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from moonpad.engines import ENGINES
-from moonpad.engines.base import Engine, installed_runtime
+from moonpad.engines.base import Engine, installed_runtime, settled_version
 from moonpad.plan.legality import layout_findings
 from moonpad.plan.start import start_budget_s
 from moonpad.spec.schema import SettingsTable, Spec
@@ -120,7 +120,7 @@ def container_of(spec: Spec, plan: Plan) -> Image:
 
         cluster = _cluster(spec)
         capability = cluster.device.capability if cluster else ""
-        version = plan.engine_version or (engine.recipe.version if engine.recipe else newest_stable(engine.program))
+        version = plan.engine_version or settled_version(engine) or newest_stable(engine.program)
         reference = image_of(engine.name, plan.platform, capability, version)
     if reference is None:
         raise UsageError(

@@ -14,7 +14,7 @@ from moonpad.checkpoints.described import checkpoint_findings, described
 from moonpad.checkpoints.inspect import CheckpointFiles, inspect, require_whole
 from moonpad.checkpoints.locate import checkpoint_folder
 from moonpad.engines import ENGINES
-from moonpad.engines.base import Engine
+from moonpad.engines.base import Engine, settled_version
 from moonpad.environments.installed import BRING_YOUR_OWN, InstalledEngine, engine_from_python, find
 from moonpad.facts.devices import this_host
 from moonpad.facts.probe import Unknown
@@ -186,8 +186,9 @@ def prepare(loaded: LoadedSpec) -> Prepared:
             "an image runs on this machine alone",
             remedy="name a python instead of the image, or moonpad render --to kubernetes",
         )
-    if isinstance(installed, InstalledEngine) and spec.engine.python and not plan.engine_version:
-        plan = replace(plan, engine_version=installed.version.partition("+")[0])  # the recipe's is not what runs
+    settled = settled_version(engine) and not spec.engine.python
+    if isinstance(installed, InstalledEngine) and not settled and not plan.engine_version:
+        plan = replace(plan, engine_version=installed.version.partition("+")[0])  # what is planned is not what runs
     deployment = engine.processes(plan, runtime_of(spec))
     if spec.hosts and [process.rank for process in deployment.processes] != list(range(len(spec.hosts))):
         raise PreflightRefused(

@@ -55,7 +55,7 @@ class EngineTable(Table):
 
     name: Annotated[str, Field(description="the name of an engine")]
     version: Annotated[str | None, Field(description='a version as a text, like "0.11.0"')] = None
-    """What the plan reckons with; of an engine that moonpad installs, the recipe decides instead."""
+    """What the plan reckons with; of an engine for processors the recipe decides instead."""
     python: Annotated[Text | None, Field(description="the path of the Python that the engine is installed for")] = None
     image: Annotated[str | None, Field(description="a container image, name@sha256:…")] = None
 

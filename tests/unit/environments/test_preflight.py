@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.engines.vllm import CPU_RECIPE
+from moonpad.engines.vllm import CPU_RECIPE, CUDA_RECIPE
 from moonpad.environments.preflight import Machine, disk_needs, refuse_full_disks, refuse_other_machines, this_machine
+from moonpad.facts.device import DeviceFact, DeviceFacts
 from moonpad.facts.disk import Disk
 from moonpad.facts.memory import Memory
 from moonpad.facts.platform import System
@@ -21,6 +22,8 @@ GOOD = Machine(
     processor=Processor("CPU", frozenset({"avx2"}), 8, 4),
     memory=Memory(16 * GIB, 1 * GIB),  # little is free now, and the engine is not started now
 )
+
+H100 = DeviceFact(0, "NVIDIA H100 80GB HBM3", 80 * GIB, 0)
 
 
 def test_a_good_machine_has_no_finding() -> None:
@@ -54,6 +57,26 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
     with pytest.raises(PreflightRefused) as error:
         refuse_other_machines(CPU_RECIPE, machine)
     assert len(error.value.findings) == 3
+
+
+@pytest.mark.parametrize(
+    ("devices", "said"),
+    [
+        (DeviceFacts(), ["this machine shows none"]),
+        (Unknown("nvidia-smi does not answer"), ["nvidia-smi does not answer"]),
+        (DeviceFacts("nvidia-smi", "NVIDIA", "570.86.15", (H100,)), ["the driver is 570.86.15; CUDA 13 needs 580"]),
+        (DeviceFacts("nvidia-smi", "NVIDIA", "580.65.06", (H100,)), []),
+    ],
+)
+def test_devices_are_warned_of_and_refuse_nothing(devices: DeviceFacts | Unknown, said: list[str]) -> None:
+    """A driver is brought up to date after the installation, and a disk may be another machine's too."""
+    machine = replace(GOOD, devices=devices)
+    warnings = refuse_other_machines(CUDA_RECIPE, machine)
+    assert len(warnings) == len(said)
+    for warning, text in zip(warnings, said, strict=True):
+        assert text in warning.message
+        assert warning.severity is Severity.WARNING
+    assert refuse_other_machines(CPU_RECIPE, machine) == ()
 
 
 @pytest.mark.parametrize(
@@ -95,4 +118,4 @@ def test_needs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_this_machine_can_be_asked() -> None:
-    assert this_machine().has_venv
+    assert this_machine(CPU_RECIPE).has_venv
