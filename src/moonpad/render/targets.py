@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.plan.from_spec import container_of, engine_of, runtime_of
 from moonpad.render.base import Rendered
+from moonpad.render.firewall import render_firewall
 from moonpad.spec.schema import Spec
 from moonpad.values.deployment import Deployment, Role
 from moonpad.values.errors import UsageError
@@ -37,7 +38,8 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
     if target == "shell":
         from moonpad.render.shell import render_shell
 
-        return Files(render_shell(engine.processes(plan, runtime_of(spec))), "bash {}")
+        deployment = engine.processes(plan, runtime_of(spec))
+        return Files({**render_shell(deployment), **render_firewall(deployment)}, "bash {}")
     image = container_of(spec, plan)
     if target == "kubernetes":
         from moonpad.render.kubernetes import render_kubernetes
@@ -56,10 +58,10 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
     if target == "compose":
         from moonpad.render.compose import render_compose
 
-        return Files(render_compose(deployment), "docker compose -f {} up")
+        return Files({**render_compose(deployment), **render_firewall(deployment)}, "docker compose -f {} up")
     from moonpad.render.docker import render_docker
 
-    return Files(render_docker(deployment), "bash {}")
+    return Files({**render_docker(deployment), **render_firewall(deployment)}, "bash {}")
 
 
 def _of_ranks(deployment: Deployment, target: str) -> Deployment:
