@@ -49,7 +49,8 @@ def _lines(deployment: Deployment, nodes: tuple[str, ...], node: str, path: str)
         "set -euo pipefail",
         "",
     )
-    for ref in (*hosts, *closed, *exposed):
+    used: tuple[Ref, ...] = (*hosts, *closed, *exposed)
+    for ref in used:
         yield f'{variable_of(ref, deployment)}="{_expansion(ref, deployment)}"'
     yield from (
         "",
