@@ -5,15 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from moonpad.values.platform import Platform
-
-
-def ask_without_device(package: str) -> tuple[str, ...]:
-    """Loads torch with all its libraries, and nothing that looks for a device."""
-    return (
-        "python",
-        "-c",
-        f"import torch; from importlib.metadata import version; print({package!r}, version({package!r}))",
-    )
+from moonpad.values.units import GIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +47,28 @@ class Recipe:
     """The command and its arguments that print the version, where the engine's own way needs a device."""
     alias: tuple[str, str] | None = None
     """(distribution, version) whose metadata the engine asks for although its package has another name."""
+
+
+def cuda_recipe(name: str, version: str, *, disk_bytes: int, download_bytes: int) -> Recipe:
+    """The engine's published wheel with all that it asks for, built for CUDA 13. It was installed on a machine without
+    a device, so its version is asked for in a way that loads torch with all its libraries, and looks for no device."""
+    ask = f"import torch; from importlib.metadata import version; print({name!r}, version({name!r}))"
+    return Recipe(
+        name=name,
+        version=version,
+        lock=f"{name}-{version}.txt",
+        unlocked=(),
+        fallback_index="",
+        python=((3, 11), (3, 12)),
+        system="Linux",
+        machine="x86_64",
+        glibc=(2, 35),
+        processor_flags_any=("avx512f", "avx2"),
+        disk_bytes=disk_bytes,
+        download_bytes=download_bytes,
+        memory_bytes=16 * GIB,
+        platform=Platform.CUDA,
+        cuda=13,
+        served=False,
+        ask=("python", "-c", ask),
+    )

@@ -14,7 +14,7 @@ from typing import Final
 from moonpad.engines import sglang_read
 from moonpad.engines.base import MetricNames, Reading, listen_on, refuse_layout, refuse_unsaid
 from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
-from moonpad.engines.recipe import Recipe, ask_without_device
+from moonpad.engines.recipe import Recipe, cuda_recipe
 from moonpad.engines.recorded import has_option, refuse_unknown_flags
 from moonpad.engines.sglang_read import GRAPHS_OFF, SETTING_FLAGS, TEXT_ONLY
 from moonpad.values.deployment import (
@@ -109,25 +109,7 @@ METRICS: Final = MetricNames(
 # The package is asked, not the command: the command is Python.
 VERSION_ARGS: Final = ("-c", "from importlib.metadata import version; print('sglang', version('sglang'))")
 
-CUDA_RECIPE: Final = Recipe(
-    name="sglang",
-    version="0.5.23",
-    lock="sglang-0.5.23.txt",
-    unlocked=(),
-    fallback_index="",
-    python=((3, 11), (3, 12)),
-    system="Linux",
-    machine="x86_64",
-    glibc=(2, 35),
-    processor_flags_any=("avx512f", "avx2"),
-    disk_bytes=10_690_000_000,
-    download_bytes=4_350_000_000,
-    memory_bytes=16 * GIB,
-    platform=Platform.CUDA,
-    cuda=13,
-    served=False,
-    ask=ask_without_device("sglang"),
-)
+CUDA_RECIPE: Final = cuda_recipe("sglang", "0.5.23", disk_bytes=10_690_000_000, download_bytes=4_350_000_000)
 
 
 @dataclass(frozen=True, slots=True)

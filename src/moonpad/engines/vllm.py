@@ -16,7 +16,7 @@ from moonpad.engines.base import MetricNames, Reading, listen_on, refuse_layout,
 from moonpad.engines.log_grammar import LogGrammar
 from moonpad.engines.plugin import PATH as PLUGIN_PATH
 from moonpad.engines.plugin import plugin_files
-from moonpad.engines.recipe import Recipe, ask_without_device
+from moonpad.engines.recipe import Recipe, cuda_recipe
 from moonpad.engines.recorded import has_option, recorded, refuse_unknown_flags
 from moonpad.engines.vllm_log import LOG as LOG
 from moonpad.engines.vllm_log import METRICS
@@ -89,25 +89,8 @@ CPU_RECIPE: Final = Recipe(
     # recognises its platform (vllm/platforms/__init__.py).
     alias=("vllm", "0.32.0+cpu"),
 )
-CUDA_RECIPE: Final = Recipe(
-    name="vllm",
-    version="0.32.0",  # the one whose parser reads every rendered command in tests/engines
-    lock="vllm-0.32.0.txt",
-    unlocked=(),
-    fallback_index="",
-    python=((3, 11), (3, 12)),
-    system="Linux",
-    machine="x86_64",
-    glibc=(2, 35),
-    processor_flags_any=("avx512f", "avx2"),
-    disk_bytes=8_920_000_000,
-    download_bytes=3_980_000_000,
-    memory_bytes=16 * GIB,
-    platform=Platform.CUDA,
-    cuda=13,
-    served=False,
-    ask=ask_without_device("vllm"),
-)
+# The version whose own parser reads every rendered command (tests/engines).
+CUDA_RECIPE: Final = cuda_recipe("vllm", "0.32.0", disk_bytes=8_920_000_000, download_bytes=3_980_000_000)
 
 
 @dataclass(frozen=True, slots=True)
