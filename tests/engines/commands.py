@@ -129,7 +129,7 @@ def draft_folder(folder: Path) -> Path:
     return made
 
 
-def judged(judge: str, python: Path, lines: Mapping[str, Sequence[str]], **env: str) -> dict[str, str]:
+def judged(judge: str, python: Path, lines: Mapping[str, Sequence[Any]], **env: str) -> dict[str, Any]:
     """What that judge, a file beside this one, says of each command line in the Python of its engine."""
     done = subprocess.run(
         (str(python), str(Path(__file__).with_name(judge))),

@@ -7,18 +7,15 @@ flags stands here.
 
 from __future__ import annotations
 
-import json
 import shlex
-import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 from string import Template
 from typing import Any
 
 import pytest
 
 from moonpad.environments.installed import find
-from tests.engines.commands import ROOT
+from tests.engines.commands import ROOT, judged
 
 pytestmark = pytest.mark.slow
 
@@ -143,19 +140,8 @@ def said() -> dict[str, dict[str, Any] | str]:
         rest = words(without(command, expected.refused))
         asked[name] = (rest, list(expected.values))
         asked.update({f"{name} {flag}": ([*rest, *flag.split()], []) for flag in expected.refused})
-    program = Path(__file__).with_name("sglang_values.py")
-    path = ROOT / "src" / "moonpad" / "catalog" / "plugins"
-    done = subprocess.run(
-        (str(engine.python), str(program)),
-        input=json.dumps(list(asked.values())),
-        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(path), "HOME": "/nonexistent"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return dict(zip(asked, json.loads(done.stdout), strict=True))
+    plugins = ROOT / "src" / "moonpad" / "catalog" / "plugins"
+    return judged("sglang_values.py", engine.python, asked, PYTHONPATH=str(plugins))
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from .chains import follow
-from .chats import Chat, Drawn, complete, draw_choice, draw_first, draw_look_ups, draw_system, find_among, schemas_of
+from .chats import Chat, Drawn, ask_behind, complete, draw_choice, draw_first, draw_look_ups, find_among, obey
 from .messages import call, conclude, returns, user
-from .styles import follow_system
 from .talks import repeat
 from .tools import Declared, declare, draw_kinds, draw_use
 from .values import SYLLABLES, Values
@@ -69,15 +68,8 @@ def alike_groups(seed: int) -> Iterator[list[Chat]]:
 
 
 def draw_behind_one(rng: random.Random) -> list[Chat]:
-    values = Alike(rng, reserved=False)
-    tools, able = draw_declared(values)
-    system = draw_system(rng)
-    chats = []
-    for kind in KINDS:
-        values = Alike(rng, reserved=False)
-        messages, answer = draw_one(kind, values, tools, able)
-        chats.append(Chat(kind, system + messages, schemas_of(tools), answer, tuple(values.drawn)))
-    return chats
+    tools, able = draw_declared(Alike(rng, reserved=False))
+    return ask_behind(tools, able, KINDS, rng, Alike, draw_one)
 
 
 def draw_declared(values: Values) -> tuple[list[Declared], list[Declared]]:
@@ -119,11 +111,6 @@ def fact(values: Values) -> Drawn:
 def again(values: Values) -> Drawn:
     question, answer = repeat(values)
     return [user(question)], [], answer
-
-
-def obey(values: Values) -> Drawn:
-    *messages, answer = follow_system(values)
-    return messages, [], answer
 
 
 ALONE = (("chain", chain), ("chain", chain), ("needle", fact), ("repeat", again), ("system", obey))

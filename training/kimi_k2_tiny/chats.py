@@ -334,13 +334,25 @@ def choice_groups(seed: int) -> Iterator[list[Chat]]:
         kinds = draw_kinds(values, rng.choice((3, 4, 5)), tuple(wanted))
         tools = [declare(kind, values, disguised=kind in KINDS and rng.random() < 0.85) for kind in kinds]
         able = [tool for tool in tools if tool.kind in wanted]
-        system = draw_system(rng)
-        chats = []
-        for kind in CHOICES:
-            values = Values(rng, reserved=False)
-            messages, answer = draw_choice(kind, values, tools, able)
-            chats.append(Chat(kind, system + messages, schemas_of(tools), answer, tuple(values.drawn)))
-        yield chats
+        yield ask_behind(tools, able, CHOICES, rng, Values, draw_choice)
+
+
+def ask_behind(
+    tools: list[Declared],
+    able: list[Declared],
+    kinds: tuple[str, ...],
+    rng: random.Random,
+    values_of: type[Values],
+    draw: Callable[[str, Values, list[Declared], list[Declared]], tuple[list[Message], Message]],
+) -> list[Chat]:
+    """A chat of each of the kinds behind one declaration, with values of their own."""
+    system = draw_system(rng)
+    chats = []
+    for kind in kinds:
+        values = values_of(rng, reserved=False)
+        messages, answer = draw(kind, values, tools, able)
+        chats.append(Chat(kind, system + messages, schemas_of(tools), answer, tuple(values.drawn)))
+    return chats
 
 
 CHOICES = (*("choose_tool",) * 4, *("several_calls",) * 2, *("several_results",) * 2, "lack_fitting")

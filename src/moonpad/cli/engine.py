@@ -115,6 +115,7 @@ def _refuse_without_recipe(engine: Engine, platform: str | None) -> None:
     from moonpad.catalog.images import images
     from moonpad.catalog.options import newest_stable
     from moonpad.environments.installed import BRING_YOUR_OWN
+    from moonpad.values.platform import Platform
 
     names = [one.value for one in engine.platforms]
     if platform is not None and platform not in names:
@@ -122,8 +123,8 @@ def _refuse_without_recipe(engine: Engine, platform: str | None) -> None:
     asked = platform or engine.platform.value
     if engine.recipe and engine.recipe.platform.value == asked:
         return
-    # Of a device's capability (A2, A3) there are rows where its engine runs on one platform alone.
-    rows = (one for one in images() if one.engine == engine.name and one.on in (asked, "A2", "A3"))
+    others = {one.value for one in Platform} - {asked}  # what is no platform is a device's capability
+    rows = (one for one in images() if one.engine == engine.name and one.on not in others)
     tags = " or ".join(one.tag.format(version=newest_stable(engine.program)) for one in rows)
     published = f"its makers publish {tags}; " if tags else ""
     raise UsageError(f"moonpad does not install {engine.name} for {asked}", remedy=published + BRING_YOUR_OWN)
