@@ -19,6 +19,8 @@ from training.kimi_k2_tiny.rendering import render, render_answer
 RELATIVE = 1e-4
 AGREEMENT = 0.995
 POSITIONS = 2000
+NEAR = 0.5
+"""Logits of one token below those of the likeliest, where an engine may still name it first."""
 
 
 @cache
@@ -53,26 +55,52 @@ def test_stored_numbers_are_those_of_the_libraries(engine_python: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def chats(served: Served) -> list[list[int]]:
-    """Whole chats of every kind, the right answer included, until there are enough positions."""
-    found: list[list[int]] = []
-    for chat in scoring_chats(3, 64):
-        body = {"prompt": render(chat.messages, chat.tools) + render_answer(chat.answer), "add_special_tokens": False}
-        found.append(ask(served.base_url.removesuffix("/v1"), "/tokenize", body)["tokens"])
-        if sum(map(len, found)) >= POSITIONS + len(found):
+def chats(served: Served) -> list[tuple[list[int], list[bool]]]:
+    """Whole chats of every kind, the right answer included, until the model writes enough in them; and which of the
+    tokens it writes."""
+    found: list[tuple[list[int], list[bool]]] = []
+    for chat in scoring_chats(3, 200):
+        parts = [render(chat.messages, chat.tools), render_answer(chat.answer)]
+        prompt, answer = (tokens_of(served, part) for part in parts)
+        found.append((prompt + answer, [*written_in(served, prompt), *(True for _ in answer)]))
+        if sum(sum(written) for _, written in found) >= POSITIONS:
             break
     return found
 
 
-def test_the_engine_finds_the_same_token_most_likely(served: Served, chats: list[list[int]]) -> None:
-    same = total = 0
-    for tokens in chats:
+def tokens_of(served: Served, text: str) -> list[int]:
+    body = {"prompt": text, "add_special_tokens": False}
+    return [int(token) for token in ask(served.base_url.removesuffix("/v1"), "/tokenize", body)["tokens"]]
+
+
+def written_in(served: Served, prompt: list[int]) -> list[bool]:
+    """The turns of the assistant that a prompt keeps with their thinking."""
+    think, unthink, end = (tokens_of(served, mark)[0] for mark in ("<think>", "</think>", "<|im_end|>"))
+    written, inside = [], False
+    for token, after in zip(prompt, [*prompt[1:], end], strict=True):
+        inside = inside or (token == think and after != unthink)
+        written.append(inside)
+        inside = inside and token != end
+    return written
+
+
+def test_the_engine_finds_the_same_token_most_likely(served: Served, chats: list[tuple[list[int], list[bool]]]) -> None:
+    """Where the model writes. In the made-up words of a question dozens of tokens are as likely as one another, and the
+    engine's rounding to bfloat16 decides which is first: there it may name another one, but none that is much less
+    likely."""
+    same: list[bool] = []
+    written: list[bool] = []
+    behind: list[float] = []
+    for tokens, by_model in chats:
         body = {"model": served.model, "prompt": tokens, "max_tokens": 1, "temperature": 0, "prompt_logprobs": 1}
         rows = ask(served.base_url, "/completions", body)["choices"][0]["prompt_logprobs"][1:]
-        first = [next(int(token) for token, one in row.items() if one["rank"] == 1) for row in rows]
-        wanted = oracle().logits(tokens).argmax(axis=-1)[:-1]
-        same += int((wanted == np.array(first)).sum())
-        total += len(first)
-    print(f"{same} of {total}")
-    assert total >= POSITIONS
-    assert same >= AGREEMENT * total
+        first = np.array([next(int(token) for token, one in row.items() if one["rank"] == 1) for row in rows])
+        logits = oracle().logits(tokens)[:-1]
+        same += (logits.argmax(axis=-1) == first).tolist()
+        behind += (logits.max(axis=-1) - logits[np.arange(len(first)), first]).tolist()
+        written += by_model[1:]
+    agreed = sum(one for one, by_model in zip(same, written, strict=True) if by_model)
+    print(f"{agreed} of {sum(written)} written, {sum(same)} of {len(same)} in all, {max(behind):.2f} behind at most")
+    assert sum(written) >= POSITIONS
+    assert agreed >= AGREEMENT * sum(written)
+    assert max(behind) <= NEAR

@@ -9,8 +9,19 @@ import random
 import re
 from collections.abc import Callable, Iterator
 
-from .chains import follow
-from .chats import Chat, Drawn, ask_behind, complete, draw_choice, draw_first, draw_look_ups, find_among, obey
+from .chains import follow, relay
+from .chats import (
+    Chat,
+    Drawn,
+    ask_behind,
+    complete,
+    draw_choice,
+    draw_first,
+    draw_look_ups,
+    find_among,
+    obey,
+    use_in_turn,
+)
 from .messages import call, conclude, returns, user
 from .talks import repeat
 from .tools import Declared, declare, draw_kinds, draw_use
@@ -64,21 +75,32 @@ def alike_groups(seed: int) -> Iterator[list[Chat]]:
         if number % 3 == 2:
             yield [complete(kind, draw, Alike(rng, reserved=False)) for kind, draw in ALONE]
         else:
-            yield draw_behind_one(rng)
+            yield draw_behind_one(rng, KINDS, 0.5)
 
 
-def draw_behind_one(rng: random.Random) -> list[Chat]:
-    tools, able = draw_declared(Alike(rng, reserved=False))
-    return ask_behind(tools, able, KINDS, rng, Alike, draw_one)
+def closer_groups(seed: int) -> Iterator[list[Chat]]:
+    """For the second course: more calls in later turns, more tools under names that nobody has heard, and messages that
+    pass a result on."""
+    rng = random.Random(f"closer:{seed}")
+    for number in itertools.count():
+        if number % 4 == 3:
+            yield [complete(kind, draw, Alike(rng, reserved=False)) for kind, draw in CLOSER_ALONE]
+        else:
+            yield draw_behind_one(rng, CLOSER, 0.75)
 
 
-def draw_declared(values: Values) -> tuple[list[Declared], list[Declared]]:
+def draw_behind_one(rng: random.Random, kinds: tuple[str, ...], disguised: float) -> list[Chat]:
+    tools, able = draw_declared(Alike(rng, reserved=False), disguised)
+    return ask_behind(tools, able, kinds, rng, Alike, draw_one)
+
+
+def draw_declared(values: Values, disguised: float) -> tuple[list[Declared], list[Declared]]:
     """Three to five tools, and those that look something up, which call the same thing by different keys where they
     can."""
     wanted = draw_look_ups(values, values.rng.choice((2, 2, 3)))
     kinds = draw_kinds(values, values.rng.choice((3, 4, 5)), tuple(wanted))
     for _ in range(ATTEMPTS):
-        tools = [declare(kind, values, disguised=values.rng.random() < 0.5) for kind in kinds]
+        tools = [declare(kind, values, disguised=values.rng.random() < disguised) for kind in kinds]
         able = [tool for tool in tools if tool.kind in wanted]
         if len({tool.keys for tool in able}) == len(able):
             break
@@ -86,6 +108,9 @@ def draw_declared(values: Values) -> tuple[list[Declared], list[Declared]]:
 
 
 def draw_one(kind: str, values: Values, tools: list[Declared], able: list[Declared]) -> tuple[list, dict]:
+    if kind == "later_call":
+        messages, _, answer = use_in_turn(values, tools, values.rng.choice((1, 2, 2, 3, 4)), draw_first(values))
+        return messages, answer
     if kind not in ("next_call", "tool_result"):
         return draw_choice(kind, values, tools, able)
     use, first = draw_use(values.rng.choice(tools), values), draw_first(values)
@@ -97,6 +122,13 @@ def draw_one(kind: str, values: Values, tools: list[Declared], able: list[Declar
     return [*done, conclude([use]), user(after.question)], call([after], first + 1)
 
 
+CLOSER = (
+    *("choose_tool",) * 2,
+    *("several_calls",) * 2,
+    *("several_results",) * 2,
+    *("later_call",) * 3,
+    "tool_result",
+)
 KINDS = ("choose_tool", "choose_tool", "several_calls", "several_calls", "several_results", "next_call", "tool_result")
 
 
@@ -114,3 +146,4 @@ def again(values: Values) -> Drawn:
 
 
 ALONE = (("chain", chain), ("chain", chain), ("needle", fact), ("repeat", again), ("system", obey))
+CLOSER_ALONE = (("relay", relay), ("relay", relay), *ALONE[1:])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from tokenizers import Tokenizer
 
-from .alike import alike_groups
+from .alike import alike_groups, closer_groups
 from .chats import choice_groups, last_chats, late_chats, long_chats
 from .rows import PROMPT_WEIGHT, Row, draw_rows, encode, join_branches
 
@@ -82,6 +82,14 @@ def draw_alike_batches(tokenizer: Tokenizer, seed: int) -> Iterator[Batch]:
     pad = tokenizer.token_to_id("[PAD]")
     for group in alike_groups(seed):
         row = join_branches([encode(chat, tokenizer, COUNTING, CHOOSING) for chat in group])
+        yield stack([row], math.ceil(len(row.ids) / WIDTH_STEP) * WIDTH_STEP, pad)
+
+
+def draw_closer_batches(tokenizer: Tokenizer, seed: int) -> Iterator[Batch]:
+    """As those, and of a tool's name and of its parameters' every token counts more."""
+    pad = tokenizer.token_to_id("[PAD]")
+    for group in closer_groups(seed):
+        row = join_branches([encode(chat, tokenizer, COUNTING, CHOOSING, whole_names=True) for chat in group])
         yield stack([row], math.ceil(len(row.ids) / WIDTH_STEP) * WIDTH_STEP, pad)
 
 

@@ -51,11 +51,12 @@ def draw_rows(tokenizer: Tokenizer, seed: int) -> Iterator[Row]:
 
 
 def encode(
-    chat: Chat, tokenizer: Tokenizer, counting: float = 1.0, choosing: float = 1.0
+    chat: Chat, tokenizer: Tokenizer, counting: float = 1.0, choosing: float = 1.0, *, whole_names: bool = False
 ) -> tuple[list[int], list[float]]:
     """Token ids and weights. What the model writes counts, also in an earlier turn whose thinking is kept; the tokens
     of long answers count less, so that a chain of calls does not drown a greeting. `counting`: how much more the
-    number in an id counts; `choosing`: how much more the token does with which a thought begins a tool's name."""
+    number in an id counts; `choosing`: how much more the token does with which a thought begins a tool's name, with
+    `whole_names` each token of that name and of the names of parameters."""
     prompt = tokenizer.encode(render(chat.messages, chat.tools), add_special_tokens=False).ids
     answer = tokenizer.encode(render_answer(chat.answer), add_special_tokens=False).ids
     written = [*find_written(prompt, tokenizer), *(True for _ in answer)]
@@ -64,15 +65,34 @@ def encode(
     if counting != 1.0:
         count_more(prompt + answer, weights, written, counting * weight, tokenizer)
     if choosing != 1.0:
-        for place in find_choices(prompt + answer, written, tokenizer):
+        find = find_names if whole_names else find_choices
+        for place in find(prompt + answer, written, tokenizer):
             weights[place] = choosing * weight
     return prompt + answer, weights
 
 
 def find_choices(ids: list[int], written: list[bool], tokenizer: Tokenizer) -> list[int]:
     """Where a tool is chosen: what the model writes after a bracket opens."""
-    (bracket,) = tokenizer.encode(" (", add_special_tokens=False).ids
+    bracket = spell(" (", tokenizer)
     return [place + 1 for place, token in enumerate(ids[:-1]) if token == bracket and written[place]]
+
+
+def find_names(ids: list[int], written: list[bool], tokenizer: Tokenizer) -> list[int]:
+    """Where the model writes a tool's name between brackets, or a key: what stands up to the mark that closes it."""
+    bracket, brace, comma, quote = (spell(text, tokenizer) for text in (" (", '{"', '",', ' "'))
+    closings = {spell(text, tokenizer) for text in (")", "):", '":')}
+    found, inside = [], False
+    for place, token in enumerate(ids):
+        inside = inside and token not in closings
+        if inside and written[place]:
+            found.append(place)
+        inside = inside or token in (bracket, brace) or ids[place - 1 : place + 1] == [comma, quote]
+    return found
+
+
+def spell(text: str, tokenizer: Tokenizer) -> int:
+    (token,) = tokenizer.encode(text, add_special_tokens=False).ids
+    return token
 
 
 def count_more(ids: list[int], weights: list[float], written: list[bool], weight: float, tokenizer: Tokenizer) -> None:

@@ -9,8 +9,9 @@ import itertools
 import json
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -18,12 +19,13 @@ import transformers
 from tokenizers import Tokenizer
 from torch.nn.functional import cross_entropy
 
-from .architecture import Marks, build_model, describe, naming_parts
+from .architecture import Marks, build_model, describe, naming_parts, write_third
 from .batches import (
     Batch,
     draw_alike_batches,
     draw_batches,
     draw_choice_batches,
+    draw_closer_batches,
     draw_copy_batch,
     draw_last_batches,
     draw_late_batches,
@@ -59,6 +61,12 @@ LAST_FROM = 1500
 LAST_EVERY = 90
 ALIKE_FROM = 5400
 """From there on, between the choices among tools, chats whose values look alike."""
+FIRST_COURSE = 7000
+"""A run that is longer has a second course: from the weights of the first as they are kept, in bfloat16, with a third
+token to copy by, a new optimizer, and the rate up again and down to zero."""
+SECOND_PEAK = 0.3
+SECOND_SEED = 1000
+"""Its chats are drawn with the seed that is so many more."""
 NAMING_FIXED_FROM = 2000
 """From this step on the weights of `naming_parts` are held at what they were at the start."""
 
@@ -84,7 +92,7 @@ def main() -> None:
         "copying_at_init": round(copied, 4),
     }
     state = arguments.out.with_name(arguments.out.name + ".state")
-    progress = train(model, draw_steps(tokenizer, arguments.seed), arguments.steps, state)
+    progress = train(model, partial(draw_courses, tokenizer, arguments.seed), arguments.steps, state)
     record |= {key: round(value, 4) for key, value in asdict(progress).items()}
 
     draft = arguments.out.with_name(arguments.out.name + ".draft")
@@ -152,7 +160,30 @@ def draw_steps(tokenizer: Tokenizer, seed: int) -> Iterator[list[Batch]]:
         yield batches
 
 
-def train(model: torch.nn.Module, batches: Iterator[list[Batch]], steps: int, state: Path) -> Progress:
+def draw_second_steps(tokenizer: Tokenizer, seed: int) -> Iterator[list[Batch]]:
+    """The batches of each step of the second course: in turn chats whose values look alike, and what the first course
+    had."""
+    draws = (
+        *(draw_closer_batches, draw_choice_batches, draw_batches),
+        *(draw_long_batches, draw_late_batches, draw_last_batches),
+    )
+    closer, choices, plain, long, late, last = (draw(tokenizer, seed + SECOND_SEED) for draw in draws)
+    for number in itertools.count(1):
+        batches = [next(closer)] if number % 2 == 1 else [next(choices), next(plain)]
+        for draw, every in ((late, LATE_EVERY), (long, LONG_EVERY), (last, LAST_EVERY)):
+            if number % every == 0:
+                batches.append(next(draw))
+        yield batches
+
+
+def draw_courses(tokenizer: Tokenizer, seed: int, after: int) -> Iterator[list[Batch]]:
+    """The batches of the steps behind the first `after`."""
+    if after < FIRST_COURSE:
+        yield from itertools.islice(draw_steps(tokenizer, seed), after, FIRST_COURSE)
+    yield from itertools.islice(draw_second_steps(tokenizer, seed), max(0, after - FIRST_COURSE), None)
+
+
+def train(model: torch.nn.Module, draw: Callable[[int], Iterator[list[Batch]]], steps: int, state: Path) -> Progress:
     model.train()
     matrices = [weight for weight in model.parameters() if weight.dim() >= 2]
     vectors = [weight for weight in model.parameters() if weight.dim() < 2]
@@ -162,8 +193,10 @@ def train(model: torch.nn.Module, batches: Iterator[list[Batch]], steps: int, st
     naming = naming_parts(model)
     progress = resume(state, model, optimizer)
     cpu_before, wall_before = progress.cpu_seconds, progress.wall_seconds - time.monotonic()
-    batches = itertools.islice(batches, progress.step, None)
+    batches = draw(progress.step)
     while progress.step < steps:
+        if progress.step == FIRST_COURSE:
+            start_again(model, optimizer)
         if progress.step >= NAMING_FIXED_FROM:
             for part, value in naming:
                 part.copy_(value)
@@ -192,6 +225,13 @@ def train(model: torch.nn.Module, batches: Iterator[list[Batch]], steps: int, st
     return progress
 
 
+def start_again(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    optimizer.state.clear()
+    for tensor in model.state_dict().values():
+        tensor.copy_(tensor.bfloat16())
+    write_third(model)
+
+
 def resume(state: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
     """Goes on where a stopped run was saved. The schedule depends on the number of steps in its last part alone, so a
     run stopped before that may be resumed with another number and equals a run that had it from the start."""
@@ -212,7 +252,11 @@ def save(state: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer, 
 
 def schedule(step: int, steps: int) -> float:
     """Share of the peak rate: a short rise, a while there, then with the root of the steps, at the end a straight way
-    down to zero, with a halt in it where the run is that long."""
+    down to zero, with a halt in it where the run is that long. The second course rises and goes straight down."""
+    if step >= FIRST_COURSE:
+        rise = (step - FIRST_COURSE + 1) / WARMUP_STEPS
+        return SECOND_PEAK * min(rise, (steps - step) / (steps - FIRST_COURSE))
+    steps = min(steps, FIRST_COURSE)
     if steps > HOLD_FROM + HOLD_STEPS:
         step, steps = min(step, max(HOLD_FROM, step - HOLD_STEPS)), steps - HOLD_STEPS
     rise, root = (step + 1) / WARMUP_STEPS, (PEAK_STEPS / (step + 1)) ** 0.5

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from training.kimi_k2_tiny import arithmetic
-from training.kimi_k2_tiny.alike import alike_groups, begins_alike, repeats_itself
+from training.kimi_k2_tiny.alike import alike_groups, begins_alike, closer_groups, repeats_itself
 from training.kimi_k2_tiny.chats import (
     CHAT_KINDS,
     Chat,
@@ -40,7 +40,9 @@ def trained() -> list[Chat]:
 def others() -> list[Chat]:
     """Of the streams beside the main one."""
     alone = [chat for stream in (long_chats, late_chats, last_chats) for chat in itertools.islice(stream(0), 12)]
-    groups = (group for stream in (choice_groups, alike_groups) for group in itertools.islice(stream(0), 60))
+    groups = (
+        group for stream in (choice_groups, alike_groups, closer_groups) for group in itertools.islice(stream(0), 60)
+    )
     return alone + [chat for group in groups for chat in group]
 
 
@@ -64,6 +66,14 @@ def test_alike_values_are_alike():
 
     chats = [chat for group in itertools.islice(alike_groups(0), 60) for chat in group]
     assert share(chats) > 0.5 > 2 * share(list(itertools.islice(training_chats(0), 600)))
+
+
+def test_the_second_course_calls_in_later_turns():
+    """Ids that count on, and messages that pass a result on, which the first course has seldom."""
+    chats = [chat for group in itertools.islice(closer_groups(0), 12) for chat in group]
+    turns = [sum(message["role"] == "user" for message in chat.messages) for chat in chats if chat.kind == "later_call"]
+    assert {2, 3, 4, 5} <= set(turns)
+    assert {chat.kind for chat in chats} >= {"relay", "choose_tool", "several_calls", "several_results", "tool_result"}
 
 
 def test_training_never_draws_a_reserved_value(trained: list[Chat], others: list[Chat]):

@@ -1,10 +1,12 @@
 """Rows of the training: what shares a beginning stands there once, and distances can be stretched."""
 
 import random
+import re
+from types import SimpleNamespace
 
 import pytest
 
-from training.kimi_k2_tiny.rows import Row, find_numbers, join_branches, jump
+from training.kimi_k2_tiny.rows import Row, find_choices, find_names, find_numbers, join_branches, jump
 
 
 def test_one_chat_is_one_plain_row():
@@ -39,3 +41,23 @@ def test_the_numbers_of_the_ids_that_the_model_writes():
     ids = [9, 1, 2, 50, 9, 2, 50, 1, 9, 50]
     assert find_numbers(ids, [True] * 10, {1, 2}, 50) == [(1, 4), (5, 7), (9, 10)]
     assert find_numbers(ids, [False] * 4 + [True] * 6, {1, 2}, 50) == [(5, 7), (9, 10)]
+
+
+class Letters:
+    """A tokenizer with a token for each text that the rows ask about, and for each other letter."""
+
+    KNOWN = (" (", ")", "):", '{"', '":', '",', ' "')
+
+    def encode(self, text: str, add_special_tokens: bool):
+        assert not add_special_tokens
+        pieces = re.findall("|".join(map(re.escape, sorted(self.KNOWN, key=len, reverse=True))) + "|.", text)
+        return SimpleNamespace(ids=[self.KNOWN.index(one) if one in self.KNOWN else ord(one) for one in pieces])
+
+
+def test_names_and_keys_that_the_model_writes():
+    text = 'look (a_b) for x (c): y {"k": "v", "l": "w"}'
+    ids = Letters().encode(text, add_special_tokens=False).ids
+    found = find_names(ids, [True] * len(ids), Letters())
+    assert "".join(chr(ids[place]) for place in found) == "a_bckl"
+    assert "".join(chr(ids[place]) for place in find_choices(ids, [True] * len(ids), Letters())) == "ac"
+    assert find_names(ids, [False] * len(ids), Letters()) == []
