@@ -2,8 +2,8 @@
 
 `docker.py daemon` is dockerd: asked to end (TERM) it takes the containers with it; killed, it leaves them to the next
 one, as live-restore does. Each container is a `docker.py shim`, no child of any client, with the fake engine in it; its
-label, its process and its output stand in $FAKE_DOCKER/containers/ID. The daemon's FAKE_… variables reach the engine.
-`docker.py purge` kills and removes what a killed daemon has left.
+label, its process, its output and how often anybody was attached to it stand in $FAKE_DOCKER/containers/ID. The
+daemon's FAKE_… variables reach the engine. `docker.py purge` kills and removes what a killed daemon has left.
 
 Every other call is a client: it notes its arguments in $FAKE_DOCKER/calls.jsonl and asks the daemon at
 $FAKE_DOCKER/socket. FAKE_START_DELAY_S is what a client waits between making a container and starting it; with
@@ -155,7 +155,10 @@ class Daemon:
         if container is None or not container.runs:
             yield {"out": f"Error response from daemon: No such container: {name}\n", "exit": 1}
             return
-        yield from follow(container, (container.folder / "log").stat().st_size)
+        offset = (container.folder / "log").stat().st_size
+        with (container.folder / "attached").open("a") as attached:
+            attached.write("again\n")
+        yield from follow(container, offset)
 
     def ps(self, label: str, field: str) -> Frames:
         found = [one for one in containers() if one.runs and label in ("", one.about["label"])]

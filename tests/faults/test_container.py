@@ -102,6 +102,14 @@ class Docker:
         (found,) = [one.name for one in living if json.loads((one / "about.json").read_text())["name"] == name]
         return found
 
+    def await_attached(self, count: int = 1) -> None:
+        """The event `reattached` tells of a client that was started, which has yet to ask the daemon."""
+
+        def times() -> int:
+            return sum(len(path.read_text().splitlines()) for path in self.place.glob("containers/*/attached"))
+
+        wait_until(lambda: times() >= count, lambda: f"attached {times()} times", 20.0)
+
     def made(self) -> list[str]:
         """The names of all containers that were ever made, in any state."""
         return sorted(json.loads(path.read_text())["name"] for path in self.place.glob("containers/*/about.json"))
@@ -211,6 +219,7 @@ def test_client_killed(moonpad: Moonpad, docker: Docker, image_spec: Path, free_
         client = client_of(moonpad)
         keeper.send(*client, signal.SIGKILL)
         await_event(moonpad, "reattached", count=count)
+        docker.await_attached(count)
         wait_until(lambda client=client: client_of(moonpad) != client, lambda: "the old root", 5.0)  # type: ignore[misc]
         assert serves(free_port)
         status = await_state(moonpad, "ready")
@@ -283,7 +292,7 @@ def test_stopped_from_outside_without_a_client(moonpad: Moonpad, docker: Docker,
     docker.start()
     run = up(moonpad, image_spec)
     keeper.send(*client_of(moonpad), signal.SIGKILL)
-    await_event(moonpad, "reattached")
+    docker.await_attached()
     docker.call("rm", "--force", f"moonpad-{run}").communicate(timeout=20)
     assert "exit 137" in await_state(moonpad, "failed")["because"]
 
@@ -367,7 +376,7 @@ def test_daemon_restarted(moonpad: Moonpad, docker: Docker, image_spec: Path, fr
     assert state_of(moonpad) in ("ready", "unattended")
     assert events_of(moonpad, "stopping") == []
     docker.start()
-    await_event(moonpad, "reattached")
+    docker.await_attached()
     await_state(moonpad, "ready")
     assert docker.id_of(f"moonpad-{run}") == container
     assert len(docker.calls("run")) == 2, "ours and the other one"
@@ -488,7 +497,7 @@ def test_daemon_that_does_not_answer(moonpad: Moonpad, docker: Docker, image_spe
     up(moonpad, image_spec)
     assert docker.daemon is not None
     keeper.send(*client_of(moonpad), signal.SIGKILL)
-    await_event(moonpad, "reattached")
+    docker.await_attached()
     docker.daemon.send_signal(signal.SIGSTOP)
     try:
         assert state_of(moonpad) in ("ready", "unattended")
@@ -535,7 +544,7 @@ def test_key_never_in_argv(moonpad: Moonpad, docker: Docker, image_spec: Path, f
         urllib.request.urlopen(asked, timeout=5)
     shown = (docker.place / "calls.jsonl").read_text()
     keeper.send(*client_of(moonpad), signal.SIGKILL)
-    await_event(moonpad, "reattached")
+    docker.await_attached()
     for pid in everybody(moonpad):
         shown += cmdline_of(pid)
     for path in moonpad.state.rglob("*"):
