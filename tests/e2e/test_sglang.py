@@ -6,17 +6,28 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.environments.installed import find
+from moonpad.environments.installed import InstalledEngine, find
 from tests.e2e.conftest import Served, command_in, write_spec
 from tests.e2e.test_layouts import answers
+from tests.faults.two_hosts import open_hosts
+
+pytestmark = pytest.mark.slow
+
+LAYOUTS = {"sglang": "", "sglang-tp2": "[layout]\ntp = 2\n"}
 
 
-@pytest.mark.slow
-def test_it_serves_what_vllm_serves(served: Served, tmp_path: Path) -> None:
-    if find("sglang-cpu") is None:
+@pytest.fixture
+def sglang() -> InstalledEngine:
+    found = find("sglang-cpu")
+    if found is None:
         pytest.skip("no engine here: moonpad engine install sglang-cpu")
+    return found
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_it_serves_what_vllm_serves(served: Served, sglang: InstalledEngine, tmp_path: Path, name: str) -> None:
     moonpad = command_in(tmp_path)
-    spec, _ = write_spec(tmp_path, "sglang", engine="sglang-cpu")
+    spec, _ = write_spec(tmp_path, name, LAYOUTS[name], engine="sglang-cpu")
     up = moonpad("up", str(spec), "--json", timeout_s=400.0)
     assert up.code == 0, up.stderr
     try:
@@ -31,3 +42,20 @@ def test_it_serves_what_vllm_serves(served: Served, tmp_path: Path) -> None:
     finally:
         down = moonpad("down", str(spec))
     assert down.code == 0, down.stderr
+
+
+def test_two_hosts(served: Served, sglang: InstalledEngine, tmp_path: Path) -> None:
+    """One engine over two hosts: a process on each, a real sshd between them."""
+    text = f'model = "kimi-k2-tiny"\nengine = "sglang-cpu"\nserved_name = "{served.model}"\n\n[layout]\ntp = 2\n'
+    with open_hosts(command_in(tmp_path), text, sglang.path) as hosts:
+        up = hosts.moonpad("up", str(hosts.spec), "--json", timeout_s=400.0)
+        assert up.code == 0, up.stderr
+        try:
+            assert hosts.processes("b")
+            asked = hosts.moonpad("verify", str(hosts.spec), timeout_s=200.0)
+            assert asked.code == 0, asked.stdout + asked.stderr
+        finally:
+            down = hosts.moonpad("down", "two", timeout_s=200.0)
+        assert down.code == 0, down.stderr
+        assert hosts.processes("a") == {}
+        assert hosts.processes("b") == {}

@@ -186,6 +186,8 @@ def _start(
             emit_json(_as_json(started, prepared))
         else:
             out().print(f"{prepared.spec.name} is ready at {prepared.endpoint.base_url} after {started.seconds:.1f} s")
+            if prepared.open_port:
+                out().print(f"Others reach its API, and nothing else of it, at port {prepared.open_port}.")
             next_command(f"moonpad verify {spec}")
         if stay is not None:
             stay.follow(folder)
@@ -241,6 +243,7 @@ def _as_json(started: Started, prepared: Prepared) -> dict[str, Any]:
         "run": started.folder.run_id,
         "state": "ready",
         "base_url": prepared.endpoint.base_url,
+        "open_port": prepared.open_port,
         "model": prepared.deployment.served_name,
         "start_s": round(started.seconds, 3),
         "first_token_s": round(started.token_s, 4),

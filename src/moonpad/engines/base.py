@@ -153,9 +153,10 @@ def installed_runtime(command: str) -> Executable:
 
 def listen_on(reach: Reach, runtime: Runtime) -> str:
     """The address that a server binds. In a network of a container's own the publishing of its port decides who
-    reaches it, so there it is every interface."""
+    reaches it, so there it is every interface, unless nobody is to reach it."""
     alone = isinstance(runtime, Image) and runtime.own_network
-    return "127.0.0.1" if reach == "loopback" and not alone else "0.0.0.0"  # noqa: S104 - `expose` asked, or its own
+    closed = reach == "private" or (reach == "loopback" and not alone)
+    return "127.0.0.1" if closed else "0.0.0.0"  # noqa: S104 - `expose` asked, or its own
 
 
 def refuse_unsaid(plan: Plan, settings: frozenset[str], layout: frozenset[str]) -> None:

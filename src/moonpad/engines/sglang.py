@@ -217,7 +217,7 @@ def _argv(plan: Plan, runtime: Runtime, program: str, variant: Variant, rank: in
         yield from ("--log-level", "warning")
     yield from ("--model-path", PathRef("checkpoint"), "--served-model-name", serving.served_name)
     # Ranks above 0 answer /health and nothing else; that stays on their own loopback.
-    yield from ("--host", listen_on(serving.reach if rank == 0 else "loopback", runtime))
+    yield from ("--host", listen_on(serving.reach if rank == 0 else "private", runtime))
     if rank == 0:
         yield from ("--port", API)
     yield from _layout_argv(plan, program)

@@ -39,7 +39,9 @@ def exposure_findings(spec: Spec) -> tuple[Finding, ...]:
     if not spec.endpoint.keyed:
         message = f"port {spec.endpoint.port} answers everyone who reaches it: there is no key"
         remedy = "set api_key_env, or api_key_file, in [endpoint]"
-    else:
+    elif spec.engine.image:
         message = "the key guards /v1 alone: /metrics, /version, /load and /tokenize answer without it"
-        remedy = "let only a proxy or your own network reach the port"
+        remedy = "moonpad render --to docker writes a front that passes the API on and nothing else; up starts none"
+    else:
+        return ()
     return (Finding(Severity.WARNING, Code.INSECURE, "expose", message, remedy),)

@@ -12,12 +12,12 @@ from typing import Any, Final
 
 from moonpad import __version__
 from moonpad.render.base import Rendered
-from moonpad.render.containers import Contained, contain, grants, model_mounts
+from moonpad.render.containers import Contained, beside, contain, grants, model_mounts, published
 from moonpad.render.images import image_note
 from moonpad.render.probe import one_token
 from moonpad.render.variables import fallback_of, variable_of
 from moonpad.render.yaml_text import yaml_text
-from moonpad.values.deployment import Deployment, HttpProbe, Image, Mount, PortSpec, Process
+from moonpad.values.deployment import Deployment, HttpProbe, Image, Mount, Process, Reach, Role
 from moonpad.values.errors import UsageError
 from moonpad.values.refs import Arg, PortRef, RankRef, SecretRef, parts
 
@@ -33,27 +33,28 @@ def render_compose(deployment: Deployment) -> Mapping[str, Rendered]:
         UsageError: a node has several processes.
         ValueError: a process runs in no container image.
     """
-    files: dict[str, Rendered] = {}
+    nodes: dict[str, list[Process]] = {}
     for process in deployment.processes:
-        path = f"{process.node}/compose.yaml"
-        if path in files:
-            raise UsageError(f"{process.node} has several processes, and they are not written for compose yet")
-        files[path] = Rendered(_text(deployment, process, path))
+        nodes.setdefault(process.node, []).append(process)
+    files: dict[str, Rendered] = {}
+    for node, processes in nodes.items():
+        if sum(process.role is not Role.ROUTER for process in processes) > 1:
+            raise UsageError(f"{node} has several processes, and they are not written for compose yet")
+        path = f"{node}/compose.yaml"
+        files[path] = Rendered(_text(deployment, processes, path))
     return files
 
 
-def _text(deployment: Deployment, process: Process, path: str) -> str:
-    contained = contain(process)
+def _text(deployment: Deployment, processes: list[Process], path: str) -> str:
+    node = processes[0].node
     notes = (
-        f"Written by moonpad {__version__}. Runs {process.name} of {process.node}:",
+        f"Written by moonpad {__version__}. Runs {' and '.join(process.name for process in processes)} of {node}:",
         f"  docker compose -f {path} up",
         "The variables are taken from the environment; those without a default must stand there.",
-        *image_note(contained.image),
+        *(line for process in processes for line in image_note(process)),
     )
-    gang = next(gang.name for gang in deployment.gangs if process in gang.processes)
-    service = _Service(deployment, process, contained).document()
-    document = {"name": f"moonpad-{gang}-{process.node}", "services": {process.name: service}}
-    return yaml_text([document], notes)
+    services = {process.name: _Service(deployment, process, contain(process)).document() for process in processes}
+    return yaml_text([{"name": f"moonpad-{deployment.gangs[0].name}-{node}", "services": services}], notes)
 
 
 class _Service:
@@ -71,7 +72,8 @@ class _Service:
         if any(API_KEY in parts(arg) for arg in env.values()):
             env["MOONPAD_API_KEY"] = API_KEY  # the probe asks with it
         service["environment"] = {name: self.text(arg) for name, arg in env.items()}
-        service["volumes"] = [self._volume(mount) for mount in mounts]
+        if mounts:
+            service["volumes"] = [self._volume(mount) for mount in mounts]
         service |= self._network()
         if process.needs.shm_bytes:
             service["shm_size"] = f"{process.needs.shm_bytes}b"
@@ -90,7 +92,8 @@ class _Service:
             service["ulimits"] = {"memlock": -1}
         service["stop_grace_period"] = f"{process.stop.grace_s + process.stop.drain_s:g}s"
         # Ranks of several hosts fail as one: one of them started again alone would wait for the others without end.
-        service["restart"] = "no" if len(self.deployment.processes) > 1 else "on-failure:3"
+        gang = next(gang for gang in self.deployment.gangs if process in gang.processes)
+        service["restart"] = "no" if len(gang.processes) > 1 else "on-failure:3"
         if isinstance(process.ready, HttpProbe):
             service["healthcheck"] = self._healthcheck(process.ready)
         return service
@@ -99,11 +102,14 @@ class _Service:
         runtime = self.process.runtime
         if isinstance(runtime, Image) and not runtime.own_network:
             return {"network_mode": "host"}
-        return {"ports": [self._publish(port) for port in self.process.ports]} if self.process.ports else {}
+        if isinstance(runtime, Image) and runtime.beside:
+            return {"network_mode": f"service:{runtime.beside}"}
+        ports = [self._publish(*port) for port in published((self.process, *beside(self.deployment, self.process)))]
+        return {"ports": ports} if ports else {}
 
-    def _publish(self, port: PortSpec) -> str:
-        number = self.text(PortRef(self.process.name, port.name))
-        return f"{'127.0.0.1:' if port.reach == 'loopback' else ''}{number}:{number}"
+    def _publish(self, port: PortRef, reach: Reach) -> str:
+        number = self.text(port)
+        return f"{'127.0.0.1:' if reach == 'loopback' else ''}{number}:{number}"
 
     def _volume(self, mount: Mount) -> dict[str, Any]:
         # Without `create_host_path` a folder that is missing is an error, not an empty checkpoint.

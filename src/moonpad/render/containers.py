@@ -8,13 +8,13 @@ needs only what it has for the environment.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from moonpad.values.deployment import File, Image, Mount, Process, Resources
+from moonpad.values.deployment import Deployment, File, Image, Mount, Process, Reach, Resources, Role
 from moonpad.values.platform import Platform
-from moonpad.values.refs import Arg, PathRef, joined, parts
+from moonpad.values.refs import Arg, PathRef, PortRef, joined, parts
 
 CHECKPOINT: Final = "/checkpoint"
 """Where the checkpoint stands inside."""
@@ -34,9 +34,29 @@ def has_draft(process: Process) -> bool:
 
 
 def model_mounts(process: Process) -> tuple[Mount, ...]:
-    """The folders that the reader of a rendered file names: the checkpoint's, and the draft's where there is one."""
+    """The folders that the reader of a rendered file names: the checkpoint's, and the draft's where there is one. A
+    process beside the engines has none."""
+    if process.role is Role.ROUTER:
+        return ()
     draft = (Mount(PathRef("draft"), DRAFT),) if has_draft(process) else ()
     return (Mount(PathRef("checkpoint"), CHECKPOINT), *draft)
+
+
+def beside(deployment: Deployment, process: Process) -> tuple[Process, ...]:
+    """Those that share its network."""
+    return tuple(
+        other
+        for other in deployment.processes
+        if isinstance(other.runtime, Image) and other.runtime.own_network and other.runtime.beside == process.name
+    )
+
+
+def published(processes: Iterable[Process]) -> Iterator[tuple[PortRef, Reach]]:
+    """The ports that others reach, of processes in one network."""
+    for process in processes:
+        for port in process.ports:
+            if port.reach != "private":
+                yield PortRef(process.name, port.name), port.reach
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from moonpad.render.base import Rendered
-from moonpad.render.containers import contain, model_mounts
+from moonpad.render.containers import beside, contain, model_mounts
 from moonpad.render.docker_run import docker_words
 from moonpad.render.images import image_note
 from moonpad.render.shell import Script, scripts
-from moonpad.values.deployment import Deployment, Process
+from moonpad.values.deployment import Deployment, Image, Process
 from moonpad.values.refs import holds_secret
 
 
@@ -25,7 +25,8 @@ def render_docker(deployment: Deployment) -> Mapping[str, Rendered]:
 
 def _script(deployment: Deployment, process: Process) -> Script:
     contained = contain(process)
-    gang = next(gang.name for gang in deployment.gangs if process in gang.processes)
+    gang = deployment.gangs[0].name
+    shared = isinstance(process.runtime, Image) and process.runtime.own_network and process.runtime.beside
     words = docker_words(
         process,
         contained,
@@ -33,6 +34,9 @@ def _script(deployment: Deployment, process: Process) -> Script:
         client="docker",
         name=f"moonpad-{gang}-{process.name}",
         label=f"moonpad.name={gang}",
+        beside=beside(deployment, process),
+        network_of=f"moonpad-{gang}-{shared}" if shared else "",
     )
     secrets = {name: arg for name, arg in contained.env.items() if holds_secret(arg)}
-    return Script(deployment, process, tuple(words), secrets, notes=image_note(contained.image))
+    first = (f"Its network is that of {shared}, which must run already.",) if shared else ()
+    return Script(deployment, process, tuple(words), secrets, notes=(*first, *image_note(process)))

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from moonpad.render.containers import INSIDE, Contained, Grants, contain, grants, model_mounts
+from moonpad.render.containers import INSIDE, Contained, Grants, contain, grants, model_mounts, published
 from moonpad.values.binding import Bindings, BoundProcess, environment, text_of
 from moonpad.values.deployment import Image, Mount, Process
-from moonpad.values.refs import Arg, PathRef, PortRef, holds_secret, joined, parts
+from moonpad.values.refs import Arg, PathRef, holds_secret, joined, parts
 
 STOP_GRACE_S: Final = 2
 """For an engine whose client was killed; one with a client was asked through it before, with the run's whole grace."""
@@ -59,12 +59,24 @@ def docker_run(
 
 
 def docker_words(
-    process: Process, contained: Contained, mounts: Iterable[Mount], *, client: Arg, name: Arg, label: Arg
+    process: Process,
+    contained: Contained,
+    mounts: Iterable[Mount],
+    *,
+    client: Arg,
+    name: Arg,
+    label: Arg,
+    beside: tuple[Process, ...] = (),
+    network_of: str = "",
 ) -> Iterator[Arg]:
-    """The words of `docker run`, attached. Secrets are named; their values come from the client's environment."""
+    """The words of `docker run`, attached. Secrets are named; their values come from the client's environment.
+
+    `beside`: the processes that share the network of this container, which publishes their ports for them.
+    `network_of`: the container whose network this one shares.
+    """
     entrypoint, needs, given = contained.entrypoint, process.needs, grants(process.needs)
     yield from (client, "run", "--rm", "--name", name, "--label", label)
-    yield from _network(process)
+    yield from ("--network", f"container:{network_of}") if network_of else _network((process, *beside))
     for mount in (*mounts, *process.mounts, *(Mount(folder, folder) for folder in given.folders)):
         yield from ("--mount", _mount(mount))
     for variable, value in contained.env.items():
@@ -80,13 +92,13 @@ def docker_words(
     yield from contained.argv
 
 
-def _network(process: Process) -> Iterator[Arg]:
-    if isinstance(process.runtime, Image) and not process.runtime.own_network:
+def _network(processes: tuple[Process, ...]) -> Iterator[Arg]:
+    runtime = processes[0].runtime
+    if isinstance(runtime, Image) and not runtime.own_network:
         yield from ("--network", "host")
         return
-    for port in process.ports:
-        number = PortRef(process.name, port.name)
-        address = "127.0.0.1:" if port.reach == "loopback" else ""
+    for number, reach in published(processes):
+        address = "127.0.0.1:" if reach == "loopback" else ""
         yield from ("--publish", (address, number, ":", number) if address else (number, ":", number))
 
 

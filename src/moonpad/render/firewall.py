@@ -35,7 +35,12 @@ def render_firewall(deployment: Deployment) -> Mapping[str, Rendered]:
 
 def _lines(deployment: Deployment, nodes: tuple[str, ...], node: str, path: str) -> Iterator[str]:
     hosts = [HostRef(one) for one in nodes]
-    ports = [PortRef(one.name, port.name) for one in deployment.processes for port in one.ports if one.node == node]
+    ports = [
+        PortRef(one.name, port.name)
+        for one in deployment.processes
+        for port in one.ports
+        if one.node == node and port.reach != "private"
+    ]
     closed = [port for port in ports if port != deployment.endpoint]
     exposed = [port for port in ports if port == deployment.endpoint and deployment.port_spec(port).reach == "public"]
     table = f"moonpad-{deployment.gangs[0].name}"

@@ -17,7 +17,7 @@ from moonpad.render.containers import contain, has_draft
 from moonpad.render.images import image_note
 from moonpad.render.pods import Object, Pods, secrets_of
 from moonpad.render.yaml_text import yaml_text
-from moonpad.values.deployment import Deployment, Image, Process
+from moonpad.values.deployment import Deployment, Process, Role
 from moonpad.values.errors import UsageError
 
 FILE: Final = "kubernetes.yaml"
@@ -37,9 +37,10 @@ def render_kubernetes(
         UsageError: the deployment has a shape that Kubernetes is not given yet, or too long a name.
         ValueError: a process runs in no container image.
     """
-    if len(deployment.gangs) != 1:
+    engines = [gang for gang in deployment.gangs if gang.processes[0].role is not Role.ROUTER]
+    if len(engines) != 1:
         raise UsageError("several groups of processes are not written for Kubernetes yet")
-    (gang,) = deployment.gangs
+    (gang,) = engines
     if len(gang.name) > LONGEST_NAME:
         raise UsageError(
             f"the name {gang.name} has {len(gang.name)} characters, Kubernetes leaves room for {LONGEST_NAME}"
@@ -48,11 +49,11 @@ def render_kubernetes(
     several = len(gang.processes) > 1
     objects = [_group(pods, gang.processes) if several else _single(pods, gang.processes[0])]
     objects += [_service(pods), _policy(pods)]
-    return {FILE: Rendered(yaml_text(objects, _notes(pods, gang.processes)))}
+    return {FILE: Rendered(yaml_text(objects, _notes(pods)))}
 
 
-def _notes(pods: Pods, processes: tuple[Process, ...]) -> tuple[str, ...]:
-    runtime = processes[0].runtime
+def _notes(pods: Pods) -> tuple[str, ...]:
+    processes = pods.deployment.processes
     keyed = bool(secrets_of(contain(processes[0])))
     return (
         f"Written by moonpad {__version__}.",
@@ -60,7 +61,7 @@ def _notes(pods: Pods, processes: tuple[Process, ...]) -> tuple[str, ...]:
         f"The claim {pods.claim} holds the checkpoint, and is yours to make.",
         *((f"So does {pods.draft_claim}, for the draft model.",) if has_draft(processes[0]) else ()),
         *((f"  kubectl create secret generic {pods.name}-api-key --from-file=api_key=FILE",) if keyed else ()),
-        *(image_note(runtime.reference) if isinstance(runtime, Image) else ()),
+        *dict.fromkeys(line for process in processes for line in image_note(process)),
     )
 
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, assert_never
 
-from moonpad.render.containers import CHECKPOINT, DRAFT, Contained, contain, grants, has_draft
-from moonpad.render.probe import one_token
+from moonpad.render.containers import CHECKPOINT, DRAFT, Contained, beside, contain, grants, has_draft
+from moonpad.render.probe import healthy, one_token
 from moonpad.values.deployment import AliveProbe, Deployment, HttpProbe, Process
 from moonpad.values.platform import Platform
 from moonpad.values.refs import Arg, HostRef, PathRef, PortRef, RankRef, Ref, SecretRef, parts
@@ -48,16 +48,14 @@ class Pods:
     rdma: str = ""
 
     def template(self, process: Process, labels: Mapping[str, str]) -> Object:
-        """A pod template: its labels, and a pod of one container."""
+        """A pod template: its labels, and a pod of one container, or two where something stands before the engine."""
         contained = contain(process)
         container: Object = {"name": "engine", "image": contained.image}
         if contained.entrypoint or self._computes(contained):
             container["command"] = [self._text(arg, process) for arg in self._command(contained)]
         container["args"] = [self._text(arg, process) for arg in contained.argv]
         container["env"] = list(self._env(process, contained))
-        if process.ports:
-            container["ports"] = [{"name": port.name, "containerPort": port.preferred} for port in process.ports]
-        container |= self._resources(process) | self._probes(process)
+        container |= self._ports(process) | self._resources(process) | self._probes(process)
         container["securityContext"] = _security(process)
         models = [("checkpoint", CHECKPOINT, self.claim)]
         if has_draft(process):
@@ -75,10 +73,31 @@ class Pods:
             # Kubernetes would set VLLM_PORT for a service that is called vllm, and vLLM reads that as its own.
             "enableServiceLinks": False,
             "terminationGracePeriodSeconds": math.ceil(process.stop.grace_s + process.stop.drain_s),
-            "containers": [container],
+            "containers": [container, *(self._beside(other) for other in beside(self.deployment, process))],
             "volumes": volumes,
         }
         return {"metadata": {"labels": dict(labels)}, "spec": pod}
+
+    def _beside(self, process: Process) -> Object:
+        """What stands before the engine is ready when the engine is, and alive by itself."""
+        contained = contain(process)
+        number = self.deployment.port_spec(self.deployment.endpoint).preferred
+        health = {"path": "/health", "port": number}
+        return {
+            "name": process.name,
+            "image": contained.image,
+            "command": [self._text(arg, process) for arg in contained.entrypoint],
+            "args": [self._text(arg, process) for arg in contained.argv],
+            "env": list(self._env(process, contained)),
+            **self._ports(process),
+            "readinessProbe": {"httpGet": health, "periodSeconds": PROBE_EVERY_S, "timeoutSeconds": PROBE_EVERY_S},
+            "livenessProbe": {"tcpSocket": {"port": number}, "periodSeconds": PROBE_EVERY_S},
+            "securityContext": _security(process) | {"capabilities": {"drop": ["ALL"]}, "runAsNonRoot": True},
+        }
+
+    def _ports(self, process: Process) -> Object:
+        ports = [port for port in process.ports if port.reach != "private"]
+        return {"ports": [{"name": port.name, "containerPort": port.preferred} for port in ports]} if ports else {}
 
     def _env(self, process: Process, contained: Contained) -> Iterator[Object]:
         if HostRef(process.node) in _refs(contained):
@@ -106,13 +125,13 @@ class Pods:
             case AliveProbe():
                 return {}
             case HttpProbe(port, path):
-                number = self.deployment.port_spec(port).preferred
+                spec = self.deployment.port_spec(port)
+                number = spec.preferred
                 ask = one_token(str(number), self.deployment.served_name, TOKEN_LIMIT_S - 5)
-                health = {
-                    "httpGet": {"path": path, "port": number},
-                    "periodSeconds": PROBE_EVERY_S,
-                    "timeoutSeconds": PROBE_EVERY_S,
-                }
+                asked: Object = {"httpGet": {"path": path, "port": number}}
+                if spec.reach == "private":  # the kubelet asks from outside
+                    asked = {"exec": {"command": list(healthy(str(number), path, PROBE_EVERY_S - 1))}}
+                health = asked | {"periodSeconds": PROBE_EVERY_S, "timeoutSeconds": PROBE_EVERY_S}
                 return {
                     "startupProbe": {
                         "exec": {"command": [_escaped(word) for word in ask]},

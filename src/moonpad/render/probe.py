@@ -15,6 +15,14 @@ _ASK: Final = (
 )
 
 
+_HEALTH: Final = "import sys,urllib.request as r;r.urlopen(sys.argv[1],timeout=float(sys.argv[2])).read()"
+
+
+def healthy(port: str, path: str, limit_s: float) -> tuple[str, ...]:
+    """A command that ends with 0 where `path` answers 200, asked from inside."""
+    return "python3", "-c", _HEALTH, f"http://127.0.0.1:{port}{path}", f"{limit_s:g}"
+
+
 def one_token(port: str, served_name: str, limit_s: float) -> tuple[str, ...]:
     """A command that ends with 0 where the model has written one token."""
     body = {"model": served_name, "prompt": "1", "max_tokens": 1, "temperature": 0}

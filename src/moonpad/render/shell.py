@@ -16,7 +16,7 @@ from typing import Final
 from moonpad import __version__
 from moonpad.render.base import Rendered
 from moonpad.render.variables import fallback_of, variable_of
-from moonpad.values.deployment import NAME, Deployment, Executable, File, Process
+from moonpad.values.deployment import NAME, Deployment, Executable, File, Process, Role
 from moonpad.values.errors import UsageError
 from moonpad.values.refs import Arg, PathRef, RankRef, Ref, parts
 
@@ -44,7 +44,7 @@ def scripts(deployment: Deployment, make: Callable[[Deployment, Process], Script
     for process in deployment.processes:
         if not NAME.match(process.node):
             raise ValueError(f"a node needs a name like node-0, got {process.node!r}")
-        path = f"{process.node}/run.sh"
+        path = f"{process.node}/{'run' if process.role is not Role.ROUTER else process.name}.sh"
         if path in made:
             raise UsageError(f"{process.node} has several processes, and a script runs one", remedy="use `moonpad up`")
         made[path] = Rendered("\n".join(make(deployment, process).lines(path)) + "\n", 0o755)

@@ -9,8 +9,9 @@ from typing import Final
 from moonpad.plan.from_spec import container_of, engine_of, runtime_of
 from moonpad.render.base import Rendered
 from moonpad.render.firewall import render_firewall
+from moonpad.render.front import IMAGE, behind, with_front
 from moonpad.spec.schema import Spec
-from moonpad.values.deployment import Deployment, Role
+from moonpad.values.deployment import Deployment, Role, Runtime
 from moonpad.values.errors import UsageError
 from moonpad.values.plan import Plan
 
@@ -34,18 +35,17 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
     """
     if target in NOT_YET:
         raise UsageError(f"rendering for {target} is not there yet", remedy=f"use --to {', '.join(THERE)}")
-    engine = engine_of(spec)
     if target == "shell":
         from moonpad.render.shell import render_shell
 
-        deployment = engine.processes(plan, runtime_of(spec))
+        deployment = deployment_of(spec, plan, runtime_of(spec))
         return Files({**render_shell(deployment), **render_firewall(deployment)}, "bash {}")
     image = container_of(spec, plan)
     if target == "kubernetes":
         from moonpad.render.kubernetes import render_kubernetes
 
         # Pods have addresses of their own, also where containers would share the network of their hosts.
-        deployment = _of_ranks(engine.processes(plan, replace(image, own_network=True)), target)
+        deployment = _of_ranks(deployment_of(spec, plan, replace(image, own_network=True)), target)
         table = spec.kubernetes
         files = render_kubernetes(
             deployment,
@@ -54,7 +54,7 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
             rdma=table.rdma_resource or "",
         )
         return Files(files, "kubectl apply -f {}")
-    deployment = _of_ranks(engine.processes(plan, image), target)
+    deployment = _of_ranks(deployment_of(spec, plan, image), target)
     if target == "compose":
         from moonpad.render.compose import render_compose
 
@@ -62,6 +62,15 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
     from moonpad.render.docker import render_docker
 
     return Files({**render_docker(deployment), **render_firewall(deployment)}, "bash {}")
+
+
+def deployment_of(spec: Spec, plan: Plan, runtime: Runtime) -> Deployment:
+    """With a front where the spec opens the endpoint to others."""
+    engine = engine_of(spec)
+    if plan.serving.reach != "public":
+        return engine.processes(plan, runtime)
+    front = spec.endpoint.front_image or IMAGE
+    return with_front(engine.processes(behind(plan), runtime), plan.serving.port, front)
 
 
 def _of_ranks(deployment: Deployment, target: str) -> Deployment:

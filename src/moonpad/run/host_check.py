@@ -12,6 +12,7 @@ from typing import Any, Final
 from moonpad.run import far_end
 from moonpad.run.hosts import SshHost, ask
 from moonpad.run.prepare import Prepared
+from moonpad.values.deployment import Role
 from moonpad.values.finding import Finding
 from moonpad.values.host import HostFacts, compare
 
@@ -36,7 +37,8 @@ def ask_hosts(prepared: Prepared) -> tuple[HostFacts, ...]:
 
 def host_findings(prepared: Prepared, hosts: Sequence[HostFacts]) -> tuple[Finding, ...]:
     """Where the hosts differ, have too little room, or cannot reach the first one."""
-    needs = {process.node: process.needs for process in prepared.deployment.processes}
+    processes = prepared.deployment.processes
+    needs = {process.node: process.needs for process in processes if process.role is not Role.ROUTER}
     return compare(prepared.addresses, hosts, needs)
 
 

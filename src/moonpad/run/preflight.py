@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from moonpad.facts.disk import free_bytes
 from moonpad.facts.memory import memory
 from moonpad.facts.ports import owner_of_port
 from moonpad.facts.probe import Unknown
+from moonpad.render.front import PROGRAM, front_of
 from moonpad.store.places import state_home
 from moonpad.values.deployment import Deployment, Process
 from moonpad.values.finding import Code, Finding, Severity
@@ -21,7 +23,7 @@ from moonpad.values.units import gib
 
 def check(deployment: Deployment, ports: Mapping[PortRef, int], elsewhere: Container[str] = ()) -> tuple[Finding, ...]:
     """Findings of this host: ports, memory, disk. `elsewhere` are the nodes that are other hosts."""
-    findings: list[Finding] = []
+    findings: list[Finding] = list(_front(deployment))
     for process in (process for process in deployment.processes if process.node not in elsewhere):
         for port in process.ports:
             findings.extend(_port(ports[PortRef(process.name, port.name)]))
@@ -33,6 +35,12 @@ def check(deployment: Deployment, ports: Mapping[PortRef, int], elsewhere: Conta
 def check_devices(there: DeviceFacts | Unknown | None, needed: int) -> tuple[Finding, ...]:
     """The devices of this host: enough, whole, idle, of one kind (fault 26). None: the engine runs on a CPU."""
     return () if there is None else device_findings(there, needed)
+
+
+def _front(deployment: Deployment) -> Iterator[Finding]:
+    if front_of(deployment) and not os.access(PROGRAM, os.X_OK):
+        message = f"the endpoint is to be opened behind nginx, and there is no {PROGRAM}"
+        yield Finding(Severity.ERROR, Code.TOOL_MISSING, "endpoint.expose", message, "install nginx (1.19.5 or later)")
 
 
 def _port(number: int) -> Iterator[Finding]:

@@ -22,7 +22,9 @@ from moonpad.plan.from_spec import make_plan, runtime_of
 from moonpad.plan.host import KTRANSFORMERS
 from moonpad.render.base import Rendered
 from moonpad.render.docker_run import docker_run
+from moonpad.render.front import engine_port, front_of
 from moonpad.render.shell import render_shell
+from moonpad.render.targets import deployment_of
 from moonpad.run.container import ContainerEngine, checkpoint_mount, find_client
 from moonpad.run.hosts import SshHost
 from moonpad.run.keys import read_key
@@ -30,7 +32,7 @@ from moonpad.spec.load import LoadedSpec
 from moonpad.spec.schema import Spec
 from moonpad.values.binding import Bindings, BoundProcess, bind_process
 from moonpad.values.checkpoint import Checkpoint
-from moonpad.values.deployment import Deployment, Process
+from moonpad.values.deployment import Deployment, Executable, Process, Role
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckpointError, PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity, errors_of
@@ -79,8 +81,14 @@ class Prepared:
 
     @property
     def endpoint(self) -> Endpoint:
-        port = self.ports[self.deployment.endpoint]
+        """The engine's own, on the loopback: of what it tells us a front would pass on little."""
+        port = self.ports[engine_port(self.deployment)]
         return Endpoint(f"http://127.0.0.1:{port}/v1", self.deployment.served_name, self.key, self.engine.name)
+
+    @property
+    def open_port(self) -> int | None:
+        """Where others reach it, through its front."""
+        return self.ports[self.deployment.endpoint] if front_of(self.deployment) else None
 
     @property
     def engine_version(self) -> str | None:
@@ -189,8 +197,12 @@ def prepare(loaded: LoadedSpec) -> Prepared:
     settled = settled_version(engine) and not spec.engine.python
     if isinstance(installed, InstalledEngine) and not settled and not plan.engine_version:
         plan = replace(plan, engine_version=installed.version.partition("+")[0])  # what is planned is not what runs
-    deployment = engine.processes(plan, runtime_of(spec))
-    if spec.hosts and [process.rank for process in deployment.processes] != list(range(len(spec.hosts))):
+    runtime = runtime_of(spec)
+    deployment = (
+        deployment_of(spec, plan, runtime) if isinstance(runtime, Executable) else engine.processes(plan, runtime)
+    )
+    ranks = [process.rank for process in deployment.processes if process.role is not Role.ROUTER]
+    if spec.hosts and ranks != list(range(len(spec.hosts))):
         raise PreflightRefused(
             f"{engine.name} does not run as one process on each of {len(spec.hosts)} hosts",
             remedy="moonpad render --to shell says how it starts its ranks",

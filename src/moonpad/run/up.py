@@ -299,6 +299,7 @@ def _write_run(folder: RunFolder, prepared: Prepared) -> None:
         digest=prepared.digest,
         spec=str(prepared.loaded.path.resolve()),
         base_url=prepared.endpoint.base_url,
+        open_port=prepared.open_port,
         served_name=prepared.deployment.served_name,
         engine=prepared.engine.name,
         engine_version=prepared.engine_version,

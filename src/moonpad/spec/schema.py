@@ -34,6 +34,16 @@ SwitchOrDefault = Annotated[bool | None, _SWITCH]
 Text = Annotated[str, AfterValidator(refuse_option), Field(description="a text")]
 
 
+def _pinned(image: str) -> str:
+    # A tag moves; what was checked would not be what runs (fault 65).
+    if not re.fullmatch(r"[\w][\w./:-]*@sha256:[0-9a-f]{64}", image, re.ASCII):
+        raise ValueError(f'must be pinned by its digest, name@sha256: and 64 hex digits, found "{shorten(image)}"')
+    return image
+
+
+PinnedImage = Annotated[str, AfterValidator(_pinned), Field(description="a container image, name@sha256:…")]
+
+
 def _seconds(value: object) -> float:
     if not isinstance(value, str):
         raise ValueError("must be a duration with its unit, like 10s, 500ms or 2m")
@@ -57,7 +67,7 @@ class EngineTable(Table):
     version: Annotated[str | None, Field(description='a version as a text, like "0.11.0"')] = None
     """What the plan reckons with; of an engine for processors the recipe decides instead."""
     python: Annotated[Text | None, Field(description="the path of the Python that the engine is installed for")] = None
-    image: Annotated[str | None, Field(description="a container image, name@sha256:…")] = None
+    image: PinnedImage | None = None
 
     @field_validator("name")
     @classmethod
@@ -72,14 +82,6 @@ class EngineTable(Table):
             raise ValueError(f'must be a version, like "0.11.0", found "{shorten(version)}"')
         return version
 
-    @field_validator("image")
-    @classmethod
-    def _pinned(cls, image: str | None) -> str | None:
-        # A tag moves; what was checked would not be what runs (fault 65).
-        if image is not None and not re.fullmatch(r"[\w][\w./:-]*@sha256:[0-9a-f]{64}", image, re.ASCII):
-            raise ValueError(f'must be pinned by its digest, name@sha256: and 64 hex digits, found "{shorten(image)}"')
-        return image
-
     @model_validator(mode="after")
     def _one_place(self) -> EngineTable:
         if self.python and self.image:
@@ -90,7 +92,9 @@ class EngineTable(Table):
 class EndpointTable(Table):
     port: Annotated[int, Field(ge=1, le=65535, description="a whole number from 1 to 65535")] = 8000
     expose: Switch = False
-    """Bind every interface. False binds 127.0.0.1."""
+    """Open it to others, who in rendered files reach it through a front alone. False binds 127.0.0.1."""
+    front_image: PinnedImage | None = None
+    """What the front runs in, where the engine runs in a container."""
     api_key_env: Annotated[str | None, Field(description="the name of an environment variable")] = None
     api_key_file: Annotated[Text | None, Field(description="the path of a file of mode 0600")] = None
 

@@ -33,12 +33,14 @@ class Image:
     """Run in a container. `reference` is `name@sha256:…` where the digest is known.
 
     In a network of its own (`own_network`) the engine may listen on every interface: publishing its port decides who
-    reaches it. In the host's network it may not.
+    reaches it. In the host's network it may not. `beside`: the process whose network it shares, so that the loopback of
+    one is that of the other.
     """
 
     reference: str
     entrypoint: tuple[Arg, ...] = ()
     own_network: bool = True
+    beside: str = ""
 
 
 Runtime = Executable | Image
@@ -65,7 +67,8 @@ class Mount:
     read_only: bool = True
 
 
-Reach = Literal["loopback", "cluster", "public"]
+Reach = Literal["private", "loopback", "cluster", "public"]
+"""Who reaches a port. `private`: processes in the same network alone, also where that is a container's own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ class Code(StrEnum):
     UNSUPPORTED_FORMAT = "unsupported-format"
     # preflight
     ENGINE_MISSING = "engine-missing"
+    TOOL_MISSING = "tool-missing"
     PLATFORM_UNSUPPORTED = "platform-unsupported"
     PROCESSOR_UNSUPPORTED = "processor-unsupported"
     CHECKPOINT_MISSING = "checkpoint-missing"

@@ -97,5 +97,8 @@ def test_exposure_is_said() -> None:
     (open_to_all,) = exposure_findings(spec_of("[endpoint]\nexpose = true\n"))
     assert (open_to_all.code, open_to_all.severity) == (Code.INSECURE, Severity.WARNING)
     assert "there is no key" in open_to_all.message
-    (keyed,) = exposure_findings(spec_of("[endpoint]\nexpose = true\napi_key_file = 'k'\n"))
-    assert "/metrics" in keyed.message
+    keyed = "[endpoint]\nexpose = true\napi_key_file = 'k'\n"
+    assert exposure_findings(spec_of(keyed)) == (), "a front stands before it"
+    image = f"""engine = {{ name = "vllm-cpu", image = "i@sha256:{"0" * 64}" }}"""
+    (bare,) = exposure_findings(spec_of(keyed, engine=image))
+    assert "/metrics" in bare.message

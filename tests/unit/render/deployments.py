@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from moonpad.plan.from_spec import container_of, engine_of, make_plan
+from moonpad.plan.from_spec import container_of, make_plan
+from moonpad.render.targets import deployment_of
 from moonpad.spec.load import parse_spec
 from moonpad.values.deployment import Deployment, Image
 
@@ -32,7 +33,7 @@ def contained(name: str, *, own_network: bool | None = None) -> Deployment:
     image = container_of(spec, plan)
     if own_network is not None:
         image = replace(image, own_network=own_network)
-    return engine_of(spec).processes(plan, image)
+    return deployment_of(spec, plan, image)
 
 
 def of_argv(deployment: Deployment, *argv: str, **env: str) -> Deployment:

@@ -22,7 +22,7 @@ COMPOSE = json.loads((Path(__file__).parent / "schemas" / "compose.json").read_t
 
 def service(name: str, node: str = "node-0") -> dict[str, Any]:
     document = yaml.safe_load(render_compose(contained(name))[f"{node}/compose.yaml"].text)
-    (found,) = document["services"].values()
+    (found,) = (service for name, service in document["services"].items() if name != "front")
     return dict(found)
 
 
