@@ -58,14 +58,18 @@ HOSTS = {"tp2": "tp = 2", "dp2": "dp = 2"}
 @pytest.mark.slow
 @pytest.mark.parametrize("layout", HOSTS)
 def test_two_hosts(served: Served, engine: InstalledEngine, tmp_path: Path, layout: str) -> None:
-    """One engine over two hosts: a process on each, a real sshd between them."""
-    text = f'model = "kimi-k2-tiny"\nengine = "vllm-cpu"\nserved_name = "{served.model}"\n\n[layout]\n{HOSTS[layout]}\n'
-    with open_hosts(command_in(tmp_path), text, engine.path) as hosts:
+    try_two_hosts(tmp_path, engine, f"[layout]\n{HOSTS[layout]}\n", served.model, "--numerics")
+
+
+def try_two_hosts(folder: Path, engine: InstalledEngine, settings: str, model: str, *options: str) -> None:
+    """One engine over two hosts: a process on each, a real sshd between them; verified with those options."""
+    text = f'model = "kimi-k2-tiny"\nengine = "{engine.name}"\nserved_name = "{model}"\n\n{settings}'
+    with open_hosts(command_in(folder), text, engine.path) as hosts:
         up = hosts.moonpad("up", str(hosts.spec), "--json", timeout_s=400.0)
         assert up.code == 0, up.stderr
         try:
             assert hosts.processes("b")
-            asked = hosts.moonpad("verify", str(hosts.spec), "--numerics", timeout_s=200.0)
+            asked = hosts.moonpad("verify", str(hosts.spec), *options, timeout_s=200.0)
             assert asked.code == 0, asked.stdout + asked.stderr
         finally:
             down = hosts.moonpad("down", "two", timeout_s=200.0)

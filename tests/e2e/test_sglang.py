@@ -8,8 +8,7 @@ import pytest
 
 from moonpad.environments.installed import InstalledEngine, find
 from tests.e2e.conftest import Served, command_in, write_spec
-from tests.e2e.test_layouts import answers
-from tests.faults.two_hosts import open_hosts
+from tests.e2e.test_layouts import answers, try_two_hosts
 
 pytestmark = pytest.mark.slow
 
@@ -45,17 +44,4 @@ def test_it_serves_what_vllm_serves(served: Served, sglang: InstalledEngine, tmp
 
 
 def test_two_hosts(served: Served, sglang: InstalledEngine, tmp_path: Path) -> None:
-    """One engine over two hosts: a process on each, a real sshd between them."""
-    text = f'model = "kimi-k2-tiny"\nengine = "sglang-cpu"\nserved_name = "{served.model}"\n\n[layout]\ntp = 2\n'
-    with open_hosts(command_in(tmp_path), text, sglang.path) as hosts:
-        up = hosts.moonpad("up", str(hosts.spec), "--json", timeout_s=400.0)
-        assert up.code == 0, up.stderr
-        try:
-            assert hosts.processes("b")
-            asked = hosts.moonpad("verify", str(hosts.spec), timeout_s=200.0)
-            assert asked.code == 0, asked.stdout + asked.stderr
-        finally:
-            down = hosts.moonpad("down", "two", timeout_s=200.0)
-        assert down.code == 0, down.stderr
-        assert hosts.processes("a") == {}
-        assert hosts.processes("b") == {}
+    try_two_hosts(tmp_path, sglang, LAYOUTS["sglang-tp2"], served.model)

@@ -56,41 +56,42 @@ def draw_late_batches(tokenizer: Tokenizer, seed: int) -> Iterator[Batch]:
     """One chat each, and the numbers of its ids count more."""
     pad = tokenizer.token_to_id("[PAD]")
     for chat in late_chats(seed):
-        row = join_branches([encode(chat, tokenizer, COUNTING)])
-        yield stack([row], math.ceil(len(row.ids) / WIDTH_STEP) * WIDTH_STEP, pad)
+        yield stack_branches([encode(chat, tokenizer, COUNTING)], pad)
 
 
 def draw_last_batches(tokenizer: Tokenizer, seed: int) -> Iterator[Batch]:
     """One chat each, of which only what the model writes counts."""
     pad = tokenizer.token_to_id("[PAD]")
     for chat in last_chats(seed):
-        row = join_branches([encode(chat, tokenizer, COUNTING)])
-        row.weights = [0.0 if weight == PROMPT_WEIGHT else weight for weight in row.weights]
-        yield stack([row], math.ceil(len(row.ids) / WIDTH_STEP) * WIDTH_STEP, pad)
+        ids, weights = encode(chat, tokenizer, COUNTING)
+        yield stack_branches([(ids, [0.0 if weight == PROMPT_WEIGHT else weight for weight in weights])], pad)
 
 
 def draw_choice_batches(tokenizer: Tokenizer, seed: int) -> Iterator[Batch]:
     """One declaration each, with the questions behind it as branches."""
     pad = tokenizer.token_to_id("[PAD]")
     for group in choice_groups(seed):
-        row = join_branches([encode(chat, tokenizer, choosing=CHOOSING) for chat in group])
-        yield stack([row], math.ceil(len(row.ids) / WIDTH_STEP) * WIDTH_STEP, pad)
+        yield stack_branches([encode(chat, tokenizer, choosing=CHOOSING) for chat in group], pad)
 
 
 def draw_alike_batches(tokenizer: Tokenizer, seed: int) -> Iterator[Batch]:
     """As choices; the numbers of ids count more too."""
     pad = tokenizer.token_to_id("[PAD]")
     for group in alike_groups(seed):
-        row = join_branches([encode(chat, tokenizer, COUNTING, CHOOSING) for chat in group])
-        yield stack([row], math.ceil(len(row.ids) / WIDTH_STEP) * WIDTH_STEP, pad)
+        yield stack_branches([encode(chat, tokenizer, COUNTING, CHOOSING) for chat in group], pad)
 
 
 def draw_closer_batches(tokenizer: Tokenizer, seed: int) -> Iterator[Batch]:
     """As those, and of a tool's name and of its parameters' every token counts more."""
     pad = tokenizer.token_to_id("[PAD]")
     for group in closer_groups(seed):
-        row = join_branches([encode(chat, tokenizer, COUNTING, CHOOSING, whole_names=True) for chat in group])
-        yield stack([row], math.ceil(len(row.ids) / WIDTH_STEP) * WIDTH_STEP, pad)
+        yield stack_branches([encode(chat, tokenizer, COUNTING, CHOOSING, whole_names=True) for chat in group], pad)
+
+
+def stack_branches(chats: list[tuple[list[int], list[float]]], pad: int) -> Batch:
+    """One row of token ids with their weights: what all begin with once, then each as a branch behind it."""
+    row = join_branches(chats)
+    return stack([row], math.ceil(len(row.ids) / WIDTH_STEP) * WIDTH_STEP, pad)
 
 
 def stack(rows: list[Row], width: int, pad: int) -> Batch:

@@ -47,7 +47,7 @@ def beside(deployment: Deployment, process: Process) -> tuple[Process, ...]:
     return tuple(
         other
         for other in deployment.processes
-        if isinstance(other.runtime, Image) and other.runtime.own_network and other.runtime.beside == process.name
+        if isinstance(other.runtime, Image) and other.runtime.beside == process.name
     )
 
 

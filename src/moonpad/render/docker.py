@@ -26,7 +26,7 @@ def render_docker(deployment: Deployment) -> Mapping[str, Rendered]:
 def _script(deployment: Deployment, process: Process) -> Script:
     contained = contain(process)
     gang = deployment.gangs[0].name
-    shared = isinstance(process.runtime, Image) and process.runtime.own_network and process.runtime.beside
+    shared = process.runtime.beside if isinstance(process.runtime, Image) else ""
     words = docker_words(
         process,
         contained,

@@ -88,7 +88,8 @@ def front_of(deployment: Deployment) -> Process | None:
 
 def _runtime(head: Process, image: str) -> Runtime:
     if isinstance(head.runtime, Image):
-        return Image(image, ("nginx",), own_network=head.runtime.own_network, beside=head.name)
+        alone = head.runtime.own_network
+        return Image(image, ("nginx",), own_network=alone, beside=head.name if alone else "")
     return Executable(("sh", "-c", IN_TURN, "sh", PROGRAM))
 
 
