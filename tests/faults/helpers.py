@@ -217,6 +217,10 @@ class Streams:
         """Until each has so many."""
         wait_until(lambda: all(one.tokens >= least for one in self.all), lambda: str(self.all), limit_s)
 
+    def await_answered(self, limit_s: float = 20.0) -> None:
+        """Until each was taken in: how tokens are shared out among them is the scheduler's affair."""
+        wait_until(lambda: all(one.status for one in self.all), lambda: str(self.all), limit_s)
+
     @property
     def tokens(self) -> int:
         return sum(one.tokens for one in self.all)

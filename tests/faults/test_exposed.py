@@ -75,9 +75,17 @@ def test_others_reach_the_front_and_it_alone(moonpad: Moonpad, exposed: Path, fr
     assert status_at(engine_port, "/metrics") == 200
     again = moonpad("up", str(exposed), "--json")
     assert json.loads(again.stdout)["changed"] is False
-    assert moonpad("verify", "--url", f"http://127.0.0.1:{free_port}").code == moonpad("verify", "fake").code
     down = moonpad("down", "fake")
     assert down.code == 0, down.stderr
+
+
+@pytest.mark.slow
+def test_the_front_passes_all_that_is_verified(moonpad: Moonpad, exposed: Path, free_port: int) -> None:
+    assert moonpad("up", str(exposed)).code == 0
+    through = moonpad("verify", "--url", f"http://127.0.0.1:{free_port}", "--json").json["probes"]
+    directly = moonpad("verify", "fake", "--json").json["probes"]
+    assert [(one["id"], one["status"]) for one in through] == [(one["id"], one["status"]) for one in directly]
+    assert moonpad("down", "fake").code == 0
 
 
 def test_streams_through_the_front_finish(moonpad: Moonpad, exposed: Path, free_port: int) -> None:

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -102,16 +102,22 @@ def running(folder: Path, stop: int) -> Iterator[Front]:
         env={"PATH": os.environ["PATH"], "MOONPAD_RUN": str(folder / "run"), **variables},
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # under nohup nobody can trap it
     )
     try:
         wait_until(lambda: process.poll() is not None or listens(port), lambda: "no front", 20)
         assert process.poll() is None, process.stderr and process.stderr.read()
         yield Front(port, engine)
     finally:
-        process.send_signal(stop)
-        assert process.wait(20) == 0
-        engine.shutdown()
-        engine.server_close()
+        try:
+            process.send_signal(stop)
+            assert process.wait(20) == 0
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            engine.shutdown()
+            engine.server_close()
     assert not listens(port)
 
 

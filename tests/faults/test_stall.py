@@ -35,7 +35,7 @@ def hang(moonpad: Moonpad, spec: Path, port: int, stall_after_s: float, stall_pr
     once = {"FAKE_CRASHES": "1", "FAKE_COUNT": str(moonpad.home / "count")}
     assert moonpad("up", str(spec), **HANGS, **once).code == 0
     hung = streams(port, 2, 1000, timeout_s=600.0)
-    hung.await_tokens(5)
+    hung.await_answered()
     stalled = await_event(moonpad, "stalled", stall_after_s + stall_probe_s + 30)
     assert stalled["running"] in (2, 3), "the canary may be taken in, and hang with the others"
     assert stalled["generation_tokens"] == 20
@@ -70,7 +70,7 @@ def test_hang_that_is_only_said(moonpad: Moonpad, fake_spec: Path, free_port: in
     assert moonpad("up", str(fake_spec), **HANGS).code == 0
     engine = pid_of_role(moonpad, "api")
     hung = streams(free_port, 2, 1000)
-    hung.await_tokens(5)
+    hung.await_answered()
     await_event(moonpad, "stalled")
     status = await_state(moonpad, "stalled")
     assert "requests run" in status["because"]
