@@ -106,6 +106,9 @@ def _env(plan: Plan) -> Iterator[tuple[str, Arg]]:
         yield KV_CACHE_GIB, str(plan.settings.kv_cache_gib)
     if plan.layout.world_size > 1:
         yield "OMP_NUM_THREADS", "1"  # the ranks share the processors
+        # More ranks than NUMA nodes are refused unless each has an entry; without AMX kernels nothing is bound to them
+        # (sglang/srt/utils/numa_utils.py, distributed/bootstrap.py).
+        yield "SGLANG_CPU_OMP_THREADS_BIND", "|".join(str(rank) for rank in range(plan.layout.world_size))
 
 
 SGLANG_CPU: Final = SglangCpu()
