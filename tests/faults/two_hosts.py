@@ -42,6 +42,7 @@ class TwoHosts:
     spec: Path
     engine: Path
     """Of the second host: a file `env` in it is read by every start there."""
+    own_shm: bool = False
     servers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
@@ -72,7 +73,9 @@ class TwoHosts:
 
     def start_sshd(self) -> None:
         keys = self.folder / "ssh"
-        command = (str(sshd()), "-D", "-f", str(keys / "sshd_config"), "-E", f"{keys}/log")
+        command: tuple[str, ...] = (str(sshd()), "-D", "-f", str(keys / "sshd_config"), "-E", f"{keys}/log")
+        if self.own_shm:  # `ip netns exec` has given it a mount namespace
+            command = ("sh", "-c", 'mount -t tmpfs shm /dev/shm && exec "$@"', "sh", *command)
         self.servers.append(subprocess.Popen(self.inside("b", *command)))
         until = time.monotonic() + OWN_SSH_LIMIT_S
         while (tried := subprocess.run(self.ssh, capture_output=True, text=True, check=False)).returncode:
@@ -173,8 +176,9 @@ def two_hosts(moonpad: Moonpad, fake_spec: Path, fake_engine: Path) -> Iterator[
 
 
 @contextmanager
-def open_hosts(moonpad: Moonpad, spec: str, engine: Path) -> Iterator[TwoHosts]:
-    """Two hosts, and the spec `two` over them; skipped where they cannot be made."""
+def open_hosts(moonpad: Moonpad, spec: str, engine: Path, *, own_shm: bool = False) -> Iterator[TwoHosts]:
+    """Two hosts, and the spec `two` over them; skipped where they cannot be made. SGLang's ranks take hosts that share
+    their memory (not `own_shm`) for one."""
     if reason := why_not():
         pytest.skip(reason)
     tag = f"mp{os.getpid() % 10_000}{time.monotonic_ns() % 1000}"
@@ -201,7 +205,7 @@ def open_hosts(moonpad: Moonpad, spec: str, engine: Path) -> Iterator[TwoHosts]:
     made = not needs.exists()
     needs.mkdir(mode=0o755, exist_ok=True)
     wire(tag)
-    hosts = TwoHosts(moonpad, tag, folder, path, engine)
+    hosts = TwoHosts(moonpad, tag, folder, path, engine, own_shm)
     env = {**moonpad.env, "PATH": f"{shim.parent}:{moonpad.env['PATH']}"}
     hosts = replace(hosts, moonpad=InNamespace(moonpad.home, env, hosts.inside("a")))
     try:

@@ -190,8 +190,7 @@ def _process(plan: Plan, runtime: Runtime, program: str, variant: Variant, rank:
         rank=rank,
         runtime=runtime,
         argv=tuple(_argv(plan, runtime, program, variant, rank)),
-        # The checkpoint is a folder: nothing is fetched behind the user's back.
-        env={"HF_HUB_OFFLINE": "1", **variant.env},
+        env=dict(_env(plan, variant, f"node-{rank}")),
         files=((_key_file(),) if head and plan.serving.keyed else ()) + variant.files,
         ports=tuple(ports),
         needs=Resources(
@@ -205,6 +204,15 @@ def _process(plan: Plan, runtime: Runtime, program: str, variant: Variant, rank:
         start_budget_s=plan.start_budget_s,
         stop=Stop(grace_s=plan.stop_grace_s),
     )
+
+
+def _env(plan: Plan, variant: Variant, node: str) -> Iterator[tuple[str, Arg]]:
+    yield "HF_HUB_OFFLINE", "1"  # the checkpoint is a folder: nothing is fetched behind the user's back
+    if plan.nodes > 1:
+        # The sockets between its ranks are unauthenticated: they belong on the node's own address. Unset, it takes one
+        # of its interfaces', or asks a host of the internet which way it is reached (sglang/srt/utils/network.py).
+        yield "SGLANG_HOST_IP", HostRef(node)
+    yield from variant.env.items()
 
 
 def _argv(plan: Plan, runtime: Runtime, program: str, variant: Variant, rank: int) -> Iterator[Arg]:
