@@ -108,9 +108,10 @@ def _question(on: str | None, model: str | None, engine_version: str) -> Questio
 
 def _checkpoint(name: str) -> Checkpoint:
     from moonpad.catalog.models import find_model
+    from moonpad.cli.plan_inputs import typed_path
     from moonpad.plan.tensors import catalog_checkpoint
 
-    folder = Path(name).expanduser()
+    folder = typed_path(name)
     if folder.is_dir():
         from moonpad.checkpoints.read import read_checkpoint
 

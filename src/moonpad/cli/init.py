@@ -53,14 +53,21 @@ def init(
     """
     from moonpad.cli.output import emit_json, next_command
     from moonpad.cli.output import out as console
-    from moonpad.cli.plan_inputs import find_answer, find_cluster, find_model, make_request, refuse_unless_it_fits
+    from moonpad.cli.plan_inputs import (
+        find_answer,
+        find_cluster,
+        find_model,
+        make_request,
+        refuse_unless_it_fits,
+        typed_path,
+    )
     from moonpad.report.plan_table import layout_words
     from moonpad.spec.write import spec_text
     from moonpad.store.files import replace_text
 
     if out.exists() and not force:
         raise UsageError(f"{out} is there already", remedy="name another file with -o, or replace it with --force")
-    found = find_model(model, Path(model).expanduser())
+    found = find_model(model, typed_path(model))
     request = make_request(
         goal=goal,
         engine=engine,

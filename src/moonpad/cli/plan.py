@@ -68,6 +68,7 @@ def plan(
         init_words,
         make_request,
         refuse_unless_it_fits,
+        typed_path,
     )
 
     if spec is None and model is None:
@@ -81,7 +82,7 @@ def plan(
         found, base, fixed = said.model, said.plan, said.fixed
         on = on or said.cluster
     else:
-        found = find_model(str(model), Path(str(model)).expanduser())
+        found = find_model(str(model), typed_path(str(model)))
     if engine is not None and engine != fixed.get("engine"):
         fixed.pop("engine_version", None)  # it is that of the spec's engine
     options: dict[str, Any] = {"engine": engine, "engine_version": engine_version, "goal": goal}

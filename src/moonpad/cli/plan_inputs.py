@@ -38,6 +38,18 @@ class Model:
     here: bool
 
 
+def typed_path(written: str) -> Path:
+    """What was typed, with `~` and `~user` for a home folder.
+
+    Raises:
+        UsageError: nobody of that name has one.
+    """
+    try:
+        return Path(written).expanduser()
+    except RuntimeError:
+        raise UsageError(f'no home folder is known for "{written}"', remedy="write the whole path") from None
+
+
 def find_model(written: str, folder: Path) -> Model:
     """A name that moonpad ships or knows, else a local folder; `folder` is what the text is as a path.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from moonpad.cli.output import note
-from moonpad.cli.plan_inputs import Model, find_model
+from moonpad.cli.plan_inputs import Model, find_model, typed_path
 from moonpad.plan.from_spec import make_plan
 from moonpad.spec.load import load_spec
 from moonpad.spec.schema import Spec
@@ -34,7 +34,7 @@ def read_spec(path: Path, model: str | None) -> Said:
     """
     loaded = load_spec(path)
     spec = loaded.spec
-    found = find_model(model, Path(model).expanduser()) if model else find_model(spec.model, loaded.resolve(spec.model))
+    found = find_model(model, typed_path(model)) if model else find_model(spec.model, loaded.resolve(spec.model))
     plan = make_plan(spec, found.checkpoint.total_bytes, found.checkpoint.quantization.scheme)
     if not spec.layout.model_fields_set and plan.platform is not Platform.CPU:
         note("The spec says nothing of the layout: `up` would start one rank. What follows is the planner's choice.")

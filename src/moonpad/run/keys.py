@@ -23,14 +23,17 @@ def read_key(*, env: str | None, file: str | None, environ: Mapping[str, str]) -
         return Secret(environ[env])
     if not file:
         return None
-    path = Path(file).expanduser()
     try:
+        path = Path(file).expanduser()
         mode = stat.S_IMODE(path.stat().st_mode)
         if mode & 0o077:
             raise _refused(
                 Code.KEY_EXPOSED, "endpoint.api_key_file", f"{path} has mode {mode:04o}", f"chmod 600 {path}"
             )
         text = path.read_text(encoding="utf-8").strip()
+    except RuntimeError:  # of expanduser
+        problem = f"{file}: nobody of that name has a home folder"
+        raise _refused(Code.KEY_MISSING, "endpoint.api_key_file", problem, "write the whole path") from None
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise _refused(Code.KEY_MISSING, "endpoint.api_key_file", f"{path}: {reason}", "name a readable file") from None

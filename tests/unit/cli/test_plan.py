@@ -246,6 +246,13 @@ def test_no_word_gives_a_traceback(option: str, text: str) -> None:
         assert command.run(["plan", *words, "--json"]) in (0, 2, 3)
 
 
+@pytest.mark.parametrize("verb", [("plan", "--on", "8xH200"), ("init", "--on", "8xH200"), ("explain", "vllm serve x")])
+def test_a_home_that_nobody_has(capsys: pytest.CaptureFixture[str], verb: tuple[str, ...]) -> None:
+    code, _, err = run(capsys, *verb, "--model", "~nobody-of-that-name/K2")
+    assert code == 2
+    assert 'no home folder is known for "~nobody-of-that-name/K2"' in err
+
+
 def test_every_layout(capsys: pytest.CaptureFixture[str]) -> None:
     few = as_json(capsys, "--model", THINKING, "--on", "8xH100", "--engine", "vllm")
     every = as_json(capsys, "--model", THINKING, "--on", "8xH100", "--engine", "vllm", "--all")

@@ -39,3 +39,9 @@ def test_an_empty_file_is_no_key(tmp_path: Path, text: str) -> None:
     path.chmod(0o600)
     with pytest.raises(PreflightRefused, match="API key"):
         read_key(env=None, file=str(path), environ={})
+
+
+def test_a_home_that_nobody_has() -> None:
+    with pytest.raises(PreflightRefused) as refused:
+        read_key(env=None, file="~nobody-of-that-name/key", environ={})
+    assert "nobody of that name" in refused.value.findings[0].message
