@@ -23,7 +23,15 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Hypothesis fails an example that takes longer than 0.2 s; on a busy machine any does.
 settings.register_profile("moonpad", deadline=None)
+settings.register_profile("same-again", deadline=None, derandomize=True)
 settings.load_profile("moonpad")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """`make test` draws the same each time: what fails there is what was changed. All else looks for what is new."""
+    if config.getoption("markexpr") == "not slow":
+        settings.load_profile("same-again")
+
 
 # What a script starts with `&` has SIGINT ignored, and so would every command that is interrupted here.
 signal.signal(signal.SIGINT, signal.default_int_handler)
