@@ -7,7 +7,7 @@ are not each other's: drawn by chance they are rare.
 import itertools
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from .chains import follow, relay
 from .chats import (
@@ -31,6 +31,8 @@ SHARE = 0.6
 ATTEMPTS = 60
 TWICE = re.compile(r"(\w\w).*\1|([0-9A-Z]).*\2")
 SAME_BEGINNING = re.compile(r"(\w)\w* \W (\1)")
+
+Alone = tuple[str, Callable[[Values], Drawn]]
 
 
 class Alike(Values):
@@ -70,23 +72,24 @@ def begins_alike(one: str, other: str) -> bool:
 def alike_groups(seed: int) -> Iterator[list[Chat]]:
     """Many questions behind one declaration, and every third time chats of one's own: short chains, facts in short
     texts, repeated texts, system messages."""
-    rng = random.Random(f"alike:{seed}")
-    for number in itertools.count():
-        if number % 3 == 2:
-            yield [complete(kind, draw, Alike(rng, reserved=False)) for kind, draw in ALONE]
-        else:
-            yield draw_behind_one(rng, KINDS, 0.5)
+    return draw_groups(random.Random(f"alike:{seed}"), KINDS, 0.5, ALONE, every=3)
 
 
 def closer_groups(seed: int) -> Iterator[list[Chat]]:
     """For the second course: more calls in later turns, more tools under names that nobody has heard, and messages that
     pass a result on."""
-    rng = random.Random(f"closer:{seed}")
-    for number in itertools.count():
-        if number % 4 == 3:
-            yield [complete(kind, draw, Alike(rng, reserved=False)) for kind, draw in CLOSER_ALONE]
+    return draw_groups(random.Random(f"closer:{seed}"), CLOSER, 0.75, CLOSER_ALONE, every=4)
+
+
+def draw_groups(
+    rng: random.Random, kinds: tuple[str, ...], disguised: float, alone: Iterable[Alone], *, every: int
+) -> Iterator[list[Chat]]:
+    """Questions behind one declaration, and `every` so many times chats of one's own."""
+    for number in itertools.count(1):
+        if number % every == 0:
+            yield [complete(kind, draw, Alike(rng, reserved=False)) for kind, draw in alone]
         else:
-            yield draw_behind_one(rng, CLOSER, 0.75)
+            yield draw_behind_one(rng, kinds, disguised)
 
 
 def draw_behind_one(rng: random.Random, kinds: tuple[str, ...], disguised: float) -> list[Chat]:
