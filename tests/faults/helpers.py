@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import http.client
 import json
 import os
@@ -52,6 +53,27 @@ def run_folder(moonpad: Moonpad) -> Path:
 def keeper_document(moonpad: Moonpad) -> dict[str, Any]:
     document: dict[str, Any] = json.loads((run_folder(moonpad) / "keeper.json").read_text())
     return document
+
+
+def job_of(folder: Path, argv: list[str], env: dict[str, str]) -> dict[str, Any]:
+    """What a keeper is told on its standard input, of one process and no controller. The folder is made."""
+    folder.mkdir(parents=True)
+    process = {"name": "engine", "argv": argv, "env": env, "after_stop": [], "reattach": None}
+    return {
+        "run_dir": str(folder),
+        "lock": f"{folder}.lock",
+        "claims": [],
+        "pointer": None,
+        "holder": {"run": folder.name, "user": getpass.getuser(), "host": "far", "at": "now"},
+        "grace_s": 2.0,
+        "restarts": 0,
+        "foreground_of": 0,
+        "temp_base": "",
+        "cgroup": False,
+        "log_bytes": keeper.LOG_BYTES,
+        "controller": None,
+        "processes": [{**process, "log": str(folder / "engine.log")}],
+    }
 
 
 def owned_of(moonpad: Moonpad) -> dict[int, int]:

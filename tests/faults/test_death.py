@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from moonpad.run import keeper
+from moonpad.run.control import tell
+from moonpad.store.run_folder import RunFolder
 from tests.conftest import ROOT, Moonpad
 from tests.faults.helpers import (
     COMM,
     await_event,
     await_gone,
     comm_of,
+    events_of,
     everybody,
+    job_of,
     keeper_document,
     keeper_of,
     owned_of,
@@ -159,6 +166,42 @@ def test_core_aborts_and_health_lies(moonpad: Moonpad, fake_spec: Path) -> None:
     assert status["state"] == "failed"
     assert "VLLM::EngineCore" in status["because"]
     assert "SIGABRT" in status["because"]
+
+
+COMPUTES_ASIDE = "sleep 600 & sleep 600; wait"
+
+
+@pytest.mark.parametrize("asked_s", [-1.0, 1e9], ids=["after the token was asked for", "before"])
+def test_the_young_die_before_the_keeper_knows_of_the_token(moonpad: Moonpad, asked_s: float) -> None:
+    """A core of two seconds may be killed between its first token and the controller's word that one came. A compiler
+    of a start is as young, and may die as it likes."""
+    folder = RunFolder("lone", moonpad.state / "runs" / "lone")
+    job = job_of(folder.path, ["/bin/sh", "-c", COMPUTES_ASIDE], dict(moonpad.env))
+    command = (sys.executable, "-I", "-S", keeper.__file__)
+    answer = json.loads(
+        subprocess.run(command, input=json.dumps(job), capture_output=True, check=True, text=True).stdout
+    )
+
+    def document() -> dict[str, Any]:
+        return json.loads((folder.path / "keeper.json").read_text())  # type: ignore[no-any-return]
+
+    wait_until(lambda: len(document()["owned"]) == 3, lambda: str(document()), FOUND_S)
+    began_s = time.monotonic()
+    aside = document()["owned"][-1]
+    assert keeper.send(aside["pid"], aside["start"], signal.SIGKILL)
+    await_gone({aside["pid"]: aside["start"]}, FOUND_S)
+    wait_until(lambda: len(document()["owned"]) == 2, lambda: str(document()), FOUND_S)
+    assert tell(folder, "ready", generation=1, asked_s=began_s + asked_s)["ok"]
+    if asked_s < 0:
+        wait_until(lambda: document()["state"] == "failed", lambda: str(document()), GONE_S)
+        assert f"(pid {aside['pid']}) died: SIGKILL" in document()["because"]
+    else:
+        assert tell(folder, "status")["ready"]
+        assert not events_of(moonpad, "died")
+        assert tell(folder, "stop")["ok"]
+    own = document()["keeper"]
+    assert own["pid"] == answer["pid"]
+    await_gone({own["pid"]: own["start"]}, GONE_S)
 
 
 def shared_of(moonpad: Moonpad) -> int:

@@ -28,6 +28,7 @@ from tests.faults.helpers import (
     await_state,
     events_of,
     everybody,
+    job_of,
     keeper_document,
     keeper_of,
     owned_of,
@@ -204,27 +205,11 @@ exec sleep 600
 """
 
 
-def test_keeper_bytes_over_ssh(moonpad: Moonpad, tmp_path: Path, remote: Remote) -> None:
+def test_keeper_bytes_over_ssh(moonpad: Moonpad, remote: Remote) -> None:
     """The keeper needs nothing on the other side but a Python: its bytes are the command, its job is standard input. It
     answers, lives on when the client is killed, and stops what it has started, orphans too."""
     folder = moonpad.state / "runs" / "far"
-    folder.mkdir(parents=True)
-    process = {"name": "engine", "argv": ["/bin/sh", "-c", DETACHES], "env": dict(moonpad.env), "after_stop": []}
-    job = {
-        "run_dir": str(folder),
-        "lock": str(tmp_path / "far.lock"),
-        "claims": [],
-        "pointer": None,
-        "holder": {"run": "far", "user": getpass.getuser(), "host": "far", "at": "now"},
-        "grace_s": 2.0,
-        "restarts": 0,
-        "foreground_of": 0,
-        "temp_base": "",
-        "cgroup": False,
-        "log_bytes": keeper.LOG_BYTES,
-        "controller": None,
-        "processes": [{**process, "log": str(folder / "engine.log"), "reattach": None}],
-    }
+    job = job_of(folder, ["/bin/sh", "-c", DETACHES], dict(moonpad.env))
     command = remote.command(sys.executable, "-I", "-S", "-c", Path(keeper.__file__).read_text())
     client = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert client.stdin is not None
@@ -249,7 +234,7 @@ def test_keeper_bytes_over_ssh(moonpad: Moonpad, tmp_path: Path, remote: Remote)
     keeper.send(own["pid"], own["start"], signal.SIGTERM)
     await_gone(living, GONE_S)
     assert json.loads((folder / "keeper.json").read_text())["state"] == "stopped"
-    assert not (tmp_path / "far.lock").exists()
+    assert not Path(job["lock"]).exists()
 
 
 # --- cgroups ---------------------------------------------------------------------------------------------------------

@@ -31,9 +31,10 @@ class Healthy:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """One real token came back, `token_s` seconds after it was asked for."""
+    """One real token came back, `token_s` seconds after it was asked for, at `asked_s` of the clock."""
 
     token_s: float
+    asked_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,7 @@ class StartWatch:
         self._budget_s = budget_s
         self._last: Progress | None = None
         self._pending: Callable[[], Timed | None] | None = None
+        self._asked_s = 0.0
         self._broken = 0
         self.healthy = False
 
@@ -144,11 +146,12 @@ class StartWatch:
             asked = clock()
             return token(max(self._deadline - asked, TOKEN_LIMIT_S)), clock() - asked
 
+        self._asked_s = clock()
         self._pending = self._questions.begin(ask)
 
     def _judge(self, answer: Answer, seconds: float) -> Iterator[Sign]:
         if answer.ok:
-            yield Ready(seconds)
+            yield Ready(seconds, self._asked_s)
             return
         if answer.status is None and not answer.timed_out:
             self._broken += 1

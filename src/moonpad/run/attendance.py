@@ -175,10 +175,10 @@ class Attendance:
                 if not self._was_healthy:
                     self._journal.write("healthy")
                 self._say_why("healthy, and asked for its first token")
-            case Ready(token_s):
+            case Ready(token_s, asked_s):
                 # The keeper first: it may know that the engine has died since, and whoever reads the event relies on
                 # what the keeper knows.
-                self._ready = Wish("ready", {"generation": self._generation})
+                self._ready = Wish("ready", {"generation": self._generation, "asked_s": asked_s})
                 if self._say(self._ready) is not False:
                     self._become_ready()
                     said: dict[str, object] = {"token_s": round(token_s, 4), "seen_by": "controller"}

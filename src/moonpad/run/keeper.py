@@ -901,8 +901,9 @@ class Keeper:
         self.was_ready, self.ready_generation = False, 0
         self.roots: dict[int, tuple[str, int]] = {}  # pid → (process name, start time)
         self.titles: dict[tuple[int, int], str] = {}
-        self.essential: set[tuple[int, int]] = set()
+        self.ready_at = float("-inf")  # when we were told that this generation is ready: what is older counts
         self.deaths: list[dict[str, object]] = []
+        self.early_deaths: list[tuple[float, dict[str, object]]] = []  # of the young: when, and who
         self.mourned: tuple[float, str] | None = None  # until when the engine may end by itself, and who has died
         self.ended: list[tuple[str, str]] = []  # the roots that ended, and how, in their order
         self.beats: dict[str, int] = {}  # by process: the end of a pipe that is written to as long as we live
@@ -1055,13 +1056,19 @@ class Keeper:
                 continue
             if self.state != "running" or pid in self.roots or pid in self.former_roots:
                 continue
-            if (pid, start) in self.essential or age_s(start) > ESSENTIAL_AGE_S:
-                died = {"pid": pid, "title": title, "how": describe_status(status)}
-                self.journal.append("died", **died)
-                self.deaths = [*self.deaths, died][:64]
-                if self.mourned is None:
-                    what = f"{title or 'a process'} (pid {pid}) died: {describe_status(status)}"
-                    self.mourned = (time.monotonic() + LAST_WORDS_S, what)
+            died = {"pid": pid, "title": title, "how": describe_status(status)}
+            now, age = time.monotonic(), age_s(start)
+            if age > ESSENTIAL_AGE_S or now - age < self.ready_at:
+                self.mourn(died)
+            else:
+                self.early_deaths = [*self.early_deaths, (now, died)][-64:]
+
+    def mourn(self, died: dict[str, object]) -> None:
+        self.journal.append("died", **died)
+        self.deaths = [*self.deaths, died][:64]
+        if self.mourned is None:
+            what = f"{died['title'] or 'a process'} (pid {died['pid']}) died: {died['how']}"
+            self.mourned = (time.monotonic() + LAST_WORDS_S, what)
 
     # - the controller -
 
@@ -1134,8 +1141,14 @@ class Keeper:
         if do == "ready":
             if request.get("generation") != self.generation or not running:
                 return {"ok": False, "why": f"generation {self.generation} is {self.state}"}
-            self.was_ready, self.ready_generation = True, self.generation
-            self.essential = set(self.look().items())
+            self.look()
+            self.was_ready, self.ready_generation, self.ready_at = True, self.generation, time.monotonic()
+            # What died after the first token was asked for had its part in it, however young it was.
+            asked_s = request.get("asked_s")
+            relied_on = [died for at, died in self.early_deaths if isinstance(asked_s, (int, float)) and at >= asked_s]
+            self.early_deaths = []
+            for died in relied_on:
+                self.mourn(died)
             return {"ok": True}
         if do == "hurry":
             self.hurry = True
@@ -1167,7 +1180,8 @@ class Keeper:
         self.begun = self.attended = time.monotonic()
         self.state, self.because = "running", "its processes run"
         self.mourned, self.ended, self.request = None, [], None
-        self.essential, self.deaths, self.roots, self.hurry = set(), [], {}, False
+        self.ready_at, self.deaths, self.early_deaths = float("-inf"), [], []
+        self.roots, self.hurry = {}, False
         self.windows_lost, self.window_begun, self.former_roots = 0, 0.0, set()
         self.loop.forget()
         self.oom_before = oom_kills(self.cgroup)

@@ -119,7 +119,7 @@ def test_the_log_is_followed_while_the_first_token_is_on_its_way(tmp_path: Path)
     world.now = 90.0
     assert list(watch.look()) == [Progress("loading weights", 80, {})], "over the budget, and asked in time"
     world.now = 100.0
-    assert list(watch.look()) == [Ready(100.0)]
+    assert list(watch.look()) == [Ready(100.0, asked_s=0.0)]
     assert (watch.asking, world.tokens) == (False, 1)
 
 
