@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from moonpad.catalog.options import Change, OptionSet
+from moonpad.catalog.options import Change, OptionSet, known_environment
 from moonpad.engines.argv import Occurrence, Parsed
 from moonpad.engines.value_checks import fits
 from moonpad.explain.judged import Edit, Remark
@@ -29,6 +29,10 @@ CODES: Mapping[str, tuple[Code, Severity]] = {
 # A switch that became an option with a value; of the second the value stands with another flag.
 _BECAME: Mapping[str, str] = {"--enable-deepep-moe": "deepep"}
 _TAKES_FROM: Mapping[str, str] = {"--enable-dp-attention": "--dp-size"}
+
+
+_ALL_BUT_THE_SAME = 0.93
+"""Of 40 letters two are wrong: a slip. Engines read some variables that they do not declare, so more is not said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +70,20 @@ def flag_remarks(number: int, words: Sequence[str], parsed: Parsed, book: Rulebo
 
 
 def env_remarks(number: int, names: Sequence[str], book: Rulebook) -> Iterator[Remark]:
-    """Variables that nothing reads any more."""
+    """Variables that nothing reads any more, and those that are all but a name that the engine declares."""
     dead = {change.flag: change for change in book.now if change.kind == "dead-env"}
+    declared = known_environment(book.program, book.options.version)
+    prefixes = {name.partition("_")[0] for name in declared}
     for name in names:
         if (change := dead.get(name)) is not None:
             finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, change.message, change.remedy)
             yield Remark(finding, number, variable=name, drop_variable=True)
+        elif name not in declared and name.partition("_")[0] in prefixes:
+            near = difflib.get_close_matches(name, sorted(declared), n=1, cutoff=_ALL_BUT_THE_SAME)
+            if near:
+                message = f"{book.label} declares no such variable, and nothing says so when it starts"
+                finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, message, f"did you mean {near[0]}?")
+                yield Remark(finding, number, variable=name)
 
 
 def _change(one: Occurrence, changes: Sequence[Change]) -> Change | None:

@@ -11,6 +11,7 @@ from moonpad.catalog.options import PROGRAMS, option_set, versions
 from moonpad.engines.argv import parse
 from moonpad.engines.grammar import Grammar
 from moonpad.engines.ktransformers_read import run_grammar
+from moonpad.catalog.options import known_environment
 from moonpad.explain.flags import env_remarks, flag_remarks
 from moonpad.explain.judged import Remark, mended
 from moonpad.explain.rulebooks import rulebook
@@ -141,3 +142,33 @@ def test_variables_that_nothing_reads(version: str, dead: list[str]) -> None:
     assert book is not None
     given = ["VLLM_USE_V1", "SAFETENSORS_FAST_GPU", "VLLM_USE_TRITON_FLASH_ATTN", "VLLM_ATTENTION_BACKEND", "PATH"]
     assert sorted(one.finding.where for one in env_remarks(0, given, book)) == dead
+
+
+@pytest.mark.parametrize(
+    ("program", "version", "slip", "meant"),
+    [
+        ("sglang", "0.5.23", "SGLANG_DISAGREGATION_WAITING_TIMEOUT", "SGLANG_DISAGGREGATION_WAITING_TIMEOUT"),
+        ("vllm serve", "0.32.0", "VLLM_ENGINE_READY_TIMEOUT", "VLLM_ENGINE_READY_TIMEOUT_S"),
+    ],
+)
+def test_a_slip_in_the_name_of_a_variable(program: str, version: str, slip: str, meant: str) -> None:
+    """No engine complains of it: the variable is simply not read."""
+    book = rulebook(program, Version(version, ""))
+    assert book is not None
+    (found,) = env_remarks(0, [slip, meant, "PATH", "VLLM_OF_A_PLUGIN", "SGLANG_X"], book)
+    assert (found.variable, found.drop_variable) == (slip, False)
+    assert found.finding.remedy == f"did you mean {meant}?"
+
+
+def test_variables_of_a_guide_are_declared() -> None:
+    """Seed 4's, of SGLang's prefill and decode nodes."""
+    book = rulebook("sglang", Version("0.5.23", ""))
+    assert book is not None
+    names = [
+        "SGLANG_DISAGGREGATION_HEARTBEAT_INTERVAL",
+        "SGLANG_DISAGGREGATION_BOOTSTRAP_TIMEOUT",
+        "SGLANG_DISAGGREGATION_WAITING_TIMEOUT",
+        "SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK",
+    ]
+    assert not [*env_remarks(0, names, book)]
+    assert set(names) <= known_environment("sglang", "0.5.23")

@@ -35,7 +35,9 @@ def test_a_start(rig: Rig) -> None:
     assert 3.0 <= rig.times("ready")[0] <= 4.0
     assert rig.times("stable")[0] - rig.times("ready")[0] == pytest.approx(30.0, abs=1.0)
     assert rig.told_words == ["ready"]
-    assert rig.told[0][2] == {"generation": 1}
+    fields = rig.told[0][2]
+    assert fields["generation"] == 1
+    assert fields["asked_s"] == pytest.approx(rig.told[0][0] - ready["token_s"], abs=0.2), "when it was asked for"
     assert rig.asked.count("token") == 1
     own = keeper.stat_of(os.getpid())
     assert rig.written == ControllerState(
