@@ -7,11 +7,10 @@ import random
 import pytest
 
 from moonpad.catalog.models import find_model
-from moonpad.catalog.options import PROGRAMS, option_set, versions
+from moonpad.catalog.options import PROGRAMS, known_environment, option_set, versions
 from moonpad.engines.argv import parse
 from moonpad.engines.grammar import Grammar
 from moonpad.engines.ktransformers_read import run_grammar
-from moonpad.catalog.options import known_environment
 from moonpad.explain.flags import env_remarks, flag_remarks
 from moonpad.explain.judged import Remark, mended
 from moonpad.explain.rulebooks import rulebook
