@@ -57,6 +57,7 @@ FATAL = frozenset(
 # when the keeper is killed, and an engine forks when it is young. Deaths and requests wake the keeper at once.
 TICKS_S = ((10.0, 0.1), (60.0, 0.5), (float("inf"), 2.0))
 STOP_LOOK_S = 0.02
+NAMED_S = 1.0  # within which the holder of a lock has written who he is
 KILL_LIMIT_S = 10.0
 CGROUP_LIMIT_S = 2.0
 COMMAND_LIMIT_S = 10.0
@@ -588,6 +589,14 @@ def read_holder(path: str) -> dict[str, object]:
         found = json.loads(file.read(4096))
         return found if isinstance(found, dict) else {}
     return {}
+
+
+def name_holder(path: str) -> dict[str, object]:
+    """Who holds a lock that is held. He writes it down right behind taking it; on a full disk he could not."""
+    until = time.monotonic() + NAMED_S
+    while not (found := read_holder(path)) and time.monotonic() < until:
+        time.sleep(0.01)
+    return found
 
 
 def release_lock(path: str, handle: int) -> None:
@@ -1412,12 +1421,12 @@ def main() -> int:
     try:
         lock = take_lock(job["lock"], holder, former=former)
         if lock is None:
-            return refuse("locked", holder=read_holder(job["lock"]))
+            return refuse("locked", holder=name_holder(job["lock"]))
         locks.append((job["lock"], lock))
         for path in job["claims"]:
             claim = take_claim(path, holder)
             if claim is None:
-                return refuse("claimed", claim=path, holder=read_holder(path))
+                return refuse("claimed", claim=path, holder=name_holder(path))
             locks.append((path, claim))
         os.chdir(job["run_dir"])
         if job["pointer"]:

@@ -144,6 +144,25 @@ def test_lock_of_the_dead_is_taken_over(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_the_holder_of_a_lock_is_named_a_moment_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = str(tmp_path / "a.lock")
+    Path(path).touch()
+    pauses: list[float] = []
+
+    def sleep(pause_s: float) -> None:
+        pauses.append(pause_s)
+        if len(pauses) == 3:
+            Path(path).write_text('{"user": "ada"}')
+
+    monkeypatch.setattr(keeper.time, "sleep", sleep)
+    assert keeper.name_holder(path) == {"user": "ada"}
+    assert len(pauses) == 3
+    Path(path).write_text("")
+    now = iter(range(1000))
+    monkeypatch.setattr(keeper.time, "monotonic", lambda: float(next(now)))
+    assert keeper.name_holder(path) == {}, "on a full disk nobody could write it, and nobody waits for ever"
+
+
 def test_claims_come_and_go_with_their_folder(tmp_path: Path) -> None:
     path = str(tmp_path / "locks" / "port-8000.lock")
     claim = keeper.take_claim(path, {"user": "ada"})
