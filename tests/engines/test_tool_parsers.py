@@ -1,0 +1,35 @@
+"""What is recorded of the engines' own tool-call parsers is what those that are installed here say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moonpad.environments.installed import find
+from tests.engines.commands import ROOT, judged
+from tests.engines.tool_call_texts import BROKEN, SOUND, TOOLS
+
+pytestmark = pytest.mark.slow
+
+RECORDED = Path(__file__).parent / "recorded" / "tool_parsers.json"
+CHECKPOINT = ROOT / "src" / "moonpad" / "catalog" / "kimi-k2-tiny"
+PLUGINS = ROOT / "src" / "moonpad" / "catalog" / "plugins"
+ENGINES = {"vllm-cpu": "vllm_tool_parser.py", "sglang-cpu": "sglang_tool_parser.py"}
+
+
+def said_by(engine: str) -> dict[str, Any]:
+    found = find(engine)
+    if found is None:
+        pytest.skip(f"no engine here: moonpad engine install {engine}")
+    asked = {text: (str(CHECKPOINT), text, *TOOLS) for text in (*SOUND, *BROKEN.values())}
+    return judged(ENGINES[engine], found.python, asked, PYTHONPATH=str(PLUGINS))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_record_is_what_the_parser_says(engine: str) -> None:
+    said = said_by(engine)
+    recorded = json.loads(RECORDED.read_text())
+    assert recorded[engine]["said"] == said
