@@ -19,9 +19,11 @@ SOUND = (
     calls(("functions.search_orders:3", '{"filter": {"status": ["open", "late"], "of": {"id": 17}}, "page": [1]}')),
     calls(("functions.write_file:0", '{"path": "a.py", "text": "x = {\\"a\\": [1, 2]}\\nprint(x[0]) }"}')),
     calls(("functions.search_orders:0", '{"a": [[], [{}]], "b": [{"c": "]"}], "d": null, "e": -1.5e3}')),
-    calls(("functions.get-time:0", "{}"), ("functions.get_weather:1", '{"city":"Rome"}'), ("functions.get-time:2", "{}")),
+    calls(
+        ("functions.get-time:0", "{}"), ("functions.get_weather:1", '{"city":"Rome"}'), ("functions.get-time:2", "{}")
+    ),
     calls(("functions.write_file:0", '{"path": "b", "text": "' + "lorem ipsum " * 40 + '"}')),
-)  # fmt: skip
+)
 
 IN_A_STRING = calls(("functions.write_file:0", '{"path": "p", "text": "it ends with <|tool_call_end|> as text"}'))
 """Where the engines end the call: this one is what a model that writes about its own format makes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from typing import Any
@@ -39,7 +40,7 @@ def section(*calls: str) -> str:
 def cut(text: str, places: list[int]) -> list[str]:
     """The text in pieces that begin at these places."""
     ends = sorted({place % (len(text) + 1) for place in places} | {0, len(text)})
-    return [text[a:b] for a, b in zip(ends, ends[1:], strict=False)]
+    return [text[a:b] for a, b in itertools.pairwise(ends)]
 
 
 def events_of(pieces: list[str]) -> list[Event]:
