@@ -50,6 +50,8 @@ class Code(StrEnum):
     REASONING_LOST = "reasoning-lost"
     TOOL_CALL_LOST = "tool-call-lost"
     STREAM_BROKEN = "stream-broken"
+    PARAMETER_IGNORED = "parameter-ignored"
+    BAD_REQUEST = "bad-request"
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,14 @@ class Api:
         limit_s = self.deadlines.answer_s if answer_s is None else answer_s
         return await self._ask("POST", self.endpoint.base_url + path, body, limit_s=limit_s)
 
+    async def post_root(self, path: str, body: Body) -> Reply:
+        """`path` beside the API, `/tokenize`."""
+        return await self._ask("POST", self.endpoint.root_url + path, body, limit_s=self.deadlines.control_s)
+
+    async def post_bytes(self, path: str, body: bytes, *, answer_s: float) -> Reply:
+        """What is no request at all: bytes that need not be JSON."""
+        return await self._ask("POST", self.endpoint.base_url + path, body, limit_s=answer_s)
+
     async def chat(self, body: Body, *, answer_s: float | None = None) -> Answer:
         """One chat completion; the endpoint's model, unless the body names one."""
         reply = await self.post("/chat/completions", {"model": self.endpoint.model, **body}, answer_s=answer_s)
@@ -96,19 +104,19 @@ class Api:
                 async for event in _events(response):
                     yield event
 
-    async def _ask(self, method: str, url: str, body: Body | None = None, *, limit_s: float) -> Reply:
+    async def _ask(self, method: str, url: str, body: Body | bytes | None = None, *, limit_s: float) -> Reply:
         timeout = aiohttp.ClientTimeout(total=limit_s, sock_connect=min(limit_s, self.deadlines.connect_s))
         with _contact(url, f"no answer from {url} within {duration(limit_s)}"):
             async with self._request(method, url, body, timeout) as response:
                 return await _reply(response)
 
     def _request(
-        self, method: str, url: str, body: Body | None, timeout: aiohttp.ClientTimeout
+        self, method: str, url: str, body: Body | bytes | None, timeout: aiohttp.ClientTimeout
     ) -> aiohttp.client._RequestContextManager:
         return self.session.request(
             method,
             url,
-            data=None if body is None else _encode(body),
+            data=body if body is None or isinstance(body, bytes) else _encode(body),
             headers={"Content-Type": "application/json", **self.endpoint.headers()},
             timeout=timeout,
             allow_redirects=False,

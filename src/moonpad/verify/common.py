@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from moonpad.values.finding import Code
@@ -56,3 +57,14 @@ def no_answer(api: Api, answer: Malformed | Reply) -> Outcome:
 def special_tokens_in(*texts: str) -> tuple[str, ...]:
     """Special tokens that a reader would see, each once."""
     return tuple(dict.fromkeys(token for text in texts for token in SPECIAL_TOKEN.findall(text)))
+
+
+async def prompt_tokens(api: Api, messages: Sequence[Mapping[str, object]], **more: object) -> int | Outcome:
+    """How many tokens the server makes of a conversation, by its own count of a chat of one token."""
+    answer = await ask(api, {"messages": list(messages), "temperature": 0, "max_tokens": 1, **more})
+    if isinstance(answer, Outcome):
+        return answer
+    tokens = answer.usage.prompt_tokens if answer.usage else None
+    if tokens is None:
+        return failed(Code.WRONG_ANSWER, "usage", "usage is missing", "ask the engine itself: a gateway may drop it")
+    return tokens

@@ -39,6 +39,7 @@ class Usage:
     completion_tokens: int | None
     total_tokens: int | None
     reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,12 +233,13 @@ def _call_deltas(rows: object) -> Iterator[CallDelta]:
 def _usage(row: object) -> Usage | None:
     if not isinstance(row, dict):
         return None
-    details = row.get("completion_tokens_details")
+    details, of_prompt = row.get("completion_tokens_details"), row.get("prompt_tokens_details")
     return Usage(
         prompt_tokens=_count(row.get("prompt_tokens")),
         completion_tokens=_count(row.get("completion_tokens")),
         total_tokens=_count(row.get("total_tokens")),
         reasoning_tokens=_count(details.get("reasoning_tokens")) if isinstance(details, dict) else None,
+        cached_tokens=_count(of_prompt.get("cached_tokens")) if isinstance(of_prompt, dict) else None,
     )
 
 

@@ -43,6 +43,10 @@ def leaked(answer: Message) -> Outcome | None:
 
 def dropped(answer: Message) -> Outcome | None:
     """Tokens were counted and are nowhere: a visible token is at least one byte, and few are invisible."""
+    if answer.usage and answer.usage.reasoning_tokens and not answer.reasoning:
+        message = f"usage counts {answer.usage.reasoning_tokens} tokens of reasoning, and none came"
+        remedy = "ask the engine itself: a gateway that does not know the field `reasoning` drops it (vllm#27755)"
+        return failed(Code.REASONING_LOST, "reasoning", message, remedy)
     tokens = answer.usage.completion_tokens if answer.usage else None
     visible_bytes = len(answer.content.encode()) + len(answer.reasoning.encode())
     if answer.reasoning or tokens is None or tokens <= visible_bytes + 8:

@@ -1,0 +1,61 @@
+"""The last token that fits, and the first that does not."""
+
+from typing import Final
+
+from moonpad.values.finding import Code
+from moonpad.verify.api import Api
+from moonpad.verify.common import no_answer
+from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
+from moonpad.verify.wire import Malformed, Reply, model_cards
+
+TOKEN: Final = 100
+"""An ordinary token of any vocabulary of the family."""
+LIMIT_S: Final = 900.0
+FIELDS: Final = ("max_model_len", "context_length")
+
+
+async def run(api: Api) -> Outcome:
+    claimed = await claimed_context(api)
+    if claimed is None:
+        return skipped("the model list names no context (max_model_len), so no limit can be tried")
+    fits = await filled(api, claimed - 1)
+    if fits.status in (404, 405):
+        return skipped("there is no /v1/completions that takes tokens, so no exact length can be sent")
+    if fits.status != 200:
+        message = f"{claimed - 1} tokens and one to make are refused, where the list claims {claimed}: "
+        remedy = "lower --max-model-len to what fits: moonpad plan"
+        return failed(Code.WRONG_ANSWER, "max_model_len", message + fits.error_text(), remedy)
+    over = await filled(api, claimed + 1)
+    if over.status == 200:
+        message = f"{claimed + 1} tokens are taken, where the list claims {claimed}: a prompt is cut in silence"
+        return failed(Code.WRONG_ANSWER, "max_model_len", message, "let no gateway shorten prompts")
+    if over.status not in (400, 413, 422):
+        if over.status in (401, 403):
+            return no_answer(api, over)
+        message = f"{claimed + 1} tokens are answered {over.status}, expected 400: {over.error_text()}"
+        return failed(Code.BAD_REQUEST, "max_model_len", message, "look at the engine's log: moonpad logs")
+    if not any(str(number) in over.error_text() for number in (claimed, claimed - 1)):
+        message = f"the refusal does not name the limit of {claimed}: {over.error_text()}"
+        return failed(Code.BAD_REQUEST, "max_model_len", message, "ask the engine itself: a gateway may hide it")
+    return passed(f"{claimed - 1} tokens and one to make fit, {claimed + 1} are refused with the limit named")
+
+
+async def claimed_context(api: Api) -> int | None:
+    cards = model_cards((await api.get("/models")).json())
+    rows = () if isinstance(cards, Malformed) else cards
+    card = next((row for row in rows if row["id"] == api.endpoint.model), {})
+    found = next((card[field] for field in FIELDS if isinstance(card.get(field), int)), None)
+    return found if isinstance(found, int) and found > 2 else None
+
+
+async def filled(api: Api, tokens: int) -> Reply:
+    body = {"model": api.endpoint.model, "prompt": [TOKEN] * tokens, "max_tokens": 1, "temperature": 0}
+    return await api.post("/completions", body, answer_s=LIMIT_S)
+
+
+PROBE = Probe(
+    id="context_limit",
+    proves="the context that is claimed is there to the token, and one more is refused with a clear 400",
+    matters="a context that ends early, or a prompt that is cut in silence, shows in wrong answers alone",
+    run=run,
+)

@@ -1,0 +1,73 @@
+"""A call in a stream."""
+
+from contextlib import aclosing
+
+from moonpad.values.finding import Code
+from moonpad.verify.api import Api
+from moonpad.verify.common import greedy, no_answer
+from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed, skipped
+from moonpad.verify.probes.tool_call import QUESTION, refused
+from moonpad.verify.tools import PARSER, START, WEATHER, wrong_calls
+from moonpad.verify.wire import Broken, Delta, Message, Refused, ToolCall, join
+
+UPDATE = f"{START}, and update it: parsers are written twice, for streams and for whole texts (vllm#38579)"
+
+
+async def run(api: Api) -> Outcome:
+    body = greedy(QUESTION, tools=[WEATHER], tool_choice="auto")
+    whole = await api.chat(body)
+    if not isinstance(whole, Message):
+        return refused(whole) or no_answer(api, whole)
+    deltas: list[Delta] = []
+    async with aclosing(api.stream(body)) as events:
+        async for event in events:
+            if isinstance(event, Refused):
+                return no_answer(api, event.reply)
+            if isinstance(event, Broken):
+                return failed(Code.STREAM_BROKEN, "stream", event.because, UPDATE)
+            if isinstance(event, Delta):
+                deltas.append(event)
+    streamed = join(deltas)
+    if not whole.tool_calls and not streamed.tool_calls:
+        return failed_if_able(Code.TOOL_CALL_LOST, PARSER, "no call came, streamed or whole", START)
+    return repeated(deltas) or wrong_calls(streamed, [WEATHER]) or await unequal(api, whole, streamed)
+
+
+def repeated(deltas: list[Delta]) -> Outcome | None:
+    """Clients join what comes: a name or an id that comes twice is one twice as long."""
+    named: set[int] = set()
+    for piece in (piece for delta in deltas for piece in delta.calls):
+        if piece.name and piece.index in named:
+            message = f"the name of call {piece.index} comes more than once in the stream"
+            return failed(Code.STREAM_BROKEN, PARSER, message, UPDATE)
+        if not piece.name and piece.index not in named:
+            message = f"the arguments of call {piece.index} come before its name"
+            return failed(Code.STREAM_BROKEN, PARSER, message, UPDATE)
+        named |= {piece.index}
+    return None
+
+
+async def unequal(api: Api, whole: Message, streamed: Message) -> Outcome:
+    if streamed.tool_calls == whole.tool_calls and streamed.content == whole.content:
+        if streamed.finish_reason != whole.finish_reason:
+            message = f"finish_reason is {streamed.finish_reason!r} in the stream, {whole.finish_reason!r} without"
+            return failed(Code.STREAM_BROKEN, "finish_reason", message, UPDATE)
+        calls = "; ".join(f"{call.id} {call.arguments}" for call in streamed.tool_calls)
+        return passed(f"the deltas join to the call without streaming: {calls}")
+    again = await api.chat(greedy(QUESTION, tools=[WEATHER], tool_choice="auto"))
+    if isinstance(again, Message) and again.tool_calls != whole.tool_calls:
+        return skipped("two greedy answers to one question differ without streaming too")
+    message = f"the stream joins to {_said(streamed.tool_calls)}, without streaming it is {_said(whole.tool_calls)}"
+    return failed(Code.STREAM_BROKEN, PARSER, message, UPDATE)
+
+
+def _said(calls: tuple[ToolCall, ...]) -> str:
+    return "; ".join(f"{call.id} {call.name} {call.arguments[:100]}" for call in calls) or "no call"
+
+
+PROBE = Probe(
+    id="tool_stream",
+    proves="the deltas of a call join to the call without streaming: id, name once, arguments, finish_reason",
+    matters="agents stream; what differs there is seen by nobody who tests with whole answers",
+    run=run,
+)

@@ -1,0 +1,172 @@
+"""A scripted Kimi: able, deterministic, and written from its model card and the API's documentation, not from probes.
+
+It does sums, finds what a text says, calls tools with what the user named, and answers from their results.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+TOKEN = re.compile(r"<\|[a-z_]+\|>|\[EOS\]|</?think>| ?\w+|[^\w]")
+SPECIAL = {"[EOS]": 163585, "<|im_end|>": 163586}
+PROPER = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-ZÄÖÜ][a-zà-ÿ]+\b")
+FILLER = ("wave", "gull", "harbour", "mast", "tide", "lamp", "rope", "salt")
+
+
+def tokens_of(text: str) -> list[str]:
+    return TOKEN.findall(text)
+
+
+@dataclass
+class Call:
+    name: str
+    arguments: str
+    number: int
+
+    @property
+    def id(self) -> str:
+        return f"functions.{self.name}:{self.number}"
+
+
+@dataclass
+class Turn:
+    """What the model says: its thinking, its words, its calls."""
+
+    reasoning: str = ""
+    content: str = ""
+    calls: list[Call] = field(default_factory=list)
+
+
+def text_of(content: object) -> str:
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) if isinstance(part, dict) else str(part) for part in content)
+    return content if isinstance(content, str) else ""
+
+
+def rendered(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any] = (), *, opened: bool = True) -> str:
+    """The prompt in the family's format."""
+    parts = []
+    if tools:
+        parts.append(f"<|im_system|>tool_declare<|im_middle|>{json.dumps(tools)}<|im_end|>")
+    if not messages or messages[0].get("role") != "system":
+        parts.append("<|im_system|>system<|im_middle|>You are Kimi, an AI assistant created by Moonshot AI.<|im_end|>")
+    for message in messages:
+        role, body = str(message.get("role")), text_of(message.get("content"))
+        if role == "assistant":
+            thought = str(message.get("reasoning") or message.get("reasoning_content") or "")
+            body = f"<think>{thought}</think>{body}"
+            for call in message.get("tool_calls") or ():
+                function = call["function"]
+                body += f"<|tool_call_begin|>{call['id']}<|tool_call_argument_begin|>{function['arguments']}"
+                body += "<|tool_call_end|>"
+        if role == "tool":
+            body = f"## Return of {message.get('tool_call_id')}\n{body}"
+        parts.append(f"<|im_{role}|>{role}<|im_middle|>{body}<|im_end|>")
+    return "".join(parts) + ("<|im_assistant|>assistant<|im_middle|>" if opened else "")
+
+
+def answer(body: Mapping[str, Any], salt: str = "") -> Turn:
+    """The turn that follows a conversation, by the fields of a chat request."""
+    messages = body["messages"]
+    last = messages[-1]
+    user = next((text_of(one.get("content")) for one in reversed(messages) if one.get("role") == "user"), "")
+    tools = body.get("tools") or []
+    choice = body.get("tool_choice") or ("auto" if tools else "none")
+    if last.get("role") == "tool":
+        result = text_of(last.get("content"))
+        return Turn("The tool has answered.", f"The tool says: {result}")
+    if tools and choice != "none":
+        named = choice["function"]["name"] if isinstance(choice, dict) else ""
+        chosen = chosen_tool(user, tools, named, must=bool(named) or choice == "required")
+        if chosen is not None:
+            before = sum(len(one.get("tool_calls") or ()) for one in messages)
+            return Turn("I need a tool for this.", "", list(calls_of(chosen, user, before)))
+    if (form := formed(body)) is not None:
+        return Turn("It wants a form.", form)
+    if body.get("temperature", 1.0) > 0:
+        return Turn("Let me imagine.", sampled(body, salt))
+    return said(user)
+
+
+def said(user: str) -> Turn:
+    if found := re.search(r"(\d+(?:\s*[*/+-]\s*\d+)+)", user):
+        value = eval(found[1])  # noqa: S307 - digits and signs alone
+        value = int(value) if value == int(value) else value
+        return Turn(f"{found[1]} is {value}.", f"The result of this is {value}, dear friend.")
+    if found := re.search(r"[Ww]hat is the (number of the [^?]+)\?", user):
+        stated = re.search(rf"{re.escape(found[1])} is (\d+)", user)
+        return Turn("I look for it.", stated[1] if stated else "I do not know.")
+    if "ferry" in user:
+        return Turn("The text says so.", "It leaves at nine.")
+    return Turn("A greeting, it seems.", "Hello to you, and a good day.")
+
+
+def sampled(body: Mapping[str, Any], salt: str) -> str:
+    dice = random.Random(f"{body.get('seed')}{salt if body.get('seed') is None else ''}")
+    return " ".join(dice.choice(FILLER) for _ in range(24))
+
+
+def formed(body: Mapping[str, Any]) -> str | None:
+    form = body.get("response_format") or {}
+    if form.get("type") == "json_object":
+        return '{"town": "Rome"}'
+    if form.get("type") == "json_schema":
+        return json.dumps(filled(form["json_schema"]["schema"], "", "", []), ensure_ascii=False)
+    if (body.get("structured_outputs") or {}).get("regex"):
+        return "2026-05-01"
+    return None
+
+
+def chosen_tool(user: str, tools: Sequence[Any], named: str, *, must: bool) -> Any:
+    words = set(re.findall(r"[a-z]{4,}", user.lower()))
+
+    def score(tool: Any) -> int:
+        function = tool["function"]
+        return len(
+            words & set(re.findall(r"[a-z]{4,}", f"{function['name']} {function.get('description', '')}".lower()))
+        )
+
+    offered = [tool for tool in tools if not named or tool["function"]["name"] == named]
+    best = max(offered, key=score)
+    return best if must or score(best) > 0 else None
+
+
+def calls_of(tool: Any, user: str, first: int) -> list[Call]:
+    function = tool["function"]
+    schema = function.get("parameters") or {"type": "object", "properties": {}}
+    required = schema.get("required") or []
+    names = PROPER.findall(user)
+    of = [names[place : place + 1] for place in range(len(names))] if len(required) == 1 and names else [names]
+    return [
+        Call(function["name"], json.dumps(filled(schema, "", user, some), ensure_ascii=False), first + number)
+        for number, some in enumerate(of)
+    ]
+
+
+def filled(schema: Mapping[str, Any], name: str, user: str, names: Sequence[str]) -> Any:
+    """A value by the schema, out of what the user said."""
+    if options := schema.get("enum"):
+        return next((one for one in options if str(one) in user), options[0])
+    kind = schema.get("type")
+    if kind == "object":
+        properties = schema.get("properties") or {}
+        return {key: filled(inner, key, user, names) for key, inner in properties.items()}
+    if kind == "array":
+        return re.findall(r"[A-ZÄÖÜ][a-zà-ÿ]+", user.partition(" for ")[2]) or list(names) or ["one", "two"]
+    if kind == "boolean":
+        return True
+    if kind in ("integer", "number"):
+        found = re.search(r"\d+", user)
+        return int(found[0]) if found else 1
+    if found := re.search(rf"\b{re.escape(name)} ([A-ZÄÖÜ][\wà-ÿ]+)", user):
+        return found[1]
+    if name == "text" and "\n" in user:
+        return user.partition("\n")[2]
+    if name == "path" and (found := re.search(r"\b[\w-]+\.\w+\b", user)):
+        return found[0]
+    return names[0] if names else "London"
