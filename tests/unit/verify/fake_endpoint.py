@@ -16,6 +16,14 @@ from typing import Any
 from aiohttp import web
 
 from moonpad.values.endpoint import Endpoint
+from moonpad.verify.probes import PROBES
+
+BASIC = tuple(
+    probe
+    for probe in PROBES
+    if probe.id in ("health", "models", "chat", "streaming", "reasoning", "tool_call", "wrong_model")
+)
+"""What this endpoint is able to answer; tests/broken_endpoints has one for every probe."""
 
 THINKING = "84 * 3 = 252. 252 / 2 = 126."
 ANSWER = "84 * 3 / 2 = 126. Größe: 126 \N{WHITE SMILING FACE}"

@@ -11,9 +11,8 @@ from moonpad.values.finding import Code
 from moonpad.values.secret import Secret
 from moonpad.verify.api import Deadlines
 from moonpad.verify.probe import Outcome, Status
-from moonpad.verify.probes import PROBES
 from moonpad.verify.runner import Report, verify
-from tests.unit.verify.fake_endpoint import Fake, serve
+from tests.unit.verify.fake_endpoint import BASIC, Fake, serve
 
 QUICK = Deadlines(connect_s=2.0, control_s=2.0, answer_s=2.0, idle_s=2.0, stream_s=4.0)
 IMPATIENT = Deadlines(connect_s=0.2, control_s=0.2, answer_s=0.2, idle_s=0.2, stream_s=0.4)
@@ -25,7 +24,7 @@ def report_on(fake: Fake, *only: str, deadlines: Deadlines = QUICK, key: str = "
         async with serve(fake) as endpoint:
             if key:
                 endpoint = replace(endpoint, key=Secret(key))
-            return await verify(endpoint, only=only, deadlines=deadlines)
+            return await verify(endpoint, only=only, probes=BASIC, deadlines=deadlines)
 
     return asyncio.run(ask())
 
@@ -42,7 +41,7 @@ def outcome_of(probe: str, fake: Fake, deadlines: Deadlines = QUICK) -> Outcome:
 def test_a_sound_endpoint_passes_everything(reasoning_field: str, root: str) -> None:
     report = report_on(Fake(reasoning_field=reasoning_field, root=root))
     assert [(result.probe.id, result.outcome.status) for result in report.results] == [
-        (probe.id, Status.PASS) for probe in PROBES
+        (probe.id, Status.PASS) for probe in BASIC
     ], report.as_json()
     assert not any(result.outcome.findings for result in report.results)
 
@@ -179,7 +178,7 @@ def test_without_the_key_every_answer_names_the_option() -> None:
     report = report_on(Fake(key="canary"), "models", "chat", "streaming", "wrong_model")
     assert {finding.code for result in report.results for finding in result.outcome.findings} == {Code.KEY_MISSING}
     assert report.count(Status.FAIL) == 4
-    assert report_on(Fake(key="canary"), key="canary").count(Status.PASS) == len(PROBES)
+    assert report_on(Fake(key="canary"), key="canary").count(Status.PASS) == len(BASIC)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from moonpad.verify.probe import Outcome, Probe, Status, passed
 from moonpad.verify.probes import PROBES
 from moonpad.verify.runner import Report, choose, verify
 from moonpad.verify.subject import too_small
-from tests.unit.verify.fake_endpoint import Fake, serve
+from tests.unit.verify.fake_endpoint import BASIC, Fake, serve
 
 IMPATIENT = Deadlines(connect_s=0.2, control_s=0.2, answer_s=0.2, idle_s=0.2, stream_s=0.4, canary_s=0.2)
 
@@ -23,7 +23,7 @@ IMPATIENT = Deadlines(connect_s=0.2, control_s=0.2, answer_s=0.2, idle_s=0.2, st
 def run(fake: Fake, **options: object) -> Report:
     async def ask() -> Report:
         async with serve(fake) as endpoint:
-            return await verify(endpoint, **options)  # type: ignore[arg-type]
+            return await verify(endpoint, **{"probes": BASIC, **options})  # type: ignore[arg-type]
 
     return asyncio.run(ask())
 
@@ -40,9 +40,9 @@ def statuses(report: Report) -> dict[str, Status]:
 
 def test_nothing_there() -> None:
     endpoint = Endpoint(f"http://127.0.0.1:{closed_port()}/v1", "kimi-k2")
-    report = asyncio.run(verify(endpoint))
+    report = asyncio.run(verify(endpoint, probes=BASIC))
     assert not report.answered
-    assert statuses(report) == {probe.id: Status.FAIL if probe.id == "health" else Status.SKIP for probe in PROBES}
+    assert statuses(report) == {probe.id: Status.FAIL if probe.id == "health" else Status.SKIP for probe in BASIC}
     assert "nothing answers" in report.results[-1].outcome.because
 
 
@@ -62,20 +62,20 @@ def test_the_rest_is_skipped_once_the_endpoint_stops_answering() -> None:
         "health": Status.PASS,
         "models": Status.PASS,
         "chat": Status.FAIL,
-        **{probe.id: Status.SKIP for probe in PROBES[3:]},
+        **{probe.id: Status.SKIP for probe in BASIC[3:]},
     }
     assert report.results[3].outcome.because == "the endpoint stopped answering at the probe chat"
 
 
 def test_one_hang_does_not_end_the_run() -> None:
     report = run(Fake(faults=frozenset({"hang in streams"})), deadlines=IMPATIENT)
-    assert statuses(report) == {probe.id: Status.FAIL if probe.id == "streaming" else Status.PASS for probe in PROBES}
+    assert statuses(report) == {probe.id: Status.FAIL if probe.id == "streaming" else Status.PASS for probe in BASIC}
 
 
 def test_the_only_model_is_taken_where_none_is_named() -> None:
     report = run(Fake(model=""))
     assert report.model == "kimi-k2"
-    assert report.count(Status.PASS) == len(PROBES)
+    assert report.count(Status.PASS) == len(BASIC)
 
 
 @pytest.mark.parametrize(

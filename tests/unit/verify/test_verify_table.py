@@ -5,8 +5,8 @@ from __future__ import annotations
 from moonpad.report.verify_table import verify_table
 from moonpad.values.finding import Code
 from moonpad.verify.probe import failed, passed, skipped
-from moonpad.verify.probes import PROBES
 from moonpad.verify.runner import Report, Result
+from tests.unit.verify.fake_endpoint import BASIC
 
 OUTCOMES = (
     passed("/health answers 200"),
@@ -17,7 +17,7 @@ REPORT = Report(
     "http://127.0.0.1:8000/v1",
     "kimi-k2",
     True,
-    tuple(Result(probe, outcome, 0.1) for probe, outcome in zip(PROBES[:3], OUTCOMES, strict=True)),
+    tuple(Result(probe, outcome, 0.1) for probe, outcome in zip(BASIC[:3], OUTCOMES, strict=True)),
 )
 
 
