@@ -10,20 +10,19 @@ import pytest
 from moonpad.values.secret import Secret
 from moonpad.verify.api import Deadlines
 from moonpad.verify.probe import Status
-from moonpad.verify.probes import LONG_PROBES, PROBES
+from moonpad.verify.probes import LONG_PROBES
 from moonpad.verify.runner import Report, verify
 from tests.broken_endpoints.faults import FAULTS, Fault
 from tests.broken_endpoints.server import BrokenEndpoint, serve
 
 DEADLINES = Deadlines(connect_s=5.0, control_s=5.0, answer_s=20.0, idle_s=10.0, stream_s=60.0, canary_s=2.0)
-EVERY = (*PROBES, *LONG_PROBES)
 
 
 def report_on(*faults: str, key: str = "", only: tuple[str, ...] = (), model: str = "") -> Report:
     async def ask() -> Report:
         async with serve(BrokenEndpoint(frozenset(faults), key)) as endpoint:
             asked = replace(endpoint, key=Secret(key) if key else None, model=model or endpoint.model)
-            return await verify(asked, only=only, probes=EVERY if only else PROBES, deadlines=DEADLINES)
+            return await verify(asked, only=only, deadlines=DEADLINES)
 
     return asyncio.run(ask())
 

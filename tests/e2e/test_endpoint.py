@@ -163,7 +163,10 @@ def test_verify_passes(served: Served) -> None:
     done = served.moonpad("verify", str(served.spec), "--json", timeout_s=300)
     assert done.code == 0, done.stdout + done.stderr
     assert done.json["failed"] == 0
-    assert done.json["passed"] >= 6
+    skipped = {probe["id"]: probe["because"] for probe in done.json["probes"] if probe["status"] == "skip"}
+    others = {name for name, because in skipped.items() if "kimi-k2-tiny is too small to judge" not in because}
+    assert others <= {"auth", "concurrency"}, skipped
+    assert done.json["passed"] >= 32, done.stdout
 
 
 def test_verify_by_url_finds_a_wrong_name(served: Served) -> None:

@@ -23,6 +23,17 @@ def sglang() -> InstalledEngine:
     return found
 
 
+# What SGLang itself answers for, whatever the model is able to do.
+PROVED = frozenset(
+    (
+        *("health", "models", "metrics", "chat", "completions", "streaming", "buffering", "history", "count", "limit"),
+        *("end_tokens", "choices", "logprobs", "reasoning", "reasoning_cut", "reasoning_history", "tool_call"),
+        *("tool_stream", "tool_choice_none", "tool_choice_required", "tool_choice_named", "tool_cut", "tool_ids"),
+        *("empty_content", "regex", "bad_requests", "context_limit", "cancellation"),
+    )
+)
+
+
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_it_serves_what_vllm_serves(served: Served, sglang: InstalledEngine, tmp_path: Path, name: str) -> None:
     moonpad = command_in(tmp_path)
@@ -32,11 +43,14 @@ def test_it_serves_what_vllm_serves(served: Served, sglang: InstalledEngine, tmp
     try:
         (there,) = moonpad("status", "--json").json["endpoints"]
         assert there["kv_tokens"]["measured"] == there["kv_tokens"]["planned"]["value"]
-        verified = moonpad("verify", str(spec), "--json", timeout_s=300.0)
+        verified = moonpad("verify", str(spec), "--json", timeout_s=500.0)
         assert verified.code == 0, verified.stdout
         states = {probe["id"]: probe["status"] for probe in verified.json["probes"]}
-        assert states.pop("wrong_model") == "skip"
-        assert set(states.values()) == {"pass"}
+        assert {name for name, state in states.items() if state == "fail"} == set()
+        assert {name for name in PROVED if states[name] != "pass"} == set(), verified.stdout
+        skipped = {probe["id"]: probe["because"] for probe in verified.json["probes"] if probe["status"] == "skip"}
+        others = {name: why for name, why in skipped.items() if "kimi-k2-tiny is too small to judge" not in why}
+        assert set(others) <= {"auth", "seed", "wrong_model", "concurrency"}, others
         assert answers(up.json["base_url"], served.model) == answers(served.base_url, served.model)
     finally:
         down = moonpad("down", str(spec))
@@ -44,4 +58,14 @@ def test_it_serves_what_vllm_serves(served: Served, sglang: InstalledEngine, tmp
 
 
 def test_two_hosts(served: Served, sglang: InstalledEngine, tmp_path: Path) -> None:
-    try_two_hosts(tmp_path, sglang, LAYOUTS["sglang-tp2"], served.model)
+    only = (
+        "chat",
+        "streaming",
+        "reasoning",
+        "tool_call",
+        "tool_stream",
+        "tool_choice_required",
+        "regex",
+        "concurrency",
+    )
+    try_two_hosts(tmp_path, sglang, LAYOUTS["sglang-tp2"], served.model, "--only", *only)

@@ -32,7 +32,7 @@ def verify(
     spec
         The spec whose endpoint is meant; without it and --url, the only endpoint that is up.
     only
-        Ids of the probes to run: health, models, chat, streaming, reasoning, tool_call, wrong_model.
+        Ids of the probes to run, as the table names them. needle and tool_long, minutes on a large model, run only so.
     numerics
         Compare the log-probabilities of fixed texts instead of running probes: with --against, or for kimi-k2-tiny
         with what an oracle has computed.

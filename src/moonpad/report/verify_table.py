@@ -32,7 +32,8 @@ def _row(result: Result, id_width: int, width: int) -> Text:
     indent = len(row)
     row.append("\n".join(_hanging(result.outcome.because, indent, width)) + "\n")
     for finding in result.outcome.findings:
-        advice = f"{finding.where}: {finding.remedy}" if finding.remedy else finding.where
+        said = "" if finding.message == result.outcome.because else f"{finding.message}: "
+        advice = f"{finding.where}: {said}{finding.remedy}".rstrip(": ")
         row.append(" " * indent)
         row.append("\n".join(_hanging(advice, indent, width)) + "\n", style="dim")
     return row

@@ -73,7 +73,10 @@ class Api:
         return await self._ask("POST", self.endpoint.root_url + path, body, limit_s=self.deadlines.control_s)
 
     async def post_bytes(self, path: str, body: bytes, *, answer_s: float) -> Reply:
-        """What is no request at all: bytes that need not be JSON."""
+        """What is no request at all: bytes that need not be JSON.
+
+        Each has a connection of its own, since a server may close it after such an answer.
+        """
         return await self._ask("POST", self.endpoint.base_url + path, body, limit_s=answer_s)
 
     async def chat(self, body: Body, *, answer_s: float | None = None) -> Answer:
@@ -113,11 +116,12 @@ class Api:
     def _request(
         self, method: str, url: str, body: Body | bytes | None, timeout: aiohttp.ClientTimeout
     ) -> aiohttp.client._RequestContextManager:
+        closing = {"Connection": "close"} if isinstance(body, bytes) else {}
         return self.session.request(
             method,
             url,
             data=body if body is None or isinstance(body, bytes) else _encode(body),
-            headers={"Content-Type": "application/json", **self.endpoint.headers()},
+            headers={"Content-Type": "application/json", **self.endpoint.headers(), **closing},
             timeout=timeout,
             allow_redirects=False,
         )

@@ -13,7 +13,7 @@ from moonpad.values.finding import Code
 from moonpad.verify.api import Api, Deadlines, connect
 from moonpad.verify.common import greedy
 from moonpad.verify.probe import Outcome, Probe, Status, failed, skipped
-from moonpad.verify.probes import PROBES
+from moonpad.verify.probes import LONG_PROBES, PROBES
 from moonpad.verify.subject import subject_of, too_small
 
 
@@ -71,7 +71,7 @@ async def verify(
         UsageError: an unknown id in `only`; no model was named and the endpoint lists several or none.
         ContactLost: no model was named, and the list of models does not come.
     """
-    chosen = choose(probes, only)
+    chosen = choose((*probes, *LONG_PROBES) if only else probes, only)
     async with connect(endpoint, deadlines) as api:
         try:
             await api.get_root("/health")

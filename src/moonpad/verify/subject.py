@@ -34,7 +34,7 @@ async def subject_of(api: Api) -> tuple[Endpoint, Card]:
     cards = (
         model_cards(reply.json()) if reply.status == 200 else Malformed(f"HTTP {reply.status}: {reply.error_text()}")
     )
-    known = () if isinstance(cards, Malformed) else cards
+    known = () if isinstance(cards, Malformed) else tuple([await _with_path(api, card) for card in cards])
     if wanted := api.endpoint.model:
         return api.endpoint, next((card for card in known if card["id"] == wanted), {})
     if len(known) == 1:
@@ -46,6 +46,25 @@ async def subject_of(api: Api) -> tuple[Endpoint, Card]:
         raise UsageError(f"no model was named, and {url} lists none: {cards.because}", remedy="--model NAME")
     names = ", ".join(str(card["id"]) for card in known) or "none"
     raise UsageError(f"no model was named, and {url} lists {len(known)}: {names}", remedy="--model NAME")
+
+
+async def made_by(api: Api) -> str:
+    """The engine by the owner in its model list, "vllm" or "sglang"; "" where another or none is named."""
+    cards = model_cards((await api.get("/models")).json())
+    owners = set() if isinstance(cards, Malformed) else {card.get("owned_by") for card in cards}
+    return next((engine for engine in ("vllm", "sglang") if engine in owners), "")
+
+
+async def _with_path(api: Api, card: Card) -> Card:
+    """SGLang's list has the served name for `root`, and another page the path."""
+    if card.get("owned_by") != "sglang":
+        return card
+    try:
+        found = (await api.get_root("/model_info")).json()
+    except ContactLost:
+        return card
+    path = found.get("model_path") if isinstance(found, dict) else None
+    return {**card, "root": path} if isinstance(path, str) else card
 
 
 def too_small(card: Card) -> str:

@@ -1,8 +1,9 @@
 """The last token that fits, and the first that does not."""
 
+import re
 from typing import Final
 
-from moonpad.values.finding import Code
+from moonpad.values.finding import Code, Finding, Severity
 from moonpad.verify.api import Api
 from moonpad.verify.common import no_answer
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
@@ -10,6 +11,7 @@ from moonpad.verify.wire import Malformed, Reply, model_cards
 
 TOKEN: Final = 100
 """An ordinary token of any vocabulary of the family."""
+SPARE: Final = 16
 LIMIT_S: Final = 900.0
 FIELDS: Final = ("max_model_len", "context_length")
 
@@ -21,6 +23,11 @@ async def run(api: Api) -> Outcome:
     fits = await filled(api, claimed - 1)
     if fits.status in (404, 405):
         return skipped("there is no /v1/completions that takes tokens, so no exact length can be sent")
+    if fits.status != 200 and (told := await told_limit(api, fits, claimed)):
+        message = f"the list claims {claimed} tokens of context, and {told} are taken"
+        remedy = f"count with {told}: SGLang keeps some for itself"
+        warning = Finding(Severity.WARNING, Code.WRONG_ANSWER, "max_model_len", message, remedy)
+        return passed(f"{message}; one more is refused with the limit named", warning)
     if fits.status != 200:
         message = f"{claimed - 1} tokens and one to make are refused, where the list claims {claimed}: "
         remedy = "lower --max-model-len to what fits: moonpad plan"
@@ -38,6 +45,17 @@ async def run(api: Api) -> Outcome:
         message = f"the refusal does not name the limit of {claimed}: {over.error_text()}"
         return failed(Code.BAD_REQUEST, "max_model_len", message, "ask the engine itself: a gateway may hide it")
     return passed(f"{claimed - 1} tokens and one to make fit, {claimed + 1} are refused with the limit named")
+
+
+async def told_limit(api: Api, refusal: Reply, claimed: int) -> int:
+    """The most that is taken, where a refusal names it, a few tokens below what is claimed; 0 otherwise."""
+    named = {int(number) for number in re.findall(r"\d+", refusal.error_text())}
+    for limit in sorted(named, reverse=True):
+        if claimed - SPARE <= limit < claimed - 1:
+            for tokens in (limit, limit - 1):
+                if (await filled(api, tokens)).status == 200:
+                    return tokens
+    return 0
 
 
 async def claimed_context(api: Api) -> int | None:

@@ -17,7 +17,7 @@ async def run(api: Api) -> Outcome:
         return whole
     word = stop_word(whole)
     if not word:
-        return skipped("no word of the answer stands in it alone, so none can stop it")
+        return skipped("nothing in the answer stands in it once, so nothing can stop it there")
     stopped = await ask(api, greedy(QUESTION, stop=[word]))
     if isinstance(stopped, Outcome):
         return stopped
@@ -38,10 +38,16 @@ async def run(api: Api) -> Outcome:
 
 
 def stop_word(answer: Message) -> str:
-    """A word of the content, as late as can be, that is nowhere before it: a stop string counts in the thinking too."""
-    for found in reversed(list(re.finditer(r"[^\W_]{2,}|\d", answer.content))):
-        if found.start() > 0 and found[0] not in answer.content[: found.start()] + answer.reasoning:
-            return found[0]
+    """A piece of the content, as late as can be, that is nowhere before it: a stop string counts in the thinking too.
+
+    A whole word where there is one, else any few characters.
+    """
+    places = [*reversed(list(re.finditer(r"[^\W_]{2,}|\d", answer.content)))]
+    pieces = [(found.start(), found[0]) for found in places]
+    pieces += [(at, answer.content[at : at + 6]) for at in range(len(answer.content) - 6, 0, -1)]
+    for at, piece in pieces:
+        if at > 0 and piece not in answer.reasoning and answer.content.index(piece) == at:
+            return piece
     return ""
 
 

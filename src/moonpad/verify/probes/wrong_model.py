@@ -7,24 +7,19 @@ from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
-from moonpad.verify.wire import Malformed, Reply, model_cards
+from moonpad.verify.subject import made_by
+from moonpad.verify.wire import Reply
 
 NAME: Final = "moonpad-no-such-model"
 
 
 async def run(api: Api) -> Outcome:
     reply = await api.post("/chat/completions", greedy("Hello!", model=NAME, max_tokens=1))
-    if reply.status == 200 and await is_sglang(api):
+    if reply.status == 200 and await made_by(api) == "sglang":  # 0.5.23 looks in it for a LoRA adapter at most
         return skipped("SGLang answers to every name: let clients check /v1/models first")
     return (
         wrong_status(api, reply) or unclear(reply) or await dead_after(api) or passed(f"HTTP 404: {reply.error_text()}")
     )
-
-
-async def is_sglang(api: Api) -> bool:
-    """By the owner in its model list. 0.5.23 takes any name, and looks in it for a LoRA adapter at most."""
-    cards = model_cards((await api.get("/models")).json())
-    return not isinstance(cards, Malformed) and any(card.get("owned_by") == "sglang" for card in cards)
 
 
 def wrong_status(api: Api, reply: Reply) -> Outcome | None:
