@@ -9,12 +9,13 @@ import asyncio
 import json
 import math
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from moonpad.values.endpoint import Endpoint
 from tests.broken_endpoints.kimi import FILLER, SPECIAL, Call, Turn, answer, rendered, text_of, tokens_of
@@ -50,13 +51,15 @@ class BrokenEndpoint:
     running: int = 0
     asked: int = 0
     dead: bool = False
-    last_content: dict[str, Any] = field(default_factory=dict)
+    spoil: Callable[[bytes], bytes] = bytes
+    """What becomes of each body, or of each event of a stream."""
+    requests: int = 0
 
     def on(self, fault: str) -> bool:
         return fault in self.faults
 
     def app(self) -> web.Application:
-        app = web.Application(client_max_size=BODY_BYTES)
+        app = web.Application(client_max_size=BODY_BYTES, middlewares=[self.spoiled_body])
         app.router.add_get("/health", self.health)
         app.router.add_get("/metrics", self.metrics)
         app.router.add_post("/tokenize", self.tokenize)
@@ -64,6 +67,14 @@ class BrokenEndpoint:
         app.router.add_post("/v1/chat/completions", self.chat)
         app.router.add_post("/v1/completions", self.completions)
         return app
+
+    @web.middleware
+    async def spoiled_body(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        self.requests += 1
+        response = await handler(request)
+        if isinstance(response, web.Response) and isinstance(response.body, bytes):
+            response.body = self.spoil(response.body)
+        return response
 
     # - beside the answers -
 
@@ -423,7 +434,7 @@ class BrokenEndpoint:
             if self.on("a proxy buffers"):
                 held.append(data)
             else:
-                await response.write(data)
+                await response.write(self.spoil(data))
 
         def chunk(delta: dict[str, Any], ended: str | None = None) -> dict[str, Any]:
             return {"choices": [{"index": 0, "delta": delta, "finish_reason": ended}]}
