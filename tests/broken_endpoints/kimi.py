@@ -79,6 +79,12 @@ def answer(body: Mapping[str, Any], salt: str = "") -> Turn:
     choice = body.get("tool_choice") or ("auto" if tools else "none")
     if last.get("role") == "tool":
         result = text_of(last.get("content"))
+        following = re.fullmatch(r"[Nn]ext\w*: (\S+)", result)
+        if following is not None and tools:
+            before = sum(len(one.get("tool_calls") or ()) for one in messages)
+            key = next(iter(tools[0]["function"]["parameters"]["properties"]))
+            call = Call(tools[0]["function"]["name"], json.dumps({key: following[1]}), before)
+            return Turn("There is another one.", "", [call])
         return Turn("The tool has answered.", f"The tool says: {result}")
     if tools and choice != "none":
         named = choice["function"]["name"] if isinstance(choice, dict) else ""
@@ -123,13 +129,14 @@ def formed(body: Mapping[str, Any]) -> str | None:
 
 
 def chosen_tool(user: str, tools: Sequence[Any], named: str, *, must: bool) -> Any:
-    words = set(re.findall(r"[a-z]{4,}", user.lower()))
+    def stems(text: str) -> set[str]:
+        return {word.rstrip("s") for word in re.findall(r"[a-z]{4,}", text.lower())}
+
+    words = stems(user)
 
     def score(tool: Any) -> int:
         function = tool["function"]
-        return len(
-            words & set(re.findall(r"[a-z]{4,}", f"{function['name']} {function.get('description', '')}".lower()))
-        )
+        return len(words & stems(f"{function['name']} {function.get('description', '')}"))
 
     offered = [tool for tool in tools if not named or tool["function"]["name"] == named]
     best = max(offered, key=score)
@@ -163,6 +170,8 @@ def filled(schema: Mapping[str, Any], name: str, user: str, names: Sequence[str]
     if kind in ("integer", "number"):
         found = re.search(r"\d+", user)
         return int(found[0]) if found else 1
+    if found := re.search(r"[Ff]ollow the \w+ from (\w+) to", user):
+        return found[1]
     if found := re.search(rf"\b{re.escape(name)} ([A-ZÄÖÜ][\wà-ÿ]+)", user):
         return found[1]
     if name == "text" and "\n" in user:

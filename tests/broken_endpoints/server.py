@@ -256,6 +256,8 @@ class BrokenEndpoint:
             turn.calls = turn.calls[:1]
         if self.on("ids begin again"):
             turn.calls = [Call(one.name, one.arguments, number) for number, one in enumerate(turn.calls)]
+        if self.on("forgets at turn 137") and [one.number for one in turn.calls] == [136]:
+            turn.calls = [Call(one.name, '{"page": "elsewhere"}', one.number) for one in turn.calls]
         for call in turn.calls:
             self.spoil_call(call)
         return turn

@@ -20,6 +20,8 @@ def verify(
     *,
     at: EndpointOptions = ANY_ENDPOINT,
     only: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None,
+    loop: int | None = None,
+    seed: int = 0,
     numerics: Annotated[bool, Parameter(negative=())] = False,
     record: Path | None = None,
     against: Path | None = None,
@@ -33,6 +35,11 @@ def verify(
         The spec whose endpoint is meant; without it and --url, the only endpoint that is up.
     only
         Ids of the probes to run, as the table names them. needle and tool_long, minutes on a large model, run only so.
+    loop
+        Let the model call a tool so many times in a row, say 300, and tell the turn at which it drifts, instead of
+        running probes.
+    seed
+        With --loop: another seed is another row of pages.
     numerics
         Compare the log-probabilities of fixed texts instead of running probes: with --against, or for kimi-k2-tiny
         with what an oracle has computed.
@@ -51,6 +58,13 @@ def verify(
         from moonpad.cli.numerics import verify_numerics
 
         verify_numerics(spec, at, only=only, record_to=record, against=against, json=json)
+        return
+    if loop is not None:
+        from moonpad.cli.agent_loop import verify_loop
+
+        if only:
+            raise UsageError("--only chooses probes, and --loop has none", remedy="leave one of them out")
+        verify_loop(spec, at, calls=loop, seed=seed, json=json)
         return
     if record or against:
         raise UsageError("--record and --against compare numbers", remedy="moonpad verify --numerics --against FILE")
