@@ -11,7 +11,11 @@ from moonpad.cli.endpoint import ANY_ENDPOINT, EndpointOptions, resolve_endpoint
 from moonpad.cli.output import busy, clean, emit_json, next_command, out
 from moonpad.values.errors import CheckFailed, ContactLost, UsageError
 
+MOST_RUNS = 1000
+
 if TYPE_CHECKING:
+    from moonpad.values.endpoint import Endpoint
+    from moonpad.verify.probe import Probe
     from moonpad.verify.runner import Report
 
 
@@ -20,6 +24,9 @@ def verify(
     *,
     at: EndpointOptions = ANY_ENDPOINT,
     only: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None,
+    repeat: int = 1,
+    fail_fast: Annotated[bool, Parameter(negative=())] = False,
+    junit: Path | None = None,
     loop: int | None = None,
     seed: int = 0,
     numerics: Annotated[bool, Parameter(negative=())] = False,
@@ -35,6 +42,12 @@ def verify(
         The spec whose endpoint is meant; without it and --url, the only endpoint that is up.
     only
         Ids of the probes to run, as the table names them. needle and tool_long, minutes on a large model, run only so.
+    repeat
+        Ask everything so many times. A probe that fails once has failed.
+    fail_fast
+        Ask nothing more once a probe has failed.
+    junit
+        Write the verdict to this file too, as JUnit's XML.
     loop
         Let the model call a tool so many times in a row, say 300, and tell the turn at which it drifts, instead of
         running probes.
@@ -50,10 +63,6 @@ def verify(
     json
         Print one JSON document on stdout.
     """
-    import asyncio
-
-    from moonpad.verify import runner
-
     if numerics:
         from moonpad.cli.numerics import verify_numerics
 
@@ -68,14 +77,50 @@ def verify(
         return
     if record or against:
         raise UsageError("--record and --against compare numbers", remedy="moonpad verify --numerics --against FILE")
+    if not 1 <= repeat <= MOST_RUNS:
+        raise UsageError(f"--repeat {repeat}: from 1 to {MOST_RUNS} times", remedy="--repeat 3")
     endpoint = resolve_endpoint(spec, at)
-    with busy("asking") as say:
-        report = asyncio.run(
-            runner.verify(endpoint, only=only or (), on_start=lambda probe: say(f"{probe.id}: {probe.proves}"))
-        )
+    reports = _ask(endpoint, tuple(only or ()), repeat, fail_fast=fail_fast)
+    from moonpad.verify.runner import merged
+
+    report = merged(reports)
+    if junit is not None:
+        _write_junit(junit, report)
     _show(report, json)
     _judge(report)
     next_command("moonpad bench" + at.words(spec))
+
+
+def _ask(endpoint: Endpoint, only: tuple[str, ...], repeat: int, *, fail_fast: bool) -> list[Report]:
+    """So many runs; fewer where nothing answers, or one failure is enough."""
+    import asyncio
+
+    from moonpad.verify import runner
+
+    reports: list[Report] = []
+    with busy("asking") as say:
+        for run in range(1, repeat + 1):
+            turn = f"{run} of {repeat}: " if repeat > 1 else ""
+
+            def show(probe: Probe, turn: str = turn) -> None:
+                say(f"{turn}{probe.id}: {probe.proves}")
+
+            asked = runner.verify(endpoint, only=only, fail_fast=fail_fast, on_start=show)
+            reports.append(asyncio.run(asked))
+            failed = any(result.outcome.status == "fail" for result in reports[-1].results)
+            if not reports[-1].answered or (fail_fast and failed):
+                break
+    return reports
+
+
+def _write_junit(path: Path, report: Report) -> None:
+    from moonpad.report.junit import junit
+    from moonpad.store.files import replace_text
+
+    try:
+        replace_text(path, junit(report))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}", remedy="--junit FILE") from error
 
 
 def _show(report: Report, json: bool) -> None:

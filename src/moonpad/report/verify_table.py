@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from moonpad.verify.runner import Report, Result
 
+EVIDENCE_CHARACTERS: Final = 400
+"""Of a question and of an answer, for a person; --json has more of them."""
 STYLES: Final = {"pass": "green", "fail": "bold red", "skip": "yellow"}
 
 
@@ -36,6 +38,12 @@ def _row(result: Result, id_width: int, width: int) -> Text:
         advice = f"{finding.where}: {said}{finding.remedy}".rstrip(": ")
         row.append(" " * indent)
         row.append("\n".join(_hanging(advice, indent, width)) + "\n", style="dim")
+    for exchange in result.exchanges:
+        answer = f"{exchange.status or 'no answer'} {exchange.answer}"
+        for name, said in (("asked", exchange.request), ("got", answer)):
+            line = f"{name}: {' '.join(said.split())[:EVIDENCE_CHARACTERS]}"
+            row.append(" " * indent)
+            row.append("\n".join(_hanging(line, indent, width)) + "\n", style="dim")
     return row
 
 

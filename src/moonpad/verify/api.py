@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import aiohttp
@@ -20,6 +21,8 @@ from moonpad.verify.wire import Broken, Event, Malformed, Message, Refused, Repl
 ANSWER_CAP_BYTES: Final = 16 * MIB
 STREAM_CAP_BYTES: Final = 64 * MIB
 ERROR_CAP_BYTES: Final = 4096
+EXCHANGES: Final = 4
+EVIDENCE_CHARACTERS: Final = 4000
 
 Body = Mapping[str, object]
 Answer = Message | Malformed | Reply
@@ -46,6 +49,18 @@ class Deadlines:
 
 
 @dataclass(frozen=True, slots=True)
+class Exchange:
+    """One question and its answer, as evidence; both shortened. The key is in neither. `status` None: no answer."""
+
+    request: str
+    status: int | None
+    answer: str
+
+    def as_json(self) -> dict[str, object]:
+        return {"request": self.request, "status": self.status, "answer": self.answer}
+
+
+@dataclass(frozen=True, slots=True)
 class Api:
     """Asks one endpoint. An HTTP error is a value; where nothing answers in time, ContactLost is raised.
 
@@ -55,6 +70,8 @@ class Api:
     endpoint: Endpoint
     session: aiohttp.ClientSession
     deadlines: Deadlines
+    exchanges: deque[Exchange] = field(default_factory=lambda: deque(maxlen=EXCHANGES))
+    """The last ones, in their order."""
 
     async def get(self, path: str) -> Reply:
         """`path` below the API's base, `/models`."""
@@ -99,19 +116,43 @@ class Api:
         timeout = aiohttp.ClientTimeout(
             total=self.deadlines.stream_s, sock_connect=self.deadlines.connect_s, sock_read=self.deadlines.idle_s
         )
-        with _contact(url, f"no answer from {url} within {duration(self.deadlines.idle_s)}"):
+        with (
+            self._told("POST", url, asked) as told,
+            _contact(url, f"no answer from {url} within {duration(self.deadlines.idle_s)}"),
+        ):
             async with self._request("POST", url, asked, timeout) as response:
+                told.status = response.status
                 if response.status != 200:
-                    yield Refused(await _reply(response))
+                    reply = await _reply(response)
+                    told.add(reply.text)
+                    yield Refused(reply)
                     return
-                async for event in _events(response):
+                async for event in _events(response, told.add):
                     yield event
 
     async def _ask(self, method: str, url: str, body: Body | bytes | None = None, *, limit_s: float) -> Reply:
         timeout = aiohttp.ClientTimeout(total=limit_s, sock_connect=min(limit_s, self.deadlines.connect_s))
-        with _contact(url, f"no answer from {url} within {duration(limit_s)}"):
+        with self._told(method, url, body) as told, _contact(url, f"no answer from {url} within {duration(limit_s)}"):
             async with self._request(method, url, body, timeout) as response:
-                return await _reply(response)
+                told.status = response.status
+                reply = await _reply(response)
+                told.add(reply.text)
+                return reply
+
+    @contextmanager
+    def _told(self, method: str, url: str, body: Body | bytes | None) -> Iterator[_Told]:
+        """Keeps what was asked and what came, also where nothing did."""
+        told = _Told()
+        try:
+            yield told
+        finally:
+            sent = body if isinstance(body, bytes) else b"" if body is None else _encode(body)
+            request = f"{method} {url} {_shortened(sent.decode(errors='replace'))}".rstrip()
+            self.exchanges.append(Exchange(self._hidden(request), told.status, self._hidden(_shortened(told.text))))
+
+    def _hidden(self, text: str) -> str:
+        """A server may send the key back, in the text of an error."""
+        return text.replace(self.endpoint.key.reveal(), str(self.endpoint.key)) if self.endpoint.key else text
 
     def _request(
         self, method: str, url: str, body: Body | bytes | None, timeout: aiohttp.ClientTimeout
@@ -125,6 +166,22 @@ class Api:
             timeout=timeout,
             allow_redirects=False,
         )
+
+
+@dataclass(slots=True)
+class _Told:
+    """What has come of an answer."""
+
+    status: int | None = None
+    text: str = ""
+
+    def add(self, text: str) -> None:
+        if len(self.text) <= EVIDENCE_CHARACTERS:
+            self.text += text
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= EVIDENCE_CHARACTERS else text[:EVIDENCE_CHARACTERS] + " …"
 
 
 @asynccontextmanager
@@ -162,7 +219,7 @@ async def _reply(response: aiohttp.ClientResponse) -> Reply:
     return Reply(response.status, kept.decode(errors="replace"))
 
 
-async def _events(response: aiohttp.ClientResponse) -> AsyncIterator[Event]:
+async def _events(response: aiohttp.ClientResponse, tell: Callable[[str], None]) -> AsyncIterator[Event]:
     parser, received_bytes = SseParser(), 0
     try:
         async for chunk in response.content.iter_any():
@@ -171,6 +228,7 @@ async def _events(response: aiohttp.ClientResponse) -> AsyncIterator[Event]:
                 yield Broken(f"the stream is longer than {STREAM_CAP_BYTES // MIB} MiB")
                 return
             for payload in parser.feed(chunk):
+                tell(payload.decode(errors="replace") + "\n")
                 yield read_event(payload)
     except RequestFailed as error:
         yield Broken(error.failure.text)

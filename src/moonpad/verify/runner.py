@@ -6,30 +6,39 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from typing import Final
 
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, UsageError
 from moonpad.values.finding import Code
-from moonpad.verify.api import Api, Deadlines, connect
+from moonpad.verify.api import Api, Deadlines, Exchange, connect
 from moonpad.verify.common import greedy
 from moonpad.verify.probe import Outcome, Probe, Status, failed, skipped
 from moonpad.verify.probes import LONG_PROBES, PROBES
 from moonpad.verify.subject import subject_of, too_small
 
+SHOWN: Final = 2
+"""Exchanges that a failure shows: probes that compare ask twice."""
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
+    """`exchanges`: what was asked last and what came, where the probe failed."""
+
     probe: Probe
     outcome: Outcome
     seconds: float
+    exchanges: tuple[Exchange, ...] = ()
 
     def as_json(self) -> dict[str, object]:
+        evidence = {"exchanges": [one.as_json() for one in self.exchanges]} if self.exchanges else {}
         return {
             "id": self.probe.id,
             "status": str(self.outcome.status),
             "because": self.outcome.because,
             "findings": [finding.as_json() for finding in self.outcome.findings],
             "seconds": round(self.seconds, 3),
+            **evidence,
         }
 
 
@@ -41,6 +50,7 @@ class Report:
     model: str
     answered: bool
     results: tuple[Result, ...]
+    runs: int = 1
 
     def count(self, status: Status) -> int:
         return sum(result.outcome.status is status for result in self.results)
@@ -49,6 +59,7 @@ class Report:
         return {
             "endpoint": self.endpoint,
             "model": self.model,
+            "runs": self.runs,
             "passed": self.count(Status.PASS),
             "failed": self.count(Status.FAIL),
             "skipped": self.count(Status.SKIP),
@@ -62,6 +73,7 @@ async def verify(
     only: Sequence[str] = (),
     probes: Sequence[Probe] = PROBES,
     deadlines: Deadlines | None = None,
+    fail_fast: bool = False,
     on_start: Callable[[Probe], None] = lambda probe: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Report:
@@ -85,11 +97,35 @@ async def verify(
         for probe in chosen:
             on_start(probe)
             started_s = clock()
+            api.exchanges.clear()
             outcome = skipped(gone) if gone else await _judge(api, probe, small)
-            results.append(Result(probe, outcome, clock() - started_s))
-            if _lost_contact(outcome) and probe is not chosen[-1] and not await _answers(api):
+            failed_now = outcome.status is Status.FAIL
+            exchanges = tuple(api.exchanges)[-SHOWN:] if failed_now else ()
+            results.append(Result(probe, outcome, clock() - started_s, exchanges))
+            if failed_now and fail_fast:
+                gone = f"not asked: {probe.id} failed before, and that was to be the end"
+            elif _lost_contact(outcome) and probe is not chosen[-1] and not await _answers(api):
                 gone = f"the endpoint stopped answering at the probe {probe.id}"
         return Report(named.base_url, named.model, True, tuple(results))
+
+
+def merged(reports: Sequence[Report]) -> Report:
+    """Several runs as one: a probe has failed where it failed once, and is skipped where it never passed."""
+    last = reports[-1]
+    rows = zip(*(report.results for report in reports), strict=True)
+    results = tuple(_worst(row) for row in rows)
+    return replace(last, answered=all(report.answered for report in reports), results=results, runs=len(reports))
+
+
+def _worst(row: Sequence[Result]) -> Result:
+    order = (Status.FAIL, Status.PASS, Status.SKIP)
+    worst = min(row, key=lambda result: order.index(result.outcome.status))
+    seconds = sum(result.seconds for result in row)
+    times = sum(result.outcome.status is worst.outcome.status for result in row)
+    if times == len(row):
+        return replace(worst, seconds=seconds)
+    said = f"{times} of {len(row)} times: {worst.outcome.because}"
+    return replace(worst, seconds=seconds, outcome=replace(worst.outcome, because=said))
 
 
 def choose(probes: Sequence[Probe], only: Sequence[str]) -> tuple[Probe, ...]:

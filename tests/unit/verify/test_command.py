@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 import socket
+from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from moonpad.cli.main import run
+from moonpad.report.junit import junit
+from moonpad.values.finding import Code
+from moonpad.verify.api import Exchange
+from moonpad.verify.probe import Status, failed, passed
 from moonpad.verify.probes import PROBES
+from moonpad.verify.runner import Report, Result, merged
 from tests.unit.verify.fake_endpoint import BASIC, Fake, served
 
 IDS = [probe.id for probe in BASIC]
@@ -64,3 +71,67 @@ def test_text_of_the_endpoint_cannot_steer_the_terminal(capsys: Capture) -> None
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert "kimi\ufffd[2J[red]:warning:" in out
+
+
+def test_a_failure_shows_what_was_asked_and_what_came(capsys: Capture) -> None:
+    with served(Fake(faults=frozenset({"foreign id"}))) as url:
+        assert run(["verify", "--url", url, "--only", "tool_call"]) == 5
+        shown = capsys.readouterr().out
+        assert run(["verify", "--url", url, "--only", "tool_call", "--json"]) == 5
+        (probe,) = json.loads(capsys.readouterr().out)["probes"]
+    assert "asked: POST" in shown
+    assert "What is the weather in Paris?" in shown
+    assert "got: 200" in shown
+    assert "call_00003" in shown
+    assert probe["exchanges"][0]["status"] == 200
+    assert json.loads(probe["exchanges"][0]["answer"])["choices"][0]["message"]["tool_calls"][0]["id"] == "call_00003"
+
+
+def test_repeat_and_fail_fast(capsys: Capture) -> None:
+    with served(Fake()) as url:
+        assert run(["verify", "--url", url, "--only", *IDS, "--repeat", "3", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["runs"] == 3
+        assert run(["verify", "--url", url, "--repeat", "0"]) == 2
+    with served(Fake(faults=frozenset({"never ends"}))) as url:
+        assert run(["verify", "--url", url, "--only", *IDS, "--fail-fast", "--repeat", "3", "--json"]) == 5
+        document = json.loads(capsys.readouterr().out)
+    assert document["runs"] == 1
+    states = [probe["status"] for probe in document["probes"]]
+    assert states == ["pass", "pass", "fail", "skip", "skip", "skip", "skip"]
+    assert "chat failed before" in document["probes"][-1]["because"]
+
+
+def test_a_probe_that_fails_once_has_failed() -> None:
+    fine, bad = (
+        Report("u", "m", True, (Result(BASIC[0], outcome, 0.5),))
+        for outcome in (passed("fine"), failed(Code.UNREACHABLE, "/health", "503", "wait"))
+    )
+    (result,) = merged([fine, bad, fine]).results
+    assert (result.outcome.status, result.outcome.because, result.seconds) == (Status.FAIL, "1 of 3 times: 503", 1.5)
+    assert merged([fine, fine]).results[0].outcome.because == "fine"
+
+
+def test_junit(capsys: Capture, tmp_path: Path) -> None:
+    file = tmp_path / "there" / "verdict.xml"
+    with served(Fake(faults=frozenset({"no tool parser"}), thinks=False)) as url:
+        assert run(["verify", "--url", url, "--only", "chat", "reasoning", "tool_call", "--junit", str(file)]) == 5
+        assert run(["verify", "--url", url, "--only", "chat", "--junit", "/proc/nowhere/x.xml"]) == 2
+    suite = ET.parse(file).getroot()  # noqa: S314 - our own
+    assert {name: suite.get(name) for name in ("tests", "failures", "skipped")} == {
+        "tests": "3",
+        "failures": "1",
+        "skipped": "1",
+    }
+    cases = {case.get("name"): case for case in suite.iter("testcase")}
+    failure = cases["tool_call"].find("failure")
+    assert failure is not None
+    assert "nobody parsed it" in str(failure.get("message"))
+    assert "asked: POST" in str(failure.text)
+    assert cases["reasoning"].find("skipped") is not None
+
+
+def test_junit_holds_whatever_an_endpoint_says() -> None:
+    outcome = failed(Code.WRONG_ANSWER, "\x00<&>", "\x1b]52;\ud800]]>", "\x0b")
+    result = Result(BASIC[0], outcome, 0.1, (Exchange("POST \x01", None, "\uffff"),))
+    suite = ET.fromstring(junit(Report("http://x\x02", "\x03", True, (result,))))  # noqa: S314 - our own
+    assert suite.get("failures") == "1"

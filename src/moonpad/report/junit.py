@@ -1,0 +1,58 @@
+"""A verdict as JUnit's XML, which every continuous integration reads."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+from xml.etree import ElementTree as ET
+
+if TYPE_CHECKING:
+    from moonpad.verify.runner import Report, Result
+
+_NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 cannot hold, however it is written: https://www.w3.org/TR/xml/#charsets"""
+
+
+def junit(report: Report) -> str:
+    """One test case a probe; a failure holds its finding, and the question and the answer."""
+    seconds = sum(result.seconds for result in report.results)
+    counts = report.as_json()
+    suite = ET.Element(
+        "testsuite",
+        name="moonpad verify",
+        tests=str(len(report.results)),
+        failures=str(counts["failed"]),
+        skipped=str(counts["skipped"]),
+        errors="0",
+        time=f"{seconds:.3f}",
+    )
+    ET.SubElement(ET.SubElement(suite, "properties"), "property", name="endpoint", value=_clean(report.endpoint))
+    for result in report.results:
+        _case(suite, result, report.model)
+    ET.indent(suite)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suite, encoding="unicode")}\n'
+
+
+def _case(suite: ET.Element, result: Result, model: str) -> None:
+    case = ET.SubElement(
+        suite, "testcase", classname=_clean(model) or "endpoint", name=result.probe.id, time=f"{result.seconds:.3f}"
+    )
+    because = _clean(result.outcome.because)
+    if result.outcome.status == "fail":
+        failure = ET.SubElement(case, "failure", message=because, type=_clean(_code(result)))
+        lines = [f"{finding.where}: {finding.remedy}" for finding in result.outcome.findings]
+        for exchange in result.exchanges:
+            lines += [f"asked: {exchange.request}", f"got: {exchange.status} {exchange.answer}"]
+        failure.text = _clean("\n".join(lines))
+    elif result.outcome.status == "skip":
+        ET.SubElement(case, "skipped", message=because)
+    else:
+        ET.SubElement(case, "system-out").text = because
+
+
+def _code(result: Result) -> str:
+    return str(result.outcome.findings[0].code) if result.outcome.findings else "failed"
+
+
+def _clean(text: str) -> str:
+    return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)
