@@ -163,6 +163,10 @@ def filled(schema: Mapping[str, Any], name: str, user: str, names: Sequence[str]
     if kind == "object":
         properties = schema.get("properties") or {}
         return {key: filled(inner, key, user, names) for key, inner in properties.items()}
+    if kind == "array" and (options := schema["items"].get("enum")):
+        return [one for one in options if str(one) in user] or options[:1]
+    if kind == "array" and schema["items"].get("type") in ("integer", "number"):
+        return [int(one) for one in re.findall(r"\d+", user)] or [1, 2]
     if kind == "array":
         return re.findall(r"[A-ZÄÖÜ][a-zà-ÿ]+", user.partition(" for ")[2]) or list(names) or ["one", "two"]
     if kind == "boolean":

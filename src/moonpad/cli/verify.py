@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from moonpad.cli.endpoint import ANY_ENDPOINT, EndpointOptions, resolve_endpoint
-from moonpad.cli.output import busy, clean, emit_json, next_command, out
+from moonpad.cli.output import busy, clean, emit_json, next_command
+from moonpad.cli.output import out as console
 from moonpad.values.errors import CheckFailed, ContactLost, UsageError
 
 MOST_RUNS = 1000
@@ -29,6 +30,11 @@ def verify(
     junit: Path | None = None,
     loop: int | None = None,
     seed: int = 0,
+    vendor: str | None = None,
+    out: Path | None = None,
+    reference: Path | None = None,
+    floor: float | None = None,
+    concurrency: int = 5,
     numerics: Annotated[bool, Parameter(negative=())] = False,
     record: Path | None = None,
     against: Path | None = None,
@@ -53,6 +59,16 @@ def verify(
         running probes.
     seed
         With --loop: another seed is another row of pages.
+    vendor
+        Moonshot's vendor verifier: a file of requests, one JSON object a line, or "own" for 500 of ours.
+    out
+        With --vendor: where the results go, a line each; what is answered there already is not asked again.
+    reference
+        With --vendor: the results of a reference endpoint, to compare when tools are called.
+    floor
+        With --reference: the least trigger similarity, 0.73 for K2-Thinking by Moonshot.
+    concurrency
+        With --vendor: requests at a time.
     numerics
         Compare the log-probabilities of fixed texts instead of running probes: with --against, or for kimi-k2-tiny
         with what an oracle has computed.
@@ -74,6 +90,22 @@ def verify(
         if only:
             raise UsageError("--only chooses probes, and --loop has none", remedy="leave one of them out")
         verify_loop(spec, at, calls=loop, seed=seed, json=json)
+        return
+    if vendor is not None:
+        from moonpad.cli.vendor import verify_vendor
+
+        if only or out is None:
+            raise UsageError("--vendor writes its results to a file", remedy="--vendor own --out results.jsonl")
+        verify_vendor(
+            spec,
+            at,
+            requests=vendor,
+            out_file=out,
+            reference=reference,
+            concurrency=concurrency,
+            floor=floor,
+            json=json,
+        )
         return
     if record or against:
         raise UsageError("--record and --against compare numbers", remedy="moonpad verify --numerics --against FILE")
@@ -129,9 +161,9 @@ def _show(report: Report, json: bool) -> None:
         return
     from moonpad.report.verify_table import verify_table
 
-    table = verify_table(report, out().width if out().is_terminal else 10_000)
+    table = verify_table(report, console().width if console().is_terminal else 10_000)
     table.plain = clean(table.plain)  # one character for one: the styles stay where they are
-    out().print(table)
+    console().print(table)
 
 
 def _judge(report: Report) -> None:

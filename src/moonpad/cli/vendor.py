@@ -1,0 +1,135 @@
+"""`moonpad verify --vendor FILE`: Moonshot's two scores of an endpoint, over a set of requests."""
+
+from __future__ import annotations
+
+import asyncio
+import json as json_module
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
+from moonpad.cli.output import busy, emit_json, next_command, out
+from moonpad.store.files import LINE_BYTES, append_line
+from moonpad.values.endpoint import Endpoint
+from moonpad.values.errors import CheckFailed, UsageError
+from moonpad.verify.api import connect
+from moonpad.verify.subject import subject_of
+from moonpad.verify.vendor import Score, VendorRequest, ask_all, read_requests, score
+from moonpad.verify.vendor_set import own_requests
+
+OWN = "own"
+MOST_AT_ONCE = 1024
+
+
+def verify_vendor(
+    spec: Path | None,
+    at: EndpointOptions,
+    *,
+    requests: str,
+    out_file: Path,
+    reference: Path | None,
+    concurrency: int,
+    floor: float | None,
+    json: bool,
+) -> None:
+    """Asks what `out_file` has no answer to yet, and scores all of it.
+
+    Raises CheckFailed where a request failed, or the trigger similarity is below `floor`.
+    """
+    if not 1 <= concurrency <= MOST_AT_ONCE:
+        raise UsageError(f"--concurrency {concurrency}: from 1 to {MOST_AT_ONCE}", remedy="--concurrency 5")
+    if floor is not None and reference is None:
+        raise UsageError("--floor is of the likeness to a reference", remedy="--reference RESULTS.jsonl")
+    asked = own_set() if requests == OWN else read_requests(_lines(Path(requests)))
+    theirs = _rows(reference) if reference else []
+    endpoint = resolve_endpoint(spec, at)
+    wanted = {request.index: request.hash for request in asked}
+    known = [row for row in _rows(out_file) if _answers(row, wanted)] if out_file.exists() else []
+    done = {row["data_index"] for row in known}
+    asyncio.run(_run(endpoint, [one for one in asked if one.index not in done], len(asked), out_file, concurrency))
+    rows = {row["data_index"]: row for row in _rows(out_file) if row.get("hash") == wanted.get(row["data_index"])}
+    found = score(rows.values(), theirs)
+    _show(found, out_file, json)
+    if found.failure_count:
+        remedy = f'look for "failed" in {out_file}; the same command asks those again'
+        raise CheckFailed(f"{found.failure_count} of {len(rows)} requests failed", remedy=remedy)
+    if floor is not None and (found.tool_call_f1 or 0.0) < floor:
+        raise CheckFailed(
+            f"the trigger similarity is {found.tool_call_f1 or 0.0:.3f}, below {floor:g}",
+            remedy="moonpad verify: the parsers first; then chat template and ids in the history",
+        )
+    next_command("moonpad bench" + at.words(spec))
+
+
+def own_set() -> list[VendorRequest]:
+    return [VendorRequest(number, body) for number, body in enumerate(own_requests(), 1)]
+
+
+async def _run(endpoint: Endpoint, asked: Sequence[VendorRequest], of: int, out_file: Path, concurrency: int) -> None:
+    if not asked:
+        return
+    async with connect(endpoint, None) as api:
+        named, _ = await subject_of(api)
+        with busy("asking") as say:
+            count = of - len(asked)
+            async for row in ask_all(replace(api, endpoint=named), asked, concurrency=concurrency):
+                _keep(out_file, row)
+                count += 1
+                say(f"request {count} of {of}")
+
+
+def _keep(out_file: Path, row: Mapping[str, Any]) -> None:
+    """A line as it comes; without its request where that is too long for one."""
+    if len(json_module.dumps(row)) > LINE_BYTES // 2:
+        row = {name: value for name, value in row.items() if name != "request"}
+    try:
+        out_file.parent.mkdir(parents=True, exist_ok=True)
+        append_line(out_file, row)
+    except OSError as error:
+        raise UsageError(f"{out_file} cannot be written: {error.strerror or error}", remedy="--out FILE") from error
+
+
+def _answers(row: Mapping[str, Any], wanted: Mapping[int, str]) -> bool:
+    index = row.get("data_index")
+    return row.get("status") == "success" and isinstance(index, int) and wanted.get(index) == row.get("hash")
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}", remedy="--vendor FILE.jsonl, or own") from error
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    rows = []
+    for number, line in enumerate(_lines(path), 1):
+        try:
+            row = json_module.loads(line)
+        except ValueError:
+            row = None
+        if not isinstance(row, dict) or not isinstance(row.get("data_index"), int):
+            raise UsageError(f"{path}, line {number}: no result of the vendor verifier", remedy="name a results file")
+        rows.append(row)
+    return rows
+
+
+def _show(found: Score, out_file: Path, json: bool) -> None:
+    if json:
+        emit_json({**found.as_json(), "results": str(out_file)})
+        return
+    accuracy = "no call" if found.schema_accuracy is None else f"{found.schema_accuracy:.2%}"
+    out().print(
+        f"{found.success_count} answers, {found.failure_count} failed\n"
+        f"finish_reason: {found.finish_tool_calls} tool_calls, {found.finish_stop} stop, {found.finish_others} others\n"
+        f"schema accuracy: {accuracy} ({found.successful_tool_call_count} of {found.finish_tool_calls})",
+        markup=False,
+        highlight=False,
+    )
+    if found.compared:
+        likeness = "no call" if found.tool_call_f1 is None else f"{found.tool_call_f1:.2%}"
+        out().print(
+            f"trigger similarity (F1): {likeness} over {found.compared} requests", markup=False, highlight=False
+        )
