@@ -15,6 +15,8 @@ from moonpad.verify.wire import Malformed, model_cards
 # Our own test models. `root` in vLLM's model list is the path of the checkpoint, whatever the served name is.
 SMALL_MODELS: Final = ("kimi-k2-tiny",)
 
+CONTEXT_FIELDS: Final = ("max_model_len", "context_length")
+
 Card = Mapping[str, object]
 
 
@@ -53,6 +55,15 @@ async def made_by(api: Api) -> str:
     cards = model_cards((await api.get("/models")).json())
     owners = set() if isinstance(cards, Malformed) else {card.get("owned_by") for card in cards}
     return next((engine for engine in ("vllm", "sglang") if engine in owners), "")
+
+
+async def claimed_context(api: Api) -> int | None:
+    """Tokens of context by the model list; None where it names none."""
+    cards = model_cards((await api.get("/models")).json())
+    rows = () if isinstance(cards, Malformed) else cards
+    card = next((row for row in rows if row["id"] == api.endpoint.model), {})
+    found = next((card[field] for field in CONTEXT_FIELDS if isinstance(card.get(field), int)), None)
+    return found if isinstance(found, int) and found > 2 else None
 
 
 async def _with_path(api: Api, card: Card) -> Card:

@@ -11,7 +11,7 @@ import jsonschema
 from moonpad.values.finding import Code
 from moonpad.verify.common import special_tokens_in
 from moonpad.verify.probe import Outcome, failed, failed_if_able
-from moonpad.verify.wire import Message, ToolCall, read_json
+from moonpad.verify.wire import Malformed, Message, Reply, ToolCall, read_json
 
 Tool = Mapping[str, Any]
 PARSER: Final = "--tool-call-parser"
@@ -35,6 +35,14 @@ WEATHER: Final = tool(
 
 def names_of(tools: Sequence[Tool]) -> dict[str, Tool]:
     return {one["function"]["name"]: one for one in tools}
+
+
+def refused(answer: Malformed | Reply) -> Outcome | None:
+    """vLLM answers 400 to tools with `auto` where it was started without a parser."""
+    if not isinstance(answer, Reply) or answer.status != 400 or "tool" not in answer.error_text():
+        return None
+    message = f"a request with a tool was refused (HTTP 400: {answer.error_text()})"
+    return failed(Code.TOOL_CALL_LOST, PARSER, message, START)
 
 
 def wrong_calls(answer: Message, tools: Sequence[Tool], first: int = 0) -> Outcome | None:

@@ -7,13 +7,13 @@ from moonpad.values.finding import Code, Finding, Severity
 from moonpad.verify.api import Api
 from moonpad.verify.common import no_answer
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
-from moonpad.verify.wire import Malformed, Reply, model_cards
+from moonpad.verify.subject import claimed_context
+from moonpad.verify.wire import Reply
 
 TOKEN: Final = 100
 """An ordinary token of any vocabulary of the family."""
 SPARE: Final = 16
 LIMIT_S: Final = 900.0
-FIELDS: Final = ("max_model_len", "context_length")
 
 
 async def run(api: Api) -> Outcome:
@@ -56,14 +56,6 @@ async def told_limit(api: Api, refusal: Reply, claimed: int) -> int:
                 if (await filled(api, tokens)).status == 200:
                     return tokens
     return 0
-
-
-async def claimed_context(api: Api) -> int | None:
-    cards = model_cards((await api.get("/models")).json())
-    rows = () if isinstance(cards, Malformed) else cards
-    card = next((row for row in rows if row["id"] == api.endpoint.model), {})
-    found = next((card[field] for field in FIELDS if isinstance(card.get(field), int)), None)
-    return found if isinstance(found, int) and found > 2 else None
 
 
 async def filled(api: Api, tokens: int) -> Reply:

@@ -7,7 +7,7 @@ from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import ask, greedy
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed
-from moonpad.verify.probes.context_limit import claimed_context
+from moonpad.verify.subject import claimed_context
 
 LINE: Final = "The ferry to the island leaves at nine in the morning and comes back at six in the evening. "
 QUESTION: Final = "When does the ferry leave?"

@@ -6,7 +6,7 @@ from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import ask, greedy
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
-from moonpad.verify.probes.context_limit import claimed_context
+from moonpad.verify.subject import claimed_context
 
 DEPTHS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 LINE: Final = "The grass is green, the sky is blue, the sun is yellow. Here we go, there and back again. "

@@ -6,8 +6,8 @@ from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
 from moonpad.verify.probe import Outcome, Probe, failed, passed
-from moonpad.verify.probes.tool_call import RAW_CALL, refused
-from moonpad.verify.tools import START, WEATHER, tool, wrong_calls
+from moonpad.verify.probes.tool_call import RAW_CALL
+from moonpad.verify.tools import START, WEATHER, refused, tool, wrong_calls
 from moonpad.verify.wire import Message
 
 CHOICE: Final = "tool_choice"

@@ -4,8 +4,8 @@ from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
-from moonpad.verify.probes.tool_call import QUESTION, refused
-from moonpad.verify.tools import PARSER, START, WEATHER
+from moonpad.verify.probes.tool_call import QUESTION
+from moonpad.verify.tools import PARSER, START, WEATHER, refused
 from moonpad.verify.wire import Message
 
 SHORT = 2

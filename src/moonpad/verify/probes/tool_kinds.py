@@ -7,8 +7,7 @@ from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed
-from moonpad.verify.probes.tool_call import refused
-from moonpad.verify.tools import PARSER, START, WEATHER, Tool, tool, wrong_calls
+from moonpad.verify.tools import PARSER, START, WEATHER, Tool, refused, tool, wrong_calls
 from moonpad.verify.wire import Message, ToolCall, read_json
 
 HYPHENS: Final = tool("get-current-weather", "Get the current weather in a city.", ("city",), city={"type": "string"})

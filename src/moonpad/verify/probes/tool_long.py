@@ -6,8 +6,7 @@ from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
 from moonpad.verify.probe import Outcome, Probe, failed, passed
-from moonpad.verify.probes.tool_call import refused
-from moonpad.verify.tools import PARSER, tool, wrong_calls
+from moonpad.verify.tools import PARSER, refused, tool, wrong_calls
 from moonpad.verify.wire import Message, read_json
 
 WRITE: Final = tool(

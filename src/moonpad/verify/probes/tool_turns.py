@@ -7,8 +7,7 @@ from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import no_answer, special_tokens_in
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed
-from moonpad.verify.probes.tool_call import refused
-from moonpad.verify.tools import PARSER, START, WEATHER, wrong_calls
+from moonpad.verify.tools import PARSER, START, WEATHER, refused, wrong_calls
 from moonpad.verify.wire import Message
 
 KIMI_ID: Final = "functions.get_weather:0"
