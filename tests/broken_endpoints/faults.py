@@ -110,4 +110,7 @@ FAULTS = (
     Fault("no finish_reason in the stream", "streaming"),
     Fault("no usage in the stream", "streaming"),
     Fault("no [DONE]", "streaming"),
+    Fault("tools are not in the prompt", "raw_calls"),
+    Fault("the model's calls have no section", "raw_calls"),
+    Fault("the model's calls are no JSON", "raw_calls"),
 )

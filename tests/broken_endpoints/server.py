@@ -232,8 +232,25 @@ class BrokenEndpoint:
                 asked.pop("response_format")
         if self.on("regex is ignored"):
             asked.pop("structured_outputs", None)
+        if choice == "none" and body.get("tools") and body.get("skip_special_tokens") is False:
+            return self.raw(answer({**asked, "tool_choice": "auto"}))
         turn = answer(asked, salt=str(self.asked))
         return self.spoiled(turn, body)
+
+    def raw(self, turn: Turn) -> Turn:
+        """What the model itself writes where it sees tools, and nobody parses."""
+        if self.on("tools are not in the prompt"):
+            return Turn(turn.reasoning, "I have no tool for this.")
+        if self.on("the model's calls have no section"):
+            inside = "".join(f"{one.id}{one.arguments}" for one in turn.calls)
+            return Turn(turn.reasoning, inside)
+        if self.on("the model's calls are no JSON"):
+            turn.calls = [Call(one.name, one.arguments.replace('"', "'"), one.number) for one in turn.calls]
+        inside = "".join(
+            f"<|tool_call_begin|>{one.id}<|tool_call_argument_begin|>{one.arguments}<|tool_call_end|>"
+            for one in turn.calls
+        )
+        return Turn(turn.reasoning, f"<|tool_calls_section_begin|>{inside}<|tool_calls_section_end|>")
 
     def spoiled(self, turn: Turn, body: dict[str, Any]) -> Turn:
         user = text_of(body["messages"][-1].get("content"))

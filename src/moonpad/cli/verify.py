@@ -25,6 +25,7 @@ def verify(
     *,
     at: EndpointOptions = ANY_ENDPOINT,
     only: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None,
+    raw: Annotated[bool, Parameter(negative=())] = False,
     repeat: int = 1,
     fail_fast: Annotated[bool, Parameter(negative=())] = False,
     junit: Path | None = None,
@@ -47,7 +48,10 @@ def verify(
     spec
         The spec whose endpoint is meant; without it and --url, the only endpoint that is up.
     only
-        Ids of the probes to run, as the table names them. needle and tool_long, minutes on a large model, run only so.
+        Ids of the probes to run, as the table names them. raw_calls, and needle and tool_long,
+        which take minutes on a large model, run only so.
+    raw
+        Judge the model's own text of a tool call, for a server that parses none: --only raw_calls.
     repeat
         Ask everything so many times. A probe that fails once has failed.
     fail_fast
@@ -112,7 +116,7 @@ def verify(
     if not 1 <= repeat <= MOST_RUNS:
         raise UsageError(f"--repeat {repeat}: from 1 to {MOST_RUNS} times", remedy="--repeat 3")
     endpoint = resolve_endpoint(spec, at)
-    reports = _ask(endpoint, tuple(only or ()), repeat, fail_fast=fail_fast)
+    reports = _ask(endpoint, (*(only or ()), *(("raw_calls",) if raw else ())), repeat, fail_fast=fail_fast)
     from moonpad.verify.runner import merged
 
     report = merged(reports)

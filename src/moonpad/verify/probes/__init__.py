@@ -25,6 +25,7 @@ from moonpad.verify.probes import (
     metrics,
     models,
     needle,
+    raw_calls,
     reasoning,
     reasoning_cut,
     reasoning_history,
@@ -88,5 +89,5 @@ PROBES: Final[Sequence[Probe]] = (
 )
 """The quick set."""
 
-LONG_PROBES: Final[Sequence[Probe]] = (needle.PROBE, tool_long.PROBE)
-"""Minutes each on a large model: run when they are named."""
+LONG_PROBES: Final[Sequence[Probe]] = (raw_calls.PROBE, needle.PROBE, tool_long.PROBE)
+"""Run when they are named: of servers without a parser, or minutes long on a large model."""
