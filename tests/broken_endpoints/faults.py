@@ -98,6 +98,7 @@ FAULTS = (
     Fault("regex is ignored", "regex"),
     Fault("500 for broken JSON", "bad_requests"),
     Fault("dies of broken JSON", "bad_requests"),
+    Fault("broken JSON is refused late", "bad_requests"),
     Fault("takes every temperature", "bad_requests"),
     Fault("context is shorter than claimed", "context_limit"),
     Fault("long prompts are cut in silence", "context_limit"),

@@ -119,6 +119,8 @@ class BrokenEndpoint:
         try:
             body = json.loads(await request.read())
         except (ValueError, UnicodeDecodeError):
+            if self.on("broken JSON is refused late"):
+                await asyncio.sleep(1.2)
             if self.on("dies of broken JSON"):
                 self.dead = True
             if self.on("500 for broken JSON") or self.dead:

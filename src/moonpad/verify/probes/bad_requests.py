@@ -1,6 +1,7 @@
 """Requests that are none."""
 
 import json
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from moonpad.verify.wire import Message, Reply
 
 WHERE: Final = "/v1/chat/completions"
 WITHIN_S: Final = 1.0
+TURNS: Final = 3
 LIMIT_S: Final = 20.0
 MEGABYTES: Final = 4
 KNOWN: Final = {("sglang", "a list")}
@@ -52,13 +54,11 @@ async def run(api: Api) -> Outcome:
     slowest, slowest_s = "", 0.0
     known: list[Finding] = []
     for what, data in requests(api.endpoint.model):
-        begun_s = time.monotonic()
         try:
-            reply = await api.post_bytes("/chat/completions", data, answer_s=LIMIT_S)
+            reply, took_s = await quickest(api, data)
         except ContactLost as error:
             message = f"{what}: {error.message}"
             return failed(Code.BAD_REQUEST, WHERE, message, "look at the engine's log: moonpad logs")
-        took_s = time.monotonic() - begun_s
         if fault := wrong(what, reply):
             if reply.status != 500 or (engine, what) not in KNOWN:
                 return fault
@@ -74,6 +74,18 @@ async def run(api: Api) -> Outcome:
         return no_answer(api, alive)
     refused = f"{len(requests('')) - len(known)} of {len(requests(''))} wrong requests are refused"
     return passed(f"{refused}, the slowest after {slowest_s * 1000:.0f} ms; alive behind all of them", *known)
+
+
+async def quickest(api: Api, data: bytes) -> tuple[Reply, float]:
+    """The answer and its seconds; asked again where it was late, since a busy machine may be why."""
+    best_s = math.inf
+    for _ in range(TURNS):
+        begun_s = time.monotonic()
+        reply = await api.post_bytes("/chat/completions", data, answer_s=LIMIT_S)
+        best_s = min(best_s, time.monotonic() - begun_s)
+        if best_s <= WITHIN_S:
+            break
+    return reply, best_s
 
 
 def wrong(what: str, reply: Reply) -> Outcome | None:
