@@ -15,7 +15,9 @@ from moonpad.verify.wire import Malformed, Message, Reply, ToolCall, read_json
 
 Tool = Mapping[str, Any]
 PARSER: Final = "--tool-call-parser"
-START: Final = "start vLLM with --enable-auto-tool-choice --tool-call-parser kimi_k2"
+START: Final = (
+    "start vLLM with --enable-auto-tool-choice --tool-call-parser kimi_k2, SGLang with --tool-call-parser kimi_k2"
+)
 ID: Final = re.compile(r"functions\.(?P<name>.+):(?P<number>\d+)", re.DOTALL)
 
 

@@ -22,7 +22,7 @@ def mixed(answer: Message) -> Outcome | None:
         message = f"the thinking is in content: {tag.group()} at character {tag.start()}"
         # Where a parser took some thinking out, the model itself wrote the tag that is left.
         fail = failed_if_able if answer.reasoning else failed
-        return fail(Code.REASONING_LOST, PARSER, message, "start vLLM with --reasoning-parser kimi_k2")
+        return fail(Code.REASONING_LOST, PARSER, message, "start the engine with --reasoning-parser kimi_k2")
     if tag := THINK_TAG.search(answer.reasoning):
         message = f"`{answer.reasoning_field}` holds {tag.group()} as text"
         remedy = "use the parser of this family: --reasoning-parser kimi_k2"

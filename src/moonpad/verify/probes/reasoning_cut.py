@@ -10,7 +10,7 @@ from moonpad.verify.wire import Message
 QUESTION = "What is 84 * 3 / 2?"
 LIMIT = 4
 PARSER = "--reasoning-parser"
-START = "start vLLM with --reasoning-parser kimi_k2, and update it"
+START = "start the engine with --reasoning-parser kimi_k2, and update it"
 
 
 async def run(api: Api) -> Outcome:

@@ -56,7 +56,9 @@ async def stream(api: Api, body: Body) -> Message | Outcome:
 def lost_in_stream(whole: Message, streamed: Message) -> Outcome | None:
     if whole.reasoning and not streamed.reasoning:
         message = f"the stream has no reasoning; without streaming it is {len(whole.reasoning)} characters"
-        remedy = "start vLLM with --reasoning-parser kimi_k2, and update it: early parsers dropped it (vllm#37397)"
+        remedy = (
+            "start the engine with --reasoning-parser kimi_k2, and update it: early parsers dropped it (vllm#37397)"
+        )
         return failed(Code.REASONING_LOST, "--reasoning-parser", message, remedy)
     if whole.content and not streamed.content:
         return _broken(f"the stream has no content; without streaming it is {len(whole.content)} characters")
