@@ -147,10 +147,21 @@ def value_of(flag: str, argv: list[str]) -> str:
     return argv[argv.index(flag) + 1]
 
 
+def sampled(served: Served, command: str) -> dict[str, Any]:
+    """The message that a curl of a seed gets. At temperature 1 a small model may think to the limit and say nothing, so
+    it is asked again, five times at the most."""
+    message: dict[str, Any] = {}
+    for _ in range(5):
+        status, body = curl(served, command)
+        assert status == 200
+        message = json.loads(body)["choices"][0]["message"]
+        if message["content"] and message["reasoning"]:
+            break
+    return message
+
+
 def test_seed0_curl(served: Served) -> None:
-    status, body = curl(served, SEED_0_CURL)
-    message = json.loads(body)["choices"][0]["message"]
-    assert status == 200
+    message = sampled(served, SEED_0_CURL)
     assert message["content"].strip()
     assert message["reasoning"].strip()
 
@@ -160,9 +171,7 @@ def test_seed0_health_curl(served: Served) -> None:
 
 
 def test_seed2_curl(served: Served) -> None:
-    status, body = curl(served, SEED_2_CURL)
-    assert status == 200
-    assert json.loads(body)["choices"][0]["message"]["content"].strip()
+    assert sampled(served, SEED_2_CURL)["content"].strip()
 
 
 def test_seed0_client(served: Served) -> None:
