@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Final
 
+from moonpad.values.errors import ContactLost
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api, Body
 from moonpad.verify.probe import Outcome, failed
-from moonpad.verify.wire import Malformed, Message, Reply
+from moonpad.verify.wire import Broken, Delta, Done, Malformed, Message, Refused, Reply
 
 ANSWER_TOKENS: Final = 1024
 """Room for the thinking of a real Kimi on the questions asked here, and half of the context of the smallest one."""
@@ -68,3 +71,37 @@ async def prompt_tokens(api: Api, messages: Sequence[Mapping[str, object]], **mo
     if tokens is None:
         return failed(Code.WRONG_ANSWER, "usage", "usage is missing", "ask the engine itself: a gateway may drop it")
     return tokens
+
+
+async def tokenize(api: Api, **fields: object) -> Mapping[str, object] | None:
+    """What the server's own tokenizer says; None where it has no such path."""
+    try:
+        reply = await api.post_root("/tokenize", {"model": api.endpoint.model, **fields})
+    except ContactLost:
+        return None
+    document = reply.json()
+    return document if reply.status == 200 and isinstance(document, dict) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """A stream to its end; `done`: whether it said `[DONE]`."""
+
+    deltas: tuple[Delta, ...]
+    done: bool
+
+
+async def collect(api: Api, body: Body) -> Streamed | Refused | Broken:
+    """A whole stream, or what ended it."""
+    deltas: list[Delta] = []
+    done = False
+    async with aclosing(api.stream(body)) as events:
+        async for event in events:
+            match event:
+                case Delta():
+                    deltas.append(event)
+                case Done():
+                    done = True
+                case _:
+                    return event
+    return Streamed(tuple(deltas), done)

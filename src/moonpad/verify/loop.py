@@ -126,10 +126,7 @@ def _body(messages: list[Mapping[str, object]]) -> Body:
 
 def _back(answer: Message) -> Mapping[str, object]:
     """What the model said, as it goes back to it: the thinking under both names, since engines read one of them."""
-    calls = [
-        {"id": one.id, "type": "function", "function": {"name": one.name, "arguments": one.arguments}}
-        for one in answer.tool_calls
-    ]
+    calls = [one.as_json() for one in answer.tool_calls]
     thinking = {"reasoning": answer.reasoning, "reasoning_content": answer.reasoning} if answer.reasoning else {}
     return {"role": "assistant", "content": answer.content, "tool_calls": calls, **thinking}
 

@@ -14,7 +14,6 @@ import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -22,7 +21,8 @@ import jsonschema
 
 from moonpad.values.errors import ContactLost, UsageError
 from moonpad.verify.api import Api
-from moonpad.verify.wire import Broken, Delta, Malformed, Message, Refused, join, read_json
+from moonpad.verify.common import collect
+from moonpad.verify.wire import Broken, Malformed, Message, Refused, join, read_json
 
 RETRIES: Final = 3
 CONCURRENCY: Final = 5
@@ -169,16 +169,10 @@ async def _whole(api: Api, body: Mapping[str, Any]) -> Message | str:
 
 
 async def _streamed(api: Api, body: Mapping[str, Any]) -> Message | str:
-    deltas: list[Delta] = []
-    async with aclosing(api.stream({**body, "model": api.endpoint.model})) as events:
-        async for event in events:
-            if isinstance(event, Refused):
-                return f"HTTP {event.reply.status}: {event.reply.error_text()}"
-            if isinstance(event, Broken):
-                return event.because
-            if isinstance(event, Delta):
-                deltas.append(event)
-    return join(deltas)
+    found = await collect(api, {**body, "model": api.endpoint.model})
+    if isinstance(found, Refused):
+        return f"HTTP {found.reply.status}: {found.reply.error_text()}"
+    return found.because if isinstance(found, Broken) else join(found.deltas)
 
 
 def _head(api: Api, request: VendorRequest) -> dict[str, Any]:
@@ -187,10 +181,7 @@ def _head(api: Api, request: VendorRequest) -> dict[str, Any]:
 
 
 def _row(api: Api, request: VendorRequest, answer: Message) -> Row:
-    calls = [
-        {"id": one.id, "type": "function", "function": {"name": one.name, "arguments": one.arguments}}
-        for one in answer.tool_calls
-    ]
+    calls = [one.as_json() for one in answer.tool_calls]
     message = {"role": "assistant", "content": answer.content, "tool_calls": calls or None}
     finish = answer.finish_reason or "stop"
     return {

@@ -50,6 +50,10 @@ class ToolCall:
     name: str
     arguments: str
 
+    def as_json(self) -> dict[str, object]:
+        """As the API has it, in an answer and in the history."""
+        return {"id": self.id, "type": "function", "function": {"name": self.name, "arguments": self.arguments}}
+
 
 @dataclass(frozen=True, slots=True)
 class Message:

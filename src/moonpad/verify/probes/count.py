@@ -2,10 +2,9 @@
 
 from typing import Final
 
-from moonpad.values.errors import ContactLost
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
-from moonpad.verify.common import ANSWER_TOKENS, ask, greedy, prompt_tokens
+from moonpad.verify.common import ANSWER_TOKENS, ask, greedy, prompt_tokens, tokenize
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 
 MESSAGES: Final = [{"role": "user", "content": "What is 84 * 3 / 2? Think about it in one sentence."}]
@@ -38,13 +37,8 @@ async def run(api: Api) -> Outcome:
 
 async def tokenized(api: Api, opened: bool) -> int | None:
     """The prompt's tokens by the server's own tokenizer; None where it has no such path."""
-    body = {"model": api.endpoint.model, "messages": MESSAGES, "add_generation_prompt": opened}
-    try:
-        reply = await api.post_root("/tokenize", body)
-    except ContactLost:
-        return None
-    document = reply.json()
-    count = document.get("count") if reply.status == 200 and isinstance(document, dict) else None
+    document = await tokenize(api, messages=MESSAGES, add_generation_prompt=opened)
+    count = document.get("count") if document else None
     return count if isinstance(count, int) else None
 
 

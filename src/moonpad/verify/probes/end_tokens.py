@@ -2,10 +2,9 @@
 
 from typing import Final
 
-from moonpad.values.errors import ContactLost
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
-from moonpad.verify.common import ask, greedy
+from moonpad.verify.common import ask, greedy, tokenize
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 
 ENDS: Final = {"[EOS]": 163585, "<|im_end|>": 163586}
@@ -32,13 +31,8 @@ async def run(api: Api) -> Outcome:
 
 
 async def number_of(api: Api, token: str) -> int | None:
-    body = {"model": api.endpoint.model, "prompt": token, "add_special_tokens": False}
-    try:
-        reply = await api.post_root("/tokenize", body)
-    except ContactLost:
-        return None
-    document = reply.json()
-    tokens = document.get("tokens") if reply.status == 200 and isinstance(document, dict) else None
+    document = await tokenize(api, prompt=token, add_special_tokens=False)
+    tokens = document.get("tokens") if document else None
     return tokens[0] if isinstance(tokens, list) and len(tokens) == 1 and isinstance(tokens[0], int) else None
 
 

@@ -1,12 +1,10 @@
 """A stream says the same as one answer."""
 
-from contextlib import aclosing
-
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api, Body
-from moonpad.verify.common import ask, greedy, no_answer
+from moonpad.verify.common import ask, collect, greedy, no_answer
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
-from moonpad.verify.wire import Broken, Delta, Done, Message, Refused, join
+from moonpad.verify.wire import Broken, Message, Refused, join
 
 QUESTION = "What is 84 * 3 / 2?"
 PARTS = ("content", "reasoning", "finish_reason")
@@ -35,22 +33,14 @@ async def run(api: Api) -> Outcome:
 
 async def stream(api: Api, body: Body) -> Message | Outcome:
     """The streamed answer joined, or what is wrong with the stream."""
-    deltas: list[Delta] = []
-    done = False
-    async with aclosing(api.stream(body)) as events:
-        async for event in events:
-            match event:
-                case Refused(reply):
-                    return no_answer(api, reply)
-                case Broken(because):
-                    return _broken(because)
-                case Done():
-                    done = True
-                case Delta():
-                    deltas.append(event)
-    if not done:
-        return _broken(f"the stream ends without [DONE] after {len(deltas)} events")
-    return join(deltas)
+    found = await collect(api, body)
+    if isinstance(found, Refused):
+        return no_answer(api, found.reply)
+    if isinstance(found, Broken):
+        return _broken(found.because)
+    if not found.done:
+        return _broken(f"the stream ends without [DONE] after {len(found.deltas)} events")
+    return join(found.deltas)
 
 
 def lost_in_stream(whole: Message, streamed: Message) -> Outcome | None:

@@ -1,10 +1,10 @@
 """A call in a stream."""
 
-from contextlib import aclosing
+from collections.abc import Sequence
 
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
-from moonpad.verify.common import greedy, no_answer
+from moonpad.verify.common import collect, greedy, no_answer
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed, skipped
 from moonpad.verify.probes.tool_call import QUESTION
 from moonpad.verify.tools import PARSER, START, WEATHER, refused, wrong_calls
@@ -18,22 +18,18 @@ async def run(api: Api) -> Outcome:
     whole = await api.chat(body)
     if not isinstance(whole, Message):
         return refused(whole) or no_answer(api, whole)
-    deltas: list[Delta] = []
-    async with aclosing(api.stream(body)) as events:
-        async for event in events:
-            if isinstance(event, Refused):
-                return no_answer(api, event.reply)
-            if isinstance(event, Broken):
-                return failed(Code.STREAM_BROKEN, "stream", event.because, UPDATE)
-            if isinstance(event, Delta):
-                deltas.append(event)
-    streamed = join(deltas)
+    found = await collect(api, body)
+    if isinstance(found, Refused):
+        return no_answer(api, found.reply)
+    if isinstance(found, Broken):
+        return failed(Code.STREAM_BROKEN, "stream", found.because, UPDATE)
+    streamed = join(found.deltas)
     if not whole.tool_calls and not streamed.tool_calls:
         return failed_if_able(Code.TOOL_CALL_LOST, PARSER, "no call came, streamed or whole", START)
-    return repeated(deltas) or wrong_calls(streamed, [WEATHER]) or await unequal(api, whole, streamed)
+    return repeated(found.deltas) or wrong_calls(streamed, [WEATHER]) or await unequal(api, whole, streamed)
 
 
-def repeated(deltas: list[Delta]) -> Outcome | None:
+def repeated(deltas: Sequence[Delta]) -> Outcome | None:
     """Clients join what comes: a name or an id that comes twice is one twice as long."""
     named: set[int] = set()
     for piece in (piece for delta in deltas for piece in delta.calls):
