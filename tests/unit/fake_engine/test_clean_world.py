@@ -40,6 +40,23 @@ def test_nothing_is_left(world: World) -> None:
     process.wait()
 
 
+@pytest.mark.parametrize("when", ["before", "in the test"])
+def test_a_place_of_a_run_whose_keeper_wrote_nothing_down(
+    tmp_path: Path, free_port: int, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """Known by its keeper's pid, which may be a process's of long ago: what was there before is not the test's."""
+    process = subprocess.Popen((sys.executable, "-I", "-S", "-c", "input()"), stdin=subprocess.PIPE)
+    place = tmp_path / f"moonpad-0-{process.pid}-3f83"
+    monkeypatch.setattr(world_module, "_places", lambda: iter([(process.pid, place)] if place.exists() else []))
+    if when == "before":
+        place.mkdir()
+    world = World(tmp_path / "home", free_port)
+    place.mkdir(exist_ok=True)
+    process.communicate()
+    world.ended.add(process.pid)
+    assert world.sweep(0.2) == ([] if when == "before" else [f"{place} is left"])
+
+
 def test_a_process(world: World) -> None:
     process = subprocess.Popen((sys.executable, "-I", "-S", "-c", "import time; time.sleep(600)"))
     (left,) = world.sweep(0.2)
