@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from moonpad.cli.endpoint import ANY_ENDPOINT, EndpointOptions, resolve_endpoint
-from moonpad.cli.output import clean, emit_json, err, next_command, note, out
+from moonpad.cli.output import bar, clean, emit_json, next_command, note, out
 from moonpad.values.errors import CheckFailed, Interrupted
 
 if TYPE_CHECKING:
@@ -86,23 +86,13 @@ def bench(
 
 @contextmanager
 def _progress() -> Iterator[OnProgress]:
-    """A bar on a terminal's stderr, nothing elsewhere."""
-    if not err().is_terminal:
-        yield lambda progress: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
+    with bar("calibrate", 1) as show:
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    # Four refreshes a second: the bar is drawn by the process that takes the timestamps.
-    with Bar(*columns, console=err(), transient=True, refresh_per_second=4) as bar:
-        task = bar.add_task("calibrate", total=1)
-
-        def show(progress: Progress) -> None:
+        def on_progress(progress: Progress) -> None:
             failed = f", {progress.failed} failed" if progress.failed else ""
-            bar.update(task, description=progress.phase + failed, completed=progress.done, total=progress.total)
+            show(progress.done, progress.phase + failed, progress.total)
 
-        yield show
+        yield on_progress
 
 
 def _show(result: BenchResult, json: bool) -> None:

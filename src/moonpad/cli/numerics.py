@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
 from moonpad.cli.output import busy, clean, emit_json, next_command, out
+from moonpad.cli.verify_options import NumericsOptions
 from moonpad.store.files import replace_json
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, UsageError
@@ -25,17 +26,10 @@ ORACLES = "moonpad.catalog"
 """Recordings of our own test models lie beside them: `kimi-k2-tiny-logprobs.json`."""
 
 
-def verify_numerics(
-    spec: Path | None,
-    at: EndpointOptions,
-    *,
-    only: list[str] | None,
-    record_to: Path | None,
-    against: Path | None,
-    json: bool,
-) -> None:
-    if only:
-        raise UsageError("--only chooses probes, and --numerics has none", remedy="leave one of them out")
+def verify_numerics(spec: Path | None, at: EndpointOptions, options: NumericsOptions, *, json: bool) -> None:
+    record_to, against = options.record, options.against
+    if not options.numerics:
+        raise UsageError("--record and --against compare numbers", remedy="moonpad verify --numerics --against FILE")
     if record_to and against:
         raise UsageError("--record and --against at once", remedy="record the trusted endpoint, then compare the other")
     trusted = _read(against) if against else None

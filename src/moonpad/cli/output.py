@@ -62,6 +62,27 @@ def busy(doing: str) -> Iterator[Callable[[str], None]]:
         yield lambda text: status.update(clean(text))
 
 
+@contextmanager
+def bar(doing: str, total: int) -> Iterator[Callable[..., None]]:
+    """`show(done, text, total)` moves a bar on a terminal's stderr; nothing where stderr is no terminal.
+
+    Four refreshes a second: the bar may be drawn by the process that takes timestamps.
+    """
+    if not err().is_terminal:
+        yield lambda done, text="", total=None: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err(), transient=True, refresh_per_second=4) as progress:
+        task = progress.add_task(clean(doing), total=total)
+
+        def show(done: int, text: str = "", total: int | None = None) -> None:
+            progress.update(task, completed=done, description=clean(text) or None, total=total)
+
+        yield show
+
+
 def clean(text: str) -> str:
     """Text of others (logs, models, host names) without control characters, so that no escape reaches the terminal."""
     return "".join(char if char in "\n\t" or (char.isprintable() or char == " ") else "\ufffd" for char in text)

@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
-from moonpad.cli.output import busy, emit_json, next_command, out
+from moonpad.cli.endpoint import EndpointOptions
+from moonpad.cli.output import bar, emit_json, next_command, out
+from moonpad.cli.verify_options import VendorOptions
 from moonpad.store.files import LINE_BYTES, append_line
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, UsageError
@@ -26,58 +27,74 @@ MOST_AT_ONCE = 1024
 def verify_vendor(
     spec: Path | None,
     at: EndpointOptions,
-    *,
     requests: str,
-    out_file: Path,
-    reference: Path | None,
-    concurrency: int,
-    floor: float | None,
+    options: VendorOptions,
+    *,
+    gate: bool,
+    out_file: Path | None,
     json: bool,
 ) -> None:
     """Asks what `out_file` has no answer to yet, and scores all of it.
 
-    Raises CheckFailed where a request failed, or the trigger similarity is below `floor`.
+    Raises:
+        CheckFailed: a request failed, the trigger similarity is below the floor, or the gate is not passed.
     """
-    if not 1 <= concurrency <= MOST_AT_ONCE:
-        raise UsageError(f"--concurrency {concurrency}: from 1 to {MOST_AT_ONCE}", remedy="--concurrency 5")
-    if floor is not None and reference is None:
+    from moonpad.cli.verdict import endpoint_of, gate_of
+
+    if out_file is None:
+        raise UsageError("--vendor writes its results to a file", remedy="--vendor own --out results.jsonl")
+    if not 1 <= options.concurrency <= MOST_AT_ONCE:
+        raise UsageError(f"--concurrency {options.concurrency}: from 1 to {MOST_AT_ONCE}", remedy="--concurrency 5")
+    if options.floor is not None and options.reference is None:
         raise UsageError("--floor is of the likeness to a reference", remedy="--reference RESULTS.jsonl")
+    limits = gate_of(spec, at) if gate else None
     asked = own_set() if requests == OWN else read_requests(_lines(Path(requests)))
-    theirs = _rows(reference) if reference else []
-    endpoint = resolve_endpoint(spec, at)
+    theirs = _rows(options.reference) if options.reference else []
+    endpoint = endpoint_of(spec, at, gate=gate)
     wanted = {request.index: request.hash for request in asked}
     known = [row for row in _rows(out_file) if _answers(row, wanted)] if out_file.exists() else []
     done = {row["data_index"] for row in known}
-    asyncio.run(_run(endpoint, [one for one in asked if one.index not in done], len(asked), out_file, concurrency))
+    asyncio.run(_run(endpoint, [one for one in asked if one.index not in done], len(asked), out_file, options))
     rows = {row["data_index"]: row for row in _rows(out_file) if row.get("hash") == wanted.get(row["data_index"])}
     found = score(rows.values(), theirs)
-    _show(found, out_file, json)
+    broken = limits.of_score(found) if limits else None
+    _show(found, out_file, broken, json)
+    _judge(found, broken, options.floor, len(rows), out_file)
+    next_command("moonpad bench" + at.words(None if gate and at.url else spec))
+
+
+def _judge(found: Score, broken: tuple[str, ...] | None, floor: float | None, asked: int, out_file: Path) -> None:
     if found.failure_count:
         remedy = f'look for "failed" in {out_file}; the same command asks those again'
-        raise CheckFailed(f"{found.failure_count} of {len(rows)} requests failed", remedy=remedy)
+        raise CheckFailed(f"{found.failure_count} of {asked} requests failed", remedy=remedy)
+    if broken:
+        raise CheckFailed(f"the gate is not passed: {'; '.join(broken)}")
     if floor is not None and (found.tool_call_f1 or 0.0) < floor:
         raise CheckFailed(
             f"the trigger similarity is {found.tool_call_f1 or 0.0:.3f}, below {floor:g}",
             remedy="moonpad verify: the parsers first; then chat template and ids in the history",
         )
-    next_command("moonpad bench" + at.words(spec))
 
 
 def own_set() -> list[VendorRequest]:
     return [VendorRequest(number, body) for number, body in enumerate(own_requests(), 1)]
 
 
-async def _run(endpoint: Endpoint, asked: Sequence[VendorRequest], of: int, out_file: Path, concurrency: int) -> None:
+async def _run(
+    endpoint: Endpoint, asked: Sequence[VendorRequest], of: int, out_file: Path, options: VendorOptions
+) -> None:
     if not asked:
         return
     async with connect(endpoint, None) as api:
         named, _ = await subject_of(api)
-        with busy("asking") as say:
+        with bar("asking", of) as show:
             count = of - len(asked)
-            async for row in ask_all(replace(api, endpoint=named), asked, concurrency=concurrency):
+            show(count)
+            rows = ask_all(replace(api, endpoint=named), asked, concurrency=options.concurrency, stream=options.stream)
+            async for row in rows:
                 _keep(out_file, row)
                 count += 1
-                say(f"request {count} of {of}")
+                show(count)
 
 
 def _keep(out_file: Path, row: Mapping[str, Any]) -> None:
@@ -116,9 +133,10 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _show(found: Score, out_file: Path, json: bool) -> None:
+def _show(found: Score, out_file: Path, broken: tuple[str, ...] | None, json: bool) -> None:
     if json:
-        emit_json({**found.as_json(), "results": str(out_file)})
+        gate = {} if broken is None else {"gate": list(broken)}
+        emit_json({**found.as_json(), "results": str(out_file), **gate})
         return
     accuracy = "no call" if found.schema_accuracy is None else f"{found.schema_accuracy:.2%}"
     out().print(

@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree as ET
 
+from moonpad.verify.mend import issue_url
+
 if TYPE_CHECKING:
     from moonpad.verify.runner import Report, Result
 
@@ -41,6 +43,8 @@ def _case(suite: ET.Element, result: Result, model: str) -> None:
     if result.outcome.status == "fail":
         failure = ET.SubElement(case, "failure", message=because, type=_clean(_code(result)))
         lines = [f"{finding.where}: {finding.remedy}" for finding in result.outcome.findings]
+        lines += [f"{name}: {text}" for name, text in result.mend.items()]
+        lines += [f"looks like {issue_url(one)}" for one in result.known_issues]
         for exchange in result.exchanges:
             lines += [f"asked: {exchange.request}", f"got: {exchange.status} {exchange.answer}"]
         failure.text = _clean("\n".join(lines))

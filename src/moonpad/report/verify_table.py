@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 
 EVIDENCE_CHARACTERS: Final = 400
 """Of a question and of an answer, for a person; --json has more of them."""
+NAMES: Final = {
+    "each": "any server",
+    "vllm": "vLLM",
+    "sglang": "SGLang",
+    "trtllm": "TensorRT-LLM",
+    "gateway": "a gateway",
+}
 STYLES: Final = {"pass": "green", "fail": "bold red", "skip": "yellow"}
 
 
@@ -33,17 +40,20 @@ def _row(result: Result, id_width: int, width: int) -> Text:
     row = Text.assemble("  ", (status, STYLES[status]), f"  {result.probe.id:<{id_width}}  ")
     indent = len(row)
     row.append("\n".join(_hanging(result.outcome.because, indent, width)) + "\n")
+    lines = []
     for finding in result.outcome.findings:
         said = "" if finding.message == result.outcome.because else f"{finding.message}: "
-        advice = f"{finding.where}: {said}{finding.remedy}".rstrip(": ")
-        row.append(" " * indent)
-        row.append("\n".join(_hanging(advice, indent, width)) + "\n", style="dim")
+        lines.append(f"{finding.where}: {said}{finding.remedy}".rstrip(": "))
+    lines += [f"on {NAMES.get(name, name)}: {text}" for name, text in result.mend.items()]
+    if result.known_issues:
+        lines.append(f"looks like {', '.join(result.known_issues)}")
     for exchange in result.exchanges:
         answer = f"{exchange.status or 'no answer'} {exchange.answer}"
         for name, said in (("asked", exchange.request), ("got", answer)):
-            line = f"{name}: {' '.join(said.split())[:EVIDENCE_CHARACTERS]}"
-            row.append(" " * indent)
-            row.append("\n".join(_hanging(line, indent, width)) + "\n", style="dim")
+            lines.append(f"{name}: {' '.join(said.split())[:EVIDENCE_CHARACTERS]}")
+    for line in lines:
+        row.append(" " * indent)
+        row.append("\n".join(_hanging(line, indent, width)) + "\n", style="dim")
     return row
 
 

@@ -31,6 +31,11 @@ ZeroOrMore = Annotated[int, _ZERO_OR_MORE]
 ZeroOrMoreOrDefault = Annotated[int | None, _ZERO_OR_MORE]
 Switch = Annotated[bool, _SWITCH]
 SwitchOrDefault = Annotated[bool | None, _SWITCH]
+ShareOrDefault = Annotated[float | None, Field(ge=0, le=1, description="a number from 0 to 1")]
+Probes = Annotated[
+    tuple[Annotated[str, Field(max_length=100)], ...],
+    Field(strict=False, description='a list of probes, like ["tool_call", "needle"]'),
+]
 Text = Annotated[str, AfterValidator(refuse_option), Field(description="a text")]
 
 
@@ -287,6 +292,20 @@ class LaunchTable(Table):
     """How long a rank on another host lives on when nothing is heard from the first one."""
 
 
+class GateTable(Table):
+    """What `verify --gate` asks of the endpoint; nowhere said, that nothing fails."""
+
+    must_pass: Probes = ()
+    """Probes that may not be skipped either; those that take long are asked for it."""
+    may_fail: Probes = ()
+    """Probes whose failure is told and does not count."""
+    loop_calls: CountOrDefault = None
+    """Right calls before `verify --loop` drifts, at the least."""
+    schema_accuracy: ShareOrDefault = None
+    """Of `verify --vendor`, from 0 to 1."""
+    trigger_similarity: ShareOrDefault = None
+
+
 class Spec(Table):
     """A whole `moonpad.toml`. `model` is a name of the catalogue, or a folder relative to the file."""
 
@@ -304,6 +323,7 @@ class Spec(Table):
     layout: LayoutTable = LayoutTable()
     settings: SettingsTable = SettingsTable()
     launch: LaunchTable = LaunchTable()
+    gate: GateTable = GateTable()
     kubernetes: KubernetesTable = KubernetesTable()
     hosts: Annotated[tuple[HostTable, ...], Field(strict=False, description="a list of tables, [[hosts]]")] = ()
 
@@ -370,6 +390,7 @@ TABLES: Final[dict[str, type[Table]]] = {
     "layout": LayoutTable,
     "settings": SettingsTable,
     "launch": LaunchTable,
+    "gate": GateTable,
     "kubernetes": KubernetesTable,
     "hosts": HostTable,
 }

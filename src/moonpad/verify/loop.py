@@ -8,9 +8,10 @@ first turn where one of these is not so is the drift.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from moonpad.verify.api import Api, Body
 from moonpad.verify.tools import tool, wrong_calls
@@ -30,23 +31,67 @@ END: Final = "end"
 
 
 @dataclass(frozen=True, slots=True)
-class Drift:
-    """`turn` counts from 1; that behind the last call is the answer."""
+class Turn:
+    """One answer. `number` counts from 1; that behind the last call is the answer in words.
 
-    turn: int
+    seconds: from the question to the whole answer.
+    prompt_tokens: of the history, by the server's count; None where it gives none.
+    because: what is wrong with it; "" where nothing is.
+    answer: the message as it goes back to the model.
+    result: what the tool says to it; "" where nothing is called any more.
+    """
+
+    number: int
+    seconds: float
+    prompt_tokens: int | None
     because: str
-    answer: Mapping[str, object]
+    answer: Mapping[str, Any]
+    result: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "turn": self.number,
+            "seconds": round(self.seconds, 3),
+            "prompt_tokens": self.prompt_tokens,
+            "because": self.because,
+            "answer": dict(self.answer),
+            "result": self.result,
+        }
+
+
+def turn_of(row: Mapping[str, Any]) -> Turn | None:
+    """What `as_json` made; None where it is another thing."""
+    try:
+        turn = Turn(row["turn"], row["seconds"], row["prompt_tokens"], row["because"], row["answer"], row["result"])
+        id_ = turn.answer["tool_calls"][0]["id"] if turn.result and not turn.because else ""
+    except (KeyError, IndexError, TypeError):
+        return None
+    texts = (turn.because, turn.result, id_)
+    return turn if isinstance(turn.number, int) and all(isinstance(one, str) for one in texts) else None
 
 
 @dataclass(frozen=True, slots=True)
 class LoopResult:
-    """`made`: calls that were right. `ended`: why it could not go on, where that is no drift: the context is full."""
+    """`ended`: why it could not go on, where that is no drift: the context is full, nobody answers, it was stopped."""
 
     calls: int
-    made: int
-    prompt_tokens: int
-    drift: Drift | None = None
+    turns: tuple[Turn, ...]
     ended: str = ""
+
+    @property
+    def drift(self) -> Turn | None:
+        """The first answer that is wrong."""
+        return next((turn for turn in self.turns if turn.because), None)
+
+    @property
+    def made(self) -> int:
+        """Calls that were right."""
+        return min(self.calls, sum(not turn.because for turn in self.turns))
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Of the history at the last answer whose tokens were counted."""
+        return next((turn.prompt_tokens for turn in reversed(self.turns) if turn.prompt_tokens), 0)
 
     @property
     def whole(self) -> bool:
@@ -54,12 +99,12 @@ class LoopResult:
 
     def as_json(self) -> dict[str, object]:
         drift = self.drift
-        said = None if drift is None else {"turn": drift.turn, "because": drift.because, "answer": dict(drift.answer)}
         return {
             "calls": self.calls,
             "made": self.made,
             "prompt_tokens": self.prompt_tokens,
-            "drift": said,
+            "seconds": round(sum(turn.seconds for turn in self.turns), 3),
+            "drift": None if drift is None else drift.as_json(),
             "ended": self.ended,
         }
 
@@ -74,31 +119,61 @@ def pages(count: int, seed: int) -> list[str]:
 
 
 async def run_loop(
-    api: Api, calls: int = CALLS, seed: int = 0, on_turn: Callable[[int], None] = lambda made: None
+    api: Api,
+    calls: int = CALLS,
+    seed: int = 0,
+    past: Sequence[Turn] = (),
+    on_turn: Callable[[Turn], None] = lambda turn: None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> LoopResult:
-    """Raises ContactLost where nothing answers any more."""
+    """`past`: turns of the same pages that were right, with which it goes on; `on_turn` gets each further one.
+
+    Raises ContactLost where nothing answers any more.
+    """
     names = pages(calls, seed)
-    messages: list[Mapping[str, object]] = [{"role": "user", "content": TASK.format(names[0])}]
-    prompt_tokens = 0
-    for made, page in enumerate(names):
-        on_turn(made)
+    messages: list[Mapping[str, Any]] = [{"role": "user", "content": TASK.format(names[0])}]
+    turns = list(past)
+    for turn in past:
+        messages += _said(turn)
+    for number in range(len(past) + 1, calls + 2):
+        started_s = clock()
         answer = await api.chat(_body(messages))
-        if not isinstance(answer, Message):
-            return _stopped(answer, calls, made, prompt_tokens)
-        prompt_tokens = _prompt_tokens(answer, prompt_tokens)
-        if because := wrong_turn(answer, made, page):
-            return LoopResult(calls, made, prompt_tokens, Drift(made + 1, because, _told(answer)))
-        result = NEXT.format(names[made + 1]) if made + 1 < calls else END
-        messages += [_back(answer), {"role": "tool", "tool_call_id": answer.tool_calls[0].id, "content": result}]
-    on_turn(calls)
-    answer = await api.chat(_body(messages))
-    if not isinstance(answer, Message):
-        return _stopped(answer, calls, calls, prompt_tokens)
-    prompt_tokens = _prompt_tokens(answer, prompt_tokens)
+        seconds = clock() - started_s
+        if isinstance(answer, Reply):
+            return LoopResult(calls, tuple(turns), f"HTTP {answer.status}: {answer.error_text()}")
+        turn = _turn(answer, number, seconds, names)
+        turns.append(turn)
+        on_turn(turn)
+        if turn.because:
+            break
+        messages += _said(turn)
+    return LoopResult(calls, tuple(turns))
+
+
+def _turn(answer: Message | Malformed, number: int, seconds: float, names: Sequence[str]) -> Turn:
+    if isinstance(answer, Malformed):
+        return Turn(number, seconds, None, answer.because, {})
+    tokens = answer.usage.prompt_tokens if answer.usage else None
+    told = {**_back(answer), "finish_reason": answer.finish_reason}
+    if number > len(names):
+        return Turn(number, seconds, tokens, wrong_end(answer), told)
+    result = NEXT.format(names[number]) if number < len(names) else END
+    return Turn(number, seconds, tokens, wrong_turn(answer, number - 1, names[number - 1]), told, result)
+
+
+def _said(turn: Turn) -> Sequence[Mapping[str, Any]]:
+    """The messages of a turn in the history."""
+    if not turn.result:
+        return ()
+    back = {name: value for name, value in turn.answer.items() if name != "finish_reason"}
+    return (back, {"role": "tool", "tool_call_id": back["tool_calls"][0]["id"], "content": turn.result})
+
+
+def wrong_end(answer: Message) -> str:
+    """What is wrong with the answer behind the last call."""
     if answer.tool_calls or answer.finish_reason != "stop":
-        because = f"the last page names no next one, and the answer has {len(answer.tool_calls)} calls"
-        return LoopResult(calls, calls, prompt_tokens, Drift(calls + 1, because, _told(answer)))
-    return LoopResult(calls, calls, prompt_tokens)
+        return f"the last page names no next one, and the answer has {len(answer.tool_calls)} calls"
+    return ""
 
 
 def wrong_turn(answer: Message, number: int, page: str) -> str:
@@ -114,7 +189,7 @@ def wrong_turn(answer: Message, number: int, page: str) -> str:
     return "" if answer.finish_reason == "tool_calls" else f"finish_reason is {answer.finish_reason!r} behind a call"
 
 
-def _body(messages: list[Mapping[str, object]]) -> Body:
+def _body(messages: list[Mapping[str, Any]]) -> Body:
     return {
         "messages": messages,
         "tools": [TOOL],
@@ -124,22 +199,8 @@ def _body(messages: list[Mapping[str, object]]) -> Body:
     }
 
 
-def _back(answer: Message) -> Mapping[str, object]:
+def _back(answer: Message) -> Mapping[str, Any]:
     """What the model said, as it goes back to it: the thinking under both names, since engines read one of them."""
     calls = [one.as_json() for one in answer.tool_calls]
     thinking = {"reasoning": answer.reasoning, "reasoning_content": answer.reasoning} if answer.reasoning else {}
     return {"role": "assistant", "content": answer.content, "tool_calls": calls, **thinking}
-
-
-def _told(answer: Message) -> Mapping[str, object]:
-    return {**_back(answer), "finish_reason": answer.finish_reason}
-
-
-def _prompt_tokens(answer: Message, before: int) -> int:
-    return (answer.usage.prompt_tokens or before) if answer.usage else before
-
-
-def _stopped(answer: Malformed | Reply, calls: int, made: int, prompt_tokens: int) -> LoopResult:
-    if isinstance(answer, Reply):
-        return LoopResult(calls, made, prompt_tokens, None, f"HTTP {answer.status}: {answer.error_text()}")
-    return LoopResult(calls, made, prompt_tokens, Drift(made + 1, answer.because, {}))

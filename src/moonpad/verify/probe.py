@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.verify.api import Api
+from moonpad.verify.mend import Mend
 
 
 class Status(StrEnum):
@@ -34,13 +35,16 @@ class Outcome:
 class Probe:
     """One question to an endpoint and what its answer must be.
 
+    `known`: issues that its failure looks like, as `vllm#27565`; mend.py has their pages.
     `needs_able_model`: only an able model can pass it, so on a small one it is skipped unasked.
     """
 
     id: str
     proves: str
     matters: str
+    mend: Mend
     run: Callable[[Api], Awaitable[Outcome]]
+    known: tuple[str, ...] = ()
     needs_able_model: bool = False
 
 

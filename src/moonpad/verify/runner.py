@@ -13,9 +13,10 @@ from moonpad.values.errors import ContactLost, UsageError
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api, Deadlines, Exchange, connect
 from moonpad.verify.common import greedy
+from moonpad.verify.mend import issue_url
 from moonpad.verify.probe import Outcome, Probe, Status, failed, skipped
 from moonpad.verify.probes import LONG_PROBES, PROBES
-from moonpad.verify.subject import subject_of, too_small
+from moonpad.verify.subject import owner_of, subject_of, too_small
 
 SHOWN: Final = 2
 """Exchanges that a failure shows: probes that compare ask twice."""
@@ -23,15 +24,33 @@ SHOWN: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`exchanges`: what was asked last and what came, where the probe failed."""
+    """`exchanges`: what was asked last and what came, where the probe failed. `engine`: what serves, where known."""
 
     probe: Probe
     outcome: Outcome
     seconds: float
     exchanges: tuple[Exchange, ...] = ()
+    engine: str = ""
+
+    @property
+    def mend(self) -> dict[str, str]:
+        """What to change, by engine, where the probe failed."""
+        return self.probe.mend.of(self.engine) if self.outcome.status is Status.FAIL else {}
+
+    @property
+    def known_issues(self) -> tuple[str, ...]:
+        return self.probe.known if self.outcome.status is Status.FAIL else ()
 
     def as_json(self) -> dict[str, object]:
-        evidence = {"exchanges": [one.as_json() for one in self.exchanges]} if self.exchanges else {}
+        evidence: dict[str, object] = {}
+        if self.outcome.status is Status.FAIL:
+            evidence = {
+                "expected": self.probe.proves,
+                "matters": self.probe.matters,
+                "mend": self.mend,
+                "known_issues": [issue_url(one) for one in self.known_issues],
+                "exchanges": [one.as_json() for one in self.exchanges],
+            }
         return {
             "id": self.probe.id,
             "status": str(self.outcome.status),
@@ -83,7 +102,7 @@ async def verify(
         UsageError: an unknown id in `only`; no model was named and the endpoint lists several or none.
         ContactLost: no model was named, and the list of models does not come.
     """
-    chosen = choose((*probes, *LONG_PROBES) if only else probes, only)
+    chosen = choose_any(only, probes)
     async with connect(endpoint, deadlines) as api:
         try:
             await api.get_root("/health")
@@ -92,6 +111,7 @@ async def verify(
         named, card = await subject_of(api)
         api = replace(api, endpoint=named)
         small = too_small(card)
+        engine = endpoint.engine or owner_of(card)
         results: list[Result] = []
         gone = ""
         for probe in chosen:
@@ -101,7 +121,7 @@ async def verify(
             outcome = skipped(gone) if gone else await _judge(api, probe, small)
             failed_now = outcome.status is Status.FAIL
             exchanges = tuple(api.exchanges)[-SHOWN:] if failed_now else ()
-            results.append(Result(probe, outcome, clock() - started_s, exchanges))
+            results.append(Result(probe, outcome, clock() - started_s, exchanges, engine))
             if failed_now and fail_fast:
                 gone = f"not asked: {probe.id} failed before, and that was to be the end"
             elif _lost_contact(outcome) and probe is not chosen[-1] and not await _answers(api):
@@ -126,6 +146,11 @@ def _worst(row: Sequence[Result]) -> Result:
         return replace(worst, seconds=seconds)
     said = f"{times} of {len(row)} times: {worst.outcome.because}"
     return replace(worst, seconds=seconds, outcome=replace(worst.outcome, because=said))
+
+
+def choose_any(only: Sequence[str], probes: Sequence[Probe] = PROBES) -> tuple[Probe, ...]:
+    """What runs: those probes, or the ones that are named, long ones too."""
+    return choose((*probes, *LONG_PROBES) if only else probes, only)
 
 
 def choose(probes: Sequence[Probe], only: Sequence[str]) -> tuple[Probe, ...]:

@@ -17,6 +17,8 @@ SMALL_MODELS: Final = ("kimi-k2-tiny",)
 
 CONTEXT_FIELDS: Final = ("max_model_len", "context_length")
 
+ENGINES: Final = ("vllm", "sglang")
+
 Card = Mapping[str, object]
 
 
@@ -53,8 +55,12 @@ async def subject_of(api: Api) -> tuple[Endpoint, Card]:
 async def made_by(api: Api) -> str:
     """The engine by the owner in its model list, "vllm" or "sglang"; "" where another or none is named."""
     cards = model_cards((await api.get("/models")).json())
-    owners = set() if isinstance(cards, Malformed) else {card.get("owned_by") for card in cards}
-    return next((engine for engine in ("vllm", "sglang") if engine in owners), "")
+    return "" if isinstance(cards, Malformed) else next((owner for card in cards if (owner := owner_of(card))), "")
+
+
+def owner_of(card: Card) -> str:
+    """The engine that a card of the model list names as its owner, "" where it is another or none."""
+    return next((engine for engine in ENGINES if card.get("owned_by") == engine), "")
 
 
 async def claimed_context(api: Api) -> int | None:

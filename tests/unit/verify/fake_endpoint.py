@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +16,7 @@ from aiohttp import web
 
 from moonpad.values.endpoint import Endpoint
 from moonpad.verify.probes import PROBES
+from tests.threaded import threaded
 
 BASIC = tuple(
     probe
@@ -267,26 +267,6 @@ async def serve(fake: Fake) -> AsyncIterator[Endpoint]:
         await runner.cleanup()
 
 
-@contextmanager
-def served(fake: Fake) -> Iterator[str]:
-    """The fake's address, served by a thread, for a command that brings an event loop of its own."""
-    addresses: list[str] = []
-    up = threading.Event()
-    loop = asyncio.new_event_loop()
-    stop = asyncio.Event()
-
-    async def run() -> None:
-        async with serve(fake) as endpoint:
-            addresses.append(endpoint.base_url)
-            up.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=loop.run_until_complete, args=(run(),))
-    thread.start()
-    try:
-        assert up.wait(10)
-        yield addresses[0]
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join(10)
-        loop.close()
+def served(fake: Fake) -> AbstractContextManager[str]:
+    """The fake's address, served by a thread."""
+    return threaded(serve(fake))

@@ -27,7 +27,9 @@ def test_a_sound_endpoint_is_exit_0_and_names_the_next_command(capsys: Capture) 
         assert run(["verify", "--url", url, "--model", "kimi-k2", "--only", *IDS]) == 0
     captured = capsys.readouterr()
     assert captured.out.endswith("7 passed, 0 failed, 0 skipped\n")
-    assert captured.err == f"Next: moonpad bench --url {url} --model kimi-k2\n"
+    written, following = captured.err.splitlines()
+    assert Path(written.removeprefix("written: ")).read_text().startswith("<!doctype html>")
+    assert following == f"Next: moonpad bench --url {url} --model kimi-k2"
 
 
 def test_a_fault_is_exit_5_with_its_remedy(capsys: Capture) -> None:
@@ -35,7 +37,7 @@ def test_a_fault_is_exit_5_with_its_remedy(capsys: Capture) -> None:
         assert run(["verify", "--url", url, "--only", *IDS]) == 5
     captured = capsys.readouterr()
     assert "start vLLM with --enable-auto-tool-choice --tool-call-parser kimi_k2" in captured.out
-    assert captured.err == "moonpad: 1 of 7 probes failed: tool_call\n"
+    assert captured.err.endswith("moonpad: 1 of 7 probes failed: tool_call\n")
 
 
 def test_json_is_alone_on_stdout_also_where_a_probe_fails(capsys: Capture) -> None:
@@ -128,6 +130,25 @@ def test_junit(capsys: Capture, tmp_path: Path) -> None:
     assert "nobody parsed it" in str(failure.get("message"))
     assert "asked: POST" in str(failure.text)
     assert cases["reasoning"].find("skipped") is not None
+
+
+def test_the_verdict_is_kept(capsys: Capture, tmp_path: Path, state_home: Path) -> None:
+    named = tmp_path / "named"
+    with served(Fake()) as url:
+        argv = ["verify", "--url", url, "--only", "chat", "--json"]
+        assert run(argv) == 0
+        (kept,) = (state_home / "verdicts").iterdir()
+        document = json.loads((kept / "verdict.json").read_text())
+        assert document == json.loads(capsys.readouterr().out)
+        assert (ET.parse(kept / "junit.xml").getroot().get("tests"), document["passed"]) == ("1", 1)  # noqa: S314
+        assert "chat" in (kept / "verdict.html").read_text()
+        assert run([*argv, "--out", str(named)]) == 0
+        assert {path.name for path in named.iterdir()} == {"verdict.html", "verdict.json", "junit.xml"}
+        assert run([*argv, "--out", "/proc/nowhere"]) == 2
+        (state_home / "verdicts").rename(state_home / "before")
+        (state_home / "verdicts").touch()
+        assert run(argv) == 0
+    assert "the verdict is not kept" in capsys.readouterr().err
 
 
 def test_junit_holds_whatever_an_endpoint_says() -> None:

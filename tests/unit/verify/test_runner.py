@@ -11,6 +11,7 @@ import pytest
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, UsageError
 from moonpad.verify.api import Api, Deadlines
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, Status, passed
 from moonpad.verify.probes import PROBES
 from moonpad.verify.runner import Report, choose, verify
@@ -117,7 +118,7 @@ def test_a_probe_for_able_models_is_not_even_asked_on_a_small_one() -> None:
         asked.append(api)
         return passed("answered")
 
-    probe = Probe("hard", "x", "y", ask, needs_able_model=True)
+    probe = Probe("hard", "x", "y", Mend(each="z"), ask, needs_able_model=True)
     report = run(Fake(root="/catalog/kimi-k2-tiny"), probes=(probe,))
     assert (statuses(report), asked) == ({"hard": Status.SKIP}, [])
     assert statuses(run(Fake(), probes=(probe,))) == {"hard": Status.PASS}
@@ -127,7 +128,7 @@ def test_contact_lost_inside_a_probe_is_its_failure() -> None:
     async def lose(api: Api) -> Outcome:
         raise ContactLost("gone", remedy="look")
 
-    report = run(Fake(), probes=(Probe("lossy", "x", "y", lose),))
+    report = run(Fake(), probes=(Probe("lossy", "x", "y", Mend(each="z"), lose),))
     assert statuses(report) == {"lossy": Status.FAIL}
 
 

@@ -8,6 +8,7 @@ from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.secret import Secret
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 from moonpad.verify.wire import Reply
 
@@ -71,5 +72,11 @@ PROBE = Probe(
     id="auth",
     proves="a wrong key and no key are refused, and which paths are open without one",
     matters="an engine's key guards /v1 alone; what is beside it can stop the engine or read it out",
+    mend=Mend(
+        each="a front before it that passes on /v1 and /health alone: expose = true in [endpoint]",
+        vllm="--api-key; it guards /v1 alone",
+        sglang="--api-key",
+        trtllm="it has no key of its own: a front",
+    ),
     run=run,
 )

@@ -11,6 +11,7 @@ from moonpad.values.errors import ContactLost
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed
 from moonpad.verify.subject import made_by
 from moonpad.verify.wire import Message, Reply
@@ -102,5 +103,6 @@ PROBE = Probe(
     id="bad_requests",
     proves="malformed and impossible requests are refused with 4xx within a second, and the server lives on",
     matters="one client's mistake must not be everybody's outage",
+    mend=Mend(each="the engine's newest release; until then a gateway that refuses such requests"),
     run=run,
 )

@@ -8,6 +8,7 @@ from typing import Final
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 from moonpad.verify.wire import Broken, Delta, Refused
 
@@ -58,5 +59,11 @@ PROBE = Probe(
     id="buffering",
     proves="the pieces of a stream come as they are made, not together at its end",
     matters="a proxy that buffers turns a time to first token into that of the last",
+    mend=Mend(
+        vllm="leave --stream-interval out",
+        sglang="leave --stream-interval out",
+        gateway="nginx: proxy_buffering off; Kubernetes' nginx ingress: its annotation proxy-buffering off",
+    ),
+    known=("litellm#26102",),
     run=run,
 )

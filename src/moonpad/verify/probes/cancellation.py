@@ -8,6 +8,7 @@ from typing import Final
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 from moonpad.verify.probes.metrics import running
 from moonpad.verify.wire import Broken, Refused
@@ -58,5 +59,6 @@ PROBE = Probe(
     id="cancellation",
     proves="requests whose clients went away stop within ten seconds",
     matters="abandoned answers that run on take the slots of those who wait",
+    mend=Mend(each="the engine's newest release", gateway="close the connection behind it when the client does"),
     run=run,
 )

@@ -3,6 +3,7 @@
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import ANSWER_TOKENS, ask, greedy
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed
 from moonpad.verify.wire import Message, Usage
 
@@ -67,5 +68,10 @@ PROBE = Probe(
     id="chat",
     proves="a question gets an answer with content, an end and a token count",
     matters="an engine can be healthy and fail at its first request",
+    mend=Mend(
+        each="the first error in the engine's log; both ends in generation_config.json; the model's own chat template",
+        gateway="pass max_tokens and usage on",
+    ),
+    known=("dynamo#9227", "Kimi-K2#128"),
     run=run,
 )

@@ -3,6 +3,7 @@
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
+from moonpad.verify.mend import FIELDS
 from moonpad.verify.probe import Outcome, Probe, failed, passed
 
 COUNT = 3
@@ -26,5 +27,6 @@ PROBE = Probe(
     id="choices",
     proves="n gives so many choices, each with its index",
     matters="sampling several answers is how pass@k is measured",
+    mend=FIELDS,
     run=run,
 )

@@ -3,6 +3,7 @@
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import no_answer
+from moonpad.verify.mend import FIELDS
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 
 WHERE = "/v1/completions"
@@ -32,5 +33,6 @@ PROBE = Probe(
     id="completions",
     proves="a prompt of plain text is continued, and counted",
     matters="evaluation tools use this API, because it has no chat template between",
+    mend=FIELDS,
     run=run,
 )

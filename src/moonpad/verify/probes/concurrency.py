@@ -6,6 +6,7 @@ from typing import Final
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import ask, greedy, no_answer
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 from moonpad.verify.wire import Message
 
@@ -51,5 +52,10 @@ PROBE = Probe(
     id="concurrency",
     proves=f"{STREAMS} greedy requests at once are answered, each as when it is asked alone",
     matters="answers that go to the wrong client, or change with the load, are found by nobody else",
+    mend=Mend(
+        each="look for a cache in a gateway",
+        vllm="VLLM_BATCH_INVARIANT=1, where one answer must not change with the load",
+        sglang="--enable-deterministic-inference, where one answer must not change with the load",
+    ),
     run=run,
 )

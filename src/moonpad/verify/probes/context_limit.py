@@ -6,6 +6,7 @@ from typing import Final
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.verify.api import Api
 from moonpad.verify.common import no_answer
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 from moonpad.verify.subject import claimed_context
 from moonpad.verify.wire import Reply
@@ -67,5 +68,11 @@ PROBE = Probe(
     id="context_limit",
     proves="the context that is claimed is there to the token, and one more is refused with a clear 400",
     matters="a context that ends early, or a prompt that is cut in silence, shows in wrong answers alone",
+    mend=Mend(
+        each="a context that the KV cache holds: moonpad plan",
+        vllm="--max-model-len",
+        sglang="--context-length; leave --allow-auto-truncate out",
+        trtllm="--max_seq_len",
+    ),
     run=run,
 )

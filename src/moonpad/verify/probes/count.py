@@ -5,6 +5,7 @@ from typing import Final
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import ANSWER_TOKENS, ask, greedy, prompt_tokens, tokenize
+from moonpad.verify.mend import TEMPLATES
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 
 MESSAGES: Final = [{"role": "user", "content": "What is 84 * 3 / 2? Think about it in one sentence."}]
@@ -56,5 +57,6 @@ PROBE = Probe(
     id="count",
     proves="usage counts the prompt as the tokenizer does, the opened turn of the assistant included",
     matters="a prompt without the assistant's turn loses most tool calls; a wrong count is billed",
+    mend=TEMPLATES,
     run=run,
 )

@@ -6,6 +6,7 @@ from typing import Final
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import prompt_tokens
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed
 from moonpad.verify.tools import WEATHER
 
@@ -45,5 +46,10 @@ PROBE = Probe(
     id="empty_content",
     proves="a turn with calls and no words is rendered the same, however its content is empty",
     matters="agents send it back each turn; a wrongly rendered one made vLLM lose calls (its blog of 2025-10-28)",
+    mend=Mend(
+        each="the checkpoint's chat template of 2025-10-28 or later",
+        vllm="0.11.1 or later",
+        gateway="leave an empty content as it is",
+    ),
     run=run,
 )

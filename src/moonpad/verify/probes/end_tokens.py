@@ -5,6 +5,7 @@ from typing import Final
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import ask, greedy, tokenize
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 
 ENDS: Final = {"[EOS]": 163585, "<|im_end|>": 163586}
@@ -40,5 +41,10 @@ PROBE = Probe(
     id="end_tokens",
     proves="[EOS] and <|im_end|> both end an answer",
     matters="the models end turns by either; with one of them unknown an answer runs on into the next turn",
+    mend=Mend(
+        each="generation_config.json: eos_token_id = [163585, 163586]",
+        vllm="--generation-config auto, which reads that file",
+    ),
+    known=("smg#1112",),
     run=run,
 )

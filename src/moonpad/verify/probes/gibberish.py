@@ -6,6 +6,7 @@ from typing import Final
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import ask, greedy
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed
 from moonpad.verify.subject import claimed_context
 
@@ -43,5 +44,11 @@ PROBE = Probe(
     id="gibberish",
     proves="behind a longer text comes no row of one character, and nothing that repeats itself",
     matters="a kernel that fails at length gives !!!! with HTTP 200",
+    mend=Mend(
+        each="moonpad verify --numerics tells a wrong kernel from a model that repeats itself",
+        vllm="--kv-cache-dtype auto; another --attention-backend",
+        sglang="--kv-cache-dtype auto; another --attention-backend",
+    ),
+    known=("vllm#42426", "ktransformers#1577"),
     run=run,
 )

@@ -2,6 +2,7 @@
 
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed
 
 
@@ -21,5 +22,6 @@ PROBE = Probe(
     id="health",
     proves="something answers at the address and calls itself healthy",
     matters="load balancers and Kubernetes send traffic by it; it says nothing about the answers",
+    mend=Mend(each="wait until the model is loaded; then moonpad status and moonpad logs say why not"),
     run=run,
 )

@@ -6,6 +6,7 @@ from typing import Final
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import prompt_tokens
+from moonpad.verify.mend import TEMPLATES
 from moonpad.verify.probe import Outcome, Probe, failed, passed
 
 USER: Final = {"role": "user", "content": "And now?"}
@@ -51,5 +52,6 @@ PROBE = Probe(
     id="history",
     proves="a system message, earlier turns and content in parts are in the prompt",
     matters="a template or a gateway that drops a part of the conversation makes a model seem forgetful",
+    mend=TEMPLATES,
     run=run,
 )

@@ -3,6 +3,7 @@
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import ask
+from moonpad.verify.mend import FIELDS
 from moonpad.verify.probe import Outcome, Probe, failed, passed
 
 QUESTION = "What is 84 * 3 / 2?"
@@ -31,5 +32,6 @@ PROBE = Probe(
     id="limit",
     proves="max_tokens and max_completion_tokens cut an answer, and finish_reason says so",
     matters="a limit that is ignored costs its tokens; one that is not told looks like an answer",
+    mend=FIELDS,
     run=run,
 )

@@ -6,6 +6,7 @@ from typing import Any
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 
 TOP = 3
@@ -58,5 +59,10 @@ PROBE = Probe(
     id="logprobs",
     proves="log-probabilities are numbers, greedy takes the likeliest, and they are as many as usage counts",
     matters="evaluations by likelihood read them, and a NaN shows here first",
+    mend=Mend(
+        each="look for NaN in the weights and in a quantized KV cache",
+        vllm="--max-logprobs 20 or more",
+        gateway="pass logprobs and top_logprobs on",
+    ),
     run=run,
 )

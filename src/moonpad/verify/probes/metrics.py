@@ -4,6 +4,7 @@ from typing import Final
 
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 
 RUNNING: Final = ("vllm:num_requests_running", "sglang:num_running_reqs")
@@ -41,5 +42,10 @@ PROBE = Probe(
     id="metrics",
     proves="/metrics has the number of requests that run",
     matters="a hang behind a healthy /health is found by it alone",
+    mend=Mend(
+        vllm="leave --disable-log-stats out",
+        sglang="--enable-metrics",
+        gateway="ask the engine itself for /metrics",
+    ),
     run=run,
 )

@@ -3,6 +3,7 @@
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import no_answer
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed
 from moonpad.verify.wire import Malformed, model_cards
 
@@ -32,5 +33,11 @@ PROBE = Probe(
     id="models",
     proves="/v1/models lists the name that clients will ask for",
     matters="a request for any other name is a 404; vLLM's default name is the path of the checkpoint",
+    mend=Mend(
+        vllm="--served-model-name NAME; several names may follow it",
+        sglang="--served-model-name NAME",
+        trtllm="clients ask for the name of the folder: it has no option for another in older releases",
+        gateway="one name in its routes and behind it",
+    ),
     run=run,
 )

@@ -5,6 +5,7 @@ from typing import Final
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import ask, greedy
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 from moonpad.verify.subject import claimed_context
 
@@ -44,6 +45,11 @@ PROBE = Probe(
     id="needle",
     proves="a number is found at five depths of a text that fills the context that is claimed",
     matters="a context may be served and not read: wrong rope scaling shows here",
+    mend=Mend(
+        each="rope scaling (YaRN) in config.json is the checkpoint's own; moonpad verify --numerics",
+        vllm="--kv-cache-dtype auto, and --hf-overrides without rope",
+        sglang="--kv-cache-dtype auto, and --json-model-override-args without rope",
+    ),
     run=run,
     needs_able_model=True,
 )

@@ -7,6 +7,7 @@ import jsonschema
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed
 from moonpad.verify.tool_calls import MARKERS, Parsed, ParsedCall, parse_tool_calls
 from moonpad.verify.tools import WEATHER
@@ -69,5 +70,10 @@ PROBE = Probe(
     id="raw_calls",
     proves="the model's own text has a call in Kimi's format, whether the server parses it or not",
     matters="where no parser exists, a client can parse it itself: moonpad.verify.tool_calls (seed 4)",
+    mend=Mend(
+        each="the model's own chat template, which declares the tools, and its own weights",
+        vllm="leave --exclude-tools-when-tool-choice-none out",
+        gateway="pass skip_special_tokens on",
+    ),
     run=run,
 )

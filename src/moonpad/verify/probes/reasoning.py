@@ -3,6 +3,7 @@
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import THINK_TAG, ask, greedy, special_tokens_in
+from moonpad.verify.mend import REASONING_PARSERS
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed, skipped
 from moonpad.verify.wire import Message
 
@@ -72,5 +73,7 @@ PROBE = Probe(
     id="reasoning",
     proves="the thinking comes under `reasoning` or `reasoning_content`, apart from an answer without tags and tokens",
     matters="thinking inside content reaches users and poisons the next turn",
+    mend=REASONING_PARSERS,
+    known=("vllm#27755", "vllm#28543"),
     run=run,
 )

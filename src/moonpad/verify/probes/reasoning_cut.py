@@ -3,6 +3,7 @@
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import THINK_TAG, ask, greedy
+from moonpad.verify.mend import REASONING_PARSERS
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 from moonpad.verify.probes.streaming import stream
 from moonpad.verify.wire import Message
@@ -46,5 +47,6 @@ PROBE = Probe(
     id="reasoning_cut",
     proves="thinking that max_tokens cuts comes as reasoning, with an empty content and finish_reason length",
     matters="a parser that waits for </think> takes the thinking of a cut answer for the answer",
+    mend=REASONING_PARSERS,
     run=run,
 )

@@ -5,6 +5,7 @@ from typing import Final
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import ask, greedy, prompt_tokens
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 from moonpad.verify.probes.empty_content import CALL
 from moonpad.verify.tools import WEATHER
@@ -47,5 +48,10 @@ PROBE = Probe(
     id="reasoning_history",
     proves="thinking that is sent back with a call, under the name under which it came, is in the next prompt",
     matters="K2-Thinking goes on from its own thoughts between calls; without them it drifts (inspect_ai#3137)",
+    mend=Mend(
+        each="send it back under both names; the chat template of the checkpoint's newest revision",
+        gateway="pass reasoning and reasoning_content on, also in the messages of a request",
+    ),
+    known=("inspect_ai#3137", "vllm#27755"),
     run=run,
 )

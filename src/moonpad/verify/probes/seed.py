@@ -3,6 +3,7 @@
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import ask
+from moonpad.verify.mend import FIELDS
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 
 QUESTION = "Tell me about a town by the sea."
@@ -34,5 +35,6 @@ PROBE = Probe(
     id="seed",
     proves="a seed repeats a sampled answer, and others give others",
     matters="an experiment that cannot be repeated cannot be compared",
+    mend=FIELDS,
     run=run,
 )

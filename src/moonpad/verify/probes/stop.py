@@ -5,6 +5,7 @@ import re
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import ask, greedy
+from moonpad.verify.mend import FIELDS
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 from moonpad.verify.wire import Message
 
@@ -55,5 +56,6 @@ PROBE = Probe(
     id="stop",
     proves="an answer ends before a stop string, which is not shown",
     matters="agents and evaluations cut answers by it; one that is ignored runs on to the limit",
+    mend=FIELDS,
     run=run,
 )

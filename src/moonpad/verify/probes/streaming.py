@@ -3,6 +3,7 @@
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api, Body
 from moonpad.verify.common import ask, collect, greedy, no_answer
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 from moonpad.verify.wire import Broken, Message, Refused, join
 
@@ -103,5 +104,11 @@ PROBE = Probe(
     id="streaming",
     proves="a greedy stream joins to the answer without streaming: content, reasoning, end and token count",
     matters="parsers are written twice in every engine, for streams and for whole texts; agents use streams",
+    mend=Mend(
+        each="ask without a proxy between; then the engine's newest release: the fault is in its parsers",
+        vllm="--reasoning-parser kimi_k2 and --tool-call-parser kimi_k2",
+        sglang="--reasoning-parser kimi_k2 and --tool-call-parser kimi_k2",
+    ),
+    known=("vllm#37397",),
     run=run,
 )

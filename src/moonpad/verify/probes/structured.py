@@ -9,6 +9,7 @@ import jsonschema
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
+from moonpad.verify.mend import STRUCTURES
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed, skipped
 from moonpad.verify.wire import Malformed, Message, Reply, read_json
 
@@ -82,17 +83,20 @@ OBJECT = Probe(
     id="json_object",
     proves="response_format json_object gives one JSON object",
     matters="a field that is silently ignored shows only when the first answer is no JSON",
+    mend=STRUCTURES,
     run=run_object,
 )
 JSON_SCHEMA = Probe(
     id="json_schema",
     proves="response_format json_schema gives JSON by the schema, behind the thinking",
     matters="programs read it without a look; a grammar that begins inside the thinking spoils both",
+    mend=STRUCTURES,
     run=run_schema,
 )
 REGEX = Probe(
     id="regex",
     proves="an answer by a regular expression matches it, where the engine has that",
     matters="the engines each have a field of their own for it, and ignore the others'",
+    mend=STRUCTURES,
     run=run_regex,
 )

@@ -6,6 +6,7 @@ from typing import Final
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
+from moonpad.verify.mend import TOOL_PARSERS
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed
 from moonpad.verify.tools import PARSER, START, WEATHER, refused, wrong_calls
 from moonpad.verify.wire import Message, ToolCall
@@ -55,5 +56,7 @@ PROBE = Probe(
     id="tool_call",
     proves="a call comes parsed: name offered, arguments valid by the schema, Kimi's id, finish_reason tool_calls",
     matters="agents act on parsed calls alone; a call left as text ends their work without an error",
+    mend=TOOL_PARSERS,
+    known=("vllm#27565", "sglang#21377", "sglang#25362", "vllm#38579", "vllm#32216", "vllm#36891"),
     run=run,
 )

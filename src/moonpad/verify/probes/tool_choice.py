@@ -5,6 +5,7 @@ from typing import Final
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
+from moonpad.verify.mend import TOOL_PARSERS, Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed
 from moonpad.verify.probes.tool_call import RAW_CALL
 from moonpad.verify.tools import START, WEATHER, refused, tool, wrong_calls
@@ -82,17 +83,28 @@ NONE = Probe(
     id="tool_choice_none",
     proves="with tool_choice none there is no call, and none as text either",
     matters="agents forbid tools to get an answer in words",
+    mend=Mend(
+        vllm="--exclude-tools-when-tool-choice-none leaves the tools out of the prompt",
+        sglang="the newest release",
+        trtllm="leave tools out of such a request",
+        gateway="pass tool_choice on",
+    ),
+    known=("vllm#43155",),
     run=run_none,
 )
 REQUIRED = Probe(
     id="tool_choice_required",
     proves="with tool_choice required there is a call, of a tool that was offered, with arguments by its schema",
     matters="agents that need a call do not look at words",
+    mend=TOOL_PARSERS,
+    known=("vllm#43155", "vllm#46344"),
     run=run_required,
 )
 NAMED = Probe(
     id="tool_choice_named",
     proves="a tool that is named is called, and no other",
     matters="structured answers are asked for in this way",
+    mend=TOOL_PARSERS,
+    known=("vllm#43155", "vllm#46344"),
     run=run_named,
 )

@@ -3,6 +3,7 @@
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
+from moonpad.verify.mend import TOOL_PARSERS
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 from moonpad.verify.probes.tool_call import QUESTION
 from moonpad.verify.tools import PARSER, START, WEATHER, refused
@@ -38,5 +39,7 @@ PROBE = Probe(
     id="tool_cut",
     proves="a call whose last tokens max_tokens cuts is still told",
     matters="a call that is dropped in silence looks like an answer without one",
+    mend=TOOL_PARSERS,
+    known=("dynamo#8208",),
     run=run,
 )

@@ -6,6 +6,7 @@ from typing import Final
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
+from moonpad.verify.mend import TOOL_PARSERS
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed
 from moonpad.verify.tools import PARSER, START, WEATHER, Tool, refused, tool, wrong_calls
 from moonpad.verify.wire import Message, ToolCall, read_json
@@ -94,23 +95,30 @@ SEVERAL = Probe(
     id="tool_several",
     proves="two calls in one answer are two, with ids that count and arguments of their own",
     matters="calls that are merged into one, or lost behind the first, end an agent's work half done",
+    mend=TOOL_PARSERS,
+    known=("vllm#24478", "sglang#25362"),
     run=run_several,
 )
 HYPHEN = Probe(
     id="tool_hyphen",
     proves="a tool whose name has hyphens is called by it",
     matters="MCP servers name tools so, and parsers that expect \\w alone leave the call as text",
+    mend=TOOL_PARSERS,
+    known=("dynamo#8532",),
     run=run_hyphens,
 )
 NO_ARGUMENTS = Probe(
     id="tool_empty",
     proves="a call without arguments has the JSON {} for them",
     matters="clients parse the arguments; an empty text is no JSON",
+    mend=TOOL_PARSERS,
     run=run_empty,
 )
 SCHEMA = Probe(
     id="tool_schema",
     proves="nested objects, enums, lists and letters beyond ASCII arrive by the schema",
     matters="tools validate what they get; Moonshot's verifier counts this as schema accuracy",
+    mend=TOOL_PARSERS,
+    known=("vllm#41739",),
     run=run_nested,
 )

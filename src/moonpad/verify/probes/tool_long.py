@@ -5,6 +5,7 @@ from typing import Final
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
+from moonpad.verify.mend import TOOL_PARSERS
 from moonpad.verify.probe import Outcome, Probe, failed, passed
 from moonpad.verify.tools import PARSER, refused, tool, wrong_calls
 from moonpad.verify.wire import Message, read_json
@@ -46,6 +47,8 @@ PROBE = Probe(
     id="tool_long",
     proves="arguments of 64 KB arrive whole",
     matters="agents write files by calls; parsers have cut arguments at 8 KB",
+    mend=TOOL_PARSERS,
+    known=("vllm#34442",),
     run=run,
     needs_able_model=True,
 )

@@ -6,6 +6,7 @@ from typing import Final
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import no_answer, special_tokens_in
+from moonpad.verify.mend import TEMPLATES, Mend
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed
 from moonpad.verify.tools import PARSER, START, WEATHER, refused, wrong_calls
 from moonpad.verify.wire import Message
@@ -98,17 +99,24 @@ IDS = Probe(
     id="tool_ids",
     proves="the next call of a conversation has the next number",
     matters="Kimi counts its calls over the whole conversation; a count that starts again confuses it",
+    mend=TEMPLATES,
     run=run_ids,
 )
 RESULT = Probe(
     id="tool_result",
     proves="a tool's result is in the answer that follows",
     matters="a result that the template loses is called for again and again",
+    mend=TEMPLATES,
     run=run_result,
 )
 FOREIGN = Probe(
     id="tool_foreign",
     proves="a history with ids of another make still leads to a call, parsed, with Kimi's own id",
     matters="agents move conversations between models; foreign ids spoil Kimi's calls (K2-Vendor-Verifier)",
+    mend=Mend(
+        each="rewrite foreign ids to functions.NAME:NUMBER before the template, counted over the conversation",
+        vllm="--tool-call-parser kimi_k2, and the newest release",
+        sglang="--tool-call-parser kimi_k2: SGLang counts ids itself",
+    ),
     run=run_foreign,
 )

@@ -6,6 +6,7 @@ from moonpad.values.errors import ContactLost
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
+from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 from moonpad.verify.subject import made_by
 from moonpad.verify.wire import Reply
@@ -58,5 +59,6 @@ PROBE = Probe(
     id="wrong_model",
     proves="an unknown model name is a 404 that says so, and the server lives on",
     matters="a name that is silently accepted hides a wrong configuration until the answers are wrong",
+    mend=Mend(sglang="it answers to every name: let a gateway check", gateway="no default route for unknown names"),
     run=run,
 )

