@@ -71,7 +71,8 @@ class Answers:
                 asked.pop("response_format")
         if self.on("regex is ignored"):
             asked.pop("structured_outputs", None)
-        if choice == "none" and body.get("tools") and body.get("skip_special_tokens") is False:
+        shown = not self.on("the parser drops the calls of tool_choice none")
+        if choice == "none" and body.get("tools") and body.get("skip_special_tokens") is False and shown:
             return self.raw(answer({**asked, "tool_choice": "auto"}))
         turn = answer(asked, salt=str(self.asked))
         return self.spoiled(turn, body)

@@ -9,7 +9,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
@@ -17,7 +17,7 @@ from aiohttp.typedefs import Handler
 
 from moonpad.values.endpoint import Endpoint
 from tests.broken_endpoints.answers import Answers, Piece
-from tests.broken_endpoints.kimi import SPECIAL, rendered, tokens_of
+from tests.broken_endpoints.kimi import SPECIAL, answer, rendered, tokens_of
 
 MODEL = "moonshotai/Kimi-K2-Thinking"
 TOKEN_S = 0.002
@@ -39,6 +39,8 @@ class BrokenEndpoint(Answers):
     context: int = CONTEXT
     running: int = 0
     dead: bool = False
+    tokenized: dict[str, Any] = field(default_factory=dict)
+    """What was last asked for its tokens."""
     dies_after: int | None = None
     """Answers; from then on every connection is cut."""
     spoil: Callable[[bytes], bytes] = bytes
@@ -88,6 +90,7 @@ class BrokenEndpoint(Answers):
             tokens = tokens_of(rendered(body["messages"], opened=body.get("add_generation_prompt", True)))
         else:
             tokens = tokens_of(body["prompt"])
+        self.tokenized = body
         numbers = [SPECIAL.get(token, sum(map(ord, token)) % 100_000) for token in tokens]
         return web.json_response({"tokens": numbers, "count": len(numbers), "max_model_len": self.context})
 
@@ -177,6 +180,10 @@ class BrokenEndpoint(Answers):
             return error(400, f"This model's maximum context length is {limit} tokens, got {len(prompt)}.")
         if self.on("no text in completions"):
             return web.json_response({"choices": [{"index": 0, "finish_reason": "length"}], "usage": {}})
+        if isinstance(body["prompt"], list) and self.tokenized.get("tools"):
+            turn = self.raw(answer({**self.tokenized, "tool_choice": "auto"}))
+            text = f"<think>{turn.reasoning}</think>{turn.content}"
+            return web.json_response({"choices": [{"index": 0, "text": text, "finish_reason": "stop"}]})
         made = body["max_tokens"] * (3 if self.on("completions run over") else 1)
         usage = {"prompt_tokens": len(prompt), "completion_tokens": made, "total_tokens": len(prompt) + made}
         choice = {"index": 0, "text": " four" * made, "finish_reason": "length", "logprobs": None}

@@ -58,6 +58,15 @@ def test_long_probes_pass_on_a_sound_endpoint() -> None:
     assert failed_of(report_on(only=ids)) == set()
 
 
+def test_the_models_own_text_is_found_behind_a_parser_that_drops_it() -> None:
+    """As vLLM's does with tool_choice none: the prompt is continued as plain text."""
+    drops = "the parser drops the calls of tool_choice none"
+    (result,) = report_on(drops, only=("raw_calls",)).results
+    assert result.outcome.status is Status.PASS
+    assert "functions.get_weather:0" in result.outcome.because
+    assert failed_of(report_on(drops, "the model's calls are no JSON", only=("raw_calls",))) == {"raw_calls"}
+
+
 def test_the_short_name_of_a_model() -> None:
     """Seed 2's question: 404 because the model is asked for by another name than it is served under."""
     (result,) = report_on(only=("chat",), model="Kimi-K2-Thinking").results

