@@ -21,8 +21,8 @@ from typing import Any
 from benchmarks.stage import about, write
 from moonpad.environments.installed import InstalledEngine, find
 from tests.conftest import Moonpad
+from tests.e2e.by_hand import ROTARY_SWITCH, record_oracle, started_without, without_yarn
 from tests.e2e.conftest import command_in, write_spec
-from tests.e2e.trap import record_oracle, trapped, without_yarn
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def starts(kind: str, engine: InstalledEngine, home: Path, plain: Path, oracle: 
     place = {
         "shipped": lambda: up(moonpad, home, "kimi-k2-tiny"),
         "plain": lambda: up(moonpad, home, str(plain)),
-        "trap": lambda: trapped(moonpad, engine, plain, home),
+        "trap": lambda: started_without(ROTARY_SWITCH, moonpad, engine, home, plain),
     }[kind]
     with place() as url:
         while True:

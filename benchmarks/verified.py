@@ -2,7 +2,7 @@
 
     python -m benchmarks.verified --engine vllm-cpu --out benchmarks/results/verified_vllm.json
 
-The quick set, the model's own text of a call, the loop of 300 calls, and the vendor verifier's set of 500 of ours, whole
+The quick set, the text of a call as the model writes it, the loop of 300 calls, and the set of 500 requests, whole
 answers and streams, the second compared with the first.
 """
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from moonpad.environments.installed import InstalledEngine
+from tests.e2e.by_hand import ROTARY_SWITCH, record_oracle, started_without, without_yarn
 from tests.e2e.conftest import CHECKPOINT, Served, command_in, in_engine, write_spec
-from tests.e2e.trap import record_oracle, trapped, without_yarn
 
 CHATS = (
     "What is 84 * 3 / 2?",
@@ -138,7 +138,7 @@ def test_the_trap_is_seen(engine: InstalledEngine, plain_rotary: Path, tmp_path:
     """The test above can fail, and the command finds it."""
     moonpad = command_in(tmp_path)
     recording = record_oracle(engine.python, plain_rotary, tmp_path / "oracle.json")
-    with trapped(moonpad, engine, plain_rotary, tmp_path) as url:
+    with started_without(ROTARY_SWITCH, moonpad, engine, tmp_path, plain_rotary) as url:
         found = compare(url, "kimi-k2-thinking", engine.python, plain_rotary)
         said = moonpad("verify", "--url", url, "--numerics", "--against", str(recording), "--json")
     print(found, said.json["distance"], said.json["limits"])

@@ -1,4 +1,8 @@
-"""The eager-mode trap: `--enforce-eager` alone gives silently wrong numbers for MLA models without YaRN on a CPU."""
+"""The engine as somebody else would start it: the rendered script with some of its flags left out.
+
+Without moonpad's switch for the rotary op it is the eager-mode trap: `--enforce-eager` alone gives silently wrong
+numbers for MLA models without YaRN on a CPU.
+"""
 
 from __future__ import annotations
 
@@ -39,14 +43,20 @@ def record_oracle(engine_python: Path, checkpoint: Path, out: Path) -> Path:
     return out
 
 
+ROTARY_SWITCH = r"--compilation-config\.custom_ops"
+PARSERS = r"--(?:enable-auto-tool-choice|tool-call-parser|reasoning-parser)"
+
+
 @contextmanager
-def trapped(moonpad: Moonpad, engine: InstalledEngine, checkpoint: Path, home: Path) -> Iterator[str]:
-    """The base URL of an engine that the rendered script has started without moonpad's switch for the rotary op."""
-    spec, port = write_spec(home, "trap", model=str(checkpoint))
+def started_without(
+    flags: str, moonpad: Moonpad, engine: InstalledEngine, home: Path, checkpoint: Path = CHECKPOINT
+) -> Iterator[str]:
+    """The base URL of an engine that the rendered script has started without the lines of those flags."""
+    spec, port = write_spec(home, "by-hand", model=str(checkpoint))
     assert moonpad("render", str(spec), "--to", "shell", "--out", str(home / "out")).code == 0
     script = (home / "out" / "node-0" / "run.sh").read_text()
-    changed, removed = re.subn(r"  --compilation-config\.custom_ops .*\n", "", script)
-    assert removed == 1
+    changed, removed = re.subn(rf"  {flags}\b.*\n", "", script)
+    assert removed
     env = {**moonpad.env, "MOONPAD_ENGINE": str(engine.path), "MOONPAD_CHECKPOINT": str(checkpoint)}
     with (home / "log").open("w") as log:
         server = subprocess.Popen(("bash", "-c", changed), env=env, stdout=log, stderr=log, start_new_session=True)
