@@ -3,7 +3,7 @@
     python -m benchmarks.verified --engine vllm-cpu --out benchmarks/results/verified_vllm.json
 
 The quick set, the text of a call as the model writes it, the loop of 300 calls, and the set of 500 requests, whole
-answers and streams, the second compared with the first.
+answers and streams, the second compared with the first. The loop has an endpoint of its own with a longer context.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ served_name = "kimi-k2"
 port = {port}
 
 [settings]
-max_model_len = 32768
+max_model_len = {context}
 """
 
 
@@ -44,7 +44,7 @@ def moonpad(home: Path, *argv: str) -> tuple[int, dict[str, Any], float]:
     return done.returncode, document, seconds
 
 
-def judged(home: Path, spec: Path, calls: int) -> dict[str, Any]:
+def judged(home: Path, spec: Path) -> dict[str, Any]:
     code, quick, seconds = moonpad(home, "verify", str(spec))
     rows = {one["id"]: {"status": one["status"], "because": one["because"]} for one in quick["probes"]}
     counts = {name: quick[name] for name in ("passed", "failed", "skipped")}
@@ -59,34 +59,43 @@ def judged(home: Path, spec: Path, calls: int) -> dict[str, Any]:
         code, score, seconds = moonpad(home, "verify", str(spec), "--vendor", "own", *options)
         score.pop("results", None)
         found[name] = {"code": code, "seconds": seconds, **score}
+    return found
+
+
+def looped(home: Path, spec: Path, calls: int) -> dict[str, Any]:
     code, loop, seconds = moonpad(home, "verify", str(spec), "--loop", str(calls), "--out", str(home / "loop"))
     turns = [json.loads(line) for line in (home / "loop" / "turns.jsonl").read_text().splitlines()[1:]]
     loop.pop("turns", None)
-    found["loop"] = {"code": code, "seconds": seconds, **loop, "seconds_of_turns": [one["seconds"] for one in turns]}
-    return found
+    return {"code": code, "seconds": seconds, **loop, "seconds_of_turns": [one["seconds"] for one in turns]}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engine", default="vllm-cpu")
     parser.add_argument("--port", type=int, default=8473)
+    parser.add_argument("--context", type=int, default=4096)
+    parser.add_argument("--loop-context", type=int, default=12288)
     parser.add_argument("--calls", type=int, default=300)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
+    found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        spec = home / "verified.toml"
-        spec.write_text(SPEC.format(engine=args.engine, port=args.port))
-        code, up, seconds = moonpad(home, "up", str(spec))
-        try:
-            found = judged(home, spec, args.calls) if code == 0 else {"up": up}
-        finally:
-            moonpad(home, "down", str(spec))
+        for context, run in (
+            (args.context, judged),
+            (args.loop_context, lambda *at: {"loop": looped(*at, args.calls)}),
+        ):
+            spec = home / "verified.toml"
+            spec.write_text(SPEC.format(engine=args.engine, port=args.port, context=context))
+            code, up, seconds = moonpad(home, "up", str(spec))
+            try:
+                found |= {f"up_s with {context} tokens": seconds, **(run(home, spec) if code == 0 else {"up": up})}
+            finally:
+                moonpad(home, "down", str(spec))
     result = {
         "what": f"{args.engine} with kimi-k2-tiny, judged by moonpad verify",
         "at": time.strftime("%Y-%m-%d"),
         "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
-        "up_s": seconds,
         **found,
     }
     if args.out:

@@ -5,12 +5,17 @@ Three of those start, answer `/health` with 200, and fail at the first request; 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Final
 
 from moonpad.plan.rules.case import Asked, Case, illegal, unsupported
-from moonpad.values.finding import Finding
+from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.units import GIB
 
+SCORE_BYTES: Final = 9
+"""Of the score of one token beside another, a head: the peak of prompts of 4,000 to 16,000 tokens is 8.8 bytes each
+(benchmarks/results/cpu_prefill.json)."""
 BF16: Final = "take a BF16 checkpoint"
 
 
@@ -71,6 +76,26 @@ def cpu_sglang(asked: Asked) -> Iterator[Finding]:
         yield unsupported(
             "kv_cache_dtype", f'kv_cache_dtype "{kv}": {asked.engine} was run with BF16 alone', "leave it out"
         )
+
+
+def cpu_long_prompts(case: Case) -> Iterator[Finding]:
+    """vLLM turns chunked prefill off for MLA on a processor, and holds the scores of a prompt's attention whole."""
+    tokens, memory_bytes = case.settings.max_model_len, case.cluster.host.memory_bytes
+    if case.engine != "vllm-cpu" or tokens is None or memory_bytes is None:
+        return
+    heads = case.architecture.heads
+    if heads * tokens**2 * SCORE_BYTES <= memory_bytes:
+        return
+    most = math.isqrt(memory_bytes // (heads * SCORE_BYTES)) // 1024 * 1024
+    needed_gib, host_gib = heads * tokens**2 * SCORE_BYTES / GIB, memory_bytes / GIB
+    yield Finding(
+        Severity.WARNING,
+        Code.DOES_NOT_FIT,
+        "max_model_len",
+        f"a prompt of {tokens:,} tokens takes {needed_gib:,.0f} GiB for its attention alone, and this host has "
+        f"{host_gib:.1f} GiB: it would end the engine",
+        f"set max_model_len = {max(1024, most)}, or send no such prompts",
+    )
 
 
 def cpu_formats(case: Case) -> Iterator[Finding]:

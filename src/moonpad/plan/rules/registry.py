@@ -26,6 +26,7 @@ FUNCTIONS: Final[tuple[RuleFunction, ...]] = (
     formats.nvfp4_device,
     formats.mxfp4_device,
     cpu.cpu_formats,
+    cpu.cpu_long_prompts,
     layout.heads_divide_tp,
     layout.layers_fill_pp,
     layout.pp_engine,

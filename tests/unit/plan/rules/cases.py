@@ -423,6 +423,28 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
         ),
         Trial(Layout(tp=2), "bf16", cluster(CPU), "vllm-cpu", architecture=TINY),
     ),
+    "cpu-long-prompts": (
+        Trial(
+            Layout(),
+            "bf16",
+            cluster(CPU, host=Host(memory_bytes=24 << 30)),
+            "vllm-cpu",
+            settings=Settings(max_model_len=32_768),
+            architecture=TINY,
+            says=("36 GiB", "24.0 GiB"),
+            where="max_model_len",
+            severity=Severity.WARNING,
+            code=Code.DOES_NOT_FIT,
+        ),
+        Trial(
+            Layout(),
+            "bf16",
+            cluster(CPU, host=Host(memory_bytes=24 << 30)),
+            "vllm-cpu",
+            settings=Settings(max_model_len=25_600),
+            architecture=TINY,
+        ),
+    ),
     "cpu-sglang": (
         Trial(
             Layout(pp=2),
