@@ -237,7 +237,9 @@ class Answers:
 
         message: dict[str, Any] = {"role": "assistant", "content": text("content") or None}
         reasoning = text("reasoning")
-        if self.on("thinking is in the content"):
+        if self.on("thinking is in the content") or (
+            turn.calls and self.on("thinking is in the content beside a call")
+        ):
             message["content"] = f"<think>{reasoning}</think>{message['content'] or ''}"
         elif reasoning and not self.on("thinking is dropped"):
             message[self.field] = reasoning
@@ -264,7 +266,10 @@ class Answers:
         return {"content": [{"token": one.text, "logprob": value, "top_logprobs": top} for one in pieces]}
 
     def delta(self, piece: Piece, turn: Turn, named: set[int]) -> dict[str, Any]:
-        if piece.channel == "reasoning" and not self.on("no thinking in the stream"):
+        dropped = self.on("no thinking in the stream") or (
+            turn.calls and self.on("no thinking beside a call in the stream")
+        )
+        if piece.channel == "reasoning" and not dropped:
             return {self.field: piece.text}
         if piece.channel == "content":
             text = re.sub(r"\d", "7", piece.text) if self.on("the stream differs") else piece.text

@@ -92,6 +92,8 @@ FAULTS = (
     Fault("letters beyond ASCII are lost", "tool_schema"),
     Fault("the name comes with each piece", "tool_stream"),
     Fault("no id in the stream", "tool_stream"),
+    Fault("no thinking beside a call in the stream", "tool_stream"),
+    Fault("thinking is in the content beside a call", "tool_call"),
     Fault("the stream loses a piece of the arguments", "tool_stream"),
     Fault("json_object is ignored", "json_object"),
     Fault("json_schema is ignored", "json_schema"),

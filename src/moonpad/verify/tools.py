@@ -9,7 +9,7 @@ from typing import Any, Final
 import jsonschema
 
 from moonpad.values.finding import Code
-from moonpad.verify.common import special_tokens_in
+from moonpad.verify.common import THINK_TAG, special_tokens_in
 from moonpad.verify.probe import Outcome, failed, failed_if_able
 from moonpad.verify.wire import Malformed, Message, Reply, ToolCall, read_json
 
@@ -55,6 +55,10 @@ def wrong_calls(answer: Message, tools: Sequence[Tool], first: int = 0) -> Outco
     for number, call in enumerate(answer.tool_calls, first):
         if fault := _wrong_name(call, offered) or _wrong_arguments(call, offered) or _wrong_id(call, number):
             return fault
+    if THINK_TAG.search(answer.content):
+        message = f"thinking is in the content beside the calls: {_short(answer.content)}"
+        remedy = "use the parser of this family: --reasoning-parser kimi_k2"
+        return failed(Code.REASONING_LOST, "--reasoning-parser", message, remedy)
     if tokens := special_tokens_in(answer.content, answer.reasoning):
         message = f"special tokens are visible beside the calls: {', '.join(tokens)}"
         return failed(Code.WRONG_ANSWER, PARSER, message, f"{START}, and update it (vllm#28543)")

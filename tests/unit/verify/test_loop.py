@@ -60,7 +60,7 @@ def test_the_turn_of_a_drift() -> None:
         ("ids begin again", 2, "should count 1"),
         ("ids of another make", 1, "the id of a call"),
         ("no tool parser", 1, "0 calls"),
-        ("thinking is in the content", None, ""),
+        ("thinking is in the content", 1, "thinking is in the content"),
         ("a call ends with stop", 1, "finish_reason is 'stop'"),
         ("the last brace is lost", 1, "no JSON"),
         ("the results of tools are lost", 2, "was named"),

@@ -45,6 +45,11 @@ def repeated(deltas: Sequence[Delta]) -> Outcome | None:
 
 
 async def unequal(api: Api, whole: Message, streamed: Message) -> Outcome:
+    if whole.reasoning and not streamed.reasoning:
+        message = (
+            f"beside a call the stream has no reasoning; without streaming it is {len(whole.reasoning)} characters"
+        )
+        return failed(Code.REASONING_LOST, "--reasoning-parser", message, UPDATE)
     if streamed.tool_calls == whole.tool_calls and streamed.content == whole.content:
         if streamed.finish_reason != whole.finish_reason:
             message = f"finish_reason is {streamed.finish_reason!r} in the stream, {whole.finish_reason!r} without"
