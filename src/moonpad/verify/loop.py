@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from moonpad.verify.api import Api, Body
-from moonpad.verify.tools import tool, wrong_calls
+from moonpad.verify.tools import tool, wrong_calls, wrong_end
 from moonpad.verify.wire import Malformed, Message, Reply, read_json
 
 CALLS: Final = 300
@@ -156,7 +156,7 @@ def _turn(answer: Message | Malformed, number: int, seconds: float, names: Seque
     tokens = answer.usage.prompt_tokens if answer.usage else None
     told = {**_back(answer), "finish_reason": answer.finish_reason}
     if number > len(names):
-        return Turn(number, seconds, tokens, wrong_end(answer), told)
+        return Turn(number, seconds, tokens, wrong_last(answer), told)
     result = NEXT.format(names[number]) if number < len(names) else END
     return Turn(number, seconds, tokens, wrong_turn(answer, number - 1, names[number - 1]), told, result)
 
@@ -169,7 +169,7 @@ def _said(turn: Turn) -> Sequence[Mapping[str, Any]]:
     return (back, {"role": "tool", "tool_call_id": back["tool_calls"][0]["id"], "content": turn.result})
 
 
-def wrong_end(answer: Message) -> str:
+def wrong_last(answer: Message) -> str:
     """What is wrong with the answer behind the last call."""
     if answer.tool_calls or answer.finish_reason != "stop":
         return f"the last page names no next one, and the answer has {len(answer.tool_calls)} calls"
@@ -186,7 +186,7 @@ def wrong_turn(answer: Message, number: int, page: str) -> str:
     opened = arguments.get("page") if isinstance(arguments, dict) else None
     if opened != page:
         return f"the page {opened!r} was opened, and {page!r} was named"
-    return "" if answer.finish_reason == "tool_calls" else f"finish_reason is {answer.finish_reason!r} behind a call"
+    return fault.because if (fault := wrong_end(answer)) else ""
 
 
 def _body(messages: list[Mapping[str, Any]]) -> Body:

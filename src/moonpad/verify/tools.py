@@ -65,6 +65,16 @@ def wrong_calls(answer: Message, tools: Sequence[Tool], first: int = 0) -> Outco
     return None
 
 
+def wrong_end(answer: Message, *allowed: str) -> Outcome | None:
+    """What is wrong with the finish_reason of an answer with calls: by default only `tool_calls` is right."""
+    allowed = allowed or ("tool_calls",)
+    if answer.finish_reason in allowed:
+        return None
+    expected = " or ".join(repr(one) for one in allowed)
+    message = f"finish_reason is {answer.finish_reason!r} behind a call, expected {expected}: agents stop here"
+    return failed(Code.TOOL_CALL_LOST, "finish_reason", message, f"{START}, and update it (sglang#25362, vllm#43155)")
+
+
 def _wrong_name(call: ToolCall, offered: Mapping[str, Tool]) -> Outcome | None:
     if call.name in offered:
         return None

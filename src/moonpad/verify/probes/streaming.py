@@ -105,9 +105,9 @@ PROBE = Probe(
     proves="a greedy stream joins to the answer without streaming: content, reasoning, end and token count",
     matters="parsers are written twice in every engine, for streams and for whole texts; agents use streams",
     mend=Mend(
-        each="ask without a proxy between; then the engine's newest release: the fault is in its parsers",
-        vllm="--reasoning-parser kimi_k2 and --tool-call-parser kimi_k2",
-        sglang="--reasoning-parser kimi_k2 and --tool-call-parser kimi_k2",
+        vllm="--reasoning-parser kimi_k2 and --tool-call-parser kimi_k2, of the newest release",
+        sglang="--reasoning-parser kimi_k2 and --tool-call-parser kimi_k2, of the newest release",
+        trtllm="--reasoning_parser and --tool_parser, of the newest release",
     ),
     known=("vllm#37397",),
     run=run,

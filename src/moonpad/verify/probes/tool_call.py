@@ -8,7 +8,7 @@ from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
 from moonpad.verify.mend import TOOL_PARSERS
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed
-from moonpad.verify.tools import PARSER, START, WEATHER, refused, wrong_calls
+from moonpad.verify.tools import PARSER, START, WEATHER, refused, wrong_calls, wrong_end
 from moonpad.verify.wire import Message, ToolCall
 
 QUESTION: Final = "What is the weather in Paris?"
@@ -39,13 +39,6 @@ def no_call(answer: Message) -> Outcome:
     message = f"no call of {NAME} for {QUESTION!r}: the model answered in words"
     remedy = "check that the chat template is the model's own and declares the tools (--chat-template)"
     return failed_if_able(Code.TOOL_CALL_LOST, "--chat-template", message, remedy)
-
-
-def wrong_end(answer: Message) -> Outcome | None:
-    if answer.finish_reason == "tool_calls":
-        return None
-    message = f"finish_reason is {answer.finish_reason!r}, expected 'tool_calls': agents stop here"
-    return failed(Code.TOOL_CALL_LOST, "finish_reason", message, f"{START}, and update it (sglang#25362, vllm#43155)")
 
 
 def evidence(call: ToolCall) -> str:
