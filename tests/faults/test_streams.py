@@ -23,7 +23,7 @@ from moonpad.load.deadlines import Deadlines
 from moonpad.load.failure import FailureKind
 from moonpad.load.loop import run_in_loop
 from moonpad.load.record import LoadRequest, RequestRecord
-from moonpad.load.schedule import ClosedLoop, drive, open_slots
+from moonpad.load.schedule import ClosedLoop, drive, open_idle
 from moonpad.load.target import target_of
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost
@@ -301,8 +301,8 @@ def test_refused_connections_are_counted(free_port: int) -> None:
         connector = Connector(
             target_of(Endpoint(f"http://127.0.0.1:{free_port}/v1", "m")), asyncio.get_running_loop().time, 2.0
         )
-        slots = await open_slots(connector, 2)
-        assert slots == [None, None]
+        slots = await open_idle(connector, 2)
+        assert slots == []
         records: list[RequestRecord] = []
         requests = [LoadRequest(index, b"", 1, 1) for index in range(5)]
         clock = asyncio.get_running_loop().time

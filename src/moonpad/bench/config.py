@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
+from moonpad.bench.slo import NO_LIMITS, Slo
+from moonpad.load.arrivals import Arrivals
 from moonpad.load.deadlines import Deadlines
 from moonpad.values.errors import UsageError
+
+UNCAPPED_CONNECTIONS: Final = 16
+"""Open before an open loop without a cap; further ones are opened shortly before they are needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchConfig:
-    """`input_tokens` counts the chat template too; `output_tokens` is a limit, reached for sure with `ignore_eos`."""
+    """`input_tokens` counts the chat template too; `output_tokens` is a limit, reached for sure with `ignore_eos`.
+
+    arrivals: None is a closed loop of `concurrency` users; otherwise requests arrive by it, and `concurrency` is a cap
+    on those in flight, None none.
+    """
 
     input_tokens: int = 128
     output_tokens: int = 64
     ignore_eos: bool = False
     temperature: float | None = None
     requests: int = 32
-    concurrency: int = 4
+    concurrency: int | None = 4
+    arrivals: Arrivals | None = None
+    slo: Slo = NO_LIMITS
     warmup: int = 2
     seed: int = 0
     deadlines: Deadlines = field(default_factory=Deadlines)
@@ -25,11 +37,15 @@ class BenchConfig:
     def __post_init__(self) -> None:
         least = {"input_tokens": 1, "output_tokens": 1, "requests": 1, "concurrency": 1, "warmup": 0}
         for name, minimum in least.items():
-            if getattr(self, name) < minimum:
+            value = getattr(self, name)
+            if value is not None and value < minimum:
                 flag = "--" + name.replace("_", "-")
-                raise UsageError(f"{flag} is {getattr(self, name)}", remedy=f"give {minimum} or more")
+                raise UsageError(f"{flag} is {value}", remedy=f"give {minimum} or more")
+
+        if self.concurrency is None and self.arrivals is None:
+            raise UsageError("a closed loop has no number of users", remedy="give --concurrency, or --rate")
 
     @property
-    def slots(self) -> int:
-        """More users than requests would only be idle."""
-        return min(self.concurrency, self.requests)
+    def connections(self) -> int:
+        """Those that are open before the run: one for each user; more than requests would only be idle."""
+        return min(UNCAPPED_CONNECTIONS if self.concurrency is None else self.concurrency, self.requests)

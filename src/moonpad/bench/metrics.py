@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from moonpad.bench.slo import NO_LIMITS, Slo
 from moonpad.load.record import RequestRecord
 from moonpad.stats.percentiles import Distribution, describe
 
@@ -25,6 +26,9 @@ class Metrics:
     peak_concurrency: requests that were in flight at some moment of the same second, at most.
     input_tokens_counted, output_tokens_counted: how many successful requests were counted by the server's `usage`.
     usage_below_chunks: requests whose `usage` has fewer tokens than chunks came, which cannot be.
+    slip_s: how late the client itself sent; queued_s: how long requests waited for a slot, under a cap.
+    mean_itl_s: the mean gap of each request, one value a request, where `itl_s` counts long answers more.
+    good: requests within every limit of the SLO; None where it has none.
     """
 
     completed: int
@@ -43,8 +47,16 @@ class Metrics:
     answer_ttft_s: Distribution | None
     tpot_s: Distribution | None
     itl_s: Distribution | None
+    mean_itl_s: Distribution | None
     e2el_s: Distribution | None
     slip_s: Distribution | None
+    queued_s: Distribution | None
+    good: int | None = None
+
+    @property
+    def goodput(self) -> float | None:
+        """Good requests a second."""
+        return None if self.good is None else self._a_second(self.good)
 
     @property
     def request_throughput(self) -> float:
@@ -62,7 +74,7 @@ class Metrics:
         return count / self.duration_s if self.duration_s > 0 else 0.0
 
 
-def metrics_of(records: Sequence[RequestRecord], duration_s: float) -> Metrics:
+def metrics_of(records: Sequence[RequestRecord], duration_s: float, slo: Slo = NO_LIMITS) -> Metrics:
     """`duration_s` is from the run's zero to the end of its last request."""
     good = [record for record in records if record.ok]
     bad = [record.failure for record in records if record.failure is not None]
@@ -84,8 +96,11 @@ def metrics_of(records: Sequence[RequestRecord], duration_s: float) -> Metrics:
         answer_ttft_s=describe(record.answer_ttft_s for record in good if record.answer_ttft_s is not None),
         tpot_s=describe(record.tpot_s for record in good if record.tpot_s is not None),
         itl_s=describe(gap for record in good for gap in record.itl_s),
+        mean_itl_s=describe(math.fsum(gaps) / len(gaps) for record in good if (gaps := record.itl_s)),
         e2el_s=describe(record.e2el_s for record in good),
         slip_s=describe(record.slip_s for record in good),
+        queued_s=describe(record.queued_s for record in good),
+        good=sum(slo.keeps(record) for record in good) if slo.given else None,
     )
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
 import moonpad
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.metrics import Metrics
+from moonpad.load.arrivals import offered_rate
 from moonpad.load.calibrate import Calibration
 from moonpad.load.record import RequestRecord
 from moonpad.stats.percentiles import Distribution
 
-# Above this share of one core the client may be slower than the server, and its latencies are no longer the server's.
+# Above this share of one core, or this slip at p99, the client may be slower than the server, and its latencies are no
+# longer the server's.
 CLIENT_BOUND_CPU: Final = 0.7
+CLIENT_BOUND_SLIP_S: Final = 0.010
 SCHEMA: Final = 1
 
 
@@ -34,8 +38,15 @@ class BenchResult:
     partial: bool
 
     @property
+    def offered_rate(self) -> float | None:
+        """Requests a second, between the first arrival and the last of those that ended."""
+        return offered_rate(sorted(record.scheduled_s for record in self.records))
+
+    @property
     def client_bound(self) -> bool:
-        return self.client_cpu > CLIENT_BOUND_CPU
+        slip_s = self.metrics.slip_s
+        slips = slip_s is not None and slip_s.percentile(99.0) > CLIENT_BOUND_SLIP_S
+        return slips or self.client_cpu > CLIENT_BOUND_CPU
 
 
 def as_json(result: BenchResult) -> dict[str, Any]:
@@ -52,8 +63,8 @@ def as_json(result: BenchResult) -> dict[str, Any]:
         "model_id": result.model,
         "tokenizer_id": None,
         "num_prompts": config.requests,
-        "request_rate": "inf",
-        "burstiness": 1.0,
+        "request_rate": _rate(config),
+        "burstiness": config.arrivals.burstiness if config.arrivals else 1.0,
         "max_concurrency": config.concurrency,
         "duration": metrics.duration_s,
         "completed": metrics.completed,
@@ -61,11 +72,11 @@ def as_json(result: BenchResult) -> dict[str, Any]:
         "total_input_tokens": metrics.input_tokens,
         "total_output_tokens": metrics.output_tokens,
         "request_throughput": metrics.request_throughput,
-        "request_goodput": None,
+        "request_goodput": metrics.goodput,
         "output_throughput": metrics.output_throughput,
         "total_token_throughput": metrics.total_throughput,
         "latencies": [record.e2el_s if record.ok else None for record in result.records],
-        "queue_times": [record.slip_s for record in result.records],
+        "queue_times": [record.queued_s for record in result.records],
         "max_output_tokens_per_s": metrics.peak_output_throughput,
         "max_concurrent_requests": metrics.peak_concurrency,
         "rtfx": 0.0,
@@ -116,12 +127,30 @@ def _ours(result: BenchResult) -> dict[str, Any]:
             "usage_below_chunks": metrics.usage_below_chunks,
         },
         **_milliseconds("answer_ttft", metrics.answer_ttft_s),
+        **_milliseconds("mean_itl", metrics.mean_itl_s),
+        "arrivals": _arrivals(result),
+        "slo": {**config.slo.as_json(), "good": metrics.good} if config.slo.given else None,
         "client": {
             "cpu": result.client_cpu,
             "client_bound": result.client_bound,
             **_milliseconds("slip", metrics.slip_s),
         },
+        **_milliseconds("queued", metrics.queued_s),
     }
+
+
+def _rate(config: BenchConfig) -> float | str:
+    """vLLM's word for a closed loop, and for all at once, is "inf"."""
+    rate = config.arrivals.rate if config.arrivals else math.inf
+    return "inf" if math.isinf(rate) else rate
+
+
+def _arrivals(result: BenchResult) -> dict[str, Any] | None:
+    """How an open loop's requests came; `offered` is what the drawn instants give, `rate` what was asked for."""
+    arrivals = result.config.arrivals
+    if arrivals is None:
+        return None
+    return {"kind": arrivals.kind, "rate": _rate(result.config), "offered": result.offered_rate}
 
 
 def _mean(total: int, count: int) -> float | None:

@@ -16,11 +16,11 @@ from moonpad.bench.model_name import only_model
 from moonpad.bench.result import BenchResult, as_json
 from moonpad.load.calibrate import Calibration, calibrate
 from moonpad.load.chat import chat_request
-from moonpad.load.client import Connection, Connector
+from moonpad.load.client import Connector
 from moonpad.load.failure import RequestFailed
 from moonpad.load.loop import run_in_loop
 from moonpad.load.record import LoadRequest, RequestRecord
-from moonpad.load.schedule import ClosedLoop, drive, open_slots
+from moonpad.load.schedule import ClosedLoop, Idle, OpenLoop, Schedule, drive, open_idle
 from moonpad.load.target import Target, target_of
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, Interrupted
@@ -85,15 +85,14 @@ class _Run:
         self.report(Progress("calibrate", 0, 1))
         model, calibration = await self._ask_first()
         connector = Connector(self.target, time.perf_counter, self.config.deadlines.connect_s)
-        slots = await open_slots(connector, self.config.slots)
+        idle = await open_idle(connector, self.config.connections)
         try:
-            await self._warm_up(model, calibration, connector, slots)
+            await self._warm_up(model, calibration, connector, idle)
             requests = self._requests(model, calibration, 0, self.config.requests)
-            return await self._load(model, calibration, connector, slots, requests)
+            return await self._load(model, calibration, connector, idle, requests)
         finally:
-            for connection in slots:
-                if connection is not None:
-                    connection.close()
+            for connection in idle:
+                connection.close()
 
     async def _ask_first(self) -> tuple[str, Calibration]:
         """What the server must say before anything can be measured."""
@@ -106,9 +105,7 @@ class _Run:
                 f"{self.endpoint.base_url} does not answer: {failed.failure.text}", remedy="moonpad status"
             ) from failed
 
-    async def _warm_up(
-        self, model: str, calibration: Calibration, connector: Connector, slots: list[Connection | None]
-    ) -> None:
+    async def _warm_up(self, model: str, calibration: Calibration, connector: Connector, idle: Idle) -> None:
         total = self.config.warmup
         done: list[RequestRecord] = []
 
@@ -117,14 +114,15 @@ class _Run:
             self.report(Progress("warm-up", len(done), total))
 
         requests = self._requests(model, calibration, WARMUP_INDEX, total)
-        await self._drive(requests, connector, slots, time.perf_counter(), ended)
+        schedule = ClosedLoop(min(self.config.connections, total))
+        await self._drive(requests, schedule, connector, idle, time.perf_counter(), ended)
 
     async def _load(
         self,
         model: str,
         calibration: Calibration,
         connector: Connector,
-        slots: list[Connection | None],
+        idle: Idle,
         requests: list[LoadRequest],
     ) -> BenchResult:
         records: list[RequestRecord] = []
@@ -142,7 +140,7 @@ class _Run:
         began = datetime.now().astimezone().isoformat(timespec="seconds")
         cpu_s, origin_s = time.process_time(), time.perf_counter()
         try:
-            await self._drive(requests, connector, slots, origin_s, ended)
+            await self._drive(requests, self._schedule(), connector, idle, origin_s, ended)
         except asyncio.CancelledError:
             if not records:
                 raise
@@ -157,7 +155,7 @@ class _Run:
             began=began,
             calibration=calibration,
             records=tuple(records),
-            metrics=metrics_of(records, wall_s),
+            metrics=metrics_of(records, wall_s, self.config.slo),
             client_cpu=cpu_s / wall_s,
             partial=partial,
         )
@@ -168,13 +166,19 @@ class _Run:
     async def _drive(
         self,
         requests: list[LoadRequest],
+        schedule: Schedule,
         connector: Connector,
-        slots: list[Connection | None],
+        idle: Idle,
         origin_s: float,
         ended: Callable[[RequestRecord], None],
     ) -> None:
-        schedule = ClosedLoop(self.config.slots)
-        await drive(requests, schedule, slots, connector, self.config.deadlines, time.perf_counter, origin_s, ended)
+        await drive(requests, schedule, idle, connector, self.config.deadlines, time.perf_counter, origin_s, ended)
+
+    def _schedule(self) -> Schedule:
+        config = self.config
+        if config.arrivals is None:
+            return ClosedLoop(config.connections)
+        return OpenLoop(config.arrivals.instants_s(config.requests, config.seed), config.concurrency)
 
     def _requests(self, model: str, calibration: Calibration, first: int, count: int) -> list[LoadRequest]:
         config = self.config

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from moonpad.cli.endpoint import ANY_ENDPOINT, EndpointOptions, resolve_endpoint
 from moonpad.cli.output import bar, clean, emit_json, next_command, note, out
-from moonpad.values.errors import CheckFailed, Interrupted
+from moonpad.values.errors import CheckFailed, Interrupted, UsageError
+
+USERS = 4
 
 if TYPE_CHECKING:
     from moonpad.bench.result import BenchResult
     from moonpad.bench.run import OnProgress, Progress
+    from moonpad.bench.slo import Slo
+    from moonpad.load.arrivals import Arrivals
 
 
 def bench(
@@ -27,7 +31,11 @@ def bench(
     ignore_eos: Annotated[bool, Parameter(negative=())] = False,
     temperature: float | None = None,
     requests: int = 32,
-    concurrency: int = 4,
+    concurrency: int | None = None,
+    rate: float | None = None,
+    arrivals: Literal["poisson", "constant", "gamma"] = "poisson",
+    burstiness: float = 1.0,
+    slo: str = "",
     warmup: int = 2,
     seed: int = 0,
     out: Path | None = None,
@@ -50,7 +58,16 @@ def bench(
     requests
         Requests that are measured.
     concurrency
-        Users at a time: each sends its next request when the last one is answered.
+        Users at a time, 4: each sends its next request when the last one is answered. With --rate, a cap on requests
+        in flight, none by default; who waits for it waits in the latencies too.
+    rate
+        Requests a second that arrive whatever the server does, or inf for all at once.
+    arrivals
+        With --rate: how they are spread.
+    burstiness
+        With --arrivals gamma: the shape; 1 is Poisson, below it is burstier.
+    slo
+        Limits of a good request, ttft=500ms,tpot=50ms,e2el=20s: the good ones a second are the goodput.
     warmup
         Requests before, which are not measured.
     seed
@@ -69,7 +86,9 @@ def bench(
         ignore_eos=ignore_eos,
         temperature=temperature,
         requests=requests,
-        concurrency=concurrency,
+        concurrency=USERS if concurrency is None and rate is None else concurrency,
+        arrivals=_arrivals(rate, arrivals, burstiness),
+        slo=_slo(slo),
         warmup=warmup,
         seed=seed,
     )
@@ -81,7 +100,34 @@ def bench(
         note(f"written: {out}")
     same_endpoint = at.words(spec)
     _judge(result, same_endpoint)
-    next_command(f"moonpad bench{same_endpoint} --concurrency {2 * concurrency} --requests {2 * requests}")
+    more = f"--rate {2 * rate:g}" if rate else f"--concurrency {2 * (concurrency or USERS)}"
+    next_command(f"moonpad bench{same_endpoint} {more} --requests {2 * requests}")
+
+
+def _arrivals(rate: float | None, kind: Literal["poisson", "constant", "gamma"], burstiness: float) -> Arrivals | None:
+    from moonpad.load.arrivals import Arrivals
+
+    if rate is None:
+        if kind != "poisson" or burstiness != 1.0:
+            raise UsageError("--arrivals and --burstiness are of an open loop", remedy="--rate 4, requests a second")
+        return None
+    return Arrivals(rate, kind, burstiness)
+
+
+def _slo(text: str) -> Slo:
+    from moonpad.bench.slo import Slo
+    from moonpad.spec.durations import parse_duration
+
+    limits = {}
+    for part in text.split(",") if text else ():
+        name, _, value = part.partition("=")
+        if name.strip() not in ("ttft", "tpot", "e2el"):
+            raise UsageError(f"--slo has no {name.strip()!r}", remedy="--slo ttft=500ms,tpot=50ms,e2el=20s")
+        try:
+            limits[f"{name.strip()}_s"] = parse_duration(value.strip())
+        except ValueError as error:
+            raise UsageError(f"--slo {part}: {error}", remedy="--slo ttft=500ms,tpot=50ms,e2el=20s") from error
+    return Slo(**limits)
 
 
 @contextmanager

@@ -26,6 +26,7 @@ class Collector:
         self._request = request
         self._scheduled_s = scheduled_s
         self._sent_s = scheduled_s
+        self.queued_s = self.connect_s = 0.0
         self._head_s: float | None = None
         self._first_answer_s: float | None = None
         self._token_times_s: list[float] = []
@@ -198,4 +199,6 @@ class Collector:
             tool_call_chunks=self._tool_call_chunks,
             finish_reason=self._finish_reason,
             failure=self._failure,
+            queued_s=self.queued_s,
+            connect_s=self.connect_s,
         )

@@ -24,6 +24,7 @@ class RequestRecord:
     """Times are seconds of a monotonic clock since the run began. Latencies count from `scheduled_s`.
 
     scheduled_s: the instant at which the schedule wanted the request sent; `started_s` is when it was.
+    queued_s: of what lies between, the wait for a slot under a cap; connect_s: the opening of a connection.
     head_s: the response head was whole.
     first_token_s: the first token of any kind (reasoning, content, tool call); `first_answer_s` the first of `content`.
     token_times_s: when each chunk that carried tokens arrived; a chunk may carry several tokens, or a part of one.
@@ -53,6 +54,8 @@ class RequestRecord:
     tool_call_chunks: int
     finish_reason: str | None
     failure: Failure | None
+    queued_s: float = 0.0
+    connect_s: float = 0.0
 
     @property
     def ok(self) -> bool:
@@ -88,5 +91,5 @@ class RequestRecord:
 
     @property
     def slip_s(self) -> float:
-        """How much later than scheduled the request was sent."""
-        return self.started_s - self.scheduled_s
+        """How much later than it could have been the request was sent: what the client itself takes."""
+        return self.started_s - self.scheduled_s - self.queued_s - self.connect_s

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from moonpad.load.client import Clock, Connection, Connector
 from moonpad.load.collect import Collector
 from moonpad.load.deadlines import Deadlines
-from moonpad.load.failure import RequestFailed
+from moonpad.load.failure import Failure, RequestFailed
 from moonpad.load.record import LoadRequest, RequestRecord
+
+LEAD_S: Final = 0.25
+"""How long before a request is due its connection is taken, or opened where none is idle."""
+
+Idle = list[Connection]
+"""Open connections that carry nothing, the last used at the end."""
 
 
 class Schedule(Protocol):
-    """`concurrency` is the number of slots; a slot carries one request at a time."""
+    """`concurrency` is the number of slots, each of which carries one request at a time; None: as many as arrive."""
 
     @property
-    def concurrency(self) -> int: ...
+    def concurrency(self) -> int | None: ...
 
     def due_s(self, index: int, free_s: float) -> float:
         """The instant (seconds since the run began) at which request `index` should go out.
@@ -39,31 +45,50 @@ class ClosedLoop:
         return free_s
 
 
-async def open_slots(connector: Connector, count: int) -> list[Connection | None]:
-    """One open connection for each slot; None where it failed, so that the slot's first request says why."""
-    return list(await asyncio.gather(*(_open_or_none(connector) for _ in range(count))))
+@dataclass(frozen=True, slots=True)
+class OpenLoop:
+    """Request `index` arrives at `instants_s[index]`, whatever the server does.
+
+    Under a cap a request may find no slot free: it is sent late, and its latency counts from its arrival.
+    """
+
+    instants_s: Sequence[float]
+    concurrency: int | None = None
+
+    def due_s(self, index: int, free_s: float) -> float:
+        return self.instants_s[index]
+
+
+async def open_idle(connector: Connector, count: int) -> Idle:
+    """So many open connections, or fewer where some fail: the requests that go without try again, and say why."""
+    found = await asyncio.gather(*(_open_or_none(connector) for _ in range(count)))
+    return [connection for connection in found if connection is not None]
 
 
 async def drive(
     requests: Iterable[LoadRequest],
     schedule: Schedule,
-    slots: list[Connection | None],
+    idle: Idle,
     connector: Connector,
     deadlines: Deadlines,
     clock: Clock,
     origin_s: float,
     on_record: Callable[[RequestRecord], None],
 ) -> None:
-    """Sends each request once, on the first slot that is free. `origin_s` is the instant on `clock` of the run's zero.
+    """Sends each request once. `origin_s` is the instant on `clock` of the run's zero.
 
     Each record goes to `on_record` as soon as its request is over; what `on_record` raises ends the run. When the run
-    is cancelled, requests in flight are dropped and have no record.
+    is cancelled, requests in flight are dropped and have no record. Connections that may be used again are in `idle`
+    afterwards.
     """
-    driver = _Driver(iter(requests), schedule, connector, deadlines, clock, origin_s, on_record)
+    driver = _Driver(iter(requests), schedule, idle, connector, deadlines, clock, origin_s, on_record)
     try:
         async with asyncio.TaskGroup() as group:
-            for position in range(len(slots)):
-                group.create_task(driver.serve(slots, position))
+            if schedule.concurrency is None:
+                await driver.arrive(group)
+            else:
+                for _ in range(schedule.concurrency):
+                    group.create_task(driver.serve())
     except ExceptionGroup as failures:
         raise failures.exceptions[0] from None
 
@@ -72,36 +97,67 @@ async def drive(
 class _Driver:
     requests: Iterator[LoadRequest]
     schedule: Schedule
+    idle: Idle
     connector: Connector
     deadlines: Deadlines
     clock: Clock
     origin_s: float
     on_record: Callable[[RequestRecord], None]
 
-    async def serve(self, slots: list[Connection | None], position: int) -> None:
+    async def serve(self) -> None:
+        """One slot: the next request, then the next."""
         free_s = self.origin_s
         for request in self.requests:
             due_s = self.origin_s + self.schedule.due_s(request.index, free_s - self.origin_s)
-            if (wait_s := due_s - self.clock()) > 0:
-                await asyncio.sleep(wait_s)
-            collector = Collector(request, due_s)
-            slots[position] = await self._send(request, collector, slots[position])
-            free_s = collector.closed_s
-            self.on_record(collector.record(self.origin_s))
+            free_s = await self._one(request, due_s, queued_s=max(0.0, free_s - due_s))
 
-    async def _send(
-        self, request: LoadRequest, collector: Collector, connection: Connection | None
-    ) -> Connection | None:
-        """The connection that the slot may go on using."""
+    async def arrive(self, group: asyncio.TaskGroup) -> None:
+        """No slots: a task for each request, made shortly before it is due."""
+        for request in self.requests:
+            due_s = self.origin_s + self.schedule.due_s(request.index, 0.0)
+            await self._until(due_s - LEAD_S)
+            group.create_task(self._one(request, due_s))
+
+    async def _one(self, request: LoadRequest, due_s: float, queued_s: float = 0.0) -> float:
+        """When it was over. `queued_s`: how long after it was due its slot became free."""
+        collector = Collector(request, due_s)
+        collector.queued_s = queued_s
+        await self._until(due_s - LEAD_S)
+        connection = await self._connection(collector, due_s)
+        await self._until(due_s)
+        if isinstance(connection, Connection) and not connection.usable:  # closed by the server since it was taken
+            connection = await self._connection(collector, due_s)
+        await self._send(request, collector, connection)
+        self.on_record(collector.record(self.origin_s))
+        return collector.closed_s
+
+    async def _until(self, instant_s: float) -> None:
+        if (wait_s := instant_s - self.clock()) > 0:
+            await asyncio.sleep(wait_s)
+
+    async def _connection(self, collector: Collector, due_s: float) -> Connection | Failure:
+        """An idle one, or one that is opened; what that takes beyond the instant it is due is told apart."""
+        while self.idle:
+            if (connection := self.idle.pop()).usable:
+                return connection
+        begun_s = max(self.clock(), due_s)
         try:
-            if connection is None or not connection.usable:
-                connection = await self.connector.open()
+            return await self.connector.open()
         except RequestFailed as failed:
+            return failed.failure
+        finally:
+            collector.connect_s += max(0.0, self.clock() - begun_s)
+
+    async def _send(self, request: LoadRequest, collector: Collector, connection: Connection | Failure) -> None:
+        if not isinstance(connection, Connection):
             collector.sent(self.clock())
-            collector.failed(self.clock(), failed.failure)
-            return None
-        await connection.exchange(request.wire, collector, self.deadlines)
-        return connection
+            collector.failed(self.clock(), connection)
+            return
+        try:
+            await connection.exchange(request.wire, collector, self.deadlines)
+        finally:
+            if connection.usable:
+                self.idle.append(connection)
 
 
 async def _open_or_none(connector: Connector) -> Connection | None:

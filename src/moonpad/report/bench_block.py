@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from moonpad.bench.result import BenchResult
@@ -12,16 +13,19 @@ WIDTH: Final = 50
 
 def bench_block(result: BenchResult) -> str:
     """Labels, order and widths as there. A figure that cannot be had is «not reported», where vLLM prints 0.00."""
-    metrics = result.metrics
+    metrics, config = result.metrics, result.config
+    rate = config.arrivals.rate if config.arrivals else math.inf
     lines = [
         f"{' Serving Benchmark Result ':=^{WIDTH}}",
         _row("Successful requests:", metrics.completed),
         _row("Failed requests:", metrics.failed),
-        _row("Maximum request concurrency:", result.config.concurrency),
+        *([] if config.concurrency is None else [_row("Maximum request concurrency:", config.concurrency)]),
+        *([_row("Request rate configured (RPS):", rate)] if math.isfinite(rate) else []),
         _row("Benchmark duration (s):", metrics.duration_s),
         _row("Total input tokens:", metrics.input_tokens),
         _row("Total generated tokens:", metrics.output_tokens),
         _row("Request throughput (req/s):", metrics.request_throughput),
+        *([_row("Request goodput (req/s):", metrics.goodput)] if config.slo.given else []),
         _row("Output token throughput (tok/s):", metrics.output_throughput),
         _row("Peak output token throughput (tok/s):", metrics.peak_output_throughput),
         _row("Peak concurrent requests:", float(metrics.peak_concurrency)),
@@ -53,6 +57,8 @@ def bench_notes(result: BenchResult) -> tuple[str, ...]:
             f"first token of the answer, after the thinking: median {metrics.answer_ttft_s.median * 1000:.2f} ms "
             f"({metrics.answer_ttft_s.count} of {metrics.completed} requests reached one)"
         )
+    if config.arrivals is not None:
+        notes.append(_offered(result))
     notes.append(_client(result))
     return tuple(notes)
 
@@ -88,6 +94,14 @@ def _counting(result: BenchResult) -> list[str]:
     if metrics.usage_below_chunks:
         notes.append(f"{metrics.usage_below_chunks} answers have fewer tokens in usage than chunks that carried some")
     return notes
+
+
+def _offered(result: BenchResult) -> str:
+    offered, queued = result.offered_rate, result.metrics.queued_s
+    rate = "offered: all at once" if offered is None else f"offered: {offered:.2f} requests a second"
+    if queued is None or result.config.concurrency is None:
+        return rate
+    return f"{rate}; waited for a slot: p99 {queued.percentile(99.0) * 1000:.2f} ms, which is in the latencies"
 
 
 def _client(result: BenchResult) -> str:

@@ -1,5 +1,6 @@
 """What scripts and people read: vLLM's keys, its block, and the files of a run."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -129,6 +130,14 @@ def test_client_bound_and_partial_are_said() -> None:
     notes = "\n".join(bench_notes(result(record(0), client_cpu=0.71, partial=True)))
     assert "partial: interrupted after 1 of 3 requests" in notes
     assert "client-bound" in notes
+
+
+@pytest.mark.parametrize(
+    ("slip_s", "cpu", "bound"), [(0.009, 0.7, False), (0.011, 0.1, True), (0.001, 0.71, True), (0.011, 0.9, True)]
+)
+def test_client_bound_by_slip_or_by_processor(slip_s: float, cpu: float, bound: bool) -> None:
+    late = replace(record(0), started_s=0.5 + slip_s, queued_s=0.4, connect_s=0.1)
+    assert result(late, client_cpu=cpu).client_bound is bound
 
 
 @pytest.mark.parametrize("name", ["input_tokens", "output_tokens", "requests", "concurrency", "warmup"])

@@ -134,6 +134,24 @@ def test_the_command_prints_one_document_and_keeps_the_run(tmp_path: Path) -> No
     assert b"Next: moonpad bench --url" in done.stderr
 
 
+def test_an_open_loop_with_limits_by_the_command() -> None:
+    with in_thread(lambda number: answer(4)) as server:
+        argv = ("--url", server.endpoint.base_url, "--requests", "20", "--rate", "200", "--arrivals", "gamma")
+        more = ("--burstiness", "0.5", "--slo", "ttft=60s,tpot=1ms,e2el=2m")
+        done = subprocess.run(command(*argv, *more, "--json"), capture_output=True, timeout=60, check=False)
+        block = subprocess.run(command(*argv, "--slo", "e2el=1h"), capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    document = orjson.loads(done.stdout)
+    assert (document["request_rate"], document["burstiness"], document["max_concurrency"]) == (200.0, 0.5, None)
+    assert document["moonpad"]["arrivals"]["kind"] == "gamma"
+    assert document["moonpad"]["slo"]["ttft_s"] == 60.0
+    assert 0 <= document["request_goodput"] <= document["request_throughput"]
+    assert b"Request rate configured (RPS):           200.00" in block.stdout
+    assert b"Request goodput (req/s):" in block.stdout
+    assert b"Maximum request concurrency" not in block.stdout
+    assert b"requests a second" in block.stderr
+
+
 def test_no_success_is_exit_5_with_the_kinds() -> None:
     refusal: Script = [b"HTTP/1.1 503 X\r\nContent-Length: 4\r\n\r\nbusy"]
     with in_thread(lambda number: refusal) as server:
@@ -203,7 +221,19 @@ def test_ctrl_c_before_the_first_request_is_measured() -> None:
     assert b"Traceback" not in stderr
 
 
-@pytest.mark.parametrize("argv", [("--requests", "0"), ("--url", "ftp://h"), ("--key-env", "MOONPAD_NO_SUCH")])
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("--requests", "0"),
+        ("--url", "ftp://h"),
+        ("--key-env", "MOONPAD_NO_SUCH"),
+        ("--rate", "0"),
+        ("--burstiness", "2"),
+        ("--arrivals", "constant"),
+        ("--slo", "ttft=500"),
+        ("--slo", "speed=5s"),
+    ],
+)
 def test_a_wrong_command_line_is_exit_2(argv: tuple[str, ...]) -> None:
     done = subprocess.run(
         command("--url", "http://127.0.0.1:9/v1", *argv), capture_output=True, timeout=60, check=False

@@ -1,0 +1,33 @@
+"""What a request must keep to be a good one; the good ones a second are the goodput (DistServe, arXiv 2401.09670)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from moonpad.load.record import RequestRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Slo:
+    """Seconds, counted from the scheduled instant; None: no limit. A request of one token keeps any TPOT."""
+
+    ttft_s: float | None = None
+    tpot_s: float | None = None
+    e2el_s: float | None = None
+
+    @property
+    def given(self) -> bool:
+        return any(limit is not None for limit in (self.ttft_s, self.tpot_s, self.e2el_s))
+
+    def keeps(self, record: RequestRecord) -> bool:
+        """Whether a request that succeeded is within every limit."""
+        pairs = ((record.ttft_s, self.ttft_s), (record.tpot_s or 0.0, self.tpot_s), (record.e2el_s, self.e2el_s))
+        return record.ok and all(limit is None or (value is not None and value <= limit) for value, limit in pairs)
+
+    def as_json(self) -> dict[str, float]:
+        found = {"ttft_s": self.ttft_s, "tpot_s": self.tpot_s, "e2el_s": self.e2el_s}
+        return {name: limit for name, limit in found.items() if limit is not None}
+
+
+NO_LIMITS: Final = Slo()

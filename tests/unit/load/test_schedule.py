@@ -1,0 +1,108 @@
+"""Open and closed loops, by a clock and a server that the test moves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+import moonpad.load.schedule as schedule_module
+from moonpad.load.client import Connector
+from moonpad.load.deadlines import Deadlines
+from moonpad.load.loop import run_in_loop
+from moonpad.load.record import LoadRequest, RequestRecord
+from moonpad.load.schedule import ClosedLoop, OpenLoop, Schedule, drive, open_idle
+from moonpad.load.target import target_of
+from moonpad.values.endpoint import Endpoint
+from tests.faults.streaming_server import DONE, FINISH, HEAD, Script, StreamingServer, delta, streaming_server, usage
+
+TOKEN_S = 0.05
+SLOW: Script = [HEAD, TOKEN_S, delta(content="a"), FINISH + usage(9, 1) + DONE]
+Records = list[RequestRecord]
+
+
+def driven(
+    schedule: Schedule, count: int, script_of: Callable[[int], Script] = lambda number: SLOW, idle: int = 0
+) -> tuple[Records, StreamingServer]:
+    async def main() -> tuple[Records, StreamingServer]:
+        async with streaming_server(script_of) as server:
+            target = target_of(server.endpoint)
+            wire = target.post("/v1/chat/completions", b'{"stream": true}')
+            clock = asyncio.get_running_loop().time
+            connector = Connector(target, clock, 5.0)
+            connections = await open_idle(connector, idle)
+            records: Records = []
+            requests = [LoadRequest(index, wire, 1, 1) for index in range(count)]
+            await drive(requests, schedule, connections, connector, Deadlines(), clock, clock(), records.append)
+            for connection in connections:
+                connection.close()
+            return sorted(records, key=lambda one: one.index), server
+
+    return run_in_loop(main())
+
+
+def most_at_once(records: Records) -> int:
+    changes = sorted([(one.started_s, 1) for one in records] + [(one.closed_s, -1) for one in records])
+    running = most = 0
+    for _, change in changes:
+        running += change
+        most = max(most, running)
+    return most
+
+
+def test_an_open_loop_does_not_wait_for_answers() -> None:
+    records, _ = driven(OpenLoop([0.001 * index for index in range(40)]), 40)
+    assert all(one.ok for one in records)
+    assert [one.scheduled_s for one in records] == pytest.approx([0.001 * index for index in range(40)])
+    assert all(one.queued_s == 0.0 for one in records)
+    assert most_at_once(records) > 20
+
+
+def test_a_closed_loop_does() -> None:
+    records, server = driven(ClosedLoop(3), 12, idle=3)
+    assert most_at_once(records) == 3
+    assert server.connections == 3
+    assert all(one.queued_s == 0.0 for one in records)
+
+
+def test_under_a_cap_the_queue_is_told_and_counts() -> None:
+    """Ten at once, two slots, each answer at least TOKEN_S: the last pair has waited for four before it."""
+    records, _ = driven(OpenLoop([0.0] * 10, 2), 10, idle=2)
+    assert most_at_once(records) == 2
+    assert records[0].queued_s == records[1].queued_s == 0.0
+    assert records[9].queued_s >= 4 * TOKEN_S
+    assert records[9].ttft_s is not None
+    assert records[9].ttft_s >= 5 * TOKEN_S
+    assert all(one.started_s - one.scheduled_s == pytest.approx(one.queued_s + one.slip_s) for one in records)
+
+
+def test_latency_counts_from_the_scheduled_instant() -> None:
+    """Fault 47 at a tenth: a server that pauses a second, at 100 requests a second through one slot."""
+    paused = [HEAD, 1.0, delta(content="a"), FINISH + usage(9, 1) + DONE]
+    quick = [HEAD, delta(content="a"), FINISH + usage(9, 1) + DONE]
+    records, _ = driven(
+        OpenLoop([0.01 * index for index in range(100)], 1), 100, lambda number: paused if number == 0 else quick, 1
+    )
+    latencies = sorted(one.e2el_s for one in records)
+    assert latencies[98] >= 0.9
+
+
+def test_connections_are_opened_before_they_are_needed_and_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule_module, "LEAD_S", 1.0)  # a busy machine is late too
+    records, server = driven(OpenLoop([1.0 + 1.1 * (index // 4) for index in range(8)]), 8)
+    assert all(one.connect_s == 0.0 for one in records)
+    assert server.connections == 4
+
+
+def test_nobody_listens(free_port: int) -> None:
+    async def main() -> Records:
+        clock = asyncio.get_running_loop().time
+        connector = Connector(target_of(Endpoint(f"http://127.0.0.1:{free_port}/v1", "m")), clock, 2.0)
+        records: Records = []
+        requests = [LoadRequest(index, b"", 1, 1) for index in range(5)]
+        await drive(requests, OpenLoop([0.0] * 5), [], connector, Deadlines(), clock, clock(), records.append)
+        return records
+
+    records = run_in_loop(main())
+    assert [one.failure.label if one.failure else "" for one in records] == ["connection-refused"] * 5
