@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
@@ -15,7 +16,13 @@ FILE: Final = "published.toml"
 @cache
 def published() -> tuple[Published, ...]:
     """In the order of the file. Reads the data once."""
-    return tuple(_published(row) for _, row in rows(FILE, "results"))
+    return tuple(published_by_id().values())
+
+
+@cache
+def published_by_id() -> Mapping[str, Published]:
+    """The same by the ids of the file, `thinking-8xh200-tp8`."""
+    return {id_: _published(row) for id_, row in rows(FILE, "results")}
 
 
 def _published(row: Row) -> Published:

@@ -1,0 +1,166 @@
+"""Two runs beside each other: each figure's ratio, how sure it is, and what part of a gain is longer answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any, Final
+
+from moonpad.bench.saved import SavedRequest, SavedRun, throughput_slices
+from moonpad.stats.bootstrap import CONFIDENCE, Ratio, Statistic, ratio_of
+from moonpad.stats.percentiles import percentile
+
+SAME_LENGTH: Final = 0.05
+"""Answers whose mean lengths differ by more are other answers: their throughputs are not one figure's two values."""
+
+
+def p99(values: Sequence[float]) -> float:
+    return percentile(sorted(values), 99.0)
+
+
+STATISTICS: Final[dict[str, Statistic]] = {"mean": fmean, "median": median, "p99": p99}
+LATENCIES: Final[dict[str, Callable[[SavedRequest], float | None]]] = {
+    "ttft": lambda one: one.ttft_s,
+    "tpot": lambda one: one.tpot_s,
+    "e2el": lambda one: one.e2el_s,
+}
+THROUGHPUTS: Final = ("request_throughput", "output_throughput", "total_token_throughput")
+LENGTH_BOUND: Final = ("output_throughput", "total_token_throughput", "request_throughput")
+"""Figures that longer answers move by themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One figure by the name of `vllm bench serve`. `ratio` is second / first."""
+
+    name: str
+    first: float
+    second: float
+    ratio: Ratio
+    higher_is_better: bool
+
+    @property
+    def gain(self) -> float:
+        """How much better the second is, as a share: 0.431 of 43.1 %; below 0 it is worse."""
+        return self.ratio.value - 1 if self.higher_is_better else 1 - self.ratio.value
+
+    @property
+    def verdict(self) -> str:
+        """`better`, `worse`, `no difference shown`, or `unknown` where there is nothing to say how sure it is."""
+        if self.ratio.differs is None:
+            return "unknown"
+        if not self.ratio.differs:
+            return "no difference shown"
+        return "better" if self.gain > 0 else "worse"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`paired`: how many requests are the same in both; 0 where they are not. `tokens_ratio`: of an answer, or None."""
+
+    first: str
+    second: str
+    rows: tuple[Row, ...]
+    paired: int
+    tokens: tuple[float | None, float | None]
+
+    @property
+    def tokens_ratio(self) -> float | None:
+        one, other = self.tokens
+        return other / one if one and other else None
+
+    @property
+    def same_length(self) -> bool:
+        """Whether throughputs may be compared; where nobody counted tokens, it is not said that they may not."""
+        return self.tokens_ratio is None or abs(self.tokens_ratio - 1) <= SAME_LENGTH
+
+    def row(self, name: str) -> Row | None:
+        return next((row for row in self.rows if row.name == name), None)
+
+    @property
+    def split(self) -> tuple[float, float] | None:
+        """The ratio of output_throughput as answers a second times tokens an answer."""
+        whole = self.row("output_throughput")
+        if whole is None or self.tokens_ratio is None:
+            return None
+        return whole.ratio.value / self.tokens_ratio, self.tokens_ratio
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "first": self.first,
+            "second": self.second,
+            "confidence": CONFIDENCE,
+            "paired_requests": self.paired,
+            "tokens_an_answer": list(self.tokens),
+            "same_length": self.same_length,
+            "rows": [
+                {
+                    "name": row.name,
+                    "first": row.first,
+                    "second": row.second,
+                    "ratio": row.ratio.value,
+                    "low": row.ratio.low,
+                    "high": row.ratio.high,
+                    "gain": row.gain,
+                    "verdict": row.verdict,
+                }
+                for row in self.rows
+            ],
+        }
+
+
+def compare(first: SavedRun, second: SavedRun, *, seed: int = 0) -> Comparison:
+    """Every figure that both have. All intervals hold together with the confidence that is said."""
+    pairs = _pairs(first, second)
+    sought = [f"{statistic}_{name}_ms" for name in LATENCIES for statistic in STATISTICS]
+    kept = bool(first.requests and second.requests)
+    questions = len(sought) + 1 if kept else 1
+    rows = []
+    for name in (*THROUGHPUTS, *sought, "mean_itl_ms", "median_itl_ms", "p99_itl_ms"):
+        one, other = first.figure(name), second.figure(name)
+        if not one or other is None or other <= 0:
+            continue
+        ratio = Ratio(other / one)
+        if kept and (found := _sampled(name, first, second, pairs, questions, seed)) is not None:
+            ratio = found
+        rows.append(Row(name, one, other, ratio, name in THROUGHPUTS))
+    lengths = (first.tokens_an_answer, second.tokens_an_answer)
+    return Comparison(first.name, second.name, tuple(rows), len(pairs), lengths)
+
+
+def _pairs(first: SavedRun, second: SavedRun) -> list[tuple[SavedRequest, SavedRequest]]:
+    """The same requests of both; none where they are not known to be the same."""
+    if first.same_as is None or first.same_as != second.same_as:
+        return []
+    others = {one.index: one for one in second.requests}
+    return [(one, others[one.index]) for one in first.requests if one.index in others]
+
+
+def _sampled(
+    name: str,
+    first: SavedRun,
+    second: SavedRun,
+    pairs: Sequence[tuple[SavedRequest, SavedRequest]],
+    questions: int,
+    seed: int,
+) -> Ratio | None:
+    """The ratio with its interval; None where it is a figure that no sample is behind."""
+    if name == "output_throughput":
+        slices = throughput_slices(first), throughput_slices(second)
+        return ratio_of(*slices, fmean, questions=questions, seed=seed)
+    statistic, _, rest = name.partition("_")
+    value_of = LATENCIES.get(rest.removesuffix("_ms"))
+    if value_of is None:
+        return None
+    both = [(value_of(one), value_of(other)) for one, other in pairs]
+    known = [(one, other) for one, other in both if one is not None and other is not None]
+    if known and len(known) >= min(len(first.requests), len(second.requests)) * 0.9:
+        ones, others = [one for one, _ in known], [other for _, other in known]
+        return ratio_of(ones, others, STATISTICS[statistic], paired=True, questions=questions, seed=seed)
+    ones, others = _values(first, value_of), _values(second, value_of)
+    return ratio_of(ones, others, STATISTICS[statistic], questions=questions, seed=seed)
+
+
+def _values(run: SavedRun, value_of: Callable[[SavedRequest], float | None]) -> list[float]:
+    return [value for one in run.requests if (value := value_of(one)) is not None]

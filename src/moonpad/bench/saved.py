@@ -1,0 +1,166 @@
+"""Runs that were measured before, as they are compared: ours, those of `vllm bench serve`, and published blocks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from moonpad.bench.folder import REQUESTS_FILE, RESULT_FILE
+from moonpad.catalog.published import published_by_id
+from moonpad.values.errors import UsageError
+
+PUBLISHED: Final = "published:"
+FILE_BYTES: Final = 1 << 30
+MAKE_ONE: Final = "moonpad bench --out FOLDER, or vllm bench serve --save-result --save-detailed"
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRequest:
+    """A request that succeeded. Seconds; `token_times_s` count from the run's begin, empty where nobody kept them."""
+
+    index: int
+    input_tokens: int | None
+    output_tokens: int
+    ttft_s: float
+    tpot_s: float | None
+    e2el_s: float
+    token_times_s: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRun:
+    """`document` has the keys of `vllm bench serve`; `requests` is empty where only the figures were kept.
+
+    same_as: what two runs must share for their requests to be the same, by index; None where nobody knows.
+    """
+
+    name: str
+    document: Mapping[str, Any]
+    requests: tuple[SavedRequest, ...] = ()
+    same_as: tuple[object, ...] | None = None
+
+    def figure(self, name: str) -> float | None:
+        """A figure of the document; None where it is not there, or no number."""
+        value = self.document.get(name)
+        known = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        return float(value) if known and value is not None else None
+
+    @property
+    def tokens_an_answer(self) -> float | None:
+        tokens, completed = self.figure("total_output_tokens"), self.figure("completed")
+        return tokens / completed if tokens is not None and completed else None
+
+
+def read_run(named: str) -> SavedRun:
+    """A run's folder, a file of results, or `published:ID` of the catalogue.
+
+    Raises:
+        UsageError: there is none, or it is none.
+    """
+    if named.startswith(PUBLISHED):
+        return _published(named.removeprefix(PUBLISHED))
+    path = Path(named)
+    folder = path if path.is_dir() else None
+    file = folder / RESULT_FILE if folder else path
+    document = _document(file)
+    if folder and (folder / REQUESTS_FILE).is_file():
+        requests = tuple(_ours(_lines(folder / REQUESTS_FILE)))
+        return SavedRun(named, document, requests, _same_as(document))
+    return SavedRun(named, document, tuple(_vllms(document)))
+
+
+def _published(id_: str) -> SavedRun:
+    known = published_by_id()
+    if id_ not in known:
+        raise UsageError(f"the catalogue has no result {id_!r}", remedy=f"one of {', '.join(known)}")
+    return SavedRun(f"{PUBLISHED}{id_}", dict(known[id_].figures))
+
+
+def _document(file: Path) -> dict[str, Any]:
+    try:
+        if file.stat().st_size > FILE_BYTES:
+            raise ValueError(f"it has {file.stat().st_size} bytes")
+        document = orjson.loads(file.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror or error}", remedy=MAKE_ONE) from error
+    except ValueError as error:
+        raise UsageError(f"{file} is no result of a benchmark: {error}", remedy=MAKE_ONE) from error
+    if not isinstance(document, dict) or "output_throughput" not in document:
+        raise UsageError(f"{file} is no result of a benchmark: it has no output_throughput", remedy=MAKE_ONE)
+    return document
+
+
+def _lines(file: Path) -> Iterable[Mapping[str, Any]]:
+    """What a killed run leaves as its last line may be torn: it is left out."""
+    for line in file.read_bytes().splitlines():
+        try:
+            row = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(row, dict):
+            yield row
+
+
+def _ours(rows: Iterable[Mapping[str, Any]]) -> Iterable[SavedRequest]:
+    for row in rows:
+        try:
+            times, begun_s = tuple(row["token_times_s"]), row["scheduled_s"]
+            if row["failure"] is not None or not times:
+                continue
+            tokens, ended_s = row["output_tokens"], row["ended_s"]
+            tpot_s = (ended_s - times[0]) / (tokens - 1) if tokens > 1 else None
+            yield SavedRequest(
+                row["index"], row["prompt_tokens"], tokens, times[0] - begun_s, tpot_s, ended_s - begun_s, times
+            )
+        except (KeyError, TypeError):
+            continue
+
+
+def _vllms(document: Mapping[str, Any]) -> Iterable[SavedRequest]:
+    """The requests of `--save-detailed`; `start_times` are of its clock, and count from the first here."""
+    names = ("ttfts", "itls", "output_lens", "input_lens", "start_times", "errors")
+    columns = [document.get(name) for name in names]
+    if not all(isinstance(column, list) for column in columns):
+        return
+    starts = [one for one in document["start_times"] if isinstance(one, int | float)]
+    zero_s = min(starts, default=0.0)
+    for index, (ttft_s, itls, tokens, prompt, start_s, wrong) in enumerate(zip(*columns, strict=False)):
+        if wrong or not tokens or not isinstance(ttft_s, float) or not isinstance(itls, list):
+            continue
+        e2el_s = ttft_s + math.fsum(itls)
+        times = tuple(accumulate(itls, initial=start_s - zero_s + ttft_s))
+        tpot_s = (e2el_s - ttft_s) / (tokens - 1) if tokens > 1 else None
+        yield SavedRequest(index, prompt, tokens, ttft_s, tpot_s, e2el_s, times)
+
+
+def _same_as(document: Mapping[str, Any]) -> tuple[object, ...] | None:
+    """Our own prompts follow from the seed, the lengths and the model's tokenizer."""
+    ours = document.get("moonpad")
+    if not isinstance(ours, dict):
+        return None
+    words = ours.get("input_tokens", {}).get("words")
+    return (ours.get("seed"), words, ours.get("output_tokens", {}).get("requested"), ours.get("temperature"))
+
+
+def throughput_slices(run: SavedRun, count: int = 20) -> list[float]:
+    """Output tokens a second in so many equal slices of the run; empty where nobody kept when tokens came.
+
+    A chunk's tokens are its request's, spread evenly over its chunks.
+    """
+    duration_s = run.figure("duration")
+    requests = [one for one in run.requests if one.token_times_s]
+    if not duration_s or not requests:
+        return []
+    width_s = duration_s / count
+    slices = [0.0] * count
+    for one in requests:
+        share = one.output_tokens / len(one.token_times_s)
+        for time_s in one.token_times_s:
+            slices[min(count - 1, max(0, int(time_s / width_s)))] += share / width_s
+    return slices

@@ -1,0 +1,80 @@
+"""Intervals that hold what they promise: the truth is inside as often as they say, no false difference oftener."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+from statistics import fmean
+
+import pytest
+
+from moonpad.stats.bootstrap import FEWEST, ratio_of
+
+DICE = Random(11)
+
+
+def sample(count: int, scale: float, dice: Random) -> list[float]:
+    """Skewed, as latencies are."""
+    return [scale * dice.lognormvariate(0.0, 0.4) for _ in range(count)]
+
+
+def test_the_truth_is_inside_as_often_as_promised() -> None:
+    """200 pairs whose true ratio is 1.25: 95 % of the intervals hold it, give or take what 200 tries can tell."""
+    inside = 0
+    for trial in range(200):
+        dice = Random(f"covers {trial}")
+        found = ratio_of(sample(60, 1.0, dice), sample(60, 1.25, dice), fmean, seed=trial)
+        assert found is not None
+        assert found.low is not None
+        assert found.high is not None
+        inside += found.low <= 1.25 <= found.high
+    assert 180 <= inside <= 200
+
+
+def test_many_questions_at_once_hold_together() -> None:
+    """Five ratios of one table, no difference in truth: in at most 5 % of the tables one is called a difference."""
+    alarms = 0
+    for trial in range(200):
+        dice = Random(f"table {trial}")
+        rows = [ratio_of(sample(40, 1.0, dice), sample(40, 1.0, dice), fmean, questions=5) for _ in range(5)]
+        alarms += any(row is not None and row.differs for row in rows)
+    assert alarms <= 18
+
+
+def test_a_difference_of_a_tenth_is_seen() -> None:
+    found = ratio_of(sample(1000, 1.0, DICE), sample(1000, 1.1, DICE), fmean)
+    assert found is not None
+    assert found.differs
+    assert found.value == pytest.approx(1.1, rel=0.05)
+
+
+def test_pairs_see_what_the_spread_of_requests_hides() -> None:
+    """Requests from 1 to 100 s, each 5 % slower in the second run."""
+    first = [math.exp(DICE.uniform(0.0, 4.6)) for _ in range(50)]
+    second = [value * DICE.uniform(1.04, 1.06) for value in first]
+    alone, paired = ratio_of(first, second, fmean), ratio_of(first, second, fmean, paired=True)
+    assert alone is not None
+    assert paired is not None
+    assert (alone.differs, paired.differs) == (False, True)
+
+
+def test_the_inverse_is_the_same_question() -> None:
+    first, second = sample(40, 1.0, DICE), sample(40, 1.2, DICE)
+    one, other = ratio_of(first, second, fmean, paired=True), ratio_of(second, first, fmean, paired=True)
+    assert one is not None
+    assert other is not None
+    assert (other.value, other.low, other.high) == pytest.approx((1 / one.value, 1 / one.high, 1 / one.low))
+
+
+def test_too_little_to_say() -> None:
+    few = [1.0] * (FEWEST - 1)
+    found = ratio_of(few, few, fmean)
+    assert found is not None
+    assert (found.value, found.differs) == (1.0, None)
+    assert ratio_of([], [1.0], fmean) is None
+    assert ratio_of([0.0] * 9, [1.0] * 9, fmean) is None
+
+
+def test_the_same_seed_gives_the_same() -> None:
+    first, second = sample(40, 1.0, DICE), sample(40, 1.2, DICE)
+    assert ratio_of(first, second, fmean, seed=3) == ratio_of(first, second, fmean, seed=3)
