@@ -20,6 +20,7 @@ class BenchConfig:
 
     arrivals: None is a closed loop of `concurrency` users; otherwise requests arrive by it, and `concurrency` is a cap
     on those in flight, None none.
+    measure_client: behind the run, let the client measure its own error under the same load.
     """
 
     input_tokens: int = 128
@@ -30,6 +31,7 @@ class BenchConfig:
     concurrency: int | None = 4
     arrivals: Arrivals | None = None
     slo: Slo = NO_LIMITS
+    measure_client: bool = True
     warmup: int = 2
     seed: int = 0
     deadlines: Deadlines = field(default_factory=Deadlines)

@@ -12,6 +12,7 @@ from moonpad.bench.metrics import Metrics
 from moonpad.load.arrivals import offered_rate
 from moonpad.load.calibrate import Calibration
 from moonpad.load.record import RequestRecord
+from moonpad.load.self_error import SelfError
 from moonpad.stats.percentiles import Distribution
 
 # Above this share of one core, or this slip at p99, the client may be slower than the server, and its latencies are no
@@ -24,7 +25,8 @@ SCHEMA: Final = 1
 @dataclass(frozen=True, slots=True)
 class BenchResult:
     """`records` are in the order of their requests. `partial` means interrupted: requests that were in flight
-    have no record. `client_cpu` is the CPU seconds of this process for each second of the run.
+    have no record. `client_cpu` is the CPU seconds of this process for each second of the run. `self_error` is None
+    where nobody asked for it, or the run was interrupted.
     """
 
     config: BenchConfig
@@ -36,6 +38,7 @@ class BenchResult:
     metrics: Metrics
     client_cpu: float
     partial: bool
+    self_error: SelfError | None = None
 
     @property
     def offered_rate(self) -> float | None:
@@ -133,6 +136,7 @@ def _ours(result: BenchResult) -> dict[str, Any]:
         "client": {
             "cpu": result.client_cpu,
             "client_bound": result.client_bound,
+            "error": result.self_error.as_json() if result.self_error else None,
             **_milliseconds("slip", metrics.slip_s),
         },
         **_milliseconds("queued", metrics.queued_s),

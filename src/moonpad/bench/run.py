@@ -11,7 +11,7 @@ from pathlib import Path
 
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.folder import RunFiles
-from moonpad.bench.metrics import metrics_of
+from moonpad.bench.metrics import Metrics, metrics_of
 from moonpad.bench.model_name import only_model
 from moonpad.bench.result import BenchResult, as_json
 from moonpad.load.calibrate import Calibration, calibrate
@@ -21,6 +21,7 @@ from moonpad.load.failure import RequestFailed
 from moonpad.load.loop import run_in_loop
 from moonpad.load.record import LoadRequest, RequestRecord
 from moonpad.load.schedule import ClosedLoop, Idle, OpenLoop, Schedule, drive, open_idle
+from moonpad.load.self_error import SelfError, self_error
 from moonpad.load.target import Target, target_of
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, Interrupted
@@ -31,7 +32,7 @@ WARMUP_INDEX = -1000
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`phase` is "calibrate", "warm-up" or "measure"; `record` is the request that has just ended."""
+    """`phase`: "calibrate", "warm-up", "measure" or "the client itself". `record`: the request that has just ended."""
 
     phase: str
     done: int
@@ -148,6 +149,7 @@ class _Run:
         wall_s = time.perf_counter() - origin_s
         cpu_s = time.process_time() - cpu_s
         records.sort(key=lambda record: record.index)
+        metrics = metrics_of(records, wall_s, self.config.slo)
         result = BenchResult(
             config=self.config,
             base_url=self.endpoint.base_url,
@@ -155,13 +157,21 @@ class _Run:
             began=began,
             calibration=calibration,
             records=tuple(records),
-            metrics=metrics_of(records, wall_s, self.config.slo),
+            metrics=metrics,
             client_cpu=cpu_s / wall_s,
             partial=partial,
+            self_error=None if partial else await self._self_error(metrics),
         )
         if self.files:
             self.files.finish(as_json(result))
         return result
+
+    async def _self_error(self, metrics: Metrics) -> SelfError | None:
+        """The client's own error, under as many streams of the same speed as there were."""
+        if not self.config.measure_client or metrics.itl_s is None:
+            return None
+        self.report(Progress("the client itself", 0, 1))
+        return await self_error(metrics.peak_concurrency, metrics.itl_s.median)
 
     async def _drive(
         self,

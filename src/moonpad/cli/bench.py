@@ -38,6 +38,7 @@ def bench(
     slo: str = "",
     warmup: int = 2,
     seed: int = 0,
+    calibrate: bool = True,
     out: Path | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
@@ -72,6 +73,8 @@ def bench(
         Requests before, which are not measured.
     seed
         Of the prompts: the same seed sends the same ones.
+    calibrate
+        Behind the run, measure the client's own error under the same load: two seconds.
     out
         A new folder for requests.jsonl (each request as it ends) and result.json.
     json
@@ -91,6 +94,7 @@ def bench(
         slo=_slo(slo),
         warmup=warmup,
         seed=seed,
+        measure_client=calibrate,
     )
     endpoint = resolve_endpoint(spec, at)
     with _progress() as on_progress:

@@ -107,4 +107,12 @@ def _offered(result: BenchResult) -> str:
 def _client(result: BenchResult) -> str:
     slip = f"p99 {result.metrics.slip_s.percentile(99.0) * 1000:.2f} ms" if result.metrics.slip_s else "not reported"
     bound = "; client-bound: the latencies may be the client's own, lower the load" if result.client_bound else ""
-    return f"client: CPU {result.client_cpu:.0%} of one core, sent late by {slip}{bound}"
+    said = f"client: CPU {result.client_cpu:.0%} of one core, sent late by {slip}{bound}"
+    found = result.self_error
+    if found is None:
+        return said
+    return (
+        f"{said}\nclient error: TTFT {found.ttft_s * 1000:+.2f} ms, at p99 {found.ttft_p99_s * 1000:+.2f} ms; "
+        f"ITL p99 {found.itl_p99_ratio:.3f} of the truth (a server of known timing, {found.streams} streams of "
+        f"{found.gap_s * 1000:.1f} ms)"
+    )

@@ -13,6 +13,7 @@ from moonpad.bench.result import BenchResult, as_json
 from moonpad.load.calibrate import Calibration
 from moonpad.load.failure import Failure, FailureKind
 from moonpad.load.record import RequestRecord
+from moonpad.load.self_error import SelfError
 from moonpad.report.bench_block import bench_block, bench_notes
 from moonpad.values.errors import CheckFailed, UsageError
 from tests.unit.bench.records import record
@@ -138,6 +139,14 @@ def test_client_bound_and_partial_are_said() -> None:
 def test_client_bound_by_slip_or_by_processor(slip_s: float, cpu: float, bound: bool) -> None:
     late = replace(record(0), started_s=0.5 + slip_s, queued_s=0.4, connect_s=0.1)
     assert result(late, client_cpu=cpu).client_bound is bound
+
+
+def test_the_clients_own_error_is_said() -> None:
+    measured = replace(GOOD, self_error=SelfError(16, 0.04, 0.0012, 0.0034, 1.01, 0.2))
+    assert "client error: TTFT +1.20 ms, at p99 +3.40 ms; ITL p99 1.010 of the truth" in bench_notes(measured)[-1]
+    assert as_json(measured)["moonpad"]["client"]["error"]["ttft_error_mean_ms"] == 1.2
+    assert "client error" not in bench_notes(GOOD)[-1]
+    assert as_json(GOOD)["moonpad"]["client"]["error"] is None
 
 
 @pytest.mark.parametrize("name", ["input_tokens", "output_tokens", "requests", "concurrency", "warmup"])
