@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +16,7 @@ from moonpad.values.errors import CheckFailed, UsageError
 
 REQUESTS_FILE: Final = "requests.jsonl"
 RESULT_FILE: Final = "result.json"
+SERVER_FILE: Final = "server.jsonl"
 
 
 class RunFiles:
@@ -60,6 +62,11 @@ class RunFiles:
             raise self._failure from error
         self._count += 1
         self._bytes += len(line)
+
+    def write_samples(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """What the server said of itself, a line each; a full disk costs these and not the result."""
+        with suppress(OSError):
+            (self._folder / SERVER_FILE).write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
 
     def finish(self, document: dict[str, Any]) -> None:
         """Writes the result: the whole one or none.

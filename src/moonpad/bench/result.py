@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import moonpad
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.metrics import Metrics
+from moonpad.bench.server_watch import ServerSaid
 from moonpad.load.arrivals import offered_rate
 from moonpad.load.calibrate import Calibration
 from moonpad.load.record import RequestRecord
@@ -39,6 +40,7 @@ class BenchResult:
     client_cpu: float
     partial: bool
     self_error: SelfError | None = None
+    server: ServerSaid = field(default_factory=ServerSaid)
 
     @property
     def offered_rate(self) -> float | None:
@@ -140,6 +142,7 @@ def _ours(result: BenchResult) -> dict[str, Any]:
             **_milliseconds("slip", metrics.slip_s),
         },
         **_milliseconds("queued", metrics.queued_s),
+        "server": result.server.as_json(),
     }
 
 

@@ -14,6 +14,7 @@ from moonpad.bench.folder import RunFiles
 from moonpad.bench.metrics import Metrics, metrics_of
 from moonpad.bench.model_name import only_model
 from moonpad.bench.result import BenchResult, as_json
+from moonpad.bench.server_watch import watched
 from moonpad.load.calibrate import Calibration, calibrate
 from moonpad.load.chat import chat_request
 from moonpad.load.client import Connector
@@ -141,13 +142,15 @@ class _Run:
         began = datetime.now().astimezone().isoformat(timespec="seconds")
         cpu_s, origin_s = time.process_time(), time.perf_counter()
         try:
-            await self._drive(requests, self._schedule(), connector, idle, origin_s, ended)
+            async with watched(self.endpoint, time.perf_counter, origin_s) as server:
+                try:
+                    await self._drive(requests, self._schedule(), connector, idle, origin_s, ended)
+                finally:
+                    wall_s, cpu_s = time.perf_counter() - origin_s, time.process_time() - cpu_s
         except asyncio.CancelledError:
             if not records:
                 raise
             partial = True
-        wall_s = time.perf_counter() - origin_s
-        cpu_s = time.process_time() - cpu_s
         records.sort(key=lambda record: record.index)
         metrics = metrics_of(records, wall_s, self.config.slo)
         result = BenchResult(
@@ -160,9 +163,11 @@ class _Run:
             metrics=metrics,
             client_cpu=cpu_s / wall_s,
             partial=partial,
+            server=server,
             self_error=None if partial else await self._self_error(metrics),
         )
         if self.files:
+            self.files.write_samples(sample.as_json() for sample in server.samples)
             self.files.finish(as_json(result))
         return result
 

@@ -26,6 +26,10 @@ class MetricNames:
     kv_cache_usage: str
     generation_tokens: str
     prompt_tokens: str
+    preemptions: str = ""
+    prefix_hits: str = ""
+    prefix_queries: str = ""
+    """Tokens that were found in the prefix cache, and that were looked for."""
 
 
 @dataclass(frozen=True, slots=True)

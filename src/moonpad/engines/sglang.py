@@ -104,6 +104,8 @@ METRICS: Final = MetricNames(
     # Not generation_tokens_total, which grows when a request ends: a busy engine would look hung for minutes.
     generation_tokens="sglang:realtime_tokens_total",
     prompt_tokens="sglang:prompt_tokens_total",
+    prefix_hits="sglang:cached_tokens_total",
+    prefix_queries="sglang:prompt_tokens_total",
 )
 
 # The package is asked, not the command: the command is Python.

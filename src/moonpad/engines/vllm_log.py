@@ -88,4 +88,7 @@ METRICS: Final = MetricNames(
     kv_cache_usage="vllm:kv_cache_usage_perc",
     generation_tokens="vllm:generation_tokens_total",
     prompt_tokens="vllm:prompt_tokens_total",
+    preemptions="vllm:num_preemptions_total",
+    prefix_hits="vllm:prefix_cache_hits_total",
+    prefix_queries="vllm:prefix_cache_queries_total",
 )

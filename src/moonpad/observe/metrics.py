@@ -32,6 +32,9 @@ class Load:
     kv_usage: float | None
     generation_tokens: float | None
     prompt_tokens: float | None
+    preemptions: float | None = None
+    prefix_hits: float | None = None
+    prefix_queries: float | None = None
 
 
 def ask_load(endpoint: Endpoint, names: MetricNames, timeout_s: float) -> Load | Unknown:
@@ -71,6 +74,9 @@ def read_load(body: bytes, names: MetricNames) -> Load | Unknown:
         kv_usage=one(names.kv_cache_usage, max),
         generation_tokens=one(names.generation_tokens),
         prompt_tokens=one(names.prompt_tokens),
+        preemptions=one(names.preemptions),
+        prefix_hits=one(names.prefix_hits),
+        prefix_queries=one(names.prefix_queries),
     )
 
 

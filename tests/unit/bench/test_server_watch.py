@@ -1,0 +1,74 @@
+"""What a server says of itself, by hand and over HTTP; what it does not say is not zero."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from aiohttp import web
+
+from moonpad.bench.server_watch import Sample, ServerSaid, watched
+from moonpad.observe.metrics import Load
+from moonpad.values.endpoint import Endpoint
+
+
+def said(*loads: Load) -> ServerSaid:
+    return ServerSaid([Sample(0.5 * number, load) for number, load in enumerate(loads)])
+
+
+def load(running: float | None, waiting: float | None = 0.0, **more: float) -> Load:
+    return Load(running, waiting, 0.5, None, None, **more)
+
+
+def test_by_hand() -> None:
+    found = said(
+        load(1, prefix_hits=5, prefix_queries=50), load(12, 4), load(12, 20, prefix_hits=15, prefix_queries=90)
+    )
+    assert (found.most("running"), found.usual("running"), found.most("waiting")) == (12, 12, 20)
+    assert found.prefix_hit_rate == pytest.approx(0.25)
+    assert found.as_json()["running"] == {"median": 12, "max": 12}
+    assert found.as_json()["preemptions"] is None
+
+
+def test_what_is_not_reported_is_not_zero() -> None:
+    found = said(load(None, None), load(None, None))
+    assert (found.most("running"), found.usual("waiting"), found.grown("preemptions")) == (None, None, None)
+    assert ServerSaid(why_not="/metrics answered 404").as_json() == {"samples": 0, "why_not": "/metrics answered 404"}
+
+
+def test_a_counter_that_began_again_has_not_grown() -> None:
+    assert said(load(1, preemptions=7), load(1, preemptions=2)).grown("preemptions") is None
+
+
+@pytest.mark.parametrize(("prefix", "status", "engine"), [("vllm", 200, ""), ("vllm", 200, "vllm-cpu"), ("", 404, "")])
+def test_over_http(prefix: str, status: int, engine: str) -> None:
+    asked = 0
+
+    async def metrics(request: web.Request) -> web.Response:
+        nonlocal asked
+        asked += 1
+        return web.Response(status=status, text=f"{prefix}:num_requests_running {asked}.0\n")
+
+    async def main() -> ServerSaid:
+        app = web.Application()
+        app.router.add_get("/metrics", metrics)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        endpoint = Endpoint(f"http://127.0.0.1:{runner.addresses[0][1]}/v1", "m", engine=engine)
+        clock = asyncio.get_running_loop().time
+        async with watched(endpoint, clock, clock(), every_s=0.01) as found:
+            while len(found.samples) < 3 and asked < 20 and not (found.why_not and asked > 5):
+                await asyncio.sleep(0.01)
+        await runner.cleanup()
+        return found
+
+    found = asyncio.run(main())
+    if status == 200:
+        values = [sample.load.running for sample in found.samples]
+        assert len(values) >= 3
+        assert values == sorted(value for value in values if value is not None)
+        assert [sample.at_s for sample in found.samples] == sorted(sample.at_s for sample in found.samples)
+    else:
+        assert found.samples == []
+        assert "404" in found.why_not
