@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from typing import Protocol
 
 from moonpad.values.endpoint import Endpoint
+
+
+class Serving(Protocol):
+    endpoint: Endpoint
 
 
 @contextmanager
@@ -33,3 +38,16 @@ def threaded(serving: AbstractAsyncContextManager[Endpoint]) -> Iterator[str]:
         loop.call_soon_threadsafe(stop.set)
         thread.join(10)
         loop.close()
+
+
+@contextmanager
+def served_by_thread(serving: Callable[[], AbstractAsyncContextManager[Serving]]) -> Iterator[str]:
+    """The same of a server that knows its endpoint; it is made in the loop of the thread."""
+
+    @asynccontextmanager
+    async def endpoint() -> AsyncIterator[Endpoint]:
+        async with serving() as server:
+            yield server.endpoint
+
+    with threaded(endpoint()) as url:
+        yield url

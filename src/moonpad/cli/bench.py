@@ -39,6 +39,8 @@ def bench(
     warmup: int = 2,
     seed: int = 0,
     calibrate: bool = True,
+    sweep: str | None = None,
+    requests_per_stream: int = 10,
     out: Path | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
@@ -75,8 +77,14 @@ def bench(
         Of the prompts: the same seed sends the same ones.
     calibrate
         Behind the run, measure the client's own error under the same load: two seconds.
+    sweep
+        Loads one after another: concurrency=1,2,4,8 or requests=1,16,32. What --out has of it already is not measured
+        again. A table, where the load stops paying, and why.
+    requests_per_stream
+        With --sweep concurrency: requests for each user.
     out
-        A new folder for requests.jsonl (each request as it ends) and result.json.
+        A new folder for requests.jsonl (each request as it ends), server.jsonl and result.json; of a sweep the folder
+        above those.
     json
         Print one JSON document on stdout: the keys of `vllm bench serve`, and ours under `moonpad`.
     """
@@ -97,7 +105,12 @@ def bench(
         measure_client=calibrate,
     )
     endpoint = resolve_endpoint(spec, at)
-    with _progress() as on_progress:
+    if sweep is not None:
+        from moonpad.cli.sweep import bench_sweep
+
+        bench_sweep(endpoint, config, sweep, requests_per_stream, out, at.words(spec), json=json)
+        return
+    with progress_bar() as on_progress:
         result = run_bench(endpoint, config, out_dir=out, on_progress=on_progress)
     _show(result, json)
     if out:
@@ -135,7 +148,7 @@ def _slo(text: str) -> Slo:
 
 
 @contextmanager
-def _progress() -> Iterator[OnProgress]:
+def progress_bar() -> Iterator[OnProgress]:
     with bar("calibrate", 1) as show:
 
         def on_progress(progress: Progress) -> None:

@@ -1,0 +1,72 @@
+"""`moonpad bench --sweep`: the same measurement at growing load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from moonpad.bench.config import BenchConfig
+from moonpad.bench.result import as_json
+from moonpad.bench.run import run_bench
+from moonpad.bench.sweep import Point, SweepResult, parse_sweep, run_sweep
+from moonpad.cli.bench import progress_bar
+from moonpad.cli.output import emit_json, next_command, note, out
+from moonpad.report.sweep_table import knee_notes, sweep_table
+from moonpad.store.files import replace_json, replace_text
+from moonpad.values.endpoint import Endpoint
+from moonpad.values.errors import CheckFailed, Interrupted, UsageError
+
+
+def bench_sweep(
+    endpoint: Endpoint,
+    config: BenchConfig,
+    text: str,
+    requests_per_stream: int,
+    folder: Path | None,
+    same_endpoint: str,
+    *,
+    json: bool,
+) -> None:
+    """
+    Raises:
+        Interrupted: Ctrl-C; the points before are kept, and the same command goes on.
+        CheckFailed: a point had no successful request.
+    """
+    sweep = parse_sweep(text, requests_per_stream)
+    if folder is None:
+        raise UsageError("a sweep keeps its points in a folder", remedy=f"--sweep {text} --out FOLDER")
+    points: list[Point] = []
+
+    def measure(at: BenchConfig, place: Path) -> dict[str, Any]:
+        note(f"{sweep.over} {at.concurrency}: {at.requests} requests")
+        with progress_bar() as on_progress:
+            result = run_bench(endpoint, at, out_dir=place, on_progress=on_progress)
+        if result.partial:
+            raise Interrupted(f"interrupted in {place.name}; the same command goes on with it")
+        if not result.metrics.completed:
+            kinds = ", ".join(result.metrics.failures)
+            raise CheckFailed(f"none of {at.requests} requests succeeded ({kinds})", remedy="moonpad verify")
+        return as_json(result)
+
+    for point in run_sweep(sweep, config, folder, measure):
+        points.append(point)
+        if point.read:
+            note(f"{sweep.over} {point.load}: measured before, in {sweep.folder_at(folder, point.load)}")
+    found = SweepResult(sweep, tuple(points))
+    _keep(folder, found)
+    if json:
+        emit_json(found.as_json())
+    else:
+        out().print(sweep_table(found))
+    for line in knee_notes(found.knee, sweep.loads):
+        note(line)
+    best = found.knee.below if found.knee else max(sweep.loads)
+    next_command(f"moonpad bench{same_endpoint} --concurrency {best} --requests {10 * best} --out FOLDER")
+
+
+def _keep(folder: Path, found: SweepResult) -> None:
+    try:
+        replace_json(folder / "sweep.json", found.as_json(), mode=0o644)
+        replace_text(folder / "sweep.md", sweep_table(found) + "\n", mode=0o644)
+    except OSError as error:
+        note(f"{folder} cannot be written: {error.strerror or error}")

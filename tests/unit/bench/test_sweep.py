@@ -1,0 +1,111 @@
+"""A sweep: which requests at each load, what is not measured again, what a killed point leaves, and its table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moonpad.bench.config import BenchConfig
+from moonpad.bench.sweep import Point, SweepResult, parse_sweep, run_sweep
+from moonpad.cli.main import run
+from moonpad.report.sweep_table import knee_notes, sweep_table
+from moonpad.values.errors import UsageError
+from tests.faults.streaming_server import answer, streaming_server
+from tests.threaded import served_by_thread
+
+CONFIG = BenchConfig(seed=3)
+
+
+def document(config: BenchConfig, *, partial: bool = False) -> dict[str, Any]:
+    ours = {
+        "seed": config.seed,
+        "partial": partial,
+        "input_tokens": {"requested": config.input_tokens},
+        "output_tokens": {"requested": config.output_tokens},
+    }
+    figures = {"output_throughput": 10.0, "completed": config.requests, "duration": 2.0}
+    return {"num_prompts": config.requests, "max_concurrency": config.concurrency, **figures, "moonpad": ours}
+
+
+class Measured:
+    """Writes a result as a run does, and counts."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[int | None, int]] = []
+
+    def __call__(self, config: BenchConfig, folder: Path) -> dict[str, Any]:
+        self.asked.append((config.concurrency, config.requests))
+        folder.mkdir(parents=True)
+        found = document(config)
+        (folder / "result.json").write_text(json.dumps(found))
+        return found
+
+
+def test_requests_of_each_load(tmp_path: Path) -> None:
+    measured = Measured()
+    list(run_sweep(parse_sweep("concurrency=4,1,2", 10), CONFIG, tmp_path / "a", measured))
+    list(run_sweep(parse_sweep("requests=1,16", 10), CONFIG, tmp_path / "b", measured))
+    assert measured.asked == [(1, 10), (2, 20), (4, 40), (1, 1), (16, 16)]
+
+
+def test_what_was_measured_is_read(tmp_path: Path) -> None:
+    sweep, measured = parse_sweep("concurrency=1,2,4", 2), Measured()
+    list(run_sweep(sweep, CONFIG, tmp_path, measured))
+    (tmp_path / "concurrency-2" / "result.json").write_text(json.dumps(document(CONFIG, partial=True)))
+    (tmp_path / "concurrency-4" / "result.json").write_text("{")
+    points = list(run_sweep(sweep, CONFIG, tmp_path, measured))
+    assert [(point.load, point.read) for point in points] == [(1, True), (2, False), (4, False)]
+    assert {path.name for path in tmp_path.iterdir()} >= {"concurrency-2.before-1", "concurrency-4.before-1"}
+    assert all(point.read for point in run_sweep(sweep, CONFIG, tmp_path, measured))
+    other = BenchConfig(seed=4)
+    assert not any(point.read for point in run_sweep(sweep, other, tmp_path, measured))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "concurrency", "concurrency=", "concurrency=0", "concurrency=1,x", "concurrency=1,1", "speed=1"]
+)
+def test_what_is_no_sweep(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_sweep(text, 10)
+
+
+def test_the_table_has_seed_2s_columns() -> None:
+    figures = {
+        "duration": 595.07,
+        "request_throughput": 0.02,
+        "output_throughput": 17.21,
+        "total_token_throughput": 34.8,
+    }
+    row = {"num_prompts": 10, "completed": 10, **figures, "mean_ttft_ms": 473.71, "p99_ttft_ms": 712.49}
+    lines = sweep_table(SweepResult(parse_sweep("concurrency=1", 10), (Point(1, row, read=True),))).splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert cells[0] == [
+        "max concurrency", "prompts", "success", "duration (s)", "request throughput (req/s)",
+        "output throughput (tok/s)", "total throughput (tok/s)", "mean TTFT (ms)", "P99 TTFT (ms)", "mean TPOT (ms)",
+    ]  # fmt: skip
+    assert cells[2] == ["1", "10", "10 / 10", "595.07", "0.02", "17.21", "34.80", "473.71", "712.49", "not reported"]
+
+
+def test_no_knee_is_said() -> None:
+    assert knee_notes(None, (1, 8)) == ["no knee up to 8: each step still pays; sweep further"]
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with served_by_thread(lambda: streaming_server(lambda number: answer(3))) as url:
+        argv = ["bench", "--url", url, "--sweep", "concurrency=1,2", "--requests-per-stream", "3"]
+        assert run([*argv, "--out", str(tmp_path / "s"), "--no-calibrate"]) == 0
+        first = capsys.readouterr()
+        assert run([*argv, "--out", str(tmp_path / "s"), "--no-calibrate", "--json"]) == 0
+        again = capsys.readouterr()
+        assert run(argv) == 2
+    assert "max concurrency" in first.out
+    assert "3 / 3" in first.out
+    assert "6 / 6" in first.out
+    assert again.err.count("measured before") == 2
+    found = json.loads(again.out)
+    assert [point["completed"] for point in found["points"]] == [3, 6]
+    assert json.loads((tmp_path / "s" / "sweep.json").read_text()) == found
+    assert (tmp_path / "s" / "sweep.md").read_text().startswith("| max concurrency |")
