@@ -19,6 +19,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from moonpad.verify.vendor_set import COUNT, own_requests
+
 SPEC = """model = "kimi-k2-tiny"
 engine = "{engine}"
 served_name = "kimi-k2"
@@ -44,22 +46,23 @@ def moonpad(home: Path, *argv: str) -> tuple[int, dict[str, Any], float]:
     return done.returncode, document, seconds
 
 
-def judged(home: Path, spec: Path) -> dict[str, Any]:
+def judged(home: Path, spec: Path, requests: int) -> dict[str, Any]:
     code, quick, seconds = moonpad(home, "verify", str(spec))
     rows = {one["id"]: {"status": one["status"], "because": one["because"]} for one in quick["probes"]}
     counts = {name: quick[name] for name in ("passed", "failed", "skipped")}
     found: dict[str, Any] = {"quick set": {"code": code, "seconds": seconds, **counts, "probes": rows}}
     code, raw, seconds = moonpad(home, "verify", str(spec), "--raw")
     found["raw"] = {"code": code, "seconds": seconds, "because": raw["probes"][0]["because"]}
-    first = home / "whole.jsonl"
+    first, asked = home / "whole.jsonl", home / "asked.jsonl"
+    asked.write_text("".join(json.dumps(body) + "\n" for body in own_requests(requests)))
     for name, options in {
         "vendor, whole": ("--no-stream", "--out", str(first)),
         "vendor, streamed": ("--stream", "--out", str(home / "streamed.jsonl"), "--reference", str(first)),
     }.items():
-        code, score, seconds = moonpad(home, "verify", str(spec), "--vendor", "own", *options)
+        code, score, seconds = moonpad(home, "verify", str(spec), "--vendor", str(asked), *options)
         score.pop("results", None)
         found[name] = {"code": code, "seconds": seconds, **score}
-    return found
+    return {"requests": requests, **found}
 
 
 def looped(home: Path, spec: Path, calls: int) -> dict[str, Any]:
@@ -76,13 +79,14 @@ def main() -> None:
     parser.add_argument("--context", type=int, default=4096)
     parser.add_argument("--loop-context", type=int, default=12288)
     parser.add_argument("--calls", type=int, default=300)
+    parser.add_argument("--requests", type=int, default=COUNT, help="of the vendor verifier's set")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         for context, run in (
-            (args.context, judged),
+            (args.context, lambda *at: judged(*at, args.requests)),
             (args.loop_context, lambda *at: {"loop": looped(*at, args.calls)}),
         ):
             spec = home / "verified.toml"

@@ -6,6 +6,7 @@ import json
 import re
 import urllib.error
 import urllib.request
+from pathlib import Path
 from typing import Any
 
 import openai
@@ -236,3 +237,14 @@ def test_kv_cache_as_logged(served: Served) -> None:
     config = json.loads((served.checkpoint / "config.json").read_text())
     bytes_per_token = config["num_hidden_layers"] * (config["kv_lora_rank"] + config["qk_rope_head_dim"]) * 2
     assert served.up["kv_tokens"] == (1 << 30) // (bytes_per_token * 16) * 16
+
+
+def test_a_short_loop_is_kept_beside_its_run(served: Served) -> None:
+    """By the spec's own gate, which asks for nothing here but that the loop is whole."""
+    done = served.moonpad("verify", str(served.spec), "--loop", "3", "--gate", "--json", timeout_s=120)
+    assert done.json["made"] == 3, done.json
+    turns = Path(done.json["turns"])
+    assert turns.parent.parent.name == "verdicts"
+    assert turns.parents[2].parent.name == "runs"
+    assert [json.loads(line).get("turn") for line in turns.read_text().splitlines()] == [None, 1, 2, 3, 4]
+    assert (done.code == 0) is (done.json["gate"] == []) is (done.json["drift"] is None)
