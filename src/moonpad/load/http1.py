@@ -10,6 +10,9 @@ from moonpad.load.failure import FailureKind, RequestFailed
 
 MAX_HEAD_BYTES: Final = 64 * 1024
 MAX_CHUNK_LINE_BYTES: Final = 4096
+HEX: Final = frozenset(b"0123456789abcdefABCDEF")
+PLAIN_SIZE_BYTES: Final = 10
+"""A size of at most eight digits, with its line end."""
 STATUS_LINE: Final = re.compile(rb"HTTP/1\.[01] (\d{3})(?: |$)")
 CHUNK_SIZE: Final = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;.*)?")
 
@@ -28,6 +31,10 @@ class ResponseParser:
         self._step: Callable[[], bytes | None] = self._head
 
     @property
+    def _between_chunks(self) -> bool:
+        return self._step == self._chunk_size
+
+    @property
     def keeps_alive(self) -> bool:
         """Whether the connection may carry another request: the body ended by itself, and nothing came after it."""
         return self.complete and not self._until_close and not self._buffer and self._asks_keep_alive
@@ -38,11 +45,26 @@ class ResponseParser:
         Raises:
             RequestFailed: this is not HTTP/1.1 (`bad-http`).
         """
-        self._buffer += data
         body: list[bytes] = []
+        if self._between_chunks and not self._buffer:
+            data = self._whole_chunks(data, body)
+        self._buffer += data
         while not self.complete and (piece := self._step()) is not None:
             body.append(piece)
         return b"".join(body)
+
+    def _whole_chunks(self, data: bytes, body: list[bytes]) -> bytes:
+        """Takes the plain chunks that `data` begins with; what is left is for the steps, which take anything."""
+        at = 0
+        while (end := data.find(b"\r\n", at, at + PLAIN_SIZE_BYTES)) > at:
+            digits = data[at:end]
+            size = int(digits, 16) if HEX.issuperset(digits) else 0
+            last = end + 2 + size
+            if not size or data[last : last + 2] != b"\r\n":
+                break
+            body.append(data[end + 2 : last])
+            at = last + 2
+        return data[at:] if at else data
 
     def end_of_connection(self) -> None:
         """The server closed: that ends a body of no stated length, and no other."""

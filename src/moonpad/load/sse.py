@@ -13,6 +13,7 @@ from moonpad.load.failure import FailureKind, RequestFailed
 from moonpad.values.units import MIB
 
 MAX_EVENT_BYTES: Final = 16 * MIB
+SHORT_BYTES: Final = 64 * 1024
 BOM: Final = b"\xef\xbb\xbf"
 
 
@@ -34,6 +35,8 @@ class SseParser:
         Raises:
             RequestFailed: a line or an event is larger than the cap (`too-large`).
         """
+        if (events := self._whole_events(data)) is not None:
+            return events
         if self._after_cr and data:
             self._after_cr = False
             data = data.removeprefix(b"\n")  # the second half of a CRLF that the border split
@@ -44,6 +47,14 @@ class SseParser:
         events = [event for line in ended if (event := self._end_line(line)) is not None]
         self._keep(rest)
         return events
+
+    def _whole_events(self, data: bytes) -> list[bytes] | None:
+        """What servers send almost always, whole events of one `data` line each, without a look at each line."""
+        pending = self._line or self._data or self._first_line or self._after_cr
+        if pending or len(data) > SHORT_BYTES or not (data.startswith(b"data: ") and data.endswith(b"\n\n")):
+            return None
+        events = data[6:-2].split(b"\n\ndata: ")
+        return None if b"\r" in data or any(b"\n" in event for event in events) else events
 
     def _keep(self, piece: bytes) -> None:
         if piece:

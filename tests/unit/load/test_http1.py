@@ -87,3 +87,41 @@ def test_arbitrary_bytes_raise_nothing_else(noise: bytes, headed: bool) -> None:
     head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" if headed else b""
     with suppress(RequestFailed):
         ResponseParser().feed(head + noise)
+
+
+HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+SIZES = st.sampled_from([b"1", b"05", b"5", b"a", b"0x5", b"5;x", b"1_0", b"", b" 5", b"0", b"123456789"])
+PARTS = st.tuples(
+    SIZES, st.sampled_from([b"\r\n", b"\n", b""]), st.binary(max_size=12), st.sampled_from([b"\r\n", b""])
+)
+
+
+def read(stream: bytes, cuts: list[int]) -> tuple[bytes, bool, bool, str]:
+    parser, body, wrong = ResponseParser(), b"", ""
+    for begin, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
+        try:
+            body += parser.feed(stream[begin:end])
+        except RequestFailed as failed:
+            wrong = failed.failure.label
+            break
+    return body, parser.complete, parser.keeps_alive, wrong
+
+
+@given(
+    parts=st.lists(PARTS, max_size=6), right=st.lists(st.binary(min_size=1, max_size=40), max_size=4), data=st.data()
+)
+def test_the_quick_way_reads_what_the_careful_one_reads(
+    parts: list[tuple[bytes, bytes, bytes, bytes]], right: list[bytes], data: st.DataObject
+) -> None:
+    """Right chunks, then anything, in any pieces: the same body, and the same fault, as byte by byte.
+
+    Byte by byte no whole chunk ever comes at once, so the quick way is never taken.
+    """
+    good = b"".join(b"%x\r\n%s\r\n" % (len(one), one) for one in right)
+    stream = HEAD + good + b"".join(b"".join(part) for part in parts)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=6)))
+    careful = read(stream, list(range(1, len(stream))))
+    quick = read(stream, cuts)
+    assert quick[3] == careful[3]
+    assert careful[3] or quick == careful
+    assert not careful[3] or careful[0].startswith(quick[0])
