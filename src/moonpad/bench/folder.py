@@ -16,14 +16,16 @@ from moonpad.values.errors import CheckFailed, UsageError
 
 REQUESTS_FILE: Final = "requests.jsonl"
 RESULT_FILE: Final = "result.json"
+RUN_FILE: Final = "run.json"
 SERVER_FILE: Final = "server.jsonl"
 
 
 class RunFiles:
     """Appends lines and replaces by rename, so that a line that was written stays, whatever happens next."""
 
-    def __init__(self, folder: Path) -> None:
-        """
+    def __init__(self, folder: Path, *, resume: bool = False) -> None:
+        """`resume`: go on with the run that the folder holds; a line that a kill tore is taken out.
+
         Raises:
             UsageError: the folder cannot be written, or holds a run already.
         """
@@ -33,7 +35,9 @@ class RunFiles:
         self._failure: CheckFailed | None = None
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._lines = (folder / REQUESTS_FILE).open("xb", buffering=0)
+            if resume:
+                self._bytes, self._count = _without_torn_line(folder / REQUESTS_FILE)
+            self._lines = (folder / REQUESTS_FILE).open("ab" if resume else "xb", buffering=0)
         except FileExistsError as error:
             raise UsageError(f"{folder} holds a run already", remedy="name another folder with --out") from error
         except OSError as error:
@@ -63,10 +67,21 @@ class RunFiles:
         self._count += 1
         self._bytes += len(line)
 
+    def begin(self, document: Mapping[str, Any]) -> None:
+        """What is to be measured, before it is: a run that is killed can go on by it.
+
+        Raises:
+            UsageError: it could not be written.
+        """
+        try:
+            (self._folder / RUN_FILE).write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
+        except OSError as error:
+            raise UsageError(f"{self._folder} cannot be written: {error.strerror}", remedy="--out ANOTHER") from error
+
     def write_samples(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """What the server said of itself, a line each; a full disk costs these and not the result."""
-        with suppress(OSError):
-            (self._folder / SERVER_FILE).write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+        with suppress(OSError), (self._folder / SERVER_FILE).open("ab") as file:
+            file.write(b"".join(orjson.dumps(row) + b"\n" for row in rows))
 
     def finish(self, document: dict[str, Any]) -> None:
         """Writes the result: the whole one or none.
@@ -96,3 +111,14 @@ class RunFiles:
             f"{self._count} requests are saved in {self._folder / REQUESTS_FILE}",
             remedy="free some space, or name a folder on another disk with --out",
         )
+
+
+def _without_torn_line(file: Path) -> tuple[int, int]:
+    """Bytes and lines that are left."""
+    if not file.exists():
+        return 0, 0
+    data = file.read_bytes()
+    whole = data.rfind(b"\n") + 1
+    if whole < len(data):
+        os.truncate(file, whole)
+    return whole, data.count(b"\n")

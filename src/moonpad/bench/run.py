@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from moonpad.bench.folder import RunFiles
 from moonpad.bench.metrics import Metrics, metrics_of
 from moonpad.bench.model_name import only_model
 from moonpad.bench.result import BenchResult, as_json
+from moonpad.bench.resume import RunPlan, read_plan, read_records
 from moonpad.bench.server_watch import watched
 from moonpad.load.calibrate import Calibration, calibrate
 from moonpad.load.chat import chat_request
@@ -62,6 +63,26 @@ def run_bench(
         raise Interrupted("interrupted before a request was measured") from error
 
 
+def resume_bench(endpoint: Endpoint, folder: Path, *, on_progress: OnProgress | None = None) -> BenchResult:
+    """Goes on with the run of a folder: what has ended there is not sent again. Raises what `run_bench` raises."""
+    plan, past = read_plan(folder), read_records(folder)
+    try:
+        return run_in_loop(_resumed(endpoint, plan, past, folder, on_progress or (lambda _: None)))
+    except KeyboardInterrupt as error:
+        raise Interrupted("interrupted before a further request was measured") from error
+
+
+async def _resumed(
+    endpoint: Endpoint, plan: RunPlan, past: tuple[RequestRecord, ...], folder: Path, report: OnProgress
+) -> BenchResult:
+    files = RunFiles(folder, resume=True)
+    try:
+        run = _Run(replace(endpoint, model=plan.model), target_of(endpoint), plan.config, files, report, plan, past)
+        return await run.measure()
+    finally:
+        files.close()
+
+
 async def measure(
     endpoint: Endpoint, config: BenchConfig, *, out_dir: Path | None = None, on_progress: OnProgress | None = None
 ) -> BenchResult:
@@ -82,10 +103,19 @@ class _Run:
     config: BenchConfig
     files: RunFiles | None
     report: OnProgress
+    plan: RunPlan | None = None
+    """Of a run that goes on: its model and its prompts' length are known."""
+    past: tuple[RequestRecord, ...] = ()
+    """What has ended of it."""
 
     async def measure(self) -> BenchResult:
         self.report(Progress("calibrate", 0, 1))
-        model, calibration = await self._ask_first()
+        if self.plan is not None:
+            model, calibration = self.plan.model, self.plan.calibration
+        else:
+            model, calibration = await self._ask_first()
+            if self.files:
+                self.files.begin(RunPlan(self.config, model, calibration).as_json())
         connector = Connector(self.target, time.perf_counter, self.config.deadlines.connect_s)
         idle = await open_idle(connector, self.config.connections)
         try:
@@ -127,8 +157,10 @@ class _Run:
         idle: Idle,
         requests: list[LoadRequest],
     ) -> BenchResult:
-        records: list[RequestRecord] = []
-        failed = 0
+        records: list[RequestRecord] = list(self.past)
+        failed = sum(not record.ok for record in records)
+        ended_before = {record.index for record in records}
+        left = [request for request in requests if request.index not in ended_before]
 
         def ended(record: RequestRecord) -> None:
             nonlocal failed
@@ -140,17 +172,21 @@ class _Run:
 
         partial = False
         began = datetime.now().astimezone().isoformat(timespec="seconds")
-        cpu_s, origin_s = time.process_time(), time.perf_counter()
+        # A run that goes on has one axis: its second part begins where the first one ended.
+        before_s = max((record.closed_s for record in records), default=0.0)
+        cpu_s, begun_s = time.process_time(), time.perf_counter()
+        origin_s = begun_s - before_s
         try:
             async with watched(self.endpoint, time.perf_counter, origin_s) as server:
                 try:
-                    await self._drive(requests, self._schedule(), connector, idle, origin_s, ended)
+                    await self._drive(left, self._schedule(left, before_s), connector, idle, origin_s, ended)
                 finally:
-                    wall_s, cpu_s = time.perf_counter() - origin_s, time.process_time() - cpu_s
+                    now_s, cpu_s = time.perf_counter(), time.process_time() - cpu_s
         except asyncio.CancelledError:
-            if not records:
+            if len(records) == len(self.past):
                 raise
             partial = True
+        wall_s = now_s - origin_s
         records.sort(key=lambda record: record.index)
         metrics = metrics_of(records, wall_s, self.config.slo)
         result = BenchResult(
@@ -161,7 +197,7 @@ class _Run:
             calibration=calibration,
             records=tuple(records),
             metrics=metrics,
-            client_cpu=cpu_s / wall_s,
+            client_cpu=cpu_s / max(now_s - begun_s, 1e-9),
             partial=partial,
             server=server,
             self_error=None if partial else await self._self_error(metrics),
@@ -189,11 +225,14 @@ class _Run:
     ) -> None:
         await drive(requests, schedule, idle, connector, self.config.deadlines, time.perf_counter, origin_s, ended)
 
-    def _schedule(self) -> Schedule:
+    def _schedule(self, left: Sequence[LoadRequest], before_s: float) -> Schedule:
+        """Arrivals that are left keep their gaps; the first of them comes at once."""
         config = self.config
         if config.arrivals is None:
-            return ClosedLoop(config.connections)
-        return OpenLoop(config.arrivals.instants_s(config.requests, config.seed), config.concurrency)
+            return ClosedLoop(config.connections, before_s)
+        instants = config.arrivals.instants_s(config.requests, config.seed)
+        shift_s = before_s - instants[left[0].index] if self.past and left else 0.0
+        return OpenLoop([instant + shift_s for instant in instants], config.concurrency)
 
     def _requests(self, model: str, calibration: Calibration, first: int, count: int) -> list[LoadRequest]:
         config = self.config

@@ -41,6 +41,7 @@ def bench(
     calibrate: bool = True,
     sweep: str | None = None,
     requests_per_stream: int = 10,
+    resume: Path | None = None,
     out: Path | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
@@ -82,6 +83,8 @@ def bench(
         again. A table, where the load stops paying, and why.
     requests_per_stream
         With --sweep concurrency: requests for each user.
+    resume
+        The folder of a run that was cut: only what is left of it is sent, with its own options.
     out
         A new folder for requests.jsonl (each request as it ends), server.jsonl and result.json; of a sweep the folder
         above those.
@@ -89,7 +92,7 @@ def bench(
         Print one JSON document on stdout: the keys of `vllm bench serve`, and ours under `moonpad`.
     """
     from moonpad.bench.config import BenchConfig
-    from moonpad.bench.run import run_bench
+    from moonpad.bench.run import resume_bench, run_bench
 
     config = BenchConfig(
         input_tokens=input_tokens,
@@ -105,16 +108,21 @@ def bench(
         measure_client=calibrate,
     )
     endpoint = resolve_endpoint(spec, at)
+    if resume is not None and (out or sweep):
+        raise UsageError("--resume goes on in the folder that it names", remedy="leave --out and --sweep out")
     if sweep is not None:
         from moonpad.cli.sweep import bench_sweep
 
         bench_sweep(endpoint, config, sweep, requests_per_stream, out, at.words(spec), json=json)
         return
     with progress_bar() as on_progress:
-        result = run_bench(endpoint, config, out_dir=out, on_progress=on_progress)
+        if resume is not None:
+            result = resume_bench(endpoint, resume, on_progress=on_progress)
+        else:
+            result = run_bench(endpoint, config, out_dir=out, on_progress=on_progress)
     _show(result, json)
-    if out:
-        note(f"written: {out}")
+    if folder := resume or out:
+        note(f"written: {folder}")
     same_endpoint = at.words(spec)
     _judge(result, same_endpoint)
     more = f"--rate {2 * rate:g}" if rate else f"--concurrency {2 * (concurrency or USERS)}"

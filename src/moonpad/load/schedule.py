@@ -37,12 +37,16 @@ class Schedule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ClosedLoop:
-    """A fixed number of users: each sends its next request the moment the last one is answered."""
+    """A fixed number of users: each sends its next request the moment the last one is answered.
+
+    `begin_s`: when the first ones do; above 0 where a run goes on.
+    """
 
     concurrency: int
+    begin_s: float = 0.0
 
     def due_s(self, index: int, free_s: float) -> float:
-        return free_s
+        return max(free_s, self.begin_s)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,124 @@
+"""Fault 38: a client that is killed at any time keeps every request that ended, and the rest is sent once."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import threading
+from pathlib import Path
+from random import Random
+
+import orjson
+import pytest
+
+from moonpad.bench.config import BenchConfig
+from moonpad.bench.folder import RunFiles
+from moonpad.bench.resume import RunPlan, read_plan, read_records
+from moonpad.bench.slo import Slo
+from moonpad.load.arrivals import Arrivals
+from moonpad.load.calibrate import Calibration
+from moonpad.load.failure import Failure, FailureKind
+from moonpad.values.errors import UsageError
+from tests.faults.streaming_server import DONE, FINISH, HEAD, Script, delta, usage
+from tests.unit.bench.records import record
+from tests.unit.bench.test_run import command, in_thread
+
+REQUESTS = 60
+SLOW: Script = [HEAD, 0.01, delta(content="a"), 0.005, delta(content="b"), FINISH + usage(9, 2) + DONE]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        BenchConfig(),
+        BenchConfig(concurrency=None, arrivals=Arrivals(4.0, "gamma", 0.5), slo=Slo(ttft_s=0.5), temperature=0.0),
+        BenchConfig(concurrency=8, arrivals=Arrivals(math.inf)),
+    ],
+)
+def test_a_plan_comes_back_as_it_was(tmp_path: Path, config: BenchConfig) -> None:
+    plan = RunPlan(config, "kimi-k2", Calibration(90, 128, "usage"))
+    files = RunFiles(tmp_path)
+    files.begin(plan.as_json())
+    files.close()
+    assert read_plan(tmp_path) == plan
+
+
+def test_records_come_back_without_the_torn_line(tmp_path: Path) -> None:
+    records = (record(0), record(1, tokens_at_s=(), failure=Failure(FailureKind.HTTP_STATUS, "busy", 503)))
+    files = RunFiles(tmp_path)
+    for one in reversed(records):
+        files.append(one)
+    files.close()
+    with (tmp_path / "requests.jsonl").open("ab") as lines:
+        lines.write(b'{"index": 2, "sch')
+    assert read_records(tmp_path) == records
+    again = RunFiles(tmp_path, resume=True)
+    again.append(record(2))
+    again.close()
+    lines_ = (tmp_path / "requests.jsonl").read_bytes().splitlines()
+    assert [orjson.loads(line)["index"] for line in lines_] == [1, 0, 2]
+
+
+@pytest.mark.parametrize("text", [None, "", "{}", '{"config": {"speed": 1}, "model": "m", "calibration": {}}'])
+def test_what_is_no_run(tmp_path: Path, text: str | None) -> None:
+    if text is not None:
+        (tmp_path / "run.json").write_text(text)
+    with pytest.raises(UsageError):
+        read_plan(tmp_path)
+
+
+@pytest.mark.parametrize("rate", [(), ("--rate", "400")], ids=["closed", "open"])
+@pytest.mark.parametrize("trial", [0, *(pytest.param(trial, marks=pytest.mark.slow) for trial in range(1, 10))])
+def test_killed_at_any_time(tmp_path: Path, trial: int, rate: tuple[str, ...]) -> None:
+    """Twenty kills in all: after a number of requests, and a moment, that are drawn."""
+    dice = Random(f"kill {trial} {rate}")
+    kill_at, reached, asked = dice.randrange(8, REQUESTS - 10), threading.Event(), 0
+
+    def script_of(number: int) -> Script:
+        nonlocal asked
+        asked += 1
+        if asked == kill_at:
+            reached.set()
+        return SLOW
+
+    folder = tmp_path / "run"
+    with in_thread(script_of) as server:
+        at = ("--url", server.endpoint.base_url, "--no-calibrate")
+        more = ("--requests", str(REQUESTS), "--warmup", "0", "--out", str(folder), *rate)
+        with subprocess.Popen(command(*at, *more), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+            assert reached.wait(30)
+            threading.Event().wait(dice.uniform(0.0, 0.02))  # anywhere in a request
+            os.kill(process.pid, signal.SIGKILL)
+        kept = read_records(folder)
+        before = asked
+        done = subprocess.run(
+            command(*at, "--resume", str(folder), "--json"), capture_output=True, timeout=60, check=False
+        )
+    assert done.returncode == 0, done.stderr
+    assert not (folder / "result.json.part").exists()
+    document = orjson.loads(done.stdout)
+    assert asked - before == REQUESTS - len(kept)
+    assert (document["completed"], document["moonpad"]["partial"]) == (REQUESTS, False)
+    whole = read_records(folder)
+    assert [one.index for one in whole] == list(range(REQUESTS))
+
+    assert {one.index: one for one in whole} | {one.index: one for one in kept} == {one.index: one for one in whole}
+    later = [one for one in whole if one.index not in {other.index for other in kept}]
+    end_s = max((one.closed_s for one in kept), default=0.0)
+    assert all(one.scheduled_s >= end_s - 1e-6 for one in later)
+
+
+def test_nothing_is_left_to_send(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with in_thread(lambda number: SLOW) as server:
+        at = ("--url", server.endpoint.base_url, "--no-calibrate")
+        for words in (("--requests", "5", "--out", str(folder)), ("--resume", str(folder))):
+            done = subprocess.run(command(*at, *words, "--json"), capture_output=True, timeout=60, check=False)
+            assert done.returncode == 0, done.stderr
+            assert orjson.loads(done.stdout)["completed"] == 5
+        wrong = subprocess.run(
+            command(*at, "--resume", str(folder), "--out", str(tmp_path)), capture_output=True, timeout=60, check=False
+        )
+    assert wrong.returncode == 2
