@@ -8,6 +8,7 @@ from typing import Final
 from moonpad.bench.slo import NO_LIMITS, Slo
 from moonpad.load.arrivals import Arrivals
 from moonpad.load.deadlines import Deadlines
+from moonpad.load.lengths import Lengths, fixed
 from moonpad.values.errors import UsageError
 
 UNCAPPED_CONNECTIONS: Final = 16
@@ -23,8 +24,8 @@ class BenchConfig:
     measure_client: behind the run, let the client measure its own error under the same load.
     """
 
-    input_tokens: int = 128
-    output_tokens: int = 64
+    input_tokens: int | Lengths = 128
+    output_tokens: int | Lengths = 64
     ignore_eos: bool = False
     temperature: float | None = None
     requests: int = 32
@@ -40,12 +41,20 @@ class BenchConfig:
         least = {"input_tokens": 1, "output_tokens": 1, "requests": 1, "concurrency": 1, "warmup": 0}
         for name, minimum in least.items():
             value = getattr(self, name)
-            if value is not None and value < minimum:
+            if isinstance(value, int) and value < minimum:
                 flag = "--" + name.replace("_", "-")
                 raise UsageError(f"{flag} is {value}", remedy=f"give {minimum} or more")
 
         if self.concurrency is None and self.arrivals is None:
             raise UsageError("a closed loop has no number of users", remedy="give --concurrency, or --rate")
+
+    @property
+    def input_lengths(self) -> Lengths:
+        return fixed(self.input_tokens) if isinstance(self.input_tokens, int) else self.input_tokens
+
+    @property
+    def output_lengths(self) -> Lengths:
+        return fixed(self.output_tokens) if isinstance(self.output_tokens, int) else self.output_tokens
 
     @property
     def connections(self) -> int:

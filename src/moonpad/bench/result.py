@@ -119,15 +119,17 @@ def _ours(result: BenchResult) -> dict[str, Any]:
         "failures": dict(metrics.failures),
         "failed_output_chunks": metrics.failed_output_chunks,
         "input_tokens": {
-            "requested": config.input_tokens,
+            "requested": config.input_lengths.said,
             "mean": _mean(metrics.input_tokens, metrics.completed),
             "counted_by_usage": metrics.input_tokens_counted,
+            "requested_mean": _requested(result, "requested_input_tokens"),
             "words": result.calibration.words,
             "calibrated_by": result.calibration.judge,
         },
         "output_tokens": {
-            "requested": config.output_tokens,
+            "requested": config.output_lengths.said,
             "mean": _mean(metrics.output_tokens, metrics.completed),
+            "requested_mean": _requested(result, "requested_output_tokens"),
             "counted_by_usage": metrics.output_tokens_counted,
             "usage_below_chunks": metrics.usage_below_chunks,
         },
@@ -158,6 +160,11 @@ def _arrivals(result: BenchResult) -> dict[str, Any] | None:
     if arrivals is None:
         return None
     return {"kind": arrivals.kind, "rate": _rate(result.config), "offered": result.offered_rate}
+
+
+def _requested(result: BenchResult, name: str) -> float | None:
+    good = [getattr(record, name) for record in result.records if record.ok]
+    return _mean(sum(good), len(good))
 
 
 def _mean(total: int, count: int) -> float | None:

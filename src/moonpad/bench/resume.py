@@ -17,6 +17,7 @@ from moonpad.load.arrivals import Arrivals
 from moonpad.load.calibrate import Calibration
 from moonpad.load.deadlines import Deadlines
 from moonpad.load.failure import Failure, FailureKind
+from moonpad.load.lengths import Lengths
 from moonpad.load.record import RequestRecord
 from moonpad.values.errors import UsageError
 
@@ -43,6 +44,9 @@ def read_plan(folder: Path) -> RunPlan:
         document = orjson.loads(file.read_bytes())
         config = dict(document["config"])
         config |= {"slo": Slo(**config["slo"]), "deadlines": Deadlines(**config["deadlines"])}
+        for name in ("input_tokens", "output_tokens"):
+            if isinstance(lengths := config[name], dict):
+                config[name] = Lengths(**{**lengths, "values": tuple(lengths["values"])})
         if (arrivals := config["arrivals"]) is not None:  # JSON has no infinity
             config["arrivals"] = Arrivals(
                 **{**arrivals, "rate": math.inf if (rate := arrivals["rate"]) is None else rate}

@@ -131,7 +131,9 @@ class _Run:
         config = self.config
         try:
             model = self.endpoint.model or await only_model(self.target)
-            return model, await calibrate(self.target, model, input_tokens=config.input_tokens, seed=config.seed)
+            lengths = config.input_lengths.draw(config.requests, config.seed, "input")
+            usual = round(sum(lengths) / len(lengths))
+            return model, await calibrate(self.target, model, input_tokens=usual, seed=config.seed)
         except RequestFailed as failed:
             raise ContactLost(
                 f"{self.endpoint.base_url} does not answer: {failed.failure.text}", remedy="moonpad status"
@@ -236,17 +238,20 @@ class _Run:
 
     def _requests(self, model: str, calibration: Calibration, first: int, count: int) -> list[LoadRequest]:
         config = self.config
+        inputs = config.input_lengths.draw(count, config.seed, f"input {first}" if first < 0 else "input")
+        outputs = config.output_lengths.draw(count, config.seed, f"output {first}" if first < 0 else "output")
+        one_length = config.input_lengths.fixed is not None
         return [
             chat_request(
                 self.target,
                 model,
                 seed=config.seed,
-                index=index,
-                words=calibration.words,
-                input_tokens=config.input_tokens,
-                output_tokens=config.output_tokens,
+                index=first + number,
+                words=calibration.words if one_length else calibration.words_of(inputs[number]),
+                input_tokens=inputs[number],
+                output_tokens=outputs[number],
                 ignore_eos=config.ignore_eos,
                 temperature=config.temperature,
             )
-            for index in range(first, first + count)
+            for number in range(count)
         ]

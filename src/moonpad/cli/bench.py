@@ -20,14 +20,15 @@ if TYPE_CHECKING:
     from moonpad.bench.run import OnProgress, Progress
     from moonpad.bench.slo import Slo
     from moonpad.load.arrivals import Arrivals
+    from moonpad.load.lengths import Lengths
 
 
 def bench(
     spec: Path | None = None,
     *,
     at: EndpointOptions = ANY_ENDPOINT,
-    input_tokens: int = 128,
-    output_tokens: int = 64,
+    input_tokens: str = "128",
+    output_tokens: str = "64",
     ignore_eos: Annotated[bool, Parameter(negative=())] = False,
     temperature: float | None = None,
     requests: int = 32,
@@ -52,9 +53,10 @@ def bench(
     spec
         The spec whose endpoint is meant; without it and --url, the only endpoint that is up.
     input_tokens
-        Input tokens a request, chat template included; random words, as many as the server counts.
+        Input tokens a request, chat template included; random words, as many as the server counts. 128, 64..512
+        uniform, lognormal:512,0.6 (median, sigma), @FILE one of its numbers.
     output_tokens
-        Output tokens a request, at most.
+        Output tokens a request, at most; written in the same ways.
     ignore_eos
         Go on to that number of output tokens whatever the model says (vLLM, SGLang).
     temperature
@@ -95,8 +97,8 @@ def bench(
     from moonpad.bench.run import resume_bench, run_bench
 
     config = BenchConfig(
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
+        input_tokens=_lengths("--input-tokens", input_tokens),
+        output_tokens=_lengths("--output-tokens", output_tokens),
         ignore_eos=ignore_eos,
         temperature=temperature,
         requests=requests,
@@ -137,6 +139,19 @@ def _arrivals(rate: float | None, kind: Literal["poisson", "constant", "gamma"],
             raise UsageError("--arrivals and --burstiness are of an open loop", remedy="--rate 4, requests a second")
         return None
     return Arrivals(rate, kind, burstiness)
+
+
+def _lengths(flag: str, text: str) -> int | Lengths:
+    from moonpad.load.lengths import parse_lengths
+
+    lines: list[str] = []
+    if text.startswith("@"):
+        try:
+            lines = Path(text[1:]).read_text().splitlines()
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{flag} {text}: the file cannot be read: {error}", remedy="one number a line") from error
+    lengths = parse_lengths(text, lines)
+    return lengths if lengths.fixed is None else lengths.fixed
 
 
 def _slo(text: str) -> Slo:

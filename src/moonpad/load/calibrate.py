@@ -26,11 +26,16 @@ Counted = Callable[[int, int], Awaitable[int]]
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """`words` words gave `tokens` input tokens in the last trial; `judge` is who counted."""
+    """`words` words gave `tokens` input tokens in the last trial; `judge` is who counted. `slope`: tokens a word."""
 
     words: int
     tokens: int
     judge: Literal["/tokenize", "usage"]
+    slope: float = 1.0
+
+    def words_of(self, tokens: int) -> int:
+        """For another length: from the trial on, a word more for each `slope` tokens."""
+        return max(1, self.words + round((tokens - self.tokens) / self.slope))
 
 
 async def calibrate(target: Target, model: str, *, input_tokens: int, seed: int) -> Calibration:
@@ -42,12 +47,12 @@ async def calibrate(target: Target, model: str, *, input_tokens: int, seed: int)
     server = _Server(target, model, seed)
     judge: Literal["/tokenize", "usage"] = "/tokenize" if await server.tokenizes() else "usage"
     count = server.by_tokenize if judge == "/tokenize" else server.by_usage
-    words, tokens = await words_for(input_tokens, count)
-    return Calibration(words, tokens, judge)
+    words, tokens, slope = await words_for(input_tokens, count)
+    return Calibration(words, tokens, judge, slope)
 
 
-async def words_for(input_tokens: int, count: Counted) -> tuple[int, int]:
-    """`(words, tokens)` whose count is nearest to `input_tokens`. `count(index, words)` asks the server.
+async def words_for(input_tokens: int, count: Counted) -> tuple[int, int, float]:
+    """`(words, tokens, tokens a word)` whose count is nearest to `input_tokens`. `count(index, words)` asks the server.
 
     Two small trials give the tokens a word and the template's own; each later trial starts from the last count.
     """
@@ -61,7 +66,8 @@ async def words_for(input_tokens: int, count: Counted) -> tuple[int, int]:
         if words in trials:
             break
         tokens = trials[words] = await count(-3 - trial, words)
-    return min(trials.items(), key=lambda entry: abs(entry[1] - input_tokens))
+    nearest, counted = min(trials.items(), key=lambda entry: abs(entry[1] - input_tokens))
+    return nearest, counted, slope
 
 
 @dataclass(frozen=True, slots=True)

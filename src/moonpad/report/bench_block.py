@@ -79,8 +79,8 @@ def _lengths(result: BenchResult) -> str:
     metrics, config = result.metrics, result.config
     input_mean, output_mean = metrics.input_tokens / metrics.completed, metrics.output_tokens / metrics.completed
     return (
-        f"tokens a request, asked and actual: input {config.input_tokens} and {input_mean:.1f}, "
-        f"output {config.output_tokens} and {output_mean:.1f}"
+        f"tokens a request, asked and actual: input {config.input_lengths.said} and {input_mean:.1f}, "
+        f"output {config.output_lengths.said} and {output_mean:.1f}"
     )
 
 

@@ -20,6 +20,7 @@ from moonpad.bench.slo import Slo
 from moonpad.load.arrivals import Arrivals
 from moonpad.load.calibrate import Calibration
 from moonpad.load.failure import Failure, FailureKind
+from moonpad.load.lengths import parse_lengths
 from moonpad.values.errors import UsageError
 from tests.faults.streaming_server import DONE, FINISH, HEAD, Script, delta, usage
 from tests.unit.bench.records import record
@@ -35,6 +36,7 @@ SLOW: Script = [HEAD, 0.01, delta(content="a"), 0.005, delta(content="b"), FINIS
         BenchConfig(),
         BenchConfig(concurrency=None, arrivals=Arrivals(4.0, "gamma", 0.5), slo=Slo(ttft_s=0.5), temperature=0.0),
         BenchConfig(concurrency=8, arrivals=Arrivals(math.inf)),
+        BenchConfig(parse_lengths("64..128"), parse_lengths("@x", ["5", "7"])),
     ],
 )
 def test_a_plan_comes_back_as_it_was(tmp_path: Path, config: BenchConfig) -> None:

@@ -13,8 +13,9 @@ import orjson
 import pytest
 
 from moonpad.bench.config import BenchConfig
-from moonpad.bench.result import BenchResult
+from moonpad.bench.result import BenchResult, as_json
 from moonpad.bench.run import Progress, measure
+from moonpad.load.lengths import parse_lengths
 from moonpad.load.loop import run_in_loop
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, UsageError
@@ -77,6 +78,22 @@ def test_concurrency_is_kept_and_connections_are_reused() -> None:
 def test_the_input_length_is_calibrated_by_the_server() -> None:
     result = run(BenchConfig(input_tokens=200, requests=1, warmup=0), lambda number: answer(1))
     assert (result.calibration.words, result.calibration.tokens, result.calibration.judge) == (190, 200, "/tokenize")
+
+
+def test_lengths_that_differ() -> None:
+    config = BenchConfig(parse_lengths("50..90"), parse_lengths("lognormal:8,1"), requests=30, warmup=1, seed=5)
+    result = run(config, lambda number: answer(2))
+    inputs = [record.requested_input_tokens for record in result.records]
+    assert tuple(inputs) == parse_lengths("50..90").draw(30, 5, "input")
+    assert len(set(inputs)) > 10
+    assert {record.requested_output_tokens for record in result.records} != {64}
+    assert result.calibration.words_of(70) == 60
+    document = as_json(result)["moonpad"]
+    assert (document["input_tokens"]["requested"], document["output_tokens"]["requested"]) == (
+        "50..90",
+        "lognormal:8,1",
+    )
+    assert document["input_tokens"]["requested_mean"] == sum(inputs) / 30
 
 
 def test_the_only_model_is_asked_for() -> None:
@@ -232,6 +249,8 @@ def test_ctrl_c_before_the_first_request_is_measured() -> None:
         ("--arrivals", "constant"),
         ("--slo", "ttft=500"),
         ("--slo", "speed=5s"),
+        ("--input-tokens", "9..3"),
+        ("--output-tokens", "@/nowhere"),
     ],
 )
 def test_a_wrong_command_line_is_exit_2(argv: tuple[str, ...]) -> None:

@@ -3,7 +3,7 @@ import asyncio
 import orjson
 import pytest
 
-from moonpad.load.calibrate import words_for
+from moonpad.load.calibrate import Calibration, words_for
 from moonpad.load.chat import chat_request
 from moonpad.load.prompts import random_prompt
 from moonpad.load.record import LoadRequest
@@ -78,7 +78,7 @@ def test_calibration_meets_the_length_within_a_word(per_word: float, template: i
         asked.append(words)
         return template + round(per_word * words)
 
-    words, tokens = asyncio.run(words_for(wanted, count))
+    words, tokens, _ = asyncio.run(words_for(wanted, count))
     assert tokens == template + round(per_word * words)
     assert abs(tokens - wanted) <= per_word
     assert len(asked) <= 7
@@ -88,4 +88,10 @@ def test_calibration_of_less_than_the_template_sends_one_word() -> None:
     async def count(index: int, words: int) -> int:
         return 100 + words
 
-    assert asyncio.run(words_for(16, count)) == (1, 101)
+    assert asyncio.run(words_for(16, count))[:2] == (1, 101)
+
+
+def test_words_of_other_lengths() -> None:
+    """A template of 10 tokens and 1.5 tokens a word: 90 words are 145 tokens, and 100 more are 66.7 words more."""
+    calibration = Calibration(90, 145, "/tokenize", 1.5)
+    assert [calibration.words_of(tokens) for tokens in (145, 245, 10, 1)] == [90, 157, 1, 1]
