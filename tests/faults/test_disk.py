@@ -135,7 +135,7 @@ def test_a_benchmark_fills_the_disk(disk: Disk) -> None:
     assert len(acknowledged) > 20
     assert saved(out) == acknowledged
     assert f"{len(acknowledged)} requests are saved" in failed.value.message
-    assert sorted(path.name for path in out.iterdir()) == ["requests.jsonl"]
+    assert sorted(path.name for path in out.iterdir()) == ["requests.jsonl", "run.json"]
 
 
 def test_the_result_of_a_benchmark_does_not_fit(disk: Disk) -> None:
@@ -152,7 +152,7 @@ def test_the_result_of_a_benchmark_does_not_fit(disk: Disk) -> None:
     with pytest.raises(CheckFailed, match=r"result\.json could not be written: No space left on device"):
         bench(out, 12, seen)
     assert sorted(saved(out)) == list(range(12))
-    assert sorted(path.name for path in out.iterdir()) == ["requests.jsonl"]
+    assert sorted(path.name for path in out.iterdir()) == ["requests.jsonl", "run.json"]
 
 
 def test_the_bench_command_on_a_full_disk(disk: Disk, moonpad: Moonpad) -> None:
