@@ -79,9 +79,20 @@ class RunFiles:
             raise UsageError(f"{self._folder} cannot be written: {error.strerror}", remedy="--out ANOTHER") from error
 
     def write_samples(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """What the server said of itself, a line each; a full disk costs these and not the result."""
-        with suppress(OSError), (self._folder / SERVER_FILE).open("ab") as file:
-            file.write(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+        """What the server said of itself, a line each; a full disk costs these, all of them, and not the result."""
+        lines = b"".join(orjson.dumps(row) + b"\n" for row in rows)
+        if not lines:
+            return
+        file = self._folder / SERVER_FILE
+        before = file.stat().st_size if file.exists() else 0
+        try:
+            with file.open("ab") as appended:
+                appended.write(lines)
+        except OSError:
+            with suppress(OSError):
+                os.truncate(file, before)
+                if not before:
+                    file.unlink()
 
     def finish(self, document: dict[str, Any]) -> None:
         """Writes the result: the whole one or none.
