@@ -37,7 +37,7 @@ def moonpad(home: Path, *argv: str) -> None:
 def peaks(run: Path) -> int:
     """Bytes of the largest of the engine's processes."""
     keeper = json.loads((run / "keeper.json").read_text())
-    below = psutil.Process(int(keeper["pid"])).children(recursive=True)
+    below = psutil.Process(int(keeper["keeper"]["pid"])).children(recursive=True)
     lines = [Path(f"/proc/{one.pid}/status").read_text().splitlines() for one in below]
     return max(int(line.split()[1]) * 1024 for status in lines for line in status if line.startswith("VmHWM"))
 

@@ -14,7 +14,7 @@ from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.units import GIB
 
 SCORE_BYTES: Final = 9
-"""Of the score of one token beside another, a head: the peak of prompts of 4,000 to 16,000 tokens is 8.8 bytes each
+"""Of the score of one token beside another, a head: what prompts of 12,000 and 16,000 tokens took at their peak
 (benchmarks/results/cpu_prefill.json)."""
 BF16: Final = "take a BF16 checkpoint"
 
