@@ -214,7 +214,9 @@ class _Run:
         if not self.config.measure_client or metrics.itl_s is None:
             return None
         self.report(Progress("the client itself", 0, 1))
-        return await self_error(metrics.peak_concurrency, metrics.itl_s.median)
+        # The peak counts all who ran in one second; no more than the cap ran at once.
+        streams = min(metrics.peak_concurrency, self.config.concurrency or metrics.peak_concurrency)
+        return await self_error(streams, metrics.itl_s.median)
 
     async def _drive(
         self,
