@@ -12,6 +12,7 @@ from typing import Any, Final
 import orjson
 
 from moonpad.load.record import RequestRecord
+from moonpad.store.files import replace_text
 from moonpad.values.errors import CheckFailed, UsageError
 
 REQUESTS_FILE: Final = "requests.jsonl"
@@ -74,7 +75,7 @@ class RunFiles:
             UsageError: it could not be written.
         """
         try:
-            (self._folder / RUN_FILE).write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
+            replace_text(self._folder / RUN_FILE, orjson.dumps(document, option=orjson.OPT_INDENT_2).decode() + "\n")
         except OSError as error:
             raise UsageError(f"{self._folder} cannot be written: {error.strerror}", remedy="--out ANOTHER") from error
 

@@ -36,7 +36,7 @@ def verify_loop(
         ContactLost: nothing answers any more; the turns before are kept.
         Interrupted: the user stopped it; the turns before are kept.
     """
-    from moonpad.cli.verdict import endpoint_of, folder_for, gate_of
+    from moonpad.cli.verdict import check_gate, endpoint_of, folder_for, gate_of, with_gate, words_of
     from moonpad.store.files import replace_json
     from moonpad.verify.loop import LoopResult
 
@@ -56,7 +56,7 @@ def verify_loop(
     if lost:
         result = LoopResult(calls, tuple(turns.all), lost.message)
     broken = limits.of_loop(result) if limits else None
-    document = result.as_json() if broken is None else {**result.as_json(), "gate": list(broken)}
+    document = with_gate(result.as_json(), broken)
     try:
         replace_json(folder / VERDICT_FILE, {**turns.head, **document})
     except OSError as error:
@@ -68,8 +68,10 @@ def verify_loop(
         note(f"written: {folder / TURNS_FILE}")
     if lost:
         raise lost
-    _judge(result, broken)
-    next_command("moonpad bench" + at.words(None if gate and at.url else spec))
+    check_gate(broken)
+    if broken is None:
+        _judge(result)
+    next_command("moonpad bench" + words_of(spec, at, gate=gate))
 
 
 class _Turns:
@@ -143,11 +145,7 @@ def _said(result: LoopResult) -> str:
     return f"{head}\n{result.ended}" if result.ended else f"{head}; the answer came when there was nothing left to call"
 
 
-def _judge(result: LoopResult, broken: tuple[str, ...] | None) -> None:
-    if broken:
-        raise CheckFailed(f"the gate is not passed: {'; '.join(broken)}")
-    if broken is not None:
-        return
+def _judge(result: LoopResult) -> None:
     if result.drift is not None:
         raise CheckFailed(
             f"the loop drifts at turn {result.drift.number} of {result.calls}",

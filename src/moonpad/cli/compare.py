@@ -73,14 +73,14 @@ def _limit(text: str) -> tuple[str, float]:
 
 def _broken(found: Comparison, name: str, limit: float, *, least: bool) -> str:
     """Why a limit is not kept; "" where it is."""
-    from moonpad.bench.compare import LENGTH_BOUND
+    from moonpad.bench.compare import THROUGHPUTS
 
     row = found.row(name)
     if row is None:
         raise UsageError(
             f"the runs have no {name} in common", remedy=f"one of {', '.join(one.name for one in found.rows)}"
         )
-    if name in LENGTH_BOUND and not found.same_length:
+    if name in THROUGHPUTS and not found.same_length:
         return f"{name} cannot be judged: the answers of one run have {found.tokens_ratio:.2f} times the other's tokens"
     if least and row.ratio.value < limit:
         return f"{name} is {row.ratio.value:.3f} of A's, at least {limit:g} was asked for"

@@ -28,7 +28,7 @@ def verify_probes(
         CheckFailed: a probe failed, or the gate of the spec is not passed.
         ContactLost: nothing answers.
     """
-    from moonpad.cli.verdict import endpoint_of, folder_for, gate_of, keep
+    from moonpad.cli.verdict import check_gate, endpoint_of, folder_for, gate_of, keep, with_gate, words_of
     from moonpad.report.verify_page import verify_page
     from moonpad.verify.runner import merged
 
@@ -43,13 +43,17 @@ def verify_probes(
     report = merged(_ask(endpoint, ids, options))
     broken = limits.of_report(report) if limits else None
     xml = _junit(report, options.junit)
-    _show(report, json)
+    document = with_gate(report.as_json(), broken)
+    _show(report, document if json else None)
     page = verify_page(report, broken)
-    document = report.as_json() if broken is None else {**report.as_json(), "gate": list(broken)}
     texts = {"verdict.html": page, "verdict.json": json_module.dumps(document, indent=2) + "\n", "junit.xml": xml}
     keep(folder, texts, named=out_folder is not None)
-    _judge(report, broken)
-    next_command("moonpad bench" + at.words(None if gate and at.url else spec))
+    if not report.answered:
+        raise ContactLost(f"nothing answers at {report.endpoint}", remedy="moonpad status")
+    check_gate(broken)
+    if broken is None:
+        _judge(report)
+    next_command("moonpad bench" + words_of(spec, at, gate=gate))
 
 
 def _all_with(must_pass: tuple[str, ...]) -> tuple[str, ...]:
@@ -99,9 +103,10 @@ def _junit(report: Report, path: Path | None) -> str:
     return xml
 
 
-def _show(report: Report, json: bool) -> None:
-    if json:
-        emit_json(report.as_json())
+def _show(report: Report, document: dict[str, object] | None) -> None:
+    """The document on stdout where it is given, else the table."""
+    if document is not None:
+        emit_json(document)
         return
     from moonpad.report.verify_table import verify_table
 
@@ -110,11 +115,7 @@ def _show(report: Report, json: bool) -> None:
     console().print(table)
 
 
-def _judge(report: Report, broken: tuple[str, ...] | None) -> None:
-    if not report.answered:
-        raise ContactLost(f"nothing answers at {report.endpoint}", remedy="moonpad status")
-    if broken:
-        raise CheckFailed(f"the gate is not passed: {'; '.join(broken)}")
+def _judge(report: Report) -> None:
     failed = [result.probe.id for result in report.results if result.outcome.status == "fail"]
-    if failed and broken is None:
+    if failed:
         raise CheckFailed(f"{len(failed)} of {len(report.results)} probes failed: {', '.join(failed)}")

@@ -39,7 +39,7 @@ def verify_vendor(
     Raises:
         CheckFailed: a request failed, the trigger similarity is below the floor, or the gate is not passed.
     """
-    from moonpad.cli.verdict import endpoint_of, gate_of
+    from moonpad.cli.verdict import check_gate, endpoint_of, gate_of, with_gate, words_of
 
     if out_file is None:
         raise UsageError("--vendor writes its results to a file", remedy="--vendor own --out results.jsonl")
@@ -58,17 +58,16 @@ def verify_vendor(
     rows = {row["data_index"]: row for row in _rows(out_file) if row.get("hash") == wanted.get(row["data_index"])}
     found = score(rows.values(), theirs)
     broken = limits.of_score(found) if limits else None
-    _show(found, out_file, broken, json)
-    _judge(found, broken, options.floor, len(rows), out_file)
-    next_command("moonpad bench" + at.words(None if gate and at.url else spec))
-
-
-def _judge(found: Score, broken: tuple[str, ...] | None, floor: float | None, asked: int, out_file: Path) -> None:
+    _show(found, with_gate({**found.as_json(), "results": str(out_file)}, broken) if json else None)
     if found.failure_count:
         remedy = f'look for "failed" in {out_file}; the same command asks those again'
-        raise CheckFailed(f"{found.failure_count} of {asked} requests failed", remedy=remedy)
-    if broken:
-        raise CheckFailed(f"the gate is not passed: {'; '.join(broken)}")
+        raise CheckFailed(f"{found.failure_count} of {len(rows)} requests failed", remedy=remedy)
+    check_gate(broken)
+    _judge(found, options.floor)
+    next_command("moonpad bench" + words_of(spec, at, gate=gate))
+
+
+def _judge(found: Score, floor: float | None) -> None:
     if floor is not None and (found.tool_call_f1 or 0.0) < floor:
         raise CheckFailed(
             f"the trigger similarity is {found.tool_call_f1 or 0.0:.3f}, below {floor:g}",
@@ -133,10 +132,10 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _show(found: Score, out_file: Path, broken: tuple[str, ...] | None, json: bool) -> None:
-    if json:
-        gate = {} if broken is None else {"gate": list(broken)}
-        emit_json({**found.as_json(), "results": str(out_file), **gate})
+def _show(found: Score, document: Mapping[str, object] | None) -> None:
+    """The document on stdout where it is given, else the scores in words."""
+    if document is not None:
+        emit_json(document)
         return
     accuracy = "no call" if found.schema_accuracy is None else f"{found.schema_accuracy:.2%}"
     out().print(

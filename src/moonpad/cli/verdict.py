@@ -10,7 +10,7 @@ from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
 from moonpad.cli.output import note
 from moonpad.store.verdicts import keep_verdict, verdict_folder
 from moonpad.values.endpoint import Endpoint
-from moonpad.values.errors import UsageError
+from moonpad.values.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:
     from moonpad.verify.gate import Gate
@@ -42,6 +42,25 @@ def gate_of(spec: Path | None, at: EndpointOptions) -> Gate:
     gate = Gate(**table.model_dump())
     gate.check((*PROBES, *LONG_PROBES))
     return gate
+
+
+def words_of(spec: Path | None, at: EndpointOptions, *, gate: bool) -> str:
+    """What names the same endpoint again, for the next command."""
+    return at.words(None if gate and at.url else spec)
+
+
+def with_gate(document: Mapping[str, object], broken: tuple[str, ...] | None) -> dict[str, object]:
+    """The document, and why the gate is not passed, where one was asked for."""
+    return dict(document) if broken is None else {**document, "gate": list(broken)}
+
+
+def check_gate(broken: tuple[str, ...] | None) -> None:
+    """
+    Raises:
+        CheckFailed: the gate is not passed.
+    """
+    if broken:
+        raise CheckFailed(f"the gate is not passed: {'; '.join(broken)}")
 
 
 def folder_for(spec: Path | None, at: EndpointOptions, out_folder: Path | None) -> Path:
