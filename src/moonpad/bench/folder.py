@@ -12,7 +12,6 @@ from typing import Any, Final
 import orjson
 
 from moonpad.load.record import RequestRecord
-from moonpad.store.files import replace_text
 from moonpad.values.errors import CheckFailed, UsageError
 
 REQUESTS_FILE: Final = "requests.jsonl"
@@ -75,7 +74,7 @@ class RunFiles:
             UsageError: it could not be written.
         """
         try:
-            replace_text(self._folder / RUN_FILE, orjson.dumps(document, option=orjson.OPT_INDENT_2).decode() + "\n")
+            self._replace(RUN_FILE, document)
         except OSError as error:
             raise UsageError(f"{self._folder} cannot be written: {error.strerror}", remedy="--out ANOTHER") from error
 
@@ -101,18 +100,25 @@ class RunFiles:
         Raises:
             CheckFailed: it could not be written; the lines of the requests are there.
         """
-        fresh = self._folder / f".{RESULT_FILE}.{os.getpid()}.part"
         try:
             os.fsync(self._lines.fileno())
+            self._replace(RESULT_FILE, document)
+        except OSError as error:
+            raise self._lost(RESULT_FILE, error) from error
+
+    def _replace(self, name: str, document: Mapping[str, Any]) -> None:
+        """The whole file or the one before it. Not by `store/`: what judges an endpoint needs no run of ours."""
+        fresh = self._folder / f".{name}.{os.getpid()}.part"
+        try:
             with fresh.open("wb") as file:
                 file.write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
-            fresh.replace(self._folder / RESULT_FILE)
-        except OSError as error:
+            fresh.replace(self._folder / name)
+        except OSError:
             with suppress(OSError):
                 fresh.unlink()
-            raise self._lost(RESULT_FILE, error) from error
+            raise
 
     def close(self) -> None:
         self._lines.close()
