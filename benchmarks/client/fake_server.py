@@ -3,7 +3,8 @@
     python -m benchmarks.client.fake_server --tokens 64 --gap-ms 40
 
 It prints its port. `GET /truth` gives, of the streams since the last such question: how many, the mean seconds from a
-request's last byte to its first token, and the 99th percentile of all gaps between its own writes.
+request's last byte to its first token, the 99th percentile of all gaps between its own writes, and the instants of the
+first request and of the last token, on the machine's monotonic clock.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import asyncio
 import json
 import sys
 import time
+from functools import cache
 from itertools import pairwise
 from typing import Any, cast
 
@@ -35,6 +37,14 @@ def delta(fields: dict[str, Any], finish: str | None = None) -> bytes:
 
 
 TOKEN = delta({"content": " four"})
+BEGIN = HEAD + delta({"role": "assistant", "content": ""})
+
+
+@cache
+def end_of(tokens: int) -> bytes:
+    usage = {"prompt_tokens": 12, "completion_tokens": tokens, "total_tokens": 12 + tokens}
+    last = json.dumps({"choices": [], "usage": usage}, separators=(",", ":")).encode()
+    return delta({}, "length") + event(last) + event(b"[DONE]") + b"0\r\n\r\n"
 
 
 class Fake(asyncio.Protocol):
@@ -42,9 +52,7 @@ class Fake(asyncio.Protocol):
         self.tokens, self.gap_s, self.streams = tokens, gap_s, streams
         self.pending = b""
         self.loop = asyncio.get_running_loop()
-        usage = {"prompt_tokens": 12, "completion_tokens": tokens, "total_tokens": 12 + tokens}
-        last = json.dumps({"choices": [], "usage": usage}, separators=(",", ":")).encode()
-        self.end = delta({}, "length") + event(last) + event(b"[DONE]") + b"0\r\n\r\n"
+        self.end = end_of(tokens)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
@@ -79,17 +87,20 @@ class Fake(asyncio.Protocol):
         self.transport.write(head + body)
 
     def stream(self) -> None:
+        """The instants are fixed now, so that a late write does not make the next one late."""
         writes: list[float] = []
         self.streams.append((time.perf_counter(), writes))
         first_s = self.loop.time() + FIRST_S
-        for number in range(self.tokens):
-            self.loop.call_at(first_s + number * self.gap_s, self.write, writes, number)
+        self.loop.call_at(first_s, self.write, writes, first_s, 0)
 
-    def write(self, writes: list[float], number: int) -> None:
-        if not self.transport.is_closing():
-            writes.append(time.perf_counter())
-            before = HEAD + delta({"role": "assistant", "content": ""}) if number == 0 else b""
-            self.transport.write(before + TOKEN + (self.end if number + 1 == self.tokens else b""))
+    def write(self, writes: list[float], first_s: float, number: int) -> None:
+        if self.transport.is_closing():
+            return
+        writes.append(time.perf_counter())
+        last = number + 1 == self.tokens
+        self.transport.write((BEGIN if number == 0 else b"") + TOKEN + (self.end if last else b""))
+        if not last:
+            self.loop.call_at(first_s + (number + 1) * self.gap_s, self.write, writes, first_s, number + 1)
 
     def truth(self) -> dict[str, Any]:
         whole = [(asked_s, writes) for asked_s, writes in self.streams if len(writes) == self.tokens]
@@ -100,6 +111,8 @@ class Fake(asyncio.Protocol):
             return {"streams": 0}
         return {
             "streams": len(whole),
+            "from_s": min(asked_s for asked_s, _ in whole),
+            "to_s": max(writes[-1] for _, writes in whole),
             "mean_ttft_ms": 1000 * sum(ttfts) / len(ttfts),
             "p99_itl_ms": 1000 * percentile(gaps, 99.0),
         }

@@ -2,8 +2,9 @@
 
     python -m benchmarks.client.peers --rounds 3 --out benchmarks/results/client_peers.json
 
-512 streams at once of 64 tokens, 40 ms apart; the server on one core, the client on the other. CPU seconds are those of
-the client's process with its children, less those of a run of two requests: what a start costs is no token's.
+512 streams at once of 64 tokens, 40 ms apart; the server on one core, the client on the other. CPU seconds are those
+that the kernel counts for the client's processes from the first request that the server reads for as long as the client
+says that its run took: what a start costs is no token's.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ import argparse
 import json
 import os
 import platform
-import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
+from bisect import bisect
 from pathlib import Path
 from typing import Any
 
@@ -34,16 +36,52 @@ def truth(port: int) -> dict[str, Any]:
     return found
 
 
-def cpu_of(argv: tuple[str, ...], core: int) -> float:
-    """CPU seconds of a command and its children, on one core."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+class CpuWatch(threading.Thread):
+    """The processor seconds of a process with its children, every few milliseconds."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(daemon=True)
+        self.pid, self.over = pid, threading.Event()
+        self.samples: list[tuple[float, float]] = []
+
+    def run(self) -> None:
+        while not self.over.wait(0.004):
+            self.samples.append((time.perf_counter(), cpu_s(self.pid)))
+
+    def between(self, from_s: float, to_s: float) -> float:
+        return self._at(to_s) - self._at(from_s)
+
+    def _at(self, instant_s: float) -> float:
+        place = bisect([at_s for at_s, _ in self.samples], instant_s)
+        (before_s, low), (after_s, high) = self.samples[place - 1], self.samples[place]
+        return low + (high - low) * (instant_s - before_s) / (after_s - before_s)
+
+
+def cpu_s(pid: int) -> float:
+    """By the scheduler's own nanoseconds, of every thread; what has ended counts as it was last seen by its parent."""
+    total = 0.0
+    for task in Path(f"/proc/{pid}/task").glob("*"):
+        try:
+            total += int((task / "schedstat").read_text().split()[0]) / 1e9
+            total += sum(cpu_s(int(child)) for child in (task / "children").read_text().split())
+        except (OSError, ValueError):  # it ended meanwhile
+            continue
+    return total
+
+
+def watched(argv: tuple[str, ...], core: int) -> CpuWatch:
+    """Runs the command on one core to its end."""
     env = {**os.environ, "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "NO_COLOR": "1"}
-    subprocess.run(
-        argv, check=True, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    process = subprocess.Popen(
+        argv, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         preexec_fn=lambda: os.sched_setaffinity(0, {core}),
     )  # fmt: skip
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    watch = CpuWatch(process.pid)
+    watch.start()
+    code = process.wait()
+    watch.over.set()
+    assert code == 0, argv
+    return watch
 
 
 def ours(port: int, streams: int, out: Path) -> tuple[str, ...]:
@@ -70,15 +108,16 @@ def vllms(port: int, streams: int, out: Path) -> tuple[str, ...]:
 def measured(name: str, port: int, streams: int, home: Path) -> dict[str, Any]:
     command = ours if name == "moonpad" else vllms
     file = home / f"{name}-{time.monotonic_ns()}"
-    base_s = cpu_of(command(port, 2, file.with_suffix(".base")), 0)
     truth(port)
-    cpu_s = cpu_of(command(port, streams, file), 0) - base_s
+    watch = watched(command(port, streams, file), 0)
     true = truth(port)
     said = json.loads(((file / "result.json") if file.is_dir() else file).read_text())
     assert said["completed"] == streams == true["streams"], (said["completed"], true)
+    from_s, to_s = true.pop("from_s"), true.pop("to_s")
+    taken_s = watch.between(from_s, max(to_s, from_s + said["duration"]))
     return {
-        "cpu_s": round(cpu_s, 3),
-        "cpu_s_per_1000_tokens": round(1000 * cpu_s / (streams * TOKENS), 5),
+        "cpu_s": round(taken_s, 3),
+        "cpu_s_per_1000_tokens": round(1000 * taken_s / (streams * TOKENS), 5),
         "ttft_error_ms": round(said["mean_ttft_ms"] - true["mean_ttft_ms"], 2),
         "itl_p99_ratio": round(said["p99_itl_ms"] / true["p99_itl_ms"], 4),
         "true": true,
@@ -92,6 +131,7 @@ def main() -> None:
     parser.add_argument("--streams", type=int, default=512)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
+    os.sched_setaffinity(0, {1})
     server = subprocess.Popen(
         (sys.executable, "-m", "benchmarks.client.fake_server", "--tokens", str(TOKENS)),
         stdout=subprocess.PIPE, text=True, preexec_fn=lambda: os.sched_setaffinity(0, {1}),

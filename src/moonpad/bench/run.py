@@ -22,7 +22,7 @@ from moonpad.load.client import Connector
 from moonpad.load.failure import RequestFailed
 from moonpad.load.loop import run_in_loop
 from moonpad.load.record import LoadRequest, RequestRecord
-from moonpad.load.schedule import ClosedLoop, Idle, OpenLoop, Schedule, drive, open_idle
+from moonpad.load.schedule import LEAD_S, ClosedLoop, Idle, OpenLoop, Schedule, drive, open_idle
 from moonpad.load.self_error import SelfError, self_error
 from moonpad.load.target import Target, target_of
 from moonpad.values.endpoint import Endpoint
@@ -177,7 +177,7 @@ class _Run:
         # A run that goes on has one axis: its second part begins where the first one ended.
         before_s = max((record.closed_s for record in records), default=0.0)
         cpu_s, begun_s = time.process_time(), time.perf_counter()
-        origin_s = begun_s - before_s
+        origin_s = begun_s + LEAD_S - before_s  # all that is due at once is ready by then
         try:
             async with watched(self.endpoint, time.perf_counter, origin_s) as server:
                 try:

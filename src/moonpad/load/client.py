@@ -68,6 +68,9 @@ class Connection(asyncio.Protocol):
         if collector is None:  # bytes that nobody asked for: whatever follows would be taken for an answer
             self.close()
             return
+        if (usual := collector.usual) is not None and usual.is_next(data):
+            collector.token_times_s.append(now_s)
+            return
         was_done = collector.stream_done
         collector.received(now_s, data)
         if collector.finished:

@@ -10,11 +10,14 @@ from moonpad.load.failure import TEXT_LIMIT, Failure, FailureKind, RequestFailed
 from moonpad.load.http1 import ResponseParser
 from moonpad.load.record import LoadRequest, RequestRecord
 from moonpad.load.sse import SseParser
+from moonpad.load.usual import UsualRead, usual_after
 from moonpad.values.units import MIB
 
 DONE: Final = b"[DONE]"
 # An answer that is no stream is read to its end, so that its connection can be used again, but not for ever.
 MAX_PLAIN_BYTES: Final = 16 * MIB
+# Looks for a usual read: a stream whose events all differ in more than their text is not to cost two parses an event.
+USUAL_TRIALS: Final = 8
 
 
 class Collector:
@@ -29,7 +32,9 @@ class Collector:
         self.queued_s = self.connect_s = 0.0
         self._head_s: float | None = None
         self._first_answer_s: float | None = None
-        self._token_times_s: list[float] = []
+        self.usual: UsualRead | None = None
+        """What the next read is, most likely: one for which it holds is done with by its instant in `token_times_s`."""
+        self.token_times_s: list[float] = []
         self._ended_s: float | None = None
         self._closed_s = scheduled_s
         self._reasoning_chunks = self._content_chunks = self._tool_call_chunks = 0
@@ -38,6 +43,9 @@ class Collector:
         self._failure: Failure | None = None
         self._response = ResponseParser()
         self._sse: SseParser | None = None
+        self._shape: UsualRead | None = None  # the last one that was learnt
+        self._shape_trials = USUAL_TRIALS
+        self._counted = 0  # of `token_times_s`: those whose kind was counted
         self._plain = bytearray()  # the beginning of an answer that is no stream
         self._plain_bytes = 0
 
@@ -54,14 +62,18 @@ class Collector:
         self._sent_s = now_s
 
     def received(self, now_s: float, data: bytes) -> None:
+        """Any read; most of a stream's need not come here, see `usual`."""
         if self.finished:
             return
+        self._count_usual()
         try:
             body = self._response.feed(data)
             if self._response.status:
                 self._body(now_s, body)
             if self._response.complete:
                 self._complete(now_s)
+            elif self._sse is not None and self._response.between_chunks and self._sse.between_events:
+                self.usual = self._shape if not self.stream_done else None
         except RequestFailed as failed:
             self.failed(now_s, failed.failure)
 
@@ -82,6 +94,7 @@ class Collector:
 
     def failed(self, now_s: float, failure: Failure) -> None:
         if not self.finished:
+            self._count_usual()
             self._failure = failure
             self._ended_s = now_s
             self._finish(now_s)
@@ -91,7 +104,7 @@ class Collector:
         self._finish_stream(now_s)
 
     def next_due(self, deadlines: Deadlines) -> tuple[float, FailureKind]:
-        last_token_s = self._token_times_s[-1] if self._token_times_s else None
+        last_token_s = self.token_times_s[-1] if self.token_times_s else None
         return deadlines.next_due(self._sent_s, self._head_s, last_token_s)
 
     def _body(self, now_s: float, body: bytes) -> None:
@@ -127,18 +140,33 @@ class Collector:
         self._usage = chunk.usage or self._usage
         if chunk.bears_tokens:
             self._tokens(now_s, chunk)
+            if self._shape_trials and not (self._shape and self._shape.is_like(payload)):
+                self._shape_trials -= 1
+                self._shape = usual_after(payload, chunk)
         if chunk.finish_reason:
             self._finish_reason = chunk.finish_reason
             self._ended_s = now_s
 
+    def _count_usual(self) -> None:
+        """What the reads say that were told by their instants alone; the next one is not among them."""
+        usual, self.usual = self.usual, None
+        if usual is not None and len(self.token_times_s) > self._counted:
+            self._count(usual.chunk)
+
     def _tokens(self, now_s: float, chunk: Chunk) -> None:
-        self._token_times_s.append(now_s)
-        self._ended_s = now_s
-        self._reasoning_chunks += chunk.reasoning
-        self._content_chunks += chunk.content
-        self._tool_call_chunks += chunk.tool_calls
+        self.token_times_s.append(now_s)
+        self._count(chunk)
+
+    def _count(self, chunk: Chunk) -> None:
+        """The chunks that have come since the last time; all are of one kind."""
+        new = self.token_times_s[self._counted :]
+        self._counted += len(new)
+        self._ended_s = new[-1]
+        self._reasoning_chunks += chunk.reasoning * len(new)
+        self._content_chunks += chunk.content * len(new)
+        self._tool_call_chunks += chunk.tool_calls * len(new)
         if chunk.content and self._first_answer_s is None:
-            self._first_answer_s = now_s
+            self._first_answer_s = new[0]
 
     def _complete(self, now_s: float) -> None:
         if self._sse is None:
@@ -149,7 +177,7 @@ class Collector:
             self._finish_stream(now_s)
 
     def _finish_stream(self, now_s: float) -> None:
-        if not self._token_times_s:
+        if not self.token_times_s:
             text = f"the stream ended as it should, finish reason {self._finish_reason}, and carried no token"
             self.failed(now_s, Failure(FailureKind.NO_TOKENS, text))
         self._finish(now_s)
@@ -169,14 +197,12 @@ class Collector:
         return Failure(FailureKind.NOT_A_STREAM, f"{kind}: {text}"[:TEXT_LIMIT], status)
 
     def _place(self) -> str:
-        return (
-            f"after {len(self._token_times_s)} chunks with tokens" if self._head_s is not None else "before an answer"
-        )
+        return f"after {len(self.token_times_s)} chunks with tokens" if self._head_s is not None else "before an answer"
 
     def record(self, origin_s: float) -> RequestRecord:
         """The request as it ended, on a clock that began at `origin_s`."""
         usage = self._usage or Usage(None, None, None)
-        times = tuple(time_s - origin_s for time_s in self._token_times_s)
+        times = tuple(time_s - origin_s for time_s in self.token_times_s)
         counted = usage.completion_tokens is not None and self._failure is None
         return RequestRecord(
             index=self._request.index,

@@ -31,8 +31,9 @@ class ResponseParser:
         self._step: Callable[[], bytes | None] = self._head
 
     @property
-    def _between_chunks(self) -> bool:
-        return self._step == self._chunk_size
+    def between_chunks(self) -> bool:
+        """The next byte begins a chunk."""
+        return not self._buffer and self._step == self._chunk_size
 
     @property
     def keeps_alive(self) -> bool:
@@ -46,7 +47,7 @@ class ResponseParser:
             RequestFailed: this is not HTTP/1.1 (`bad-http`).
         """
         body: list[bytes] = []
-        if self._between_chunks and not self._buffer:
+        if self.between_chunks:
             data = self._whole_chunks(data, body)
         self._buffer += data
         while not self.complete and (piece := self._step()) is not None:

@@ -29,6 +29,11 @@ class SseParser:
         self._data: list[bytes] = []  # the `data` values of the unfinished event
         self._data_bytes = 0
 
+    @property
+    def between_events(self) -> bool:
+        """Nothing is pending: the next byte begins an event."""
+        return not (self._line or self._data or self._first_line or self._after_cr)
+
     def feed(self, data: bytes) -> list[bytes]:
         """The `data` payload of each event that these bytes complete.
 
@@ -50,8 +55,11 @@ class SseParser:
 
     def _whole_events(self, data: bytes) -> list[bytes] | None:
         """What servers send almost always, whole events of one `data` line each, without a look at each line."""
-        pending = self._line or self._data or self._first_line or self._after_cr
-        if pending or len(data) > SHORT_BYTES or not (data.startswith(b"data: ") and data.endswith(b"\n\n")):
+        if (
+            not self.between_events
+            or len(data) > SHORT_BYTES
+            or not (data.startswith(b"data: ") and data.endswith(b"\n\n"))
+        ):
             return None
         events = data[6:-2].split(b"\n\ndata: ")
         return None if b"\r" in data or any(b"\n" in event for event in events) else events
