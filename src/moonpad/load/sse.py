@@ -55,11 +55,8 @@ class SseParser:
 
     def _whole_events(self, data: bytes) -> list[bytes] | None:
         """What servers send almost always, whole events of one `data` line each, without a look at each line."""
-        if (
-            not self.between_events
-            or len(data) > SHORT_BYTES
-            or not (data.startswith(b"data: ") and data.endswith(b"\n\n"))
-        ):
+        whole = data.startswith(b"data: ") and data.endswith(b"\n\n") and len(data) <= SHORT_BYTES
+        if not whole or not self.between_events:
             return None
         events = data[6:-2].split(b"\n\ndata: ")
         return None if b"\r" in data or any(b"\n" in event for event in events) else events

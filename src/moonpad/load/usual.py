@@ -48,7 +48,7 @@ class UsualRead:
         return (b"\r\ndata: " + payload).startswith(self._before) and (payload + b"\n\n\r\n").endswith(self._after)
 
     def _begin_of(self, size: int) -> bytes:
-        """How a read of so many bytes begins, if it is one whole chunk: its own size, without the frame, comes first."""
+        """How a read of so many bytes begins, if it is one whole chunk: with its own size, less the frame."""
         digits = next((n for n in range(1, MOST_DIGITS) if len(b"%x" % max(0, size - n - 4)) == n), MOST_DIGITS)
         begin = self._begins[size] = b"%x" % max(0, size - digits - 4) + self._before
         return begin
