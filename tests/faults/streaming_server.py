@@ -64,6 +64,7 @@ class StreamingServer:
     endpoint: Endpoint = field(init=False)
     chats: int = 0
     connections: int = 0
+    heads: list[str] = field(default_factory=list)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
@@ -77,6 +78,7 @@ class StreamingServer:
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        self.heads.append(head)
         length = next((int(line[15:]) for line in head.split("\r\n") if line.startswith("Content-Length:")), 0)
         body = await reader.readexactly(length)
         if b'"stream"' not in body:

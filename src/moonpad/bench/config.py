@@ -21,6 +21,7 @@ class BenchConfig:
 
     arrivals: None is a closed loop of `concurrency` users; otherwise requests arrive by it, and `concurrency` is a cap
     on those in flight, None none.
+    workers: client processes that share the load.
     measure_client: behind the run, let the client measure its own error under the same load.
     """
 
@@ -34,11 +35,12 @@ class BenchConfig:
     slo: Slo = NO_LIMITS
     measure_client: bool = True
     warmup: int = 2
+    workers: int = 1
     seed: int = 0
     deadlines: Deadlines = field(default_factory=Deadlines)
 
     def __post_init__(self) -> None:
-        least = {"input_tokens": 1, "output_tokens": 1, "requests": 1, "concurrency": 1, "warmup": 0}
+        least = {"input_tokens": 1, "output_tokens": 1, "requests": 1, "concurrency": 1, "warmup": 0, "workers": 1}
         for name, minimum in least.items():
             value = getattr(self, name)
             if isinstance(value, int) and value < minimum:

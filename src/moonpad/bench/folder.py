@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import orjson
 
+from moonpad.bench.saved_records import SavedRecords
 from moonpad.load.record import RequestRecord
 from moonpad.values.errors import CheckFailed, UsageError
 
@@ -66,6 +67,10 @@ class RunFiles:
             raise self._failure from error
         self._count += 1
         self._bytes += len(line)
+
+    def records(self) -> SavedRecords:
+        """Those that have been appended, now."""
+        return SavedRecords(self._folder / REQUESTS_FILE)
 
     def begin(self, document: Mapping[str, Any]) -> None:
         """What is to be measured, before it is: a run that is killed can go on by it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -26,8 +27,8 @@ SCHEMA: Final = 1
 @dataclass(frozen=True, slots=True)
 class BenchResult:
     """`records` are in the order of their requests. `partial` means interrupted: requests that were in flight
-    have no record. `client_cpu` is the CPU seconds of this process for each second of the run. `self_error` is None
-    where nobody asked for it, or the run was interrupted.
+    have no record. `client_cpu` is the CPU seconds of the client, or of the busiest of its processes, for each second
+    of the run. `self_error` is None where nobody asked for it, or the run was interrupted.
     """
 
     config: BenchConfig
@@ -35,10 +36,11 @@ class BenchResult:
     model: str
     began: str  # wall clock, for people
     calibration: Calibration
-    records: tuple[RequestRecord, ...]
+    records: Sequence[RequestRecord]
     metrics: Metrics
     client_cpu: float
     partial: bool
+    workers: int = 1
     self_error: SelfError | None = None
     server: ServerSaid = field(default_factory=ServerSaid)
 
@@ -136,9 +138,14 @@ def _ours(result: BenchResult) -> dict[str, Any]:
         **_milliseconds("answer_ttft", metrics.answer_ttft_s),
         **_milliseconds("mean_itl", metrics.mean_itl_s),
         "arrivals": _arrivals(result),
+        "steady": metrics.steady.as_json() if metrics.steady else None,
+        "intervals": {
+            f"{name}_ms": [low_s * 1000, high_s * 1000] for name, (low_s, high_s) in metrics.intervals.items()
+        },
         "slo": {**config.slo.as_json(), "good": metrics.good} if config.slo.given else None,
         "client": {
             "cpu": result.client_cpu,
+            "workers": result.workers,
             "client_bound": result.client_bound,
             "error": result.self_error.as_json() if result.self_error else None,
             **_milliseconds("slip", metrics.slip_s),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -10,19 +11,22 @@ from datetime import datetime
 from pathlib import Path
 
 from moonpad.bench.config import BenchConfig
-from moonpad.bench.folder import RunFiles
+from moonpad.bench.crew import Job, Load, carry, carry_by_workers, ended_of
+from moonpad.bench.folder import REQUESTS_FILE, RunFiles
 from moonpad.bench.metrics import Metrics, metrics_of
 from moonpad.bench.model_name import only_model
+from moonpad.bench.requests import other_requests
 from moonpad.bench.result import BenchResult, as_json
-from moonpad.bench.resume import RunPlan, read_plan, read_records
+from moonpad.bench.resume import read_plan
+from moonpad.bench.run_plan import RunPlan
+from moonpad.bench.saved_records import SavedRecords
 from moonpad.bench.server_watch import watched
-from moonpad.load.calibrate import Calibration, calibrate
-from moonpad.load.chat import chat_request
+from moonpad.load.calibrate import calibrate
 from moonpad.load.client import Connector
 from moonpad.load.failure import RequestFailed
 from moonpad.load.loop import run_in_loop
-from moonpad.load.record import LoadRequest, RequestRecord
-from moonpad.load.schedule import LEAD_S, ClosedLoop, Idle, OpenLoop, Schedule, drive, open_idle
+from moonpad.load.record import RequestRecord
+from moonpad.load.schedule import ClosedLoop, Idle, drive, open_idle
 from moonpad.load.self_error import SelfError, self_error
 from moonpad.load.target import Target, target_of
 from moonpad.values.endpoint import Endpoint
@@ -65,7 +69,7 @@ def run_bench(
 
 def resume_bench(endpoint: Endpoint, folder: Path, *, on_progress: OnProgress | None = None) -> BenchResult:
     """Goes on with the run of a folder: what has ended there is not sent again. Raises what `run_bench` raises."""
-    plan, past = read_plan(folder), read_records(folder)
+    plan, past = read_plan(folder), SavedRecords(folder / REQUESTS_FILE)
     try:
         return run_in_loop(_resumed(endpoint, plan, past, folder, on_progress or (lambda _: None)))
     except KeyboardInterrupt as error:
@@ -73,7 +77,7 @@ def resume_bench(endpoint: Endpoint, folder: Path, *, on_progress: OnProgress | 
 
 
 async def _resumed(
-    endpoint: Endpoint, plan: RunPlan, past: tuple[RequestRecord, ...], folder: Path, report: OnProgress
+    endpoint: Endpoint, plan: RunPlan, past: Sequence[RequestRecord], folder: Path, report: OnProgress
 ) -> BenchResult:
     files = RunFiles(folder, resume=True)
     try:
@@ -105,41 +109,38 @@ class _Run:
     report: OnProgress
     plan: RunPlan | None = None
     """Of a run that goes on: its model and its prompts' length are known."""
-    past: tuple[RequestRecord, ...] = ()
+    past: Sequence[RequestRecord] = ()
     """What has ended of it."""
 
     async def measure(self) -> BenchResult:
         self.report(Progress("calibrate", 0, 1))
-        if self.plan is not None:
-            model, calibration = self.plan.model, self.plan.calibration
-        else:
-            model, calibration = await self._ask_first()
-            if self.files:
-                self.files.begin(RunPlan(self.config, model, calibration).as_json())
+        plan = self.plan or await self._ask_first()
+        if self.files and self.plan is None:
+            self.files.begin(plan.as_json())
         connector = Connector(self.target, time.perf_counter, self.config.deadlines.connect_s)
-        idle = await open_idle(connector, self.config.connections)
+        job = Job(plan, ended_of(self.past), max((record.closed_s for record in self.past), default=0.0))
+        idle = await open_idle(connector, self.config.connections if job.workers == 1 else 1)
         try:
-            await self._warm_up(model, calibration, connector, idle)
-            requests = self._requests(model, calibration, 0, self.config.requests)
-            return await self._load(model, calibration, connector, idle, requests)
+            await self._warm_up(plan, connector, idle)
+            return await self._load(job, connector, idle)
         finally:
             for connection in idle:
                 connection.close()
 
-    async def _ask_first(self) -> tuple[str, Calibration]:
+    async def _ask_first(self) -> RunPlan:
         """What the server must say before anything can be measured."""
         config = self.config
         try:
             model = self.endpoint.model or await only_model(self.target)
             lengths = config.input_lengths.draw(config.requests, config.seed, "input")
             usual = round(sum(lengths) / len(lengths))
-            return model, await calibrate(self.target, model, input_tokens=usual, seed=config.seed)
+            return RunPlan(config, model, await calibrate(self.target, model, input_tokens=usual, seed=config.seed))
         except RequestFailed as failed:
             raise ContactLost(
                 f"{self.endpoint.base_url} does not answer: {failed.failure.text}", remedy="moonpad status"
             ) from failed
 
-    async def _warm_up(self, model: str, calibration: Calibration, connector: Connector, idle: Idle) -> None:
+    async def _warm_up(self, plan: RunPlan, connector: Connector, idle: Idle) -> None:
         total = self.config.warmup
         done: list[RequestRecord] = []
 
@@ -147,113 +148,69 @@ class _Run:
             done.append(record)
             self.report(Progress("warm-up", len(done), total))
 
-        requests = self._requests(model, calibration, WARMUP_INDEX, total)
+        requests = other_requests(plan, self.target, WARMUP_INDEX, total)
         schedule = ClosedLoop(min(self.config.connections, total))
-        await self._drive(requests, schedule, connector, idle, time.perf_counter(), ended)
+        deadlines, now_s = self.config.deadlines, time.perf_counter()
+        await drive(requests, schedule, idle, connector, deadlines, time.perf_counter, now_s, ended)
 
-    async def _load(
-        self,
-        model: str,
-        calibration: Calibration,
-        connector: Connector,
-        idle: Idle,
-        requests: list[LoadRequest],
-    ) -> BenchResult:
-        records: list[RequestRecord] = list(self.past)
-        failed = sum(not record.ok for record in records)
-        ended_before = {record.index for record in records}
-        left = [request for request in requests if request.index not in ended_before]
+    async def _load(self, job: Job, connector: Connector, idle: Idle) -> BenchResult:
+        held: list[RequestRecord] = []
+        done, failed = len(self.past), sum(not record.ok for record in self.past)
 
         def ended(record: RequestRecord) -> None:
-            nonlocal failed
-            records.append(record)
+            nonlocal done, failed
+            done += 1
             failed += not record.ok
             if self.files:
                 self.files.append(record)
-            self.report(Progress("measure", len(records), len(requests), failed, record))
+            else:
+                held.append(record)
+            self.report(Progress("measure", done, self.config.requests, failed, record))
 
         partial = False
         began = datetime.now().astimezone().isoformat(timespec="seconds")
-        # A run that goes on has one axis: its second part begins where the first one ended.
-        before_s = max((record.closed_s for record in records), default=0.0)
-        cpu_s, begun_s = time.process_time(), time.perf_counter()
-        origin_s = begun_s + LEAD_S - before_s  # all that is due at once is ready by then
+        load = Load(time.perf_counter() - job.before_s)
         try:
-            async with watched(self.endpoint, time.perf_counter, origin_s) as server:
-                try:
-                    await self._drive(left, self._schedule(left, before_s), connector, idle, origin_s, ended)
-                finally:
-                    now_s, cpu_s = time.perf_counter(), time.process_time() - cpu_s
+            async with watched(self.endpoint, time.perf_counter, 0.0) as server:
+                if job.workers > 1:
+                    await carry_by_workers(job, self.endpoint, ended, load)
+                else:
+                    await carry(job, self.target, connector, idle, ended, load)
         except asyncio.CancelledError:
-            if len(records) == len(self.past):
+            if done == len(self.past):
                 raise
             partial = True
-        wall_s = now_s - origin_s
-        records.sort(key=lambda record: record.index)
-        metrics = metrics_of(records, wall_s, self.config.slo)
+        now_s = time.perf_counter()
+        server.begin_at(load.origin_s)
+        if self.files:
+            records: Sequence[RequestRecord] = self.files.records()
+        else:
+            records = sorted((*self.past, *held), key=lambda record: record.index)
+        metrics = metrics_of(records, now_s - load.origin_s, self.config.slo)
         result = BenchResult(
             config=self.config,
             base_url=self.endpoint.base_url,
-            model=model,
+            model=job.plan.model,
             began=began,
-            calibration=calibration,
-            records=tuple(records),
+            calibration=job.plan.calibration,
+            records=records,
             metrics=metrics,
-            client_cpu=cpu_s / max(now_s - begun_s, 1e-9),
+            client_cpu=load.cpu,
             partial=partial,
             server=server,
-            self_error=None if partial else await self._self_error(metrics),
+            workers=job.workers,
+            self_error=None if partial else await self._self_error(metrics, job.workers),
         )
         if self.files:
             self.files.write_samples(sample.as_json() for sample in server.samples)
             self.files.finish(as_json(result))
         return result
 
-    async def _self_error(self, metrics: Metrics) -> SelfError | None:
-        """The client's own error, under as many streams of the same speed as there were."""
+    async def _self_error(self, metrics: Metrics, workers: int) -> SelfError | None:
+        """The client's own error, under as many streams of the same speed as there were for each of its processes."""
         if not self.config.measure_client or metrics.itl_s is None:
             return None
         self.report(Progress("the client itself", 0, 1))
         # The peak counts all who ran in one second; no more than the cap ran at once.
         streams = min(metrics.peak_concurrency, self.config.concurrency or metrics.peak_concurrency)
-        return await self_error(streams, metrics.itl_s.median)
-
-    async def _drive(
-        self,
-        requests: list[LoadRequest],
-        schedule: Schedule,
-        connector: Connector,
-        idle: Idle,
-        origin_s: float,
-        ended: Callable[[RequestRecord], None],
-    ) -> None:
-        await drive(requests, schedule, idle, connector, self.config.deadlines, time.perf_counter, origin_s, ended)
-
-    def _schedule(self, left: Sequence[LoadRequest], before_s: float) -> Schedule:
-        """Arrivals that are left keep their gaps; the first of them comes at once."""
-        config = self.config
-        if config.arrivals is None:
-            return ClosedLoop(config.connections, before_s)
-        instants = config.arrivals.instants_s(config.requests, config.seed)
-        shift_s = before_s - instants[left[0].index] if self.past and left else 0.0
-        return OpenLoop([instant + shift_s for instant in instants], config.concurrency)
-
-    def _requests(self, model: str, calibration: Calibration, first: int, count: int) -> list[LoadRequest]:
-        config = self.config
-        inputs = config.input_lengths.draw(count, config.seed, f"input {first}" if first < 0 else "input")
-        outputs = config.output_lengths.draw(count, config.seed, f"output {first}" if first < 0 else "output")
-        one_length = config.input_lengths.fixed is not None
-        return [
-            chat_request(
-                self.target,
-                model,
-                seed=config.seed,
-                index=first + number,
-                words=calibration.words if one_length else calibration.words_of(inputs[number]),
-                input_tokens=inputs[number],
-                output_tokens=outputs[number],
-                ignore_eos=config.ignore_eos,
-                temperature=config.temperature,
-            )
-            for number in range(count)
-        ]
+        return await self_error(math.ceil(streams / workers), metrics.itl_s.median)

@@ -37,6 +37,12 @@ class ServerSaid:
     samples: list[Sample] = field(default_factory=list)
     why_not: str = ""
 
+    def begin_at(self, origin_s: float) -> None:
+        """The run's zero, where it was not known when the watch began; what was said before is no part of it."""
+        self.samples = [
+            Sample(sample.at_s - origin_s, sample.load) for sample in self.samples if sample.at_s >= origin_s
+        ]
+
     def most(self, name: str) -> float | None:
         """The largest value; None where it was never reported: never 0 for that."""
         return max(self._values(name), default=None)

@@ -39,6 +39,7 @@ def bench(
     slo: str = "",
     warmup: int = 2,
     seed: int = 0,
+    workers: int = 1,
     calibrate: bool = True,
     sweep: str | None = None,
     requests_per_stream: int = 10,
@@ -78,6 +79,8 @@ def bench(
         Requests before, which are not measured.
     seed
         Of the prompts: the same seed sends the same ones.
+    workers
+        Client processes that share the load, where one core is not enough.
     calibrate
         Behind the run, measure the client's own error under the same load: two seconds.
     sweep
@@ -107,6 +110,7 @@ def bench(
         slo=_slo(slo),
         warmup=warmup,
         seed=seed,
+        workers=workers,
         measure_client=calibrate,
     )
     endpoint = resolve_endpoint(spec, at)

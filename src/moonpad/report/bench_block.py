@@ -6,6 +6,7 @@ import math
 from typing import Final
 
 from moonpad.bench.result import BenchResult
+from moonpad.bench.steady import Steady
 from moonpad.stats.percentiles import Distribution
 
 WIDTH: Final = 50
@@ -48,6 +49,8 @@ def bench_notes(result: BenchResult) -> tuple[str, ...]:
     if metrics.completed:
         notes.append(_lengths(result))
         notes += _counting(result)
+    if metrics.steady:
+        notes.append(_steady(metrics.steady))
     if metrics.failures:
         kinds = ", ".join(f"{count} × {kind}" for kind, count in metrics.failures.items())
         first = next(record.failure for record in result.records if record.failure)
@@ -84,6 +87,13 @@ def _lengths(result: BenchResult) -> str:
     )
 
 
+def _steady(steady: Steady) -> str:
+    return (
+        f"steady from {steady.from_s:.1f} s to {steady.to_s:.1f} s, without the run's two ends: "
+        f"{steady.output_throughput:.2f} output tokens a second"
+    )
+
+
 def _counting(result: BenchResult) -> list[str]:
     metrics = result.metrics
     notes = []
@@ -106,8 +116,10 @@ def _offered(result: BenchResult) -> str:
 
 def _client(result: BenchResult) -> str:
     slip = f"p99 {result.metrics.slip_s.percentile(99.0) * 1000:.2f} ms" if result.metrics.slip_s else "not reported"
-    bound = "; client-bound: the latencies may be the client's own, lower the load" if result.client_bound else ""
-    said = f"client: CPU {result.client_cpu:.0%} of one core, sent late by {slip}{bound}"
+    remedy = f"lower the load, or --workers {2 * result.workers}"
+    bound = f"; client-bound: the latencies may be the client's own: {remedy}" if result.client_bound else ""
+    who = "one core" if result.workers == 1 else f"a core, the busiest of {result.workers} workers"
+    said = f"client: CPU {result.client_cpu:.0%} of {who}, sent late by {slip}{bound}"
     found = result.self_error
     if found is None:
         return said

@@ -45,7 +45,12 @@ def percentile(ordered: Sequence[float], p: float) -> float:
 
     Definition 7 of Hyndman & Fan (1996), numpy's `method="linear"`.
     """
-    position = (len(ordered) - 1) * p / 100
+    below, above, share = rank(len(ordered), p)
+    return ordered[below] + (ordered[above] - ordered[below]) * share
+
+
+def rank(count: int, p: float) -> tuple[int, int, float]:
+    """The places, counted from 0, of the two sorted values between which the `p`-th percentile lies, and how far."""
+    position = (count - 1) * p / 100
     below = math.floor(position)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
+    return below, min(below + 1, count - 1), position - below

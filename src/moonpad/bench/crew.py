@@ -1,0 +1,161 @@
+"""Who carries a load: this process, or several, when one core is not enough.
+
+Each process makes its own share of the requests from the plan, and all count from one instant of the machine's
+monotonic clock, so that their records are those of one run and nothing is left to merge.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from moonpad.bench.requests import Share, measured_requests, schedule_of
+from moonpad.bench.run_plan import RunPlan
+from moonpad.bench.saved_records import record_from
+from moonpad.load.client import Connector
+from moonpad.load.record import RequestRecord
+from moonpad.load.schedule import LEAD_S, Idle, drive
+from moonpad.load.target import Target
+from moonpad.values.endpoint import Endpoint
+from moonpad.values.errors import CheckFailed
+
+LINE_BYTES: Final = 1 << 27
+"""Of a worker's line: a record of a very long answer."""
+READY_S: Final = 300.0
+END_S: Final = 5.0
+OnRecord = Callable[[RequestRecord], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is left of a plan: `ended` are the requests that are not sent again, `before_s` how long the run took."""
+
+    plan: RunPlan
+    ended: frozenset[int] = frozenset()
+    before_s: float = 0.0
+
+    @property
+    def first(self) -> int:
+        """The first request that is left."""
+        return next((index for index in range(self.plan.config.requests) if index not in self.ended), 0)
+
+    @property
+    def workers(self) -> int:
+        """No more than there are users, slots or requests."""
+        config = self.plan.config
+        return max(1, min(config.workers, config.concurrency or config.requests, config.requests - len(self.ended)))
+
+
+@dataclass(slots=True)
+class Load:
+    """`origin_s`: the instant of the run's zero. `cpu`: of the busiest client process, for each second."""
+
+    origin_s: float = 0.0
+    cpu: float = 0.0
+
+
+async def carry(job: Job, target: Target, connector: Connector, idle: Idle, on_record: OnRecord, load: Load) -> None:
+    """In this process. `load` is told as it is known, and is right when this was cancelled too."""
+    requests = measured_requests(job.plan, target, ended=job.ended)
+    schedule = schedule_of(job.plan, before_s=job.before_s, first=job.first)
+    begun_s, cpu_s = time.perf_counter(), time.process_time()
+    load.origin_s = begun_s + LEAD_S - job.before_s  # all that is due at once is ready by then
+    deadlines = job.plan.config.deadlines
+    try:
+        await drive(requests, schedule, idle, connector, deadlines, time.perf_counter, load.origin_s, on_record)
+    finally:
+        load.cpu = (time.process_time() - cpu_s) / max(time.perf_counter() - begun_s, 1e-9)
+
+
+async def carry_by_workers(job: Job, endpoint: Endpoint, on_record: OnRecord, load: Load) -> None:
+    """In processes of their own, which end with this one.
+
+    Raises:
+        CheckFailed: one of them ended before its work; what it had told is told.
+    """
+    workers: list[Process] = []
+    try:
+        for at in range(job.workers):
+            workers.append(await _started(job, endpoint, Share(at, job.workers)))
+        for worker in workers:
+            async with asyncio.timeout(READY_S):
+                await _told(worker)
+        load.origin_s = time.perf_counter() + LEAD_S - job.before_s
+        for worker in workers:
+            _tell(worker, {"origin_s": load.origin_s})
+        async with asyncio.TaskGroup() as group:
+            for worker in workers:
+                group.create_task(_listen(worker, on_record, load))
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    except TimeoutError as error:
+        raise CheckFailed(f"a client process is not ready after {READY_S:g} s", remedy="fewer --workers") from error
+    finally:
+        await asyncio.shield(asyncio.gather(*(_ended(worker) for worker in workers)))
+
+
+async def _started(job: Job, endpoint: Endpoint, share: Share) -> Process:
+    argv = (sys.executable, "-m", "moonpad.bench.worker")
+    worker = await asyncio.create_subprocess_exec(
+        *argv, stdin=PIPE, stdout=PIPE, limit=LINE_BYTES, start_new_session=True
+    )
+    _tell(
+        worker,
+        {
+            "plan": job.plan.as_json(),
+            "base_url": endpoint.base_url,
+            "key": endpoint.key.reveal() if endpoint.key else None,
+            "share": [share.at, share.of],
+            "ended": sorted(index for index in job.ended if share.has(index)),
+            "before_s": job.before_s,
+            "first": job.first,
+        },
+    )
+    return worker
+
+
+async def _listen(worker: Process, on_record: OnRecord, load: Load) -> None:
+    while isinstance(told := await _told(worker), RequestRecord):
+        on_record(told)
+    load.cpu = max(load.cpu, told["cpu"])
+
+
+async def _told(worker: Process) -> Any:
+    """A record, or what the worker says of itself.
+
+    Raises:
+        CheckFailed: it has ended.
+    """
+    assert worker.stdout is not None  # noqa: S101 - it was asked for
+    line = await worker.stdout.readline()
+    if not line:
+        code = await worker.wait()
+        raise CheckFailed(f"a client process ended with code {code} before its requests did", remedy="--resume RUN")
+    return record_from(line) if line.startswith(b'{"index":') else orjson.loads(line)
+
+
+def _tell(worker: Process, document: dict[str, Any]) -> None:
+    assert worker.stdin is not None  # noqa: S101 - it was asked for
+    worker.stdin.write(orjson.dumps(document) + b"\n")
+
+
+async def _ended(worker: Process) -> None:
+    assert worker.stdin is not None  # noqa: S101 - it was asked for
+    worker.stdin.close()
+    try:
+        async with asyncio.timeout(END_S):
+            await worker.wait()
+    except TimeoutError:
+        worker.kill()
+        await worker.wait()
+
+
+def ended_of(records: Collection[RequestRecord]) -> frozenset[int]:
+    return frozenset(record.index for record in records)

@@ -1,0 +1,77 @@
+"""The requests of a run as its file has them, a line each: read when they are looked at, never held all at once."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, overload
+
+import orjson
+
+from moonpad.load.failure import Failure, FailureKind
+from moonpad.load.record import RequestRecord
+
+
+def record_from(line: bytes) -> RequestRecord:
+    """
+    Raises:
+        KeyError, TypeError, ValueError: the line is no record.
+    """
+    row: dict[str, Any] = orjson.loads(line)
+    if not isinstance(row, dict) or not isinstance(row["index"], int):
+        raise TypeError("no row of a request")
+    failure = row.pop("failure")
+    known = None if failure is None else Failure(FailureKind(failure["kind"]), failure["text"], failure["status"])
+    return RequestRecord(**{**row, "token_times_s": tuple(row["token_times_s"])}, failure=known)
+
+
+class SavedRecords(Sequence[RequestRecord]):
+    """By index; of two with one index the first. What is torn, or no record, is left out: it may be a file's last line.
+
+    A file that does not exist has none.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._places = array("Q")  # of the lines in the file, in the order of their requests
+        found: dict[int, int] = {}
+        if file.exists():
+            with file.open("rb") as lines:
+                at = 0
+                for line in lines:
+                    if (index := _index(line)) is not None:
+                        found.setdefault(index, at)
+                    at += len(line)
+        self._places.extend(found[index] for index in sorted(found))
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[RequestRecord]:
+        if not self._places:
+            return
+        with self._file.open("rb") as lines:
+            for place in self._places:
+                lines.seek(place)
+                yield record_from(lines.readline())
+
+    @overload
+    def __getitem__(self, at: int) -> RequestRecord: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[RequestRecord]: ...
+
+    def __getitem__(self, at: int | slice) -> RequestRecord | Sequence[RequestRecord]:
+        if isinstance(at, slice):
+            return [self[place] for place in range(*at.indices(len(self)))]
+        with self._file.open("rb") as lines:
+            lines.seek(self._places[at])
+            return record_from(lines.readline())
+
+
+def _index(line: bytes) -> int | None:
+    try:
+        return record_from(line).index
+    except (ValueError, TypeError, KeyError):
+        return None

@@ -1,0 +1,72 @@
+"""One of several client processes: `python -m moonpad.bench.worker`, spoken to by `bench/crew.py`.
+
+It reads its job from stdin, says that it is ready, reads the instant of the run's zero, and writes each record as a
+line. It ends when stdin does: nothing of it outlives the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import time
+from typing import Any
+
+import orjson
+
+from moonpad.bench.requests import Share, measured_requests, schedule_of
+from moonpad.bench.run_plan import plan_from
+from moonpad.load.client import Connector
+from moonpad.load.loop import run_in_loop
+from moonpad.load.record import RequestRecord
+from moonpad.load.schedule import drive, open_idle
+from moonpad.load.target import target_of
+from moonpad.values.endpoint import Endpoint
+from moonpad.values.secret import Secret
+
+
+async def work() -> None:
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=1 << 30)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    # A reader that is slow fills the transport's buffer, and never stops the clock.
+    pipe, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, sys.stdout)
+    job: dict[str, Any] = orjson.loads(await reader.readline())
+    key = job["key"]
+    target = target_of(Endpoint(job["base_url"], "", Secret(key) if key else None))
+    plan, share = plan_from(job["plan"]), Share(*job["share"])
+    requests = measured_requests(plan, target, share, frozenset(job["ended"]))
+    schedule = schedule_of(plan, share, job["before_s"], job["first"])
+    deadlines = plan.config.deadlines
+    connector = Connector(target, time.perf_counter, deadlines.connect_s)
+    idle = await open_idle(connector, share.part(plan.config.connections))
+
+    def tell(document: object) -> None:
+        pipe.write(orjson.dumps(document) + b"\n")
+
+    def ended(record: RequestRecord) -> None:
+        tell(record)
+
+    tell({"ready": True})
+    origin_s = orjson.loads(await reader.readline() or b"{}").get("origin_s")
+    if origin_s is None:
+        return
+    begun_s, cpu_s = time.perf_counter(), time.process_time()
+    driving = asyncio.ensure_future(
+        drive(requests, schedule, idle, connector, deadlines, time.perf_counter, origin_s, ended)
+    )
+    over = asyncio.ensure_future(reader.read())
+    done, _ = await asyncio.wait((driving, over), return_when=asyncio.FIRST_COMPLETED)
+    if driving not in done:
+        driving.cancel()
+        return
+    await driving
+    tell({"cpu": (time.process_time() - cpu_s) / max(time.perf_counter() - begun_s, 1e-9)})
+    await over
+    for connection in idle:
+        connection.close()
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
+    run_in_loop(work())
