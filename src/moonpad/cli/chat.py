@@ -21,9 +21,9 @@ from moonpad.values.errors import CheckFailed, ContactLost, MoonpadError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from moonpad.load.wire import Delta, Message
     from moonpad.values.endpoint import Endpoint
     from moonpad.verify.api import Deadlines
-    from moonpad.verify.wire import Delta, Message
 
 HELP: Final = "/reset forgets the conversation, /quit or Ctrl-D leaves, Ctrl-C stops an answer."
 MAX_TOOL_ROUNDS: Final = 4
@@ -193,9 +193,9 @@ class Session:
         self.history = messages
 
     async def _answer(self, messages: list[dict[str, Any]]) -> Message:
+        from moonpad.load.wire import Broken, Delta, Refused, join
         from moonpad.report.transcript import DEMO_TOOL, call_line, usage_line
         from moonpad.verify.api import connect
-        from moonpad.verify.wire import Broken, Delta, Refused, join
 
         body = {"messages": messages, **self.options, **({"tools": [DEMO_TOOL]} if self.demo_tool else {})}
         started_s = time.monotonic()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from moonpad.load.wire import Message, ToolCall
 from moonpad.values.units import duration
-from moonpad.verify.wire import Message, ToolCall
 
 Entry = dict[str, Any]
 """One message of a request's `messages`."""

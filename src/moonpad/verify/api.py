@@ -13,10 +13,10 @@ import orjson
 
 from moonpad.load.failure import RequestFailed
 from moonpad.load.sse import SseParser
+from moonpad.load.wire import Broken, Event, Malformed, Message, Refused, Reply, read_answer, read_event
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, UsageError
 from moonpad.values.units import MIB, duration
-from moonpad.verify.wire import Broken, Event, Malformed, Message, Refused, Reply, read_answer, read_event
 
 ANSWER_CAP_BYTES: Final = 16 * MIB
 STREAM_CAP_BYTES: Final = 64 * MIB

@@ -8,11 +8,11 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
+from moonpad.load.wire import Broken, Delta, Done, Malformed, Message, Refused, Reply
 from moonpad.values.errors import ContactLost
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api, Body
 from moonpad.verify.probe import Outcome, failed
-from moonpad.verify.wire import Broken, Delta, Done, Malformed, Message, Refused, Reply
 
 ANSWER_TOKENS: Final = 1024
 """Room for the thinking of a real Kimi on the questions asked here, and half of the context of the smallest one."""

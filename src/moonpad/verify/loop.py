@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from moonpad.load.wire import Malformed, Message, Reply, read_json
 from moonpad.verify.api import Api, Body
 from moonpad.verify.tools import tool, wrong_calls, wrong_end
-from moonpad.verify.wire import Malformed, Message, Reply, read_json
 
 CALLS: Final = 300
 ANSWER_TOKENS: Final = 400
@@ -154,7 +154,7 @@ def _turn(answer: Message | Malformed, number: int, seconds: float, names: Seque
     if isinstance(answer, Malformed):
         return Turn(number, seconds, None, answer.because, {})
     tokens = answer.usage.prompt_tokens if answer.usage else None
-    told = {**_back(answer), "finish_reason": answer.finish_reason}
+    told = {**answer.as_history(), "finish_reason": answer.finish_reason}
     if number > len(names):
         return Turn(number, seconds, tokens, wrong_last(answer), told)
     result = NEXT.format(names[number]) if number < len(names) else END
@@ -197,10 +197,3 @@ def _body(messages: list[Mapping[str, Any]]) -> Body:
         "temperature": 0,
         "max_tokens": ANSWER_TOKENS,
     }
-
-
-def _back(answer: Message) -> Mapping[str, Any]:
-    """What the model said, as it goes back to it: the thinking under both names, since engines read one of them."""
-    calls = [one.as_json() for one in answer.tool_calls]
-    thinking = {"reasoning": answer.reasoning, "reasoning_content": answer.reasoning} if answer.reasoning else {}
-    return {"role": "assistant", "content": answer.content, "tool_calls": calls, **thinking}

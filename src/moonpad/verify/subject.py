@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
 
+from moonpad.load.wire import Malformed, model_cards
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, UsageError
 from moonpad.verify.api import Api
-from moonpad.verify.wire import Malformed, model_cards
 
 # Our own test models. `root` in vLLM's model list is the path of the checkpoint, whatever the served name is.
 SMALL_MODELS: Final = ("kimi-k2-tiny",)

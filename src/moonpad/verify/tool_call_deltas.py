@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from moonpad.load.wire import CallDelta
 from moonpad.verify.tool_calls import ArgumentsPiece, CallBegun, CallEnded, Event
-from moonpad.verify.wire import CallDelta
 
 
 def sglang_deltas(events: Iterable[Event]) -> Iterator[CallDelta]:

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import jsonschema
 
+from moonpad.load.wire import Malformed, Message, Reply, ToolCall, read_json
 from moonpad.values.finding import Code
 from moonpad.verify.common import THINK_TAG, special_tokens_in
 from moonpad.verify.probe import Outcome, failed, failed_if_able
-from moonpad.verify.wire import Malformed, Message, Reply, ToolCall, read_json
 
 Tool = Mapping[str, Any]
 PARSER: Final = "--tool-call-parser"

@@ -19,10 +19,10 @@ from typing import Any, Final
 
 import jsonschema
 
+from moonpad.load.wire import Broken, Malformed, Message, Refused, join, read_json
 from moonpad.values.errors import ContactLost, UsageError
 from moonpad.verify.api import Api
 from moonpad.verify.common import collect
-from moonpad.verify.wire import Broken, Malformed, Message, Refused, join, read_json
 
 RETRIES: Final = 3
 CONCURRENCY: Final = 5

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from moonpad.load.wire import Broken, Delta, Event, Malformed, Reply
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, UsageError
 from moonpad.values.secret import Secret
 from moonpad.verify import api
 from moonpad.verify.api import Api, connect
-from moonpad.verify.wire import Broken, Delta, Event, Malformed, Reply
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

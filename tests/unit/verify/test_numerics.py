@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moonpad.cli.main import run
+from moonpad.load.wire import Malformed
 from moonpad.verify.numerics.ask import read_scored
 from moonpad.verify.numerics.compare import (
     LEAST_MEAN,
@@ -27,7 +28,6 @@ from moonpad.verify.numerics.compare import (
 from moonpad.verify.numerics.recording import Recording, as_document, of_document
 from moonpad.verify.numerics.scored import Scored
 from moonpad.verify.numerics.texts import TEXTS
-from moonpad.verify.wire import Malformed
 from tests.unit.verify.fake_endpoint import Fake, served
 
 ONE = Scored(("a", "b", "c"), (-1.0, -2.0), ("b", "x"))

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from moonpad.load.wire import CallDelta
 from moonpad.verify.tool_call_deltas import VllmDeltas, sglang_deltas
 from moonpad.verify.tool_calls import Event, ToolCallStream, parse_tool_calls
-from moonpad.verify.wire import CallDelta
 from tests.engines.tool_call_texts import BROKEN, SOUND
 
 RECORDED = json.loads((Path(__file__).parents[2] / "engines" / "recorded" / "tool_parsers.json").read_text())

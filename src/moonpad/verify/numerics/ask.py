@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any
 
+from moonpad.load.wire import Malformed
 from moonpad.values.errors import CheckFailed
 from moonpad.verify.api import Api
 from moonpad.verify.numerics.scored import Scored
-from moonpad.verify.wire import Malformed
 
 
 async def score_apart(api: Api, texts: Mapping[str, str], on_text: Callable[[str], None]) -> dict[str, Scored]:

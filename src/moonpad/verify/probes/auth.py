@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
+from moonpad.load.wire import Reply
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.secret import Secret
@@ -10,7 +11,6 @@ from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
 from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
-from moonpad.verify.wire import Reply
 
 WRONG: Final = "moonpad-is-not-the-key"
 READABLE: Final = ("/health", "/metrics", "/version", "/load", "/openapi.json", "/server_info", "/get_server_info")

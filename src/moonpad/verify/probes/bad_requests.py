@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from moonpad.load.wire import Message, Reply
 from moonpad.values.errors import ContactLost
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.verify.api import Api
@@ -14,7 +15,6 @@ from moonpad.verify.common import greedy, no_answer
 from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed
 from moonpad.verify.subject import made_by
-from moonpad.verify.wire import Message, Reply
 
 WHERE: Final = "/v1/chat/completions"
 WITHIN_S: Final = 1.0

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Final
 
+from moonpad.load.wire import Broken, Delta, Refused
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
 from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
-from moonpad.verify.wire import Broken, Delta, Refused
 
 LIMIT: Final = 200
 LEAST_EVENTS: Final = 20

@@ -5,13 +5,13 @@ import time
 from contextlib import aclosing
 from typing import Final
 
+from moonpad.load.wire import Broken, Refused
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
 from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 from moonpad.verify.probes.metrics import running
-from moonpad.verify.wire import Broken, Refused
 
 STREAMS: Final = 4
 WITHIN_S: Final = 10.0

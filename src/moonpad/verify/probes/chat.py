@@ -1,11 +1,11 @@
 """One plain answer."""
 
+from moonpad.load.wire import Message, Usage
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import ANSWER_TOKENS, ask, greedy
 from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed
-from moonpad.verify.wire import Message, Usage
 
 QUESTION = "What is 84 * 3 / 2?"
 

@@ -1,11 +1,11 @@
 """The older API, with a prompt that is text."""
 
+from moonpad.load.wire import completion_text
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import no_answer
 from moonpad.verify.mend import FIELDS
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
-from moonpad.verify.wire import completion_text
 
 WHERE = "/v1/completions"
 

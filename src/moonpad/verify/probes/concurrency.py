@@ -3,12 +3,12 @@
 import asyncio
 from typing import Final
 
+from moonpad.load.wire import Message
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import ask, greedy, no_answer
 from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
-from moonpad.verify.wire import Message
 
 STREAMS: Final = 64
 LIMIT: Final = 48

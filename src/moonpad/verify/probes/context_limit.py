@@ -3,13 +3,13 @@
 import re
 from typing import Final
 
+from moonpad.load.wire import Reply
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.verify.api import Api
 from moonpad.verify.common import no_answer
 from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 from moonpad.verify.subject import claimed_context
-from moonpad.verify.wire import Reply
 
 TOKEN: Final = 100
 """An ordinary token of any vocabulary of the family."""

@@ -1,11 +1,11 @@
 """The model list."""
 
+from moonpad.load.wire import Malformed, model_cards
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import no_answer
 from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed
-from moonpad.verify.wire import Malformed, model_cards
 
 
 async def run(api: Api) -> Outcome:

@@ -4,6 +4,7 @@ from typing import Final
 
 import jsonschema
 
+from moonpad.load.wire import Message, completion_text, read_json
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer, tokenize
@@ -11,7 +12,6 @@ from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed
 from moonpad.verify.tool_calls import MARKERS, Parsed, ParsedCall, parse_tool_calls
 from moonpad.verify.tools import WEATHER
-from moonpad.verify.wire import Message, completion_text, read_json
 
 QUESTION: Final = "What is the weather in Paris?"
 WHERE: Final = "skip_special_tokens"

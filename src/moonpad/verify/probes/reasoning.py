@@ -1,11 +1,11 @@
 """The thinking is kept apart."""
 
+from moonpad.load.wire import Message
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import THINK_TAG, ask, greedy, special_tokens_in
 from moonpad.verify.mend import REASONING_PARSERS
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed, skipped
-from moonpad.verify.wire import Message
 
 QUESTION = "What is 84 * 3 / 2?"
 PARSER = "--reasoning-parser"

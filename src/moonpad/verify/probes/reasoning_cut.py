@@ -1,12 +1,12 @@
 """A limit that ends inside the thinking."""
 
+from moonpad.load.wire import Message
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import THINK_TAG, ask, greedy
 from moonpad.verify.mend import REASONING_PARSERS
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 from moonpad.verify.probes.streaming import stream
-from moonpad.verify.wire import Message
 
 QUESTION = "What is 84 * 3 / 2?"
 LIMIT = 4

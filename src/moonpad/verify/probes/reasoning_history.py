@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from moonpad.load.wire import REASONING_FIELDS
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import ask, greedy, prompt_tokens
@@ -9,7 +10,6 @@ from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 from moonpad.verify.probes.empty_content import CALL
 from moonpad.verify.tools import WEATHER
-from moonpad.verify.wire import REASONING_FIELDS
 
 THINKING: Final = "The user wants the weather, so I look it up. " * 8
 LEAST: Final = 40

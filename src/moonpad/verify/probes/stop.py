@@ -2,12 +2,12 @@
 
 import re
 
+from moonpad.load.wire import Message
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import ask, greedy
 from moonpad.verify.mend import FIELDS
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
-from moonpad.verify.wire import Message
 
 QUESTION = "What is 84 * 3 / 2?"
 

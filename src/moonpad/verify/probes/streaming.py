@@ -1,11 +1,11 @@
 """A stream says the same as one answer."""
 
+from moonpad.load.wire import Broken, Message, Refused, join
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api, Body
 from moonpad.verify.common import ask, collect, greedy, no_answer
 from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
-from moonpad.verify.wire import Broken, Message, Refused, join
 
 QUESTION = "What is 84 * 3 / 2?"
 PARTS = ("content", "reasoning", "finish_reason")

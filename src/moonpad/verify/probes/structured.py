@@ -6,12 +6,12 @@ from typing import Final
 
 import jsonschema
 
+from moonpad.load.wire import Malformed, Message, Reply, read_json
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
 from moonpad.verify.mend import STRUCTURES
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed, skipped
-from moonpad.verify.wire import Malformed, Message, Reply, read_json
 
 SCHEMA: Final = {
     "type": "object",

@@ -3,13 +3,13 @@
 import re
 from typing import Final
 
+from moonpad.load.wire import Message, ToolCall
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
 from moonpad.verify.mend import TOOL_PARSERS
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed
 from moonpad.verify.tools import PARSER, START, WEATHER, refused, wrong_calls, wrong_end
-from moonpad.verify.wire import Message, ToolCall
 
 QUESTION: Final = "What is the weather in Paris?"
 NAME: Final = "get_weather"

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from moonpad.load.wire import Message
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
@@ -9,7 +10,6 @@ from moonpad.verify.mend import TOOL_PARSERS, Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed
 from moonpad.verify.probes.tool_call import RAW_CALL
 from moonpad.verify.tools import START, WEATHER, refused, tool, wrong_calls, wrong_end
-from moonpad.verify.wire import Message
 
 CHOICE: Final = "tool_choice"
 TIME: Final = tool("get_time", "Get the current time in a city.", ("city",), city={"type": "string"})

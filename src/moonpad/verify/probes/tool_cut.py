@@ -1,5 +1,6 @@
 """A limit that ends inside the calls."""
 
+from moonpad.load.wire import Message
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
@@ -7,7 +8,6 @@ from moonpad.verify.mend import TOOL_PARSERS
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 from moonpad.verify.probes.tool_call import QUESTION
 from moonpad.verify.tools import PARSER, START, WEATHER, refused
-from moonpad.verify.wire import Message
 
 SHORT = 2
 """How many tokens are missing at the end: those that close the call and its section."""

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from moonpad.load.wire import Message, ToolCall, read_json
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
 from moonpad.verify.mend import TOOL_PARSERS
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed
 from moonpad.verify.tools import PARSER, START, WEATHER, Tool, refused, tool, wrong_calls, wrong_end
-from moonpad.verify.wire import Message, ToolCall, read_json
 
 HYPHENS: Final = tool("get-current-weather", "Get the current weather in a city.", ("city",), city={"type": "string"})
 EMPTY: Final = tool("get_server_time", "Get the current time of the server. It takes no arguments.")

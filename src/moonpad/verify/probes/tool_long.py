@@ -2,13 +2,13 @@
 
 from typing import Final
 
+from moonpad.load.wire import Message, read_json
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import greedy, no_answer
 from moonpad.verify.mend import TOOL_PARSERS
 from moonpad.verify.probe import Outcome, Probe, failed, passed
 from moonpad.verify.tools import PARSER, refused, tool, wrong_calls
-from moonpad.verify.wire import Message, read_json
 
 WRITE: Final = tool(
     "write_file",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from moonpad.load.wire import Broken, Delta, Message, Refused, ToolCall, join
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import collect, greedy, no_answer
@@ -9,7 +10,6 @@ from moonpad.verify.mend import TOOL_PARSERS
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed, skipped
 from moonpad.verify.probes.tool_call import QUESTION
 from moonpad.verify.tools import PARSER, START, WEATHER, refused, wrong_calls
-from moonpad.verify.wire import Broken, Delta, Message, Refused, ToolCall, join
 
 UPDATE = f"{START}, and update it: parsers are written twice, for streams and for whole texts (vllm#38579)"
 

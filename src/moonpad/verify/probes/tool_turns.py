@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from moonpad.load.wire import Message
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.common import no_answer, special_tokens_in
 from moonpad.verify.mend import TEMPLATES, Mend
 from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed
 from moonpad.verify.tools import PARSER, START, WEATHER, refused, wrong_calls
-from moonpad.verify.wire import Message
 
 KIMI_ID: Final = "functions.get_weather:0"
 FOREIGN_ID: Final = "call_9b1deb4d"

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from moonpad.load.wire import Reply
 from moonpad.values.errors import ContactLost
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
@@ -9,7 +10,6 @@ from moonpad.verify.common import greedy, no_answer
 from moonpad.verify.mend import Mend
 from moonpad.verify.probe import Outcome, Probe, failed, passed, skipped
 from moonpad.verify.subject import made_by
-from moonpad.verify.wire import Reply
 
 NAME: Final = "moonpad-no-such-model"
 

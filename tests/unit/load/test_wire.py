@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.verify.wire import (
+from moonpad.load.wire import (
     Broken,
     CallDelta,
     Delta,

@@ -66,6 +66,12 @@ class Message:
     finish_reason: str = ""
     usage: Usage | None = None
 
+    def as_history(self) -> dict[str, object]:
+        """As it goes back to the model: the thinking under both names, since engines read one of them."""
+        calls = [one.as_json() for one in self.tool_calls]
+        thinking = {"reasoning": self.reasoning, "reasoning_content": self.reasoning} if self.reasoning else {}
+        return {"role": "assistant", "content": self.content, **({"tool_calls": calls} if calls else {}), **thinking}
+
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
