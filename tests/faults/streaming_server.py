@@ -12,6 +12,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from moonpad.values.endpoint import Endpoint
 
@@ -65,6 +66,8 @@ class StreamingServer:
     chats: int = 0
     connections: int = 0
     heads: list[str] = field(default_factory=list)
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    """Of the streamed requests, as they came."""
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
@@ -84,6 +87,7 @@ class StreamingServer:
         if b'"stream"' not in body:
             writer.write(self._plain(head, body))
             return True
+        self.bodies.append(json.loads(body))
         script = self.script_of(self.chats)
         self.chats += 1
         for step in script:
@@ -102,11 +106,18 @@ class StreamingServer:
         if path == "/v1/models":
             document: dict[str, object] = {"data": [{"id": name} for name in (self.model, *self.more_models)]}
         elif path == "/tokenize":
-            document = {"count": 10 + len(json.loads(body)["messages"][0]["content"].split())}
+            document = {"count": self.tokens_of(json.loads(body))}
         else:
             return b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
         data = json.dumps(document).encode()
         return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(data), data)
+
+    @staticmethod
+    def tokens_of(asked: dict[str, Any]) -> int:
+        """A word is a token; a chat has ten more."""
+        if "prompt" in asked:
+            return len(asked["prompt"].split())
+        return 10 + sum(len(str(message["content"]).split()) for message in asked["messages"])
 
 
 @asynccontextmanager

@@ -7,8 +7,10 @@ from typing import Final
 
 from moonpad.bench.slo import NO_LIMITS, Slo
 from moonpad.load.arrivals import Arrivals
+from moonpad.load.asker import Api
 from moonpad.load.deadlines import Deadlines
 from moonpad.load.lengths import Lengths, fixed
+from moonpad.load.workloads.workload import RANDOM, Workload
 from moonpad.values.errors import UsageError
 
 UNCAPPED_CONNECTIONS: Final = 16
@@ -17,7 +19,10 @@ UNCAPPED_CONNECTIONS: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class BenchConfig:
-    """`input_tokens` counts the chat template too; `output_tokens` is a limit, reached for sure with `ignore_eos`.
+    """`input_tokens` counts the chat template too; `output_tokens` is a limit, reached for sure with `ignore_eos`, and
+    None is what a file says. Of a file, `input_tokens` is not looked at.
+
+    requests: in all; of conversations each turn is one.
 
     arrivals: None is a closed loop of `concurrency` users; otherwise requests arrive by it, and `concurrency` is a cap
     on those in flight, None none.
@@ -26,7 +31,9 @@ class BenchConfig:
     """
 
     input_tokens: int | Lengths = 128
-    output_tokens: int | Lengths = 64
+    output_tokens: int | Lengths | None = 64
+    workload: Workload = RANDOM
+    api: Api = "chat"
     ignore_eos: bool = False
     temperature: float | None = None
     requests: int = 32
@@ -47,8 +54,12 @@ class BenchConfig:
                 flag = "--" + name.replace("_", "-")
                 raise UsageError(f"{flag} is {value}", remedy=f"give {minimum} or more")
 
-        if self.concurrency is None and self.arrivals is None:
+        if self.concurrency is None and not self.paced:
             raise UsageError("a closed loop has no number of users", remedy="give --concurrency, or --rate")
+        if self.output_tokens is None and not self.workload.file:
+            raise UsageError("nothing says how long answers are", remedy="--output-tokens 64")
+        if self.api == "completions" and (self.workload.turns > 1 or self.workload.kind == "agent"):
+            raise UsageError("a conversation needs messages, and completions have none", remedy="--api chat")
 
     @property
     def input_lengths(self) -> Lengths:
@@ -56,7 +67,26 @@ class BenchConfig:
 
     @property
     def output_lengths(self) -> Lengths:
+        """
+        Raises:
+            ValueError: the file says it.
+        """
+        if self.output_tokens is None:
+            raise ValueError("the lengths are the file's")
         return fixed(self.output_tokens) if isinstance(self.output_tokens, int) else self.output_tokens
+
+    @property
+    def said_output(self) -> int | str:
+        return "the file's" if self.output_tokens is None else self.output_lengths.said
+
+    @property
+    def said_input(self) -> int | str:
+        return "the file's" if self.workload.file else self.input_lengths.said
+
+    @property
+    def paced(self) -> bool:
+        """Requests arrive whatever the server does: by a rate, or at the instants of a trace."""
+        return self.arrivals is not None or self.workload.kind == "trace"
 
     @property
     def connections(self) -> int:

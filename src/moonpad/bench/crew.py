@@ -10,7 +10,7 @@ import asyncio
 import sys
 import time
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Container
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -64,6 +64,7 @@ class Load:
 async def carry(job: Job, target: Target, connector: Connector, idle: Idle, on_record: OnRecord, load: Load) -> None:
     """In this process. `load` is told as it is known, and is right when this was cancelled too."""
     requests = measured_requests(job.plan, target, ended=job.ended)
+    on_record = unless_ended(job.ended, on_record)
     schedule = schedule_of(job.plan, before_s=job.before_s, first=job.first)
     begun_s, cpu_s = time.perf_counter(), time.process_time()
     load.origin_s = begun_s + LEAD_S - job.before_s  # all that is due at once is ready by then
@@ -155,6 +156,16 @@ async def _ended(worker: Process) -> None:
     except TimeoutError:
         worker.kill()
         await worker.wait()
+
+
+def unless_ended(ended: Container[int], on_record: OnRecord) -> OnRecord:
+    """A conversation that was cut is led again from its begin, and what had ended of it is not told again."""
+
+    def told(record: RequestRecord) -> None:
+        if record.index not in ended:
+            on_record(record)
+
+    return told if ended else on_record
 
 
 def ended_of(records: Collection[RequestRecord]) -> frozenset[int]:

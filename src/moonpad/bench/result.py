@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 import moonpad
@@ -12,6 +12,7 @@ from moonpad.bench.config import BenchConfig
 from moonpad.bench.metrics import Metrics
 from moonpad.bench.server_watch import ServerSaid
 from moonpad.load.arrivals import offered_rate
+from moonpad.load.asker import Api
 from moonpad.load.calibrate import Calibration
 from moonpad.load.record import RequestRecord
 from moonpad.load.self_error import SelfError
@@ -22,6 +23,8 @@ from moonpad.stats.percentiles import Distribution
 CLIENT_BOUND_CPU: Final = 0.7
 CLIENT_BOUND_SLIP_S: Final = 0.010
 SCHEMA: Final = 1
+BACKENDS: Final[dict[Api, str]] = {"chat": "openai-chat", "completions": "openai"}
+"""As `vllm bench serve` calls them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +67,8 @@ def as_json(result: BenchResult) -> dict[str, Any]:
     metrics, config = result.metrics, result.config
     return {
         "date": result.began,
-        "endpoint_type": "openai-chat",
-        "backend": "openai-chat",
+        "endpoint_type": BACKENDS[config.api],
+        "backend": BACKENDS[config.api],
         "label": "moonpad",
         "model_id": result.model,
         "tokenizer_id": None,
@@ -115,21 +118,23 @@ def _ours(result: BenchResult) -> dict[str, Any]:
         "partial": result.partial,
         "finished_requests": len(result.records),
         "seed": config.seed,
+        "workload": {**asdict(config.workload), "said": config.workload.said},
         "warmup": config.warmup,
         "ignore_eos": config.ignore_eos,
         "temperature": config.temperature,
         "failures": dict(metrics.failures),
         "failed_output_chunks": metrics.failed_output_chunks,
         "input_tokens": {
-            "requested": config.input_lengths.said,
+            "requested": config.said_input,
             "mean": _mean(metrics.input_tokens, metrics.completed),
             "counted_by_usage": metrics.input_tokens_counted,
             "requested_mean": _requested(result, "requested_input_tokens"),
             "words": result.calibration.words,
             "calibrated_by": result.calibration.judge,
+            "vocabulary": len(result.calibration.vocabulary),
         },
         "output_tokens": {
-            "requested": config.output_lengths.said,
+            "requested": config.said_output,
             "mean": _mean(metrics.output_tokens, metrics.completed),
             "requested_mean": _requested(result, "requested_output_tokens"),
             "counted_by_usage": metrics.output_tokens_counted,
@@ -164,9 +169,13 @@ def _rate(config: BenchConfig) -> float | str:
 def _arrivals(result: BenchResult) -> dict[str, Any] | None:
     """How an open loop's requests came; `offered` is what the drawn instants give, `rate` what was asked for."""
     arrivals = result.config.arrivals
-    if arrivals is None:
+    if not result.config.paced:
         return None
-    return {"kind": arrivals.kind, "rate": _rate(result.config), "offered": result.offered_rate}
+    return {
+        "kind": arrivals.kind if arrivals else "trace",
+        "rate": _rate(result.config),
+        "offered": result.offered_rate,
+    }
 
 
 def _requested(result: BenchResult, name: str) -> float | None:

@@ -21,6 +21,7 @@ from moonpad.bench.resume import read_plan
 from moonpad.bench.run_plan import RunPlan
 from moonpad.bench.saved_records import SavedRecords
 from moonpad.bench.server_watch import watched
+from moonpad.load.asker import Asker
 from moonpad.load.calibrate import calibrate
 from moonpad.load.client import Connector
 from moonpad.load.failure import RequestFailed
@@ -134,7 +135,8 @@ class _Run:
             model = self.endpoint.model or await only_model(self.target)
             lengths = config.input_lengths.draw(config.requests, config.seed, "input")
             usual = round(sum(lengths) / len(lengths))
-            return RunPlan(config, model, await calibrate(self.target, model, input_tokens=usual, seed=config.seed))
+            asker = Asker(self.target, model, config.api)
+            return RunPlan(config, model, await calibrate(asker, input_tokens=usual, seed=config.seed))
         except RequestFailed as failed:
             raise ContactLost(
                 f"{self.endpoint.base_url} does not answer: {failed.failure.text}", remedy="moonpad status"

@@ -13,6 +13,7 @@ from moonpad.load.arrivals import Arrivals
 from moonpad.load.calibrate import Calibration
 from moonpad.load.deadlines import Deadlines
 from moonpad.load.lengths import Lengths
+from moonpad.load.workloads.workload import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,9 @@ def plan_from(document: Mapping[str, Any]) -> RunPlan:
     for name in ("input_tokens", "output_tokens"):
         if isinstance(lengths := config[name], dict):
             config[name] = Lengths(**{**lengths, "values": tuple(lengths["values"])})
+    config["workload"] = Workload(**config["workload"])
     if (arrivals := config["arrivals"]) is not None:  # JSON has no infinity
         config["arrivals"] = Arrivals(**{**arrivals, "rate": math.inf if (rate := arrivals["rate"]) is None else rate})
-    return RunPlan(BenchConfig(**config), str(document["model"]), Calibration(**document["calibration"]))
+    calibration = dict(document["calibration"])
+    calibration["vocabulary"] = tuple(calibration["vocabulary"])
+    return RunPlan(BenchConfig(**config), str(document["model"]), Calibration(**calibration))

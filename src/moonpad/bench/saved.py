@@ -144,8 +144,15 @@ def _same_as(document: Mapping[str, Any]) -> tuple[object, ...] | None:
     ours = document.get("moonpad")
     if not isinstance(ours, dict):
         return None
-    words = ours.get("input_tokens", {}).get("words")
-    return (ours.get("seed"), words, ours.get("output_tokens", {}).get("requested"), ours.get("temperature"))
+    prompts, workload = ours.get("input_tokens", {}), {**ours.get("workload", {}), "file": None}  # its digest is there
+    return (
+        ours.get("seed"),
+        prompts.get("words"),
+        prompts.get("vocabulary"),
+        ours.get("output_tokens", {}).get("requested"),
+        ours.get("temperature"),
+        orjson.dumps(workload),
+    )
 
 
 def throughput_slices(run: SavedRun, count: int = 20) -> list[float]:

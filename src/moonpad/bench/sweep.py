@@ -101,7 +101,7 @@ def _whole(place: Path, wanted: BenchConfig) -> dict[str, Any] | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     same = asked == (wanted.requests, wanted.concurrency, wanted.seed, False)
-    return document if same and lengths == (wanted.input_lengths.said, wanted.output_lengths.said) else None
+    return document if same and lengths == (wanted.said_input, wanted.said_output) else None
 
 
 def _put_aside(place: Path) -> None:

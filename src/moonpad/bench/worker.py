@@ -14,11 +14,11 @@ from typing import Any
 
 import orjson
 
+from moonpad.bench.crew import unless_ended
 from moonpad.bench.requests import Share, measured_requests, schedule_of
 from moonpad.bench.run_plan import plan_from
 from moonpad.load.client import Connector
 from moonpad.load.loop import run_in_loop
-from moonpad.load.record import RequestRecord
 from moonpad.load.schedule import drive, open_idle
 from moonpad.load.target import target_of
 from moonpad.values.endpoint import Endpoint
@@ -34,8 +34,8 @@ async def work() -> None:
     job: dict[str, Any] = orjson.loads(await reader.readline())
     key = job["key"]
     target = target_of(Endpoint(job["base_url"], "", Secret(key) if key else None))
-    plan, share = plan_from(job["plan"]), Share(*job["share"])
-    requests = measured_requests(plan, target, share, frozenset(job["ended"]))
+    plan, share, ended = plan_from(job["plan"]), Share(*job["share"]), frozenset(job["ended"])
+    requests = measured_requests(plan, target, share, ended)
     schedule = schedule_of(plan, share, job["before_s"], job["first"])
     deadlines = plan.config.deadlines
     connector = Connector(target, time.perf_counter, deadlines.connect_s)
@@ -44,16 +44,13 @@ async def work() -> None:
     def tell(document: object) -> None:
         pipe.write(orjson.dumps(document) + b"\n")
 
-    def ended(record: RequestRecord) -> None:
-        tell(record)
-
     tell({"ready": True})
     origin_s = orjson.loads(await reader.readline() or b"{}").get("origin_s")
     if origin_s is None:
         return
     begun_s, cpu_s = time.perf_counter(), time.process_time()
     driving = asyncio.ensure_future(
-        drive(requests, schedule, idle, connector, deadlines, time.perf_counter, origin_s, ended)
+        drive(requests, schedule, idle, connector, deadlines, time.perf_counter, origin_s, unless_ended(ended, tell))
     )
     over = asyncio.ensure_future(reader.read())
     done, _ = await asyncio.wait((driving, over), return_when=asyncio.FIRST_COMPLETED)

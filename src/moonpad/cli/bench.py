@@ -11,9 +11,12 @@ from cyclopts import Parameter
 
 from moonpad.cli.endpoint import ANY_ENDPOINT, EndpointOptions, resolve_endpoint
 from moonpad.cli.output import bar, clean, emit_json, next_command, note, out
+from moonpad.cli.workload import ANY_WORKLOAD, WorkloadOptions, trace_length
 from moonpad.values.errors import CheckFailed, Interrupted, UsageError
 
 USERS = 4
+REQUESTS = 32
+OUTPUT_TOKENS = "64"
 
 if TYPE_CHECKING:
     from moonpad.bench.result import BenchResult
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from moonpad.bench.slo import Slo
     from moonpad.load.arrivals import Arrivals
     from moonpad.load.lengths import Lengths
+    from moonpad.load.workloads.workload import Workload
 
 
 def bench(
@@ -28,10 +32,11 @@ def bench(
     *,
     at: EndpointOptions = ANY_ENDPOINT,
     input_tokens: str = "128",
-    output_tokens: str = "64",
+    output_tokens: str | None = None,
     ignore_eos: Annotated[bool, Parameter(negative=())] = False,
     temperature: float | None = None,
-    requests: int = 32,
+    asked: WorkloadOptions = ANY_WORKLOAD,
+    requests: int | None = None,
     concurrency: int | None = None,
     rate: float | None = None,
     arrivals: Literal["poisson", "constant", "gamma"] = "poisson",
@@ -47,7 +52,7 @@ def bench(
     out: Path | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
-    """Measure an endpoint with streamed chats. Exit 5 where no request succeeded, 6 where nothing answers.
+    """Measure an endpoint with streamed answers. Exit 5 where no request succeeded, 6 where nothing answers.
 
     Parameters
     ----------
@@ -57,13 +62,13 @@ def bench(
         Input tokens a request, chat template included; random words, as many as the server counts. 128, 64..512
         uniform, lognormal:512,0.6 (median, sigma), @FILE one of its numbers.
     output_tokens
-        Output tokens a request, at most; written in the same ways.
+        Output tokens a request, at most, 64; written in the same ways. Of a file, what it says.
     ignore_eos
         Go on to that number of output tokens whatever the model says (vLLM, SGLang).
     temperature
         0 makes the answers the same each time; without it, the server's default.
     requests
-        Requests that are measured.
+        Requests that are measured, 32; of a trace all.
     concurrency
         Users at a time, 4: each sends its next request when the last one is answered. With --rate, a cap on requests
         in flight, none by default; who waits for it waits in the latencies too.
@@ -99,13 +104,19 @@ def bench(
     from moonpad.bench.config import BenchConfig
     from moonpad.bench.run import resume_bench, run_bench
 
+    workload = asked.read()
+    if requests is None:
+        requests = trace_length(workload) if workload.kind == "trace" else REQUESTS
+    open_loop = rate is not None or workload.kind == "trace"
     config = BenchConfig(
         input_tokens=_lengths("--input-tokens", input_tokens),
-        output_tokens=_lengths("--output-tokens", output_tokens),
+        output_tokens=_output_lengths(output_tokens, workload),
+        workload=workload,
+        api=asked.api,
         ignore_eos=ignore_eos,
         temperature=temperature,
         requests=requests,
-        concurrency=USERS if concurrency is None and rate is None else concurrency,
+        concurrency=USERS if concurrency is None and not open_loop else concurrency,
         arrivals=_arrivals(rate, arrivals, burstiness),
         slo=_slo(slo),
         warmup=warmup,
@@ -156,6 +167,12 @@ def _lengths(flag: str, text: str) -> int | Lengths:
             raise UsageError(f"{flag} {text}: the file cannot be read: {error}", remedy="one number a line") from error
     lengths = parse_lengths(text, lines)
     return lengths if lengths.fixed is None else lengths.fixed
+
+
+def _output_lengths(text: str | None, workload: Workload) -> int | Lengths | None:
+    if text is None and workload.file:
+        return None
+    return _lengths("--output-tokens", OUTPUT_TOKENS if text is None else text)
 
 
 def _slo(text: str) -> Slo:

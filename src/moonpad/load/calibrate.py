@@ -2,53 +2,95 @@
 
 Our process holds no tokenizer. `POST /tokenize` counts a prompt without computing it; where a server has no such path,
 a request of one token is sent and `usage.prompt_tokens` read. Both count the chat template too, as the engine does.
+
+Where counting is cheap, the words are sieved first: those that are one token each behind a space. Prompts of them have
+exactly the length that is asked for; tokenizers of this family cut a text at its spaces before anything else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-import orjson
-
-from moonpad.load.chat import chat_body
+from moonpad.load.asker import Asker
 from moonpad.load.fetch import Answer, fetch
-from moonpad.load.prompts import random_prompt
-from moonpad.load.target import Target
+from moonpad.load.prompts import WORDS, random_prompt, text_of
 from moonpad.values.errors import CheckFailed
 
 ROUNDS: Final = 5
 FIRST_WORDS: Final = (8, 40)
 TIMEOUT_S: Final = 600.0
+GROUP: Final = 32
+FEWEST_WORDS: Final = 64
+"""Of one token each, below which prompts of them would look too much like each other."""
 Counted = Callable[[int, int], Awaitable[int]]
+TOKENS_A_WORD: Final = 1.4
+"""Of English text with its marks, where a plain word is one token."""
+CountedText = Callable[[str], Awaitable[int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """`words` words gave `tokens` input tokens in the last trial; `judge` is who counted. `slope`: tokens a word."""
+    """`words` words gave `tokens` input tokens in the last trial; `judge` is who counted. `slope`: tokens a word.
+
+    vocabulary: the words (places in `WORDS`) that prompts are made of; () is all of them.
+    """
 
     words: int
     tokens: int
     judge: Literal["/tokenize", "usage"]
     slope: float = 1.0
+    vocabulary: tuple[int, ...] = ()
 
     def words_of(self, tokens: int) -> int:
         """For another length: from the trial on, a word more for each `slope` tokens."""
-        return max(1, self.words + round((tokens - self.tokens) / self.slope))
+        return max(1, self.words + self.words_in(tokens - self.tokens))
+
+    def words_in(self, tokens: int) -> int:
+        """In the middle of a text, without what a prompt has besides."""
+        return round(tokens / self.slope)
+
+    def tokens_in_text(self, text: str) -> int:
+        """An estimate, by the words of a text: those of people have more tokens a word than ours, by a half or so."""
+        return max(1, round(TOKENS_A_WORD * self.slope * len(text.split())))
+
+    def prompt(self, seed: int, index: int, words: int) -> str:
+        return random_prompt(seed, index, words, self.vocabulary)
 
 
-async def calibrate(target: Target, model: str, *, input_tokens: int, seed: int) -> Calibration:
+async def calibrate(asker: Asker, *, input_tokens: int, seed: int) -> Calibration:
     """
     Raises:
         CheckFailed: the server refuses a plain request, or counts no tokens.
         RequestFailed: the server does not answer.
     """
-    server = _Server(target, model, seed)
+    server = _Server(asker)
     judge: Literal["/tokenize", "usage"] = "/tokenize" if await server.tokenizes() else "usage"
-    count = server.by_tokenize if judge == "/tokenize" else server.by_usage
+    count_text = server.by_tokenize if judge == "/tokenize" else server.by_usage
+    vocabulary = await one_token_words(count_text) if judge == "/tokenize" else ()
+
+    async def count(index: int, words: int) -> int:
+        return await count_text(random_prompt(seed, index, words, vocabulary))
+
     words, tokens, slope = await words_for(input_tokens, count)
-    return Calibration(words, tokens, judge, slope)
+    return Calibration(words, tokens, judge, slope, vocabulary)
+
+
+async def one_token_words(count: CountedText) -> tuple[int, ...]:
+    """Places in `WORDS`; () where there are too few. Groups are asked for, and halved where one has more tokens."""
+    alone = await count(text_of(()))
+
+    async def found_in(group: Sequence[int]) -> tuple[int, ...]:
+        if await count(text_of(group)) - alone == len(group):
+            return tuple(group)
+        half = len(group) // 2
+        return (*await found_in(group[:half]), *await found_in(group[half:])) if half else ()
+
+    found: list[int] = []
+    for at in range(0, len(WORDS), GROUP):
+        found += await found_in(range(at, min(at + GROUP, len(WORDS))))
+    return tuple(found) if len(found) >= FEWEST_WORDS else ()
 
 
 async def words_for(input_tokens: int, count: Counted) -> tuple[int, int, float]:
@@ -72,35 +114,27 @@ async def words_for(input_tokens: int, count: Counted) -> tuple[int, int, float]
 
 @dataclass(frozen=True, slots=True)
 class _Server:
-    target: Target
-    model: str
-    seed: int
+    asker: Asker
 
     async def tokenizes(self) -> bool:
-        answer = await self._tokenize(-1, FIRST_WORDS[0])
+        answer = await self._fetch(self.asker.count_by_tokenize(text_of(())))
         return answer.status == 200 and _count_in(answer.json, "count") is not None
 
-    async def by_tokenize(self, index: int, words: int) -> int:
-        return self._counted(await self._tokenize(index, words), "count")
+    async def by_tokenize(self, text: str) -> int:
+        return self._counted(await self._fetch(self.asker.count_by_tokenize(text)), "count")
 
-    async def by_usage(self, index: int, words: int) -> int:
-        body = chat_body(self.model, random_prompt(self.seed, index, words), 1)
-        body = {key: value for key, value in body.items() if not key.startswith("stream")}
-        wire = self.target.post(f"{self.target.api_path}/chat/completions", orjson.dumps(body))
-        return self._counted(await fetch(self.target, wire, timeout_s=TIMEOUT_S), "usage", "prompt_tokens")
+    async def by_usage(self, text: str) -> int:
+        return self._counted(await self._fetch(self.asker.count_by_usage(text)), "usage", "prompt_tokens")
 
-    async def _tokenize(self, index: int, words: int) -> Answer:
-        messages = [{"role": "user", "content": random_prompt(self.seed, index, words)}]
-        body = orjson.dumps({"model": self.model, "messages": messages, "add_generation_prompt": True})
-        return await fetch(
-            self.target, self.target.post(f"{self.target.root_path}/tokenize", body), timeout_s=TIMEOUT_S
-        )
+    async def _fetch(self, wire: bytes) -> Answer:
+        return await fetch(self.asker.target, wire, timeout_s=TIMEOUT_S)
 
     def _counted(self, answer: Answer, *path: str) -> int:
         count = _count_in(answer.json, *path)
         if answer.status != 200 or count is None:
             raise CheckFailed(
-                f"the endpoint refused a plain request for {self.model!r}: HTTP {answer.status}: {answer.text[:400]}",
+                f"the endpoint refused a plain request for {self.asker.model!r}: HTTP {answer.status}: "
+                f"{answer.text[:400]}",
                 remedy="moonpad verify  says which part of the API does not answer as it should",
             )
         return count

@@ -11,6 +11,7 @@ from moonpad.load.http1 import ResponseParser
 from moonpad.load.record import LoadRequest, RequestRecord
 from moonpad.load.sse import SseParser
 from moonpad.load.usual import UsualRead, usual_after
+from moonpad.load.wire import Delta, join, read_event
 from moonpad.values.units import MIB
 
 DONE: Final = b"[DONE]"
@@ -45,6 +46,7 @@ class Collector:
         self._sse: SseParser | None = None
         self._shape: UsualRead | None = None  # the last one that was learnt
         self._shape_trials = USUAL_TRIALS
+        self._said: list[Delta] | None = [] if request.follow else None
         self._counted = 0  # of `token_times_s`: those whose kind was counted
         self._plain = bytearray()  # the beginning of an answer that is no stream
         self._plain_bytes = 0
@@ -103,6 +105,13 @@ class Collector:
         """[DONE] came and the body did not end: the answer is whole, the connection is not to be trusted."""
         self._finish_stream(now_s)
 
+    @property
+    def following(self) -> LoadRequest | None:
+        """The next request of the conversation; None behind its last, and where this one has failed."""
+        if self._said is None or self._request.follow is None or self._failure is not None:
+            return None
+        return self._request.follow(join(self._said))
+
     def next_due(self, deadlines: Deadlines) -> tuple[float, FailureKind]:
         last_token_s = self.token_times_s[-1] if self.token_times_s else None
         return deadlines.next_due(self._sent_s, self._head_s, last_token_s)
@@ -137,10 +146,12 @@ class Collector:
             self.stream_done = True
             return
         chunk = parse_chunk(payload)
+        if self._said is not None and isinstance(delta := read_event(payload), Delta):
+            self._said.append(delta)
         self._usage = chunk.usage or self._usage
         if chunk.bears_tokens:
             self._tokens(now_s, chunk)
-            if self._shape_trials and not (self._shape and self._shape.is_like(payload)):
+            if self._said is None and self._shape_trials and not (self._shape and self._shape.is_like(payload)):
                 self._shape_trials -= 1
                 self._shape = usual_after(payload, chunk)
         if chunk.finish_reason:

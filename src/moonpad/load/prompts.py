@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from typing import Final
 
@@ -33,7 +34,31 @@ wound year
 WORDS: Final = tuple(_TEXT.split())
 
 
-def random_prompt(seed: int, index: int, words: int) -> str:
-    """`words` words. A negative index is a request that is not measured: warm-up, calibration."""
-    picker = Random(f"moonpad prompt {seed} {index}")  # noqa: S311 - must repeat; nothing secret hangs on it
-    return " ".join(picker.choices(WORDS, k=words))
+FIRST: Final = "year"
+"""Begins a prompt of a vocabulary: a text's first word has no space before it, and may be other tokens than later."""
+
+
+def random_prompt(seed: int, index: int, words: int, vocabulary: Sequence[int] = ()) -> str:
+    """`words` words of all, or of a vocabulary (places in `WORDS`) behind the first, which is always the same then.
+
+    A negative index is a request that is not measured: warm-up, calibration.
+    """
+    name = f"moonpad prompt {seed} {index}"
+    if vocabulary:
+        return text_of(_drawn(name, words - 1, vocabulary))
+    return " ".join(WORDS[place] for place in _drawn(name, words, vocabulary))
+
+
+def random_text(name: str, words: int, vocabulary: Sequence[int] = ()) -> str:
+    """What stands in the middle of a text, each word behind a space. The same name gives the same."""
+    return "".join(f" {WORDS[place]}" for place in _drawn(f"moonpad text {name}", words, vocabulary))
+
+
+def text_of(places: Sequence[int]) -> str:
+    """A text of its own, with these words."""
+    return " ".join((FIRST, *(WORDS[place] for place in places)))
+
+
+def _drawn(name: str, count: int, vocabulary: Sequence[int]) -> list[int]:
+    picker = Random(name)  # noqa: S311 - must repeat; nothing secret hangs on it
+    return picker.choices(vocabulary or range(len(WORDS)), k=max(0, count))

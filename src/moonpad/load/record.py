@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
 from moonpad.load.failure import Failure
+from moonpad.load.wire import Message
 
 
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
-    """One request, ready to be written: `wire` is the whole HTTP request."""
+    """One request, ready to be written: `wire` is the whole HTTP request. The tokens are those that were asked for."""
 
     index: int
     wire: bytes
     input_tokens: int
     output_tokens: int
+    follow: Callable[[Message], LoadRequest] | None = None
+    """Of a conversation: the request behind the answer. What was answered is read for it alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,17 +113,24 @@ class _Driver:
         free_s = self.origin_s
         for request in self.requests:
             due_s = self.origin_s + self.schedule.due_s(request.index, free_s - self.origin_s)
-            free_s = await self._one(request, due_s, queued_s=max(0.0, free_s - due_s))
+            free_s = await self._all_turns(request, due_s, queued_s=max(0.0, free_s - due_s))
 
     async def arrive(self, group: asyncio.TaskGroup) -> None:
         """No slots: a task for each request, made shortly before it is due."""
         for request in self.requests:
             due_s = self.origin_s + self.schedule.due_s(request.index, 0.0)
             await self._until(due_s - LEAD_S)
-            group.create_task(self._one(request, due_s))
+            group.create_task(self._all_turns(request, due_s))
 
-    async def _one(self, request: LoadRequest, due_s: float, queued_s: float = 0.0) -> float:
-        """When it was over. `queued_s`: how long after it was due its slot became free."""
+    async def _all_turns(self, request: LoadRequest, due_s: float, queued_s: float = 0.0) -> float:
+        """When the request was over and all that follow it, each due as the one before is over."""
+        collector = await self._one(request, due_s, queued_s)
+        while (following := collector.following) is not None:
+            collector = await self._one(following, collector.closed_s, 0.0)
+        return collector.closed_s
+
+    async def _one(self, request: LoadRequest, due_s: float, queued_s: float) -> Collector:
+        """How it ended. `queued_s`: how long after it was due its slot became free."""
         collector = Collector(request, due_s)
         collector.queued_s = queued_s
         await self._until(due_s - LEAD_S)
@@ -133,7 +140,7 @@ class _Driver:
             connection = await self._connection(collector, due_s)
         await self._send(request, collector, connection)
         self.on_record(collector.record(self.origin_s))
-        return collector.closed_s
+        return collector
 
     async def _until(self, instant_s: float) -> None:
         if (wait_s := instant_s - self.clock()) > 0:

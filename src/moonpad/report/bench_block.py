@@ -60,7 +60,7 @@ def bench_notes(result: BenchResult) -> tuple[str, ...]:
             f"first token of the answer, after the thinking: median {metrics.answer_ttft_s.median * 1000:.2f} ms "
             f"({metrics.answer_ttft_s.count} of {metrics.completed} requests reached one)"
         )
-    if config.arrivals is not None:
+    if config.paced:
         notes.append(_offered(result))
     notes.append(_client(result))
     return tuple(notes)
@@ -82,8 +82,8 @@ def _lengths(result: BenchResult) -> str:
     metrics, config = result.metrics, result.config
     input_mean, output_mean = metrics.input_tokens / metrics.completed, metrics.output_tokens / metrics.completed
     return (
-        f"tokens a request, asked and actual: input {config.input_lengths.said} and {input_mean:.1f}, "
-        f"output {config.output_lengths.said} and {output_mean:.1f}"
+        f"tokens a request, asked and actual: input {config.said_input} and {input_mean:.1f}, "
+        f"output {config.said_output} and {output_mean:.1f}"
     )
 
 

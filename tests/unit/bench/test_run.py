@@ -15,8 +15,10 @@ import pytest
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.result import BenchResult, as_json
 from moonpad.bench.run import Progress, measure
+from moonpad.load.calibrate import GROUP
 from moonpad.load.lengths import parse_lengths
 from moonpad.load.loop import run_in_loop
+from moonpad.load.prompts import WORDS
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, UsageError
 from tests.faults.streaming_server import (
@@ -72,7 +74,7 @@ def test_concurrency_is_kept_and_connections_are_reused() -> None:
         peak = max(peak, running)
     assert peak == 5
     asked_first = server.connections - 5
-    assert asked_first <= 8  # models and calibration come on connections of their own
+    assert asked_first <= 10 + len(WORDS) / GROUP  # models and calibration come on connections of their own
 
 
 def test_the_input_length_is_calibrated_by_the_server() -> None:

@@ -2,10 +2,12 @@ import asyncio
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from moonpad.load.calibrate import Calibration, words_for
-from moonpad.load.chat import chat_request
-from moonpad.load.prompts import random_prompt
+from moonpad.load.asker import Asker
+from moonpad.load.calibrate import GROUP, Calibration, one_token_words, words_for
+from moonpad.load.prompts import WORDS, random_prompt, random_text
 from moonpad.load.record import LoadRequest
 from moonpad.load.target import target_of
 from moonpad.values.endpoint import Endpoint
@@ -16,7 +18,7 @@ TARGET = target_of(Endpoint("http://127.0.0.1:8000/v1", "kimi-k2", Secret("sk-ca
 
 
 def request(seed: int, index: int) -> LoadRequest:
-    return chat_request(TARGET, "kimi-k2", seed=seed, index=index, words=30, input_tokens=40, output_tokens=8)
+    return LoadRequest(index, Asker(TARGET, "kimi-k2").stream(random_prompt(seed, index, 30), 8), 40, 8)
 
 
 def test_the_same_seed_gives_the_same_requests() -> None:
@@ -89,6 +91,38 @@ def test_calibration_of_less_than_the_template_sends_one_word() -> None:
         return 100 + words
 
     assert asyncio.run(words_for(16, count))[:2] == (1, 101)
+
+
+def tokens_of(text: str, odd: frozenset[str], template: int = 7) -> int:
+    """A tokenizer of one token a word and two for an odd one; whatever comes first has three."""
+    _, *others = text.split(" ")
+    return template + 3 + sum(2 if word in odd else 1 for word in others)
+
+
+@given(st.frozensets(st.sampled_from(WORDS), max_size=60), st.integers(40, 400), st.integers(0, 9))
+def test_prompts_of_sieved_words_have_exactly_the_length(odd: frozenset[str], wanted: int, seed: int) -> None:
+    asked = 0
+
+    async def count(text: str) -> int:
+        nonlocal asked
+        asked += 1
+        return tokens_of(text, odd)
+
+    vocabulary = asyncio.run(one_token_words(count))
+    assert {WORDS[place] for place in vocabulary} == set(WORDS) - odd
+    assert asked <= 1 + len(WORDS) / GROUP + 1 + 10 * len(odd)
+    words = wanted - 7 - 3 + 1
+    prompts = [random_prompt(seed, index, words, vocabulary) for index in range(10)]
+    assert {tokens_of(prompt, odd) for prompt in prompts} == {wanted}
+    assert len(set(prompts)) == 10
+    assert tokens_of(prompts[0] + random_text("more", 25, vocabulary), odd) == wanted + 25
+
+
+def test_a_tokenizer_that_cuts_most_words_is_not_sieved() -> None:
+    async def count(text: str) -> int:
+        return len(text)
+
+    assert asyncio.run(one_token_words(count)) == ()
 
 
 def test_words_of_other_lengths() -> None:

@@ -1,0 +1,90 @@
+"""Questions that follow answers: each request holds all that was said before, as a client of the API sends it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+from moonpad.load.asker import Asker
+from moonpad.load.record import LoadRequest
+from moonpad.load.wire import Message
+
+AGENT_TOOLS: Final[tuple[dict[str, Any], ...]] = tuple(
+    {
+        "type": "function",
+        "function": {
+            "name": name,
+            "description": says,
+            "parameters": {"type": "object", "properties": {argument: {"type": "string"}}, "required": [argument]},
+        },
+    }
+    for name, says, argument in (
+        ("read_file", "Read a file of the project.", "path"),
+        ("search", "Search the project for a text.", "text"),
+        ("run", "Run a command and get what it prints.", "command"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What is said next: a question, or what a tool gives back. `input_tokens` are those of this text alone."""
+
+    text: str
+    input_tokens: int
+    output_tokens: int
+
+
+@dataclass(slots=True)
+class Conversation:
+    """`first_index` is that of its first request; the others count on. A turn that fails ends it."""
+
+    asker: Asker
+    first_index: int
+    turns: Sequence[Turn]
+    tools: Sequence[dict[str, Any]] = ()
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    _at: int = 0
+    _said_tokens: int = 0
+
+    def request(self) -> LoadRequest:
+        """The next turn. What it asks for in tokens counts the history as the server counted it."""
+        turn = self.turns[self._at]
+        self._say(turn.text)
+        wire = self.asker.chat(self.messages, turn.output_tokens, self.tools)
+        follow = self.follow if self._at + 1 < len(self.turns) else None
+        tokens = self._said_tokens + turn.input_tokens
+        return LoadRequest(self.first_index + self._at, wire, tokens, turn.output_tokens, follow)
+
+    def follow(self, answer: Message) -> LoadRequest:
+        """The turn behind an answer."""
+        self.messages.append(_history(answer))
+        used = answer.usage
+        if used and used.prompt_tokens is not None and used.completion_tokens is not None:
+            self._said_tokens = used.prompt_tokens + used.completion_tokens
+        self._at += 1
+        return self.request()
+
+    def _say(self, text: str) -> None:
+        """To a model that has called tools, each gives its result; otherwise the user speaks."""
+        calls = self.messages[-1].get("tool_calls") if self.messages else None
+        if calls:
+            self.messages += [{"role": "tool", "tool_call_id": call["id"], "content": text} for call in calls]
+        else:
+            self.messages.append({"role": "user", "content": text})
+
+
+def _history(answer: Message) -> dict[str, Any]:
+    """Arguments that a limit has cut are no JSON, and engines refuse them in a history: the call goes back without."""
+    message: dict[str, Any] = answer.as_history()
+    for call in message.get("tool_calls") or ():
+        try:
+            whole = isinstance(orjson.loads(call["function"]["arguments"]), dict)
+        except orjson.JSONDecodeError:
+            whole = False
+        if not whole:
+            call["function"]["arguments"] = "{}"
+    return message

@@ -1,0 +1,74 @@
+"""Which kind of requests a run sends. Pure."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from moonpad.values.errors import UsageError
+
+Kind = Literal["random", "turns", "agent", "sharegpt", "trace"]
+KINDS: Final[tuple[Kind, ...]] = ("random", "turns", "agent", "sharegpt", "trace")
+OF_FILES: Final = ("sharegpt", "trace")
+OF_TURNS: Final = ("turns", "agent", "sharegpt")
+EXAMPLES: Final = "random, turns, agent, sharegpt:FILE or trace:FILE"
+TURNS: Final = {"turns": 4, "agent": 8}
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """random: words that nobody has sent before. turns: chats of `turns` questions, each behind the answers before it.
+    agent: the same with tools; a result of `tool_tokens` follows each call. sharegpt: the chats of a file, of which the
+    first `turns` questions are asked. trace: a file's lengths and shared blocks at its instants, `speed` times as fast.
+
+    digest: SHA-256 of the file, so that a run goes on with the same one.
+    prefix_tokens: before each first question, one of `prefixes` texts that requests share.
+    """
+
+    kind: Kind = "random"
+    file: str = ""
+    digest: str = ""
+    turns: int = 1
+    prefix_tokens: int = 0
+    prefixes: int = 1
+    tool_tokens: int = 256
+    speed: float = 1.0
+
+    def __post_init__(self) -> None:
+        least = {"turns": 1, "prefix_tokens": 0, "prefixes": 1, "tool_tokens": 1}
+        for name, minimum in least.items():
+            if (value := getattr(self, name)) < minimum:
+                raise UsageError(f"--{name.replace('_', '-')} is {value}", remedy=f"give {minimum} or more")
+        if self.turns > 1 and self.kind not in OF_TURNS:
+            raise UsageError(f"--turns is of conversations, not of {self.kind}", remedy="--dataset turns")
+        if self.prefix_tokens and self.kind in OF_FILES:
+            raise UsageError("--prefix-tokens is of random words, not of a file", remedy="--dataset random")
+        if not (self.speed > 0 and math.isfinite(self.speed)):
+            raise UsageError(f"--speed is {self.speed:g}", remedy="give a number above 0")
+
+    @property
+    def said(self) -> str:
+        """In a few words, for people."""
+        name = f"{self.kind}, {Path(self.file).name}" if self.file else self.kind
+        more = [f"{self.turns} turns"] if self.turns > 1 else []
+        more += [f"{self.prefixes} × {self.prefix_tokens} shared tokens"] if self.prefix_tokens else []
+        more += [f"tool results of {self.tool_tokens} tokens"] if self.kind == "agent" else []
+        return ", ".join((name, *more))
+
+
+RANDOM: Final = Workload()
+
+
+def parse_dataset(text: str) -> tuple[Kind, str]:
+    """The kind and the file, "" without one.
+
+    Raises:
+        UsageError: it is none.
+    """
+    kind, colon, file = text.partition(":")
+    for known in KINDS:
+        if kind == known and bool(colon and file) == (known in OF_FILES):
+            return known, file
+    raise UsageError(f"--dataset {text!r} is none", remedy=EXAMPLES)
