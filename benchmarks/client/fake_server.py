@@ -2,6 +2,10 @@
 
     python -m benchmarks.client.fake_server --tokens 64 --gap-ms 40
 
+With `--spread 512` the first tokens of so many requests in a row are spread over one gap, as streams are that have
+nothing to do with each other; without it, requests that come at once get each token at once, as from one step of an
+engine: the hardest that a client can be given.
+
 It prints its port. `GET /truth` gives, of the streams since the last such question: how many, the mean seconds from a
 request's last byte to its first token, the 99th percentile of all gaps between its own writes, and the instants of the
 first request and of the last token, on the machine's monotonic clock.
@@ -48,8 +52,8 @@ def end_of(tokens: int) -> bytes:
 
 
 class Fake(asyncio.Protocol):
-    def __init__(self, tokens: int, gap_s: float, streams: list[tuple[float, list[float]]]) -> None:
-        self.tokens, self.gap_s, self.streams = tokens, gap_s, streams
+    def __init__(self, tokens: int, gap_s: float, spread: int, streams: list[tuple[float, list[float]]]) -> None:
+        self.tokens, self.gap_s, self.spread, self.streams = tokens, gap_s, spread, streams
         self.pending = b""
         self.loop = asyncio.get_running_loop()
         self.end = end_of(tokens)
@@ -89,8 +93,9 @@ class Fake(asyncio.Protocol):
     def stream(self) -> None:
         """The instants are fixed now, so that a late write does not make the next one late."""
         writes: list[float] = []
+        late_s = self.gap_s * (len(self.streams) % self.spread) / self.spread
         self.streams.append((time.perf_counter(), writes))
-        first_s = self.loop.time() + FIRST_S
+        first_s = self.loop.time() + FIRST_S + late_s
         self.loop.call_at(first_s, self.write, writes, first_s, 0)
 
     def write(self, writes: list[float], first_s: float, number: int) -> None:
@@ -118,10 +123,10 @@ class Fake(asyncio.Protocol):
         }
 
 
-async def serve(tokens: int, gap_s: float) -> None:
+async def serve(tokens: int, gap_s: float, spread: int) -> None:
     streams: list[tuple[float, list[float]]] = []
     server = await asyncio.get_running_loop().create_server(
-        lambda: Fake(tokens, gap_s, streams), "127.0.0.1", 0, backlog=4096
+        lambda: Fake(tokens, gap_s, spread, streams), "127.0.0.1", 0, backlog=4096
     )
     sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
     sys.stdout.flush()
@@ -132,8 +137,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--gap-ms", type=float, default=40.0)
+    parser.add_argument("--spread", type=int, default=1)
     args = parser.parse_args()
-    run_in_loop(serve(args.tokens, args.gap_ms / 1000))
+    run_in_loop(serve(args.tokens, args.gap_ms / 1000, args.spread))
 
 
 if __name__ == "__main__":

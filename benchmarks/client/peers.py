@@ -1,4 +1,4 @@
-"""What a client costs, and how far it is from the truth: ours and `vllm bench serve`, in turn, on the same server.
+"""What a client costs, and how far it is from the truth: ours, `vllm bench serve` and a floor, in turn, on one server.
 
     python -m benchmarks.client.peers --rounds 3 --out benchmarks/results/client_peers.json
 
@@ -21,6 +21,7 @@ import time
 import urllib.request
 from bisect import bisect
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from moonpad.environments.installed import find
@@ -105,11 +106,18 @@ def vllms(port: int, streams: int, out: Path) -> tuple[str, ...]:
     )  # fmt: skip
 
 
+def floors(port: int, streams: int, out: Path) -> tuple[str, ...]:
+    load = ("--port", str(port), "--streams", str(streams), "--tokens", str(TOKENS), "--out", str(out))
+    return (sys.executable, "-m", "benchmarks.client.floor", *load)
+
+
+CLIENTS = {"moonpad": ours, "vllm": vllms, "floor": floors}
+
+
 def measured(name: str, port: int, streams: int, home: Path) -> dict[str, Any]:
-    command = ours if name == "moonpad" else vllms
     file = home / f"{name}-{time.monotonic_ns()}"
     truth(port)
-    watch = watched(command(port, streams, file), 0)
+    watch = watched(CLIENTS[name](port, streams, file), 0)
     true = truth(port)
     said = json.loads(((file / "result.json") if file.is_dir() else file).read_text())
     assert said["completed"] == streams == true["streams"], (said["completed"], true)
@@ -125,6 +133,28 @@ def measured(name: str, port: int, streams: int, home: Path) -> dict[str, Any]:
     }
 
 
+def in_turn(streams: int, spread: int, count: int) -> dict[str, Any]:
+    """So many rounds, each of both clients; the medians of what is asked for, and all that was measured."""
+    server = subprocess.Popen(
+        (sys.executable, "-m", "benchmarks.client.fake_server", "--tokens", str(TOKENS), "--spread", str(spread)),
+        stdout=subprocess.PIPE, text=True, preexec_fn=lambda: os.sched_setaffinity(0, {1}),
+    )  # fmt: skip
+    assert server.stdout is not None
+    port, rounds = int(server.stdout.readline()), []
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            for _ in range(count):
+                rounds.append({name: measured(name, port, streams, Path(folder)) for name in CLIENTS})
+                print(json.dumps(rounds[-1]), flush=True)
+    finally:
+        server.kill()
+        server.wait()
+    figures = ("cpu_s_per_1000_tokens", "ttft_error_ms", "itl_p99_ratio")
+    medians = {name: {key: median(one[name][key] for one in rounds) for key in figures} for name in CLIENTS}
+    ratios = {name: median(round(one[name]["cpu_s"] / one["vllm"]["cpu_s"], 3) for one in rounds) for name in CLIENTS}
+    return {"median": medians, "cpu_of_vllm": ratios, "rounds": rounds}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
@@ -132,26 +162,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     os.sched_setaffinity(0, {1})
-    server = subprocess.Popen(
-        (sys.executable, "-m", "benchmarks.client.fake_server", "--tokens", str(TOKENS)),
-        stdout=subprocess.PIPE, text=True, preexec_fn=lambda: os.sched_setaffinity(0, {1}),
-    )  # fmt: skip
-    assert server.stdout is not None
-    port, rounds = int(server.stdout.readline()), []
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            for _ in range(args.rounds):
-                rounds.append({name: measured(name, port, args.streams, Path(folder)) for name in ("moonpad", "vllm")})
-                print(json.dumps(rounds[-1]), flush=True)
-    finally:
-        server.kill()
-        server.wait()
     result = {
         "what": f"{args.streams} streams of {TOKENS} tokens 40 ms apart, a core each for client and server",
         "at": time.strftime("%Y-%m-%d"),
         "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
-        "cpu_ratio": [round(one["moonpad"]["cpu_s"] / one["vllm"]["cpu_s"], 3) for one in rounds],
-        "rounds": rounds,
+        "spread": in_turn(args.streams, args.streams, args.rounds),
+        "at once": in_turn(args.streams, 1, args.rounds),
     }
     if args.out:
         args.out.write_text(json.dumps(result, indent=1) + "\n")

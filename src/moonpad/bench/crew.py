@@ -20,6 +20,7 @@ from moonpad.bench.requests import Share, measured_requests, schedule_of
 from moonpad.bench.run_plan import RunPlan
 from moonpad.bench.saved_records import record_from
 from moonpad.load.client import Connector
+from moonpad.load.loop import settled_heap
 from moonpad.load.record import RequestRecord
 from moonpad.load.schedule import LEAD_S, Idle, drive
 from moonpad.load.target import Target
@@ -66,11 +67,12 @@ async def carry(job: Job, target: Target, connector: Connector, idle: Idle, on_r
     requests = measured_requests(job.plan, target, ended=job.ended)
     on_record = unless_ended(job.ended, on_record)
     schedule = schedule_of(job.plan, before_s=job.before_s, first=job.first)
+    deadlines = job.plan.config.deadlines
     begun_s, cpu_s = time.perf_counter(), time.process_time()
     load.origin_s = begun_s + LEAD_S - job.before_s  # all that is due at once is ready by then
-    deadlines = job.plan.config.deadlines
     try:
-        await drive(requests, schedule, idle, connector, deadlines, time.perf_counter, load.origin_s, on_record)
+        with settled_heap():
+            await drive(requests, schedule, idle, connector, deadlines, time.perf_counter, load.origin_s, on_record)
     finally:
         load.cpu = (time.process_time() - cpu_s) / max(time.perf_counter() - begun_s, 1e-9)
 

@@ -24,6 +24,7 @@ from moonpad.bench.server_watch import watched
 from moonpad.load.asker import Asker
 from moonpad.load.calibrate import calibrate
 from moonpad.load.client import Connector
+from moonpad.load.descriptors import ensure_descriptors
 from moonpad.load.failure import RequestFailed
 from moonpad.load.loop import run_in_loop
 from moonpad.load.record import RequestRecord
@@ -80,6 +81,7 @@ def resume_bench(endpoint: Endpoint, folder: Path, *, on_progress: OnProgress | 
 async def _resumed(
     endpoint: Endpoint, plan: RunPlan, past: Sequence[RequestRecord], folder: Path, report: OnProgress
 ) -> BenchResult:
+    _ensure_descriptors(plan.config)
     files = RunFiles(folder, resume=True)
     try:
         run = _Run(replace(endpoint, model=plan.model), target_of(endpoint), plan.config, files, report, plan, past)
@@ -93,12 +95,19 @@ async def measure(
 ) -> BenchResult:
     """As `run_bench`, in the running loop; cancelling it is its Ctrl-C."""
     target = target_of(endpoint)
+    _ensure_descriptors(config)
     files = RunFiles(out_dir) if out_dir else None
     try:
         return await _Run(endpoint, target, config, files, on_progress or (lambda _: None)).measure()
     finally:
         if files:
             files.close()
+
+
+def _ensure_descriptors(config: BenchConfig) -> None:
+    """Before anything is sent. How many an open loop without a cap will need, only the server knows."""
+    each = math.ceil(config.connections / config.workers)
+    ensure_descriptors(each, config.requests if config.concurrency is None else each)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from moonpad.bench.crew import unless_ended
 from moonpad.bench.requests import Share, measured_requests, schedule_of
 from moonpad.bench.run_plan import plan_from
 from moonpad.load.client import Connector
-from moonpad.load.loop import run_in_loop
+from moonpad.load.loop import run_in_loop, settled_heap
 from moonpad.load.schedule import drive, open_idle
 from moonpad.load.target import target_of
 from moonpad.values.endpoint import Endpoint
@@ -53,7 +53,8 @@ async def work() -> None:
         drive(requests, schedule, idle, connector, deadlines, time.perf_counter, origin_s, unless_ended(ended, tell))
     )
     over = asyncio.ensure_future(reader.read())
-    done, _ = await asyncio.wait((driving, over), return_when=asyncio.FIRST_COMPLETED)
+    with settled_heap():
+        done, _ = await asyncio.wait((driving, over), return_when=asyncio.FIRST_COMPLETED)
     if driving not in done:
         driving.cancel()
         return

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import gc
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -16,6 +18,19 @@ def run_in_loop(main: Coroutine[Any, Any, Result]) -> Result:
     """
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         return runner.run(main)
+
+
+@contextmanager
+def settled_heap() -> Iterator[None]:
+    """What is there already is not looked through for garbage while the block lasts: a look at all that was imported
+    takes as long as hundreds of reads, and comes between two of them.
+    """
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:

@@ -1,0 +1,33 @@
+"""A connection is a file descriptor, of which a process may have so many: known before the first request is sent."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from moonpad.values.errors import PreflightRefused
+
+RESERVE: Final = 64
+"""Of other files: the loop, the run's own, the client's processes, the server's metrics."""
+
+
+def ensure_descriptors(connections: int, at_most: int | None = None) -> None:
+    """Raises the process's own limit, for `at_most` connections where it may; those that it starts have the same.
+
+    Raises:
+        PreflightRefused: the system allows fewer than so many connections need.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed, wanted = connections + RESERVE, max(connections, at_most or 0) + RESERVE
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return
+    limited = hard != resource.RLIM_INFINITY
+    if limited and hard < needed:
+        raise PreflightRefused(
+            f"{connections} connections need {needed} file descriptors, and this process may have {hard}",
+            remedy=f"ulimit -n {needed}, or --concurrency {max(1, hard - RESERVE)}",
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard) if limited else wanted, hard))
