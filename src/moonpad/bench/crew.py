@@ -22,7 +22,7 @@ from moonpad.bench.saved_records import record_from
 from moonpad.load.client import Connector
 from moonpad.load.loop import settled_heap
 from moonpad.load.record import RequestRecord
-from moonpad.load.schedule import LEAD_S, Idle, drive
+from moonpad.load.schedule import LEAD_S, Flight, Idle, drive
 from moonpad.load.target import Target
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed
@@ -56,10 +56,14 @@ class Job:
 
 @dataclass(slots=True)
 class Load:
-    """`origin_s`: the instant of the run's zero. `cpu`: of the busiest client process, for each second."""
+    """`origin_s`: the instant of the run's zero. `cpu`: of the busiest client process, for each second.
+
+    flight: who is on it; None where other processes carry the load.
+    """
 
     origin_s: float = 0.0
     cpu: float = 0.0
+    flight: Flight | None = None
 
 
 async def carry(job: Job, target: Target, connector: Connector, idle: Idle, on_record: OnRecord, load: Load) -> None:
@@ -67,12 +71,14 @@ async def carry(job: Job, target: Target, connector: Connector, idle: Idle, on_r
     requests = measured_requests(job.plan, target, ended=job.ended)
     on_record = unless_ended(job.ended, on_record)
     schedule = schedule_of(job.plan, before_s=job.before_s, first=job.first)
-    deadlines = job.plan.config.deadlines
+    deadlines, load.flight = job.plan.config.deadlines, Flight()
     begun_s, cpu_s = time.perf_counter(), time.process_time()
     load.origin_s = begun_s + LEAD_S - job.before_s  # all that is due at once is ready by then
     try:
         with settled_heap():
-            await drive(requests, schedule, idle, connector, deadlines, time.perf_counter, load.origin_s, on_record)
+            await drive(
+                requests, schedule, idle, connector, deadlines, time.perf_counter, load.origin_s, on_record, load.flight
+            )
     finally:
         load.cpu = (time.process_time() - cpu_s) / max(time.perf_counter() - begun_s, 1e-9)
 

@@ -40,13 +40,16 @@ WARMUP_INDEX = -1000
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`phase`: "calibrate", "warm-up", "measure" or "the client itself". `record`: the request that has just ended."""
+    """`phase`: "calibrate", "warm-up", "measure" or "the client itself". `record`: the request that has just ended;
+    `running`: those in flight then, None where other processes carry the load.
+    """
 
     phase: str
     done: int
     total: int
     failed: int = 0
     record: RequestRecord | None = None
+    running: int | None = None
 
 
 OnProgress = Callable[[Progress], None]
@@ -166,6 +169,7 @@ class _Run:
 
     async def _load(self, job: Job, connector: Connector, idle: Idle) -> BenchResult:
         held: list[RequestRecord] = []
+        load = Load(time.perf_counter() - job.before_s)
         done, failed = len(self.past), sum(not record.ok for record in self.past)
 
         def ended(record: RequestRecord) -> None:
@@ -176,11 +180,11 @@ class _Run:
                 self.files.append(record)
             else:
                 held.append(record)
-            self.report(Progress("measure", done, self.config.requests, failed, record))
+            running = load.flight.running if load.flight else None
+            self.report(Progress("measure", done, self.config.requests, failed, record, running))
 
         partial = False
         began = datetime.now().astimezone().isoformat(timespec="seconds")
-        load = Load(time.perf_counter() - job.before_s)
         try:
             async with watched(self.endpoint, time.perf_counter, 0.0) as server:
                 if job.workers > 1:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 import orjson
 
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.folder import RESULT_FILE
 from moonpad.bench.knee import Knee, find_knee, level_of
+from moonpad.bench.resume import read_plan
 from moonpad.values.errors import UsageError
 
 EXAMPLE: Final = "--sweep concurrency=1,2,4,8,16,32 --requests-per-stream 10, or --sweep requests=1,16,32"
@@ -76,32 +77,44 @@ def parse_sweep(text: str, requests_per_stream: int) -> Sweep:
     raise UsageError(f"--sweep {text!r} is no row of loads", remedy=EXAMPLE)
 
 
-def run_sweep(
-    sweep: Sweep, config: BenchConfig, folder: Path, measure: Callable[[BenchConfig, Path], dict[str, Any]]
-) -> Iterator[Point]:
-    """The points as they come. `measure` writes a run into its folder and gives its result.
+class Measure(Protocol):
+    """Writes a run into a folder and gives its result; `resume`: it goes on with what is there of it."""
 
-    A point whose result is there, whole and of the same requests, is read. What a killed run left is kept beside it.
+    def __call__(self, config: BenchConfig, place: Path, *, resume: bool) -> dict[str, Any]: ...
+
+
+def run_sweep(sweep: Sweep, config: BenchConfig, folder: Path, measure: Measure) -> Iterator[Point]:
+    """The points as they come.
+
+    A point whose result is there, whole and of the same configuration, is read; of one that was cut, the rest is
+    measured; what is of another configuration is kept beside it.
     """
     for load in sweep.loads:
         wanted, place = sweep.config_at(config, load), sweep.folder_at(folder, load)
-        if (document := _whole(place, wanted)) is not None:
+        same = _is_of(place, wanted)
+        if same and (document := _whole(place)) is not None:
             yield Point(load, document, read=True)
             continue
-        _put_aside(place)
-        yield Point(load, measure(wanted, place), read=False)
+        if not same:
+            _put_aside(place)
+        yield Point(load, measure(wanted, place, resume=same), read=False)
 
 
-def _whole(place: Path, wanted: BenchConfig) -> dict[str, Any] | None:
+def _is_of(place: Path, wanted: BenchConfig) -> bool:
+    """Whether the folder holds a run of the same configuration; how the client measures itself is no part of that."""
     try:
-        document = orjson.loads((place / RESULT_FILE).read_bytes())
-        ours = document["moonpad"]
-        asked = (document["num_prompts"], document["max_concurrency"], ours["seed"], ours["partial"])
-        lengths = (ours["input_tokens"]["requested"], ours["output_tokens"]["requested"])
+        found = read_plan(place).config
+    except UsageError:
+        return False
+    return replace(found, measure_client=wanted.measure_client) == wanted
+
+
+def _whole(place: Path) -> dict[str, Any] | None:
+    try:
+        document: dict[str, Any] = orjson.loads((place / RESULT_FILE).read_bytes())
+        return None if document["moonpad"]["partial"] else document
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    same = asked == (wanted.requests, wanted.concurrency, wanted.seed, False)
-    return document if same and lengths == (wanted.said_input, wanted.said_output) else None
 
 
 def _put_aside(place: Path) -> None:

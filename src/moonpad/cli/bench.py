@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from moonpad.cli.endpoint import ANY_ENDPOINT, EndpointOptions, resolve_endpoint
+from moonpad.cli.measured import kept_in, measured_path
 from moonpad.cli.output import bar, clean, emit_json, next_command, note, out
 from moonpad.cli.workload import ANY_WORKLOAD, WorkloadOptions, trace_length
 from moonpad.values.errors import CheckFailed, Interrupted, UsageError
@@ -48,7 +50,7 @@ def bench(
     calibrate: bool = True,
     sweep: str | None = None,
     requests_per_stream: int = 10,
-    resume: Path | None = None,
+    resume: str | None = None,
     out: Path | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
@@ -94,10 +96,10 @@ def bench(
     requests_per_stream
         With --sweep concurrency: requests for each user.
     resume
-        The folder of a run that was cut: only what is left of it is sent, with its own options.
+        The folder or the name of a run that was cut: only what is left of it is sent, with its own options.
     out
         A new folder for requests.jsonl (each request as it ends), server.jsonl and result.json; of a sweep the folder
-        above those.
+        above those. Without it they are kept where moonpad runs lists them.
     json
         Print one JSON document on stdout: the keys of `vllm bench serve`, and ours under `moonpad`.
     """
@@ -130,15 +132,16 @@ def bench(
     if sweep is not None:
         from moonpad.cli.sweep import bench_sweep
 
-        bench_sweep(endpoint, config, sweep, requests_per_stream, out, at.words(spec), json=json)
+        with kept_in(out) as folder:
+            bench_sweep(endpoint, config, sweep, requests_per_stream, folder, at.words(spec), json=json)
         return
-    with progress_bar() as on_progress:
-        if resume is not None:
-            result = resume_bench(endpoint, resume, on_progress=on_progress)
+    with kept_in(measured_path(resume) if resume is not None else out) as folder, progress_bar() as on_progress:
+        if resume is not None and folder is not None:
+            result = resume_bench(endpoint, folder, on_progress=on_progress)
         else:
-            result = run_bench(endpoint, config, out_dir=out, on_progress=on_progress)
+            result = run_bench(endpoint, config, out_dir=folder, on_progress=on_progress)
     _show(result, json)
-    if folder := resume or out:
+    if folder:
         note(f"written: {folder}")
     same_endpoint = at.words(spec)
     _judge(result, same_endpoint)
@@ -193,11 +196,19 @@ def _slo(text: str) -> Slo:
 
 @contextmanager
 def progress_bar() -> Iterator[OnProgress]:
+    from moonpad.bench.live import Live
+
+    live: Live | None = None
     with bar("calibrate", 1) as show:
 
         def on_progress(progress: Progress) -> None:
-            failed = f", {progress.failed} failed" if progress.failed else ""
-            show(progress.done, progress.phase + failed, progress.total)
+            nonlocal live
+            text = f"{progress.phase}, {progress.failed} failed" if progress.failed else progress.phase
+            if progress.record is not None:
+                live = live or Live(monotonic)
+                live.take(progress.record)
+                text = f"{text}: {live.said(progress.running)}"
+            show(progress.done, text, progress.total)
 
         yield on_progress
 

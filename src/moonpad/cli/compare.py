@@ -12,6 +12,7 @@ from moonpad.values.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:
     from moonpad.bench.compare import Comparison
+    from moonpad.bench.saved import SavedRun
 
 EXAMPLE = "--min-ratio output_throughput=0.95"
 
@@ -29,7 +30,8 @@ def compare(
     Parameters
     ----------
     run_a
-        A folder of moonpad bench --out, a file of vllm bench serve --save-result, or published:ID of the catalogue.
+        A run's name or folder, last or last-1 (moonpad runs lists them), a file of vllm bench serve --save-result, or
+        published:ID of the catalogue.
     run_b
         The other one: a change is from A to B.
     min_ratio
@@ -40,10 +42,9 @@ def compare(
         Print one JSON document on stdout.
     """
     from moonpad.bench.compare import compare as compared
-    from moonpad.bench.saved import read_run
 
     limits = [(*_limit(text), True) for text in min_ratio or ()] + [(*_limit(text), False) for text in max_ratio or ()]
-    found = compared(read_run(run_a), read_run(run_b))
+    found = compared(_run(run_a), _run(run_b))
     if not found.rows:
         raise UsageError("the two runs have no figure in common", remedy="moonpad bench --out FOLDER makes one")
     broken = [why for name, limit, least in limits if (why := _broken(found, name, limit, least=least))]
@@ -58,6 +59,13 @@ def compare(
     if broken:
         raise CheckFailed("; ".join(broken))
     next_command("moonpad bench --out FOLDER  for a third one: what holds twice is no chance")
+
+
+def _run(named: str) -> SavedRun:
+    from moonpad.bench.saved import PUBLISHED, read_run
+    from moonpad.cli.measured import measured_path
+
+    return read_run(named if named.startswith(PUBLISHED) else str(measured_path(named)))
 
 
 def _limit(text: str) -> tuple[str, float]:

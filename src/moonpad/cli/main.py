@@ -24,6 +24,7 @@ VERBS = (
     ("down", "moonpad.cli.down:down", "Stop a run; nothing of it survives."),
     ("verify", "moonpad.cli.verify:verify", "Prove that an endpoint answers correctly."),
     ("bench", "moonpad.cli.bench:bench", "Measure an endpoint."),
+    ("runs", "moonpad.cli.runs:runs", "List what was measured."),
     ("compare", "moonpad.cli.compare:compare", "Compare two measured runs, and say how sure a change is."),
     ("render", "moonpad.cli.render:render", "Write down what `up` would run."),
 )

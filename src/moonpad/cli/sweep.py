@@ -7,7 +7,7 @@ from typing import Any
 
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.result import as_json
-from moonpad.bench.run import run_bench
+from moonpad.bench.run import resume_bench, run_bench
 from moonpad.bench.sweep import Point, SweepResult, parse_sweep, run_sweep
 from moonpad.cli.bench import progress_bar
 from moonpad.cli.output import emit_json, next_command, note, out
@@ -34,18 +34,21 @@ def bench_sweep(
     """
     sweep = parse_sweep(text, requests_per_stream)
     if folder is None:
-        raise UsageError("a sweep keeps its points in a folder", remedy=f"--sweep {text} --out FOLDER")
+        raise UsageError("a sweep keeps its points in a folder, and there is none", remedy="--out FOLDER")
     points: list[Point] = []
 
-    def measure(at: BenchConfig, place: Path) -> dict[str, Any]:
-        note(f"{sweep.over} {at.concurrency}: {at.requests} requests")
+    def measure(config: BenchConfig, place: Path, *, resume: bool) -> dict[str, Any]:
+        note(f"{sweep.over} {config.concurrency}: {config.requests} requests{', the rest of them' if resume else ''}")
         with progress_bar() as on_progress:
-            result = run_bench(endpoint, at, out_dir=place, on_progress=on_progress)
+            if resume:
+                result = resume_bench(endpoint, place, on_progress=on_progress)
+            else:
+                result = run_bench(endpoint, config, out_dir=place, on_progress=on_progress)
         if result.partial:
-            raise Interrupted(f"interrupted in {place.name}; the same command goes on with it")
+            raise Interrupted(f"interrupted in {place.name}; with --out {folder} the same command goes on")
         if not result.metrics.completed:
             kinds = ", ".join(result.metrics.failures)
-            raise CheckFailed(f"none of {at.requests} requests succeeded ({kinds})", remedy="moonpad verify")
+            raise CheckFailed(f"none of {config.requests} requests succeeded ({kinds})", remedy="moonpad verify")
         return as_json(result)
 
     for point in run_sweep(sweep, config, folder, measure):
@@ -60,6 +63,7 @@ def bench_sweep(
         out().print(sweep_table(found))
     for line in knee_notes(found.knee, sweep.loads):
         note(line)
+    note(f"written: {folder}")
     best = found.knee.below if found.knee else max(sweep.loads)
     next_command(f"moonpad bench{same_endpoint} --concurrency {best} --requests {10 * best} --out FOLDER")
 

@@ -18,13 +18,17 @@ class Usage(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """Which kinds of delta were not empty, and what came with them."""
+    """Which kinds of delta were not empty, and what came with them.
+
+    wordless: a text that is empty, and nothing else: within an answer, a token that is a part of a character.
+    """
 
     reasoning: bool
     content: bool
     tool_calls: bool
     finish_reason: str | None
     usage: Usage | None
+    wordless: bool = False
 
     @property
     def bears_tokens(self) -> bool:
@@ -57,7 +61,7 @@ def _decode(payload: bytes) -> dict[str, Any]:
 
 
 def _chunk(document: dict[str, Any]) -> Chunk:
-    reasoning = content = tool_calls = False
+    reasoning = content = tool_calls = text = False
     finish_reason = None
     for choice in document.get("choices") or ():
         delta = choice.get("delta") or {}
@@ -65,8 +69,10 @@ def _chunk(document: dict[str, Any]) -> Chunk:
         reasoning = reasoning or bool(delta.get("reasoning") or delta.get("reasoning_content"))
         content = content or bool(delta.get("content") or choice.get("text"))
         tool_calls = tool_calls or bool(delta.get("tool_calls"))
+        text = text or "" in (delta.get("content"), delta.get("reasoning"), choice.get("text"))
         finish_reason = choice.get("finish_reason") or finish_reason
-    return Chunk(reasoning, content, tool_calls, finish_reason, _usage(document.get("usage")))
+    wordless = text and not (reasoning or content or tool_calls or finish_reason)
+    return Chunk(reasoning, content, tool_calls, finish_reason, _usage(document.get("usage")), wordless)
 
 
 def _usage(usage: dict[str, Any] | None) -> Usage | None:

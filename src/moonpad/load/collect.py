@@ -38,7 +38,7 @@ class Collector:
         self.token_times_s: list[float] = []
         self._ended_s: float | None = None
         self._closed_s = scheduled_s
-        self._reasoning_chunks = self._content_chunks = self._tool_call_chunks = 0
+        self._reasoning_chunks = self._content_chunks = self._tool_call_chunks = self._wordless_chunks = 0
         self._finish_reason: str | None = None
         self._usage: Usage | None = None
         self._failure: Failure | None = None
@@ -149,6 +149,9 @@ class Collector:
         if self._said is not None and isinstance(delta := read_event(payload), Delta):
             self._said.append(delta)
         self._usage = chunk.usage or self._usage
+        if chunk.wordless and self.token_times_s:
+            self._wordless_chunks += 1
+            self._tokens(now_s, chunk)
         if chunk.bears_tokens:
             self._tokens(now_s, chunk)
             if self._said is None and self._shape_trials and not (self._shape and self._shape.is_like(payload)):
@@ -234,6 +237,7 @@ class Collector:
             reasoning_chunks=self._reasoning_chunks,
             content_chunks=self._content_chunks,
             tool_call_chunks=self._tool_call_chunks,
+            wordless_chunks=self._wordless_chunks,
             finish_reason=self._finish_reason,
             failure=self._failure,
             queued_s=self.queued_s,

@@ -32,6 +32,8 @@ class RequestRecord:
     head_s: the response head was whole.
     first_token_s: the first token of any kind (reasoning, content, tool call); `first_answer_s` the first of `content`.
     token_times_s: when each chunk that carried tokens arrived; a chunk may carry several tokens, or a part of one.
+    wordless_chunks: those among them, behind the first, whose text is empty: a token that is a part of a character, or
+        whatever else a server sends so; `vllm bench serve` counts them too.
     ended_s: the last chunk that carried a token or the finish reason; for a failed request, the failure.
     closed_s: the exchange was over, and its slot free.
     output_tokens: the server's `usage` where it sent one, else the number of chunks (`output_tokens_from`).
@@ -60,6 +62,7 @@ class RequestRecord:
     failure: Failure | None
     queued_s: float = 0.0
     connect_s: float = 0.0
+    wordless_chunks: int = 0
 
     @property
     def ok(self) -> bool:

@@ -20,6 +20,13 @@ Idle = list[Connection]
 """Open connections that carry nothing, the last used at the end."""
 
 
+@dataclass(slots=True)
+class Flight:
+    """`running`: requests that were sent and are not over."""
+
+    running: int = 0
+
+
 class Schedule(Protocol):
     """`concurrency` is the number of slots, each of which carries one request at a time; None: as many as arrive."""
 
@@ -78,14 +85,16 @@ async def drive(
     clock: Clock,
     origin_s: float,
     on_record: Callable[[RequestRecord], None],
+    flight: Flight | None = None,
 ) -> None:
-    """Sends each request once. `origin_s` is the instant on `clock` of the run's zero.
+    """Sends each request once. `origin_s` is the instant on `clock` of the run's zero; `flight` is told who is on it.
 
     Each record goes to `on_record` as soon as its request is over; what `on_record` raises ends the run. When the run
     is cancelled, requests in flight are dropped and have no record. Connections that may be used again are in `idle`
     afterwards.
     """
-    driver = _Driver(iter(requests), schedule, idle, connector, deadlines, clock, origin_s, on_record)
+    flight = flight or Flight()
+    driver = _Driver(iter(requests), schedule, idle, connector, deadlines, clock, origin_s, on_record, flight)
     try:
         async with asyncio.TaskGroup() as group:
             if schedule.concurrency is None:
@@ -107,6 +116,7 @@ class _Driver:
     clock: Clock
     origin_s: float
     on_record: Callable[[RequestRecord], None]
+    flight: Flight
 
     async def serve(self) -> None:
         """One slot: the next request, then the next."""
@@ -138,7 +148,11 @@ class _Driver:
         await self._until(due_s)
         if isinstance(connection, Connection) and not connection.usable:  # closed by the server since it was taken
             connection = await self._connection(collector, due_s)
-        await self._send(request, collector, connection)
+        self.flight.running += 1
+        try:
+            await self._send(request, collector, connection)
+        finally:
+            self.flight.running -= 1
         self.on_record(collector.record(self.origin_s))
         return collector
 

@@ -56,7 +56,7 @@ class UsualRead:
 
 def usual_after(payload: bytes, chunk: Chunk) -> UsualRead | None:
     """What the next read will look like, if it differs from this event in the text alone; None where none could."""
-    if chunk.finish_reason or chunk.usage or chunk.tool_calls or chunk.content == chunk.reasoning:
+    if chunk.finish_reason or chunk.usage or chunk.tool_calls or chunk.content == chunk.reasoning:  # a wordless one too
         return None
     for key in KEYS:
         for opening in (b'"%s":"' % key.encode(), b'"%s": "' % key.encode()):

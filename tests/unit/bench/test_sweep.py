@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from moonpad.bench.config import BenchConfig
+from moonpad.bench.run_plan import RunPlan
 from moonpad.bench.sweep import Point, SweepResult, parse_sweep, run_sweep
 from moonpad.cli.main import run
+from moonpad.load.calibrate import Calibration
 from moonpad.report.sweep_table import knee_notes, sweep_table
+from moonpad.store.benches import benches_folder
 from moonpad.values.errors import UsageError
 from tests.faults.streaming_server import answer, streaming_server
 from tests.threaded import served_by_thread
+from tests.unit.bench.test_run import in_thread
 
 CONFIG = BenchConfig(seed=3)
 
@@ -35,11 +41,15 @@ class Measured:
 
     def __init__(self) -> None:
         self.asked: list[tuple[int | None, int]] = []
+        self.resumed: list[bool] = []
 
-    def __call__(self, config: BenchConfig, folder: Path) -> dict[str, Any]:
+    def __call__(self, config: BenchConfig, place: Path, *, resume: bool) -> dict[str, Any]:
         self.asked.append((config.concurrency, config.requests))
-        folder.mkdir(parents=True)
-        found = document(config)
+        folder, found = place, document(config)
+        self.resumed.append(resume)
+        folder.mkdir(parents=True, exist_ok=resume)
+        plan = RunPlan(config, "kimi-k2", Calibration(90, 128, "usage"))
+        (folder / "run.json").write_bytes(orjson.dumps(plan.as_json()))
         (folder / "result.json").write_text(json.dumps(found))
         return found
 
@@ -58,10 +68,38 @@ def test_what_was_measured_is_read(tmp_path: Path) -> None:
     (tmp_path / "concurrency-4" / "result.json").write_text("{")
     points = list(run_sweep(sweep, CONFIG, tmp_path, measured))
     assert [(point.load, point.read) for point in points] == [(1, True), (2, False), (4, False)]
-    assert {path.name for path in tmp_path.iterdir()} >= {"concurrency-2.before-1", "concurrency-4.before-1"}
-    assert all(point.read for point in run_sweep(sweep, CONFIG, tmp_path, measured))
+    assert measured.resumed == [False] * 3 + [True] * 2
+    assert {path.name for path in tmp_path.iterdir()} == {f"concurrency-{load}" for load in (1, 2, 4)}
+    quietly = replace(CONFIG, measure_client=False)
+    assert all(point.read for point in run_sweep(sweep, quietly, tmp_path, measured))
+
+
+def test_what_is_of_another_configuration_is_kept_aside(tmp_path: Path) -> None:
+    sweep, measured = parse_sweep("concurrency=1,2", 2), Measured()
+    list(run_sweep(sweep, CONFIG, tmp_path, measured))
+    (tmp_path / "concurrency-2" / "run.json").unlink()
     other = BenchConfig(seed=4)
     assert not any(point.read for point in run_sweep(sweep, other, tmp_path, measured))
+    assert measured.resumed == [False] * 4
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"concurrency-1", "concurrency-2", "concurrency-1.before-1", "concurrency-2.before-1"}
+
+
+def test_a_point_that_was_cut_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the second point three requests are left, and no result: the server is asked for the other three."""
+    with in_thread(lambda number: answer(3)) as server:
+        argv = ["bench", "--url", server.endpoint.base_url, "--sweep", "concurrency=1,2", "--requests-per-stream", "3"]
+        options = ["--out", str(tmp_path), "--no-calibrate", "--warmup", "0"]
+        assert run([*argv, *options]) == 0
+        point = tmp_path / "concurrency-2"
+        lines = (point / "requests.jsonl").read_bytes().splitlines(keepends=True)
+        (point / "requests.jsonl").write_bytes(b"".join(lines[:3]) + lines[3][:20])
+        (point / "result.json").unlink()
+        before = server.chats
+        assert run([*argv, *options]) == 0
+        assert server.chats - before == 3
+    assert "6 requests, the rest of them" in capsys.readouterr().err
+    assert json.loads((point / "result.json").read_text())["completed"] == 6
 
 
 @pytest.mark.parametrize(
@@ -100,11 +138,14 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         first = capsys.readouterr()
         assert run([*argv, "--out", str(tmp_path / "s"), "--no-calibrate", "--json"]) == 0
         again = capsys.readouterr()
-        assert run(argv) == 2
+        assert run([*argv, "--no-calibrate"]) == 0
+        elsewhere = capsys.readouterr()
     assert "max concurrency" in first.out
     assert "3 / 3" in first.out
     assert "6 / 6" in first.out
     assert again.err.count("measured before") == 2
+    assert elsewhere.err.count("measured before") == 0
+    assert f"written: {benches_folder()}" in elsewhere.err
     found = json.loads(again.out)
     assert [point["completed"] for point in found["points"]] == [3, 6]
     assert json.loads((tmp_path / "s" / "sweep.json").read_text()) == found

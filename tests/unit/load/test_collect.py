@@ -137,3 +137,20 @@ DEADLINES = Deadlines(first_byte_s=5.0, first_token_s=7.0, between_tokens_s=2.0,
 def test_each_phase_has_its_deadline(reads: tuple[tuple[float, bytes], ...], due_s: float, kind: FailureKind) -> None:
     """Fault 44: only tokens count as progress, so trickled bytes keep nothing alive."""
     assert collect(*reads).next_due(DEADLINES) == (due_s, kind)
+
+
+def test_a_token_that_is_a_part_of_a_character_is_a_token_within_an_answer() -> None:
+    """Byte-level tokenizers send an empty text until the character is whole; before the first word it is none."""
+    part, last = delta(b'"content":""'), chunk(b'{"choices":[{"delta":{"content":""},"finish_reason":"stop"}]}')
+    record = record_of(
+        (101.0, HEAD + ROLE), (101.5, part), (102.0, WORD), (103.0, part), (104.0, part), (105.0, WORD),
+        (106.0, last), (107.0, END),
+    )  # fmt: skip
+    assert record.token_times_s == (12.0, 13.0, 14.0, 15.0)
+    assert (record.content_chunks, record.wordless_chunks, record.ended_s) == (2, 2, 16.0)
+
+
+def test_a_completion_has_such_tokens_too() -> None:
+    text = b'{"choices":[{"text":"%s","finish_reason":null}]}'
+    record = record_of((101.0, HEAD), (102.0, chunk(text % b"a")), (103.0, chunk(text % b"")), (104.0, END))
+    assert (record.content_chunks, record.wordless_chunks, len(record.itl_s)) == (1, 1, 1)

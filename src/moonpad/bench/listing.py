@@ -1,0 +1,127 @@
+"""What lies in the folders of runs and sweeps, in a row each, whatever state they are in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import orjson
+
+from moonpad.bench.config import BenchConfig
+from moonpad.bench.folder import REQUESTS_FILE, RESULT_FILE
+from moonpad.bench.metrics import metrics_of
+from moonpad.bench.resume import read_plan
+from moonpad.bench.saved_records import SavedRecords
+from moonpad.values.errors import UsageError
+
+SWEEP_FILE: Final = "sweep.json"
+FIGURES: Final = (
+    "completed", "failed", "duration", "output_throughput", "median_ttft_ms", "p99_ttft_ms", "mean_tpot_ms",
+)  # fmt: skip
+State = Literal["whole", "partial", "sweep", "unreadable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """`figures` has the keys of `vllm bench serve`, as far as they are known; `load` is for people."""
+
+    folder: Path
+    state: State
+    date: str = ""
+    model: str = ""
+    base_url: str = ""
+    load: str = ""
+    asked: int = 0
+    figures: Mapping[str, float | None] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.folder.name,
+            "folder": str(self.folder),
+            "state": self.state,
+            "date": self.date,
+            "model_id": self.model,
+            "base_url": self.base_url,
+            "load": self.load,
+            "num_prompts": self.asked,
+            **(self.figures or {}),
+        }
+
+
+def listed(folder: Path) -> Listed:
+    """One row; of a folder that is neither run nor sweep, or is torn, that it cannot be read."""
+    try:
+        if (folder / SWEEP_FILE).exists():
+            return _sweep(folder, orjson.loads((folder / SWEEP_FILE).read_bytes()))
+        if (folder / RESULT_FILE).exists():
+            return _result(folder, orjson.loads((folder / RESULT_FILE).read_bytes()))
+        return _cut(folder)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, UsageError):
+        return Listed(folder, "unreadable")
+
+
+def _result(folder: Path, document: Mapping[str, Any]) -> Listed:
+    ours = document["moonpad"]
+    load = _load(document["max_concurrency"], document["request_rate"], ours.get("arrivals"))
+    return Listed(
+        folder,
+        "partial" if ours["partial"] else "whole",
+        document["date"],
+        document["model_id"],
+        ours["base_url"],
+        f"{load}; {ours['workload']['said']}",
+        document["num_prompts"],
+        {name: document.get(name) for name in FIGURES},
+    )
+
+
+def _sweep(folder: Path, document: Mapping[str, Any]) -> Listed:
+    """Its figures are those of the point with the most output."""
+    points = document["points"]
+    best = max(points, key=lambda point: point["output_throughput"])
+    row = _result(folder, best)
+    loads = ",".join(str(point["load"]) for point in points)
+    knee = document["knee"]
+    found = f", knee {knee['below']} to {knee['above']}" if knee else ""
+    load = f"{document['over']}={loads}{found}"
+    asked = sum(point["num_prompts"] for point in points)
+    return Listed(folder, "sweep", points[0]["date"], row.model, row.base_url, load, asked, row.figures)
+
+
+def _cut(folder: Path) -> Listed:
+    """What was killed before its result: the figures are those of the requests that had ended."""
+    plan, records = read_plan(folder), SavedRecords(folder / REQUESTS_FILE)
+    metrics = metrics_of(records, max((record.closed_s for record in records), default=0.0))
+    ttft, tpot = metrics.ttft_s, metrics.tpot_s
+    figures = (
+        metrics.completed,
+        metrics.failed,
+        metrics.duration_s,
+        metrics.output_throughput,
+        1000 * ttft.median if ttft else None,
+        1000 * ttft.percentile(99.0) if ttft else None,
+        1000 * tpot.mean if tpot else None,
+    )
+    return Listed(
+        folder,
+        "partial",
+        model=plan.model,
+        load=f"{_planned(plan.config)}; {plan.config.workload.said}",
+        asked=plan.config.requests,
+        figures=dict(zip(FIGURES, figures, strict=True)),
+    )
+
+
+def _planned(config: BenchConfig) -> str:
+    kind = {"kind": config.arrivals.kind if config.arrivals else "trace"} if config.paced else None
+    return _load(config.concurrency, config.arrivals.rate if config.arrivals else "inf", kind)
+
+
+def _load(concurrency: int | None, rate: float | str, arrivals: Mapping[str, Any] | None) -> str:
+    users = "" if concurrency is None else f"{concurrency} users"
+    if arrivals is None:
+        return users
+    how = "a trace" if arrivals["kind"] == "trace" else f"{rate} a second, {arrivals['kind']}"
+    return f"{how}, at most {concurrency}" if users else how
