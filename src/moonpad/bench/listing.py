@@ -12,6 +12,7 @@ import orjson
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.folder import REQUESTS_FILE, RESULT_FILE
 from moonpad.bench.metrics import metrics_of
+from moonpad.bench.repeat import REPEAT_FILE
 from moonpad.bench.resume import read_plan
 from moonpad.bench.saved_records import SavedRecords
 from moonpad.values.errors import UsageError
@@ -20,7 +21,7 @@ SWEEP_FILE: Final = "sweep.json"
 FIGURES: Final = (
     "completed", "failed", "duration", "output_throughput", "median_ttft_ms", "p99_ttft_ms", "mean_tpot_ms",
 )  # fmt: skip
-State = Literal["whole", "partial", "sweep", "unreadable"]
+State = Literal["whole", "partial", "sweep", "repeats", "unreadable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ def listed(folder: Path) -> Listed:
     try:
         if (folder / SWEEP_FILE).exists():
             return _sweep(folder, orjson.loads((folder / SWEEP_FILE).read_bytes()))
+        if (folder / REPEAT_FILE).exists():
+            return _repeats(folder, orjson.loads((folder / REPEAT_FILE).read_bytes()))
         if (folder / RESULT_FILE).exists():
             return _result(folder, orjson.loads((folder / RESULT_FILE).read_bytes()))
         return _cut(folder)
@@ -88,6 +91,19 @@ def _sweep(folder: Path, document: Mapping[str, Any]) -> Listed:
     load = f"{document['over']}={loads}{found}"
     asked = sum(point["num_prompts"] for point in points)
     return Listed(folder, "sweep", points[0]["date"], row.model, row.base_url, load, asked, row.figures)
+
+
+def _repeats(folder: Path, document: Mapping[str, Any]) -> Listed:
+    """Its latencies and rates are the medians."""
+    runs = document["repeats"]
+    row = _result(folder, runs[0])
+    medians = {name: found["median"] for name, found in document["spread"].items() if name in FIGURES}
+    counts = {name: sum(run[name] for run in runs) for name in ("completed", "failed", "duration")}
+    asked = sum(run["num_prompts"] for run in runs)
+    figures = {**dict.fromkeys(FIGURES), **medians, **counts}
+    return Listed(
+        folder, "repeats", row.date, row.model, row.base_url, f"{row.load}, {len(runs)} times", asked, figures
+    )
 
 
 def _cut(folder: Path) -> Listed:

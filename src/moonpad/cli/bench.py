@@ -50,6 +50,7 @@ def bench(
     calibrate: bool = True,
     sweep: str | None = None,
     requests_per_stream: int = 10,
+    repeat: int | None = None,
     resume: str | None = None,
     out: Path | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
@@ -95,6 +96,8 @@ def bench(
         again. A table, where the load stops paying, and why.
     requests_per_stream
         With --sweep concurrency: requests for each user.
+    repeat
+        The same so many times, each with prompts of its own: how far the figures lie apart.
     resume
         The folder or the name of a run that was cut: only what is left of it is sent, with its own options.
     out
@@ -127,8 +130,16 @@ def bench(
         measure_client=calibrate,
     )
     endpoint = resolve_endpoint(spec, at)
-    if resume is not None and (out or sweep):
-        raise UsageError("--resume goes on in the folder that it names", remedy="leave --out and --sweep out")
+    if resume is not None and (out or sweep or repeat is not None):
+        raise UsageError("--resume goes on in the folder that it names", remedy="leave --out, --sweep and --repeat out")
+    if repeat is not None:
+        if sweep:
+            raise UsageError("--repeat and --sweep are two things", remedy="leave one of them out")
+        from moonpad.cli.repeat import bench_repeat
+
+        with kept_in(out) as folder:
+            bench_repeat(endpoint, config, repeat, folder, at.words(spec), json=json)
+        return
     if sweep is not None:
         from moonpad.cli.sweep import bench_sweep
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from moonpad.report.markdown import markdown_table
+
 if TYPE_CHECKING:
     from moonpad.bench.knee import Knee
     from moonpad.bench.sweep import Point, SweepResult
@@ -20,16 +22,9 @@ COLUMNS: Final = (
 
 
 def sweep_table(found: SweepResult) -> str:
-    """In Markdown, so that it can be pasted."""
     first = "max concurrency" if found.sweep.over == "concurrency" else "requests at once"
     names = (first, "prompts", "success", *(name for name, _ in COLUMNS))
-    rows = [_row(point) for point in found.points]
-    widths = [max(len(row[at]) for row in (names, *rows)) for at in range(len(names))]
-    lines = [
-        "| " + " | ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) + " |"
-        for row in (names, *rows)
-    ]
-    return "\n".join((lines[0], "| " + " | ".join("-" * (width - 1) + ":" for width in widths) + " |", *lines[1:]))
+    return markdown_table(names, [_row(point) for point in found.points])
 
 
 def knee_notes(knee: Knee | None, loads: tuple[int, ...]) -> list[str]:
