@@ -19,6 +19,7 @@ REQUESTS_FILE: Final = "requests.jsonl"
 RESULT_FILE: Final = "result.json"
 RUN_FILE: Final = "run.json"
 SERVER_FILE: Final = "server.jsonl"
+DEVICES_FILE: Final = "devices.jsonl"
 
 
 class RunFiles:
@@ -83,12 +84,12 @@ class RunFiles:
         except OSError as error:
             raise UsageError(f"{self._folder} cannot be written: {error.strerror}", remedy="--out ANOTHER") from error
 
-    def write_samples(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """What the server said of itself, a line each; a full disk costs these, all of them, and not the result."""
+    def write_samples(self, name: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        """What was seen beside the requests, a line each; a full disk costs these, all of them, and not the result."""
         lines = b"".join(orjson.dumps(row) + b"\n" for row in rows)
         if not lines:
             return
-        file = self._folder / SERVER_FILE
+        file = self._folder / name
         before = file.stat().st_size if file.exists() else 0
         try:
             with file.open("ab") as appended:

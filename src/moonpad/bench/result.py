@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import moonpad
 from moonpad.bench.config import BenchConfig
+from moonpad.bench.device_watch import DevicesDid
 from moonpad.bench.metrics import Metrics
 from moonpad.bench.server_watch import ServerSaid
 from moonpad.load.arrivals import offered_rate
@@ -46,6 +47,7 @@ class BenchResult:
     workers: int = 1
     self_error: SelfError | None = None
     server: ServerSaid = field(default_factory=ServerSaid)
+    devices: DevicesDid = field(default_factory=DevicesDid)
 
     @property
     def offered_rate(self) -> float | None:
@@ -157,6 +159,7 @@ def _ours(result: BenchResult) -> dict[str, Any]:
         },
         **_milliseconds("queued", metrics.queued_s),
         "server": result.server.as_json(),
+        "devices": result.devices.as_json(),
     }
 
 

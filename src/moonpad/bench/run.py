@@ -12,7 +12,8 @@ from pathlib import Path
 
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.crew import Job, Load, carry, carry_by_workers, ended_of
-from moonpad.bench.folder import REQUESTS_FILE, RunFiles
+from moonpad.bench.device_watch import devices_watched
+from moonpad.bench.folder import DEVICES_FILE, REQUESTS_FILE, SERVER_FILE, RunFiles
 from moonpad.bench.metrics import Metrics, metrics_of
 from moonpad.bench.model_name import only_model
 from moonpad.bench.requests import other_requests
@@ -186,7 +187,10 @@ class _Run:
         partial = False
         began = datetime.now().astimezone().isoformat(timespec="seconds")
         try:
-            async with watched(self.endpoint, time.perf_counter, 0.0) as server:
+            async with (
+                watched(self.endpoint, time.perf_counter, 0.0) as server,
+                devices_watched(self.endpoint, time.perf_counter) as devices,
+            ):
                 if job.workers > 1:
                     await carry_by_workers(job, self.endpoint, ended, load)
                 else:
@@ -197,6 +201,7 @@ class _Run:
             partial = True
         now_s = time.perf_counter()
         server.begin_at(load.origin_s)
+        devices.begin_at(load.origin_s)
         if self.files:
             records: Sequence[RequestRecord] = self.files.records()
         else:
@@ -213,11 +218,13 @@ class _Run:
             client_cpu=load.cpu,
             partial=partial,
             server=server,
+            devices=devices,
             workers=job.workers,
             self_error=None if partial else await self._self_error(metrics, job.workers),
         )
         if self.files:
-            self.files.write_samples(sample.as_json() for sample in server.samples)
+            self.files.write_samples(SERVER_FILE, (sample.as_json() for sample in server.samples))
+            self.files.write_samples(DEVICES_FILE, devices.rows())
             self.files.finish(as_json(result))
         return result
 

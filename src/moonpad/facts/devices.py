@@ -46,7 +46,7 @@ the known ones, see the hardware catalogue. The low end is the careful one."""
 
 def devices() -> DeviceFacts | Unknown:
     """Takes no longer than the slowest tool. A machine without any tool has no devices, which is no unknown."""
-    there = {name: path for name, _ in TOOLS if (path := _find(name)) is not None}
+    there = {name: path for name, _ in TOOLS if (path := find_tool(name)) is not None}
     asked = [(ask, there[name]) for name, ask in TOOLS if name in there and INSTEAD.get(name) not in there]
     if not asked:
         return DeviceFacts()
@@ -58,7 +58,8 @@ def devices() -> DeviceFacts | Unknown:
     return Unknown("; ".join(one.reason for one in found if isinstance(one, Unknown)))
 
 
-def _find(name: str) -> str | None:
+def find_tool(name: str) -> str | None:
+    """The path of a vendor's tool, where it is on this machine."""
     return shutil.which(name, path=os.pathsep.join((os.environ.get("PATH", os.defpath), *PLACES)))
 
 

@@ -62,6 +62,7 @@ def bench_notes(result: BenchResult) -> tuple[str, ...]:
         )
     if config.paced:
         notes.append(_offered(result))
+    notes += [line for line in (_server(result), _devices(result)) if line]
     notes.append(_client(result))
     return tuple(notes)
 
@@ -112,6 +113,35 @@ def _offered(result: BenchResult) -> str:
     if queued is None or result.config.concurrency is None:
         return rate
     return f"{rate}; waited for a slot: p99 {queued.percentile(99.0) * 1000:.2f} ms, which is in the latencies"
+
+
+def _server(result: BenchResult) -> str:
+    """ "" where it said nothing of itself."""
+    said = result.server
+    if not said.samples:
+        return ""
+    parts = [
+        f"{name} {usual:g}, at most {most:g}"
+        for name in ("running", "waiting")
+        if (usual := said.usual(name)) is not None and (most := said.most(name)) is not None
+    ]
+    if (full := said.most("kv_usage")) is not None:
+        parts.append(f"KV cache at most {full:.0%}")
+    if preempted := said.grown("preemptions"):
+        parts.append(f"{preempted:g} preemptions")
+    if (hits := said.prefix_hit_rate) is not None:
+        parts.append(f"prefix hits {hits:.0%}")
+    return f"server: {', '.join(parts)}"
+
+
+def _devices(result: BenchResult) -> str:
+    found = result.devices.as_json()
+    if not found["samples"]:
+        return ""
+    power, busy = found["power_w"], found["busy"]
+    parts = [f"{power['mean']:.0f} W"] if power else []
+    parts += [f"busy {busy['mean']:.0%} of the time"] if busy else []
+    return f"{found['count']} device{'s' if found['count'] > 1 else ''}: {', '.join(parts)}"
 
 
 def _client(result: BenchResult) -> str:

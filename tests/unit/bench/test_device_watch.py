@@ -1,0 +1,101 @@
+"""What devices did: by rows of nvidia-smi as it prints them, and by a watch whose clock and tool are the test's."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moonpad.bench.device_watch import DevicesDid, devices_watched
+from moonpad.bench.result import as_json
+from moonpad.facts.device_use import DeviceUse, device_use, parse_device_use
+from moonpad.facts.probe import Unknown
+from moonpad.report.bench_block import bench_notes
+from moonpad.values.endpoint import Endpoint
+from tests.unit.bench.test_result import GOOD
+
+HERE = Endpoint("http://127.0.0.1:8000/v1", "m")
+ROWS = "0, 412.53, 97, 75123\n1, [N/A], [Unknown Error], 100\nUnable to determine the device handle for GPU2\n"
+
+
+def test_rows_of_the_tool() -> None:
+    assert parse_device_use(ROWS) == (
+        DeviceUse(0, 412.53, 0.97, 75123 * 2**20),
+        DeviceUse(1, None, None, 100 * 2**20),
+    )
+
+
+@given(st.text(st.sampled_from("0123456789.,-[]NA/einf \n"), max_size=60))
+def test_whatever_it_prints_is_a_number_or_not_said(text: str) -> None:
+    for use in parse_device_use(text):
+        assert all(value is None or 0 <= value < float("inf") for value in (use.power_w, use.busy, use.used_bytes))
+
+
+def test_the_tool_is_a_process_with_a_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text(f"#!/bin/sh\nprintf '{ROWS}'\n".replace("\n1,", "\\n1,").replace("\nUn", "\\nUn"))
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    uses = device_use(5.0)
+    assert isinstance(uses, tuple)
+    assert [use.index for use in uses] == [0, 1]
+    tool.write_text("#!/bin/sh\nexec sleep 60\n")
+    hung = device_use(0.2)
+    assert isinstance(hung, Unknown)
+    tool.write_text("#!/bin/sh\necho NVIDIA-SMI has failed >&2\nexit 9\n")
+    assert isinstance(device_use(5.0), Unknown)
+
+
+def watched(endpoint: Endpoint, answers: list[tuple[DeviceUse, ...] | Unknown]) -> tuple[DevicesDid, int]:
+    asked = 0
+
+    def ask(limit_s: float) -> tuple[DeviceUse, ...] | Unknown:
+        nonlocal asked
+        asked += 1
+        return answers[min(asked, len(answers)) - 1]
+
+    async def main() -> DevicesDid:
+        ticks = count()
+        async with devices_watched(endpoint, lambda: float(next(ticks)), ask=ask, every_s=0.0) as did:
+            while len(did.samples) < 4 and not did.why_not:
+                await asyncio.sleep(0.001)
+        return did
+
+    return asyncio.run(main()), asked
+
+
+def test_power_is_of_all_and_use_the_mean() -> None:
+    one, other = DeviceUse(0, 300.0, 0.5, 10), DeviceUse(1, 500.0, 1.0, 30)
+    did, _ = watched(HERE, [(one, other), (replace(one, power_w=None), other)])
+    said = DevicesDid(did.samples[:2]).as_json()
+    assert said == {
+        "samples": 2,
+        "count": 2,
+        "power_w": {"mean": 650.0, "max": 800.0},
+        "busy": {"mean": 0.75, "max": 0.75},
+        "most_used_bytes": 30,
+    }
+    did.begin_at(did.samples[1][0])
+    assert did.samples[0][0] == 0.0
+    assert next(did.rows())["devices"][1]["power_w"] == 500.0
+
+
+def test_a_tool_that_fails_is_asked_once_and_another_machine_not_at_all() -> None:
+    did, asked = watched(HERE, [Unknown("there is no nvidia-smi here")])
+    assert (asked, did.as_json()) == (1, {"samples": 0, "why_not": "there is no nvidia-smi here"})
+    did, asked = watched(Endpoint("http://gpu.example:8000/v1", "m"), [()])
+    assert (asked, did.why_not) == (0, "the endpoint is on another machine")
+
+
+def test_it_is_in_the_result_and_in_the_notes() -> None:
+    did = DevicesDid([(0.0, (DeviceUse(0, 300.0, 0.5, 10),))])
+    result = replace(GOOD, devices=did)
+    assert as_json(result)["moonpad"]["devices"]["power_w"]["mean"] == 300.0
+    assert "1 device: 300 W, busy 50% of the time" in bench_notes(result)
+    assert not any("device" in note for note in bench_notes(GOOD))
