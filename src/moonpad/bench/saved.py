@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import orjson
 
+from moonpad.bench.document import number_at
 from moonpad.bench.folder import REQUESTS_FILE, RESULT_FILE
 from moonpad.catalog.published import published_by_id
 from moonpad.values.errors import UsageError
@@ -47,9 +48,7 @@ class SavedRun:
 
     def figure(self, name: str) -> float | None:
         """A figure of the document; None where it is not there, or no number."""
-        value = self.document.get(name)
-        known = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        return float(value) if known and value is not None else None
+        return number_at(self.document, name)
 
     @property
     def tokens_an_answer(self) -> float | None:
@@ -68,7 +67,7 @@ def read_run(named: str) -> SavedRun:
     path = Path(named)
     folder = path if path.is_dir() else None
     file = folder / RESULT_FILE if folder else path
-    document = _document(file)
+    document = read_document(file)
     if folder and (folder / REQUESTS_FILE).is_file():
         requests = tuple(_ours(_lines(folder / REQUESTS_FILE)))
         return SavedRun(named, document, requests, _same_as(document))
@@ -82,7 +81,12 @@ def _published(id_: str) -> SavedRun:
     return SavedRun(f"{PUBLISHED}{id_}", dict(known[id_].figures))
 
 
-def _document(file: Path) -> dict[str, Any]:
+def read_document(file: Path) -> dict[str, Any]:
+    """A result with the keys of `vllm bench serve`.
+
+    Raises:
+        UsageError: there is none, or it is none.
+    """
     try:
         if file.stat().st_size > FILE_BYTES:
             raise ValueError(f"it has {file.stat().st_size} bytes")

@@ -26,6 +26,7 @@ VERBS = (
     ("bench", "moonpad.cli.bench:bench", "Measure an endpoint."),
     ("runs", "moonpad.cli.runs:runs", "List what was measured."),
     ("compare", "moonpad.cli.compare:compare", "Compare two measured runs, and say how sure a change is."),
+    ("report", "moonpad.cli.report:report", "Write a measured run or a sweep as one page."),
     ("render", "moonpad.cli.render:render", "Write down what `up` would run."),
 )
 

@@ -1,0 +1,60 @@
+"""`moonpad report`: a measured run or a sweep as one page."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from moonpad.cli.output import emit_json, next_command, note
+from moonpad.values.errors import UsageError
+
+FILE = "report.html"
+
+
+def report(
+    path: Path,
+    *,
+    out: Path | None = None,
+    devices: int = 1,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> None:
+    """Write a measured run or a sweep as one page that stands alone: no script, nothing fetched.
+
+    Parameters
+    ----------
+    path
+        A folder of moonpad bench --out, or of --sweep. A run that was cut has its page too.
+    out
+        The file; by default report.html in that folder.
+    devices
+        Of a sweep: how many devices the endpoint has, for its tokens a second and device.
+    json
+        Print one JSON document on stdout: where the page was written.
+    """
+    from moonpad.bench.report_data import RunData, read_report
+    from moonpad.report.run_page import run_page
+    from moonpad.report.sweep_page import sweep_page
+    from moonpad.store.files import replace_text
+
+    if devices < 1:
+        raise UsageError(f"--devices is {devices}", remedy="give 1 or more")
+    data = read_report(path)
+    html = run_page(data) if isinstance(data, RunData) else sweep_page(data, devices)
+    file = path / FILE if out is None else out
+    try:
+        replace_text(file, html, mode=0o644)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror or error}", remedy="--out FILE.html") from error
+    if json:
+        emit_json({"written": str(file)})
+    else:
+        note(f"written: {file}")
+    if isinstance(data, RunData):
+        next_command(f"moonpad compare {shlex.quote(str(path))} ANOTHER  for what a change brought")
+    else:
+        one, other = (data.points[at].load for at in (0, -1))
+        folders = (shlex.quote(str(path / f"{data.over}-{load}")) for load in (one, other))
+        next_command(f"moonpad compare {' '.join(folders)}")

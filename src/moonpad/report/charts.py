@@ -1,0 +1,113 @@
+"""The parts that drawings share: a frame with axes, and labels that do not lie on each other. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from markupsafe import Markup
+
+from moonpad.report.scales import Scale, tick_label
+from moonpad.report.svg import group, line, text, width_of
+
+LETTER: Final = 13.0
+"""Height of the text in a drawing; page.css says the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The part of a drawing in which data stand: `x` from left to right, `y` from the bottom up."""
+
+    x: Scale
+    y: Scale
+
+    def grid_y(self, marks: Sequence[float], labels: Sequence[str]) -> Markup:
+        """A thin line and a label at each mark."""
+        rows = [
+            part
+            for mark, label in zip(marks, labels, strict=True)
+            for part in (
+                line(self.x.start, self.y.at(mark), self.x.end, self.y.at(mark), "grid"),
+                text(self.x.start - 8, self.y.at(mark) + 4, label, "tick", "end"),
+            )
+        ]
+        return group(rows, class_="axis axis-y")
+
+    def ticks_x(self, marks: Sequence[float], labels: Sequence[str]) -> Markup:
+        """The axis line, and below it a short stroke and a label at each mark; a label that has no room is left out."""
+        rows = [line(self.x.start, self.y.start, self.x.end, self.y.start, "axis-line")]
+        free = float("-inf")
+        for mark, label in zip(marks, labels, strict=True):
+            place, half = self.x.at(mark), width_of(label, LETTER) / 2
+            rows.append(line(place, self.y.start, place, self.y.start + 5, "axis-line"))
+            if place - half >= free:
+                rows.append(text(place, self.y.start + 20, label, "tick", "middle"))
+                free = place + half + 4
+        return group(rows, class_="axis axis-x")
+
+    def titles(self, x_title: str, y_title: str, y_at: float = 0.0) -> Markup:
+        """The one of x below the axis, the one of y above its upper end, where it can be read without turning."""
+        middle = (self.x.start + self.x.end) / 2
+        return group(
+            (
+                text(middle, self.y.start + 40, x_title, "axis-title", "middle"),
+                text(y_at, self.y.end - 14, y_title, "axis-title", "start"),
+            ),
+            class_="titles",
+        )
+
+
+def labels_of(marks: Sequence[float]) -> list[str]:
+    """Of marks that are equally far apart."""
+    step = min((after - before for before, after in pairwise(marks)), default=1.0)
+    return [tick_label(mark, step) for mark in marks]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: Box) -> bool:
+        across = self.left < other.right and other.left < self.right
+        return across and self.top < other.bottom and other.top < self.bottom
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a label stands: the place of its text, and which end of it stands there."""
+
+    x: float
+    y: float
+    anchor: str
+
+
+def place_labels(points: Sequence[tuple[float, float]], labels: Sequence[str], within: Box) -> list[Placed]:
+    """Each label beside its point, where it lies on no point and on no label before it; if all four sides are taken,
+    to the right of it all the same.
+    """
+    taken = [Box(x - 6, y - 6, x + 6, y + 6) for x, y in points]
+    placed: list[Placed] = []
+    for (x, y), label in zip(points, labels, strict=True):
+        wide = width_of(label, LETTER)
+        sides = (
+            (Placed(x + 10, y + 4, "start"), x + 9),
+            (Placed(x - 10, y + 4, "end"), x - 9 - wide),
+            (Placed(x, y - 11, "middle"), x - wide / 2),
+            (Placed(x, y + 21, "middle"), x - wide / 2),
+        )
+        boxes = [(one, Box(left, one.y - 12, left + wide, one.y + 3)) for one, left in sides]
+        free = ((one, box) for one, box in boxes if _fits(box, within) and not any(box.meets(other) for other in taken))
+        chosen, box = next(free, boxes[0])
+        placed.append(chosen)
+        taken.append(box)
+    return placed
+
+
+def _fits(box: Box, within: Box) -> bool:
+    left, right = box.left >= within.left, box.right <= within.right
+    return left and right and box.top >= within.top and box.bottom <= within.bottom

@@ -1,0 +1,104 @@
+"""One latency as a cumulative distribution: what share of the requests had at most so much. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from markupsafe import Markup
+
+from moonpad.report.charts import Frame, labels_of
+from moonpad.report.scales import Scale, axis
+from moonpad.report.svg import group, line, path, picture, steps, tag, text, width_of
+from moonpad.stats.ecdf import Counted, ecdf, thinned
+
+WIDTH: Final = 460.0
+HEIGHT: Final = 260.0
+LEFT, RIGHT, TOP, BOTTOM = 52.0, 14.0, 44.0, 46.0
+FINEST: Final = 0.5
+"""Of the drawing's units: points that are nearer to each other than this are drawn as one."""
+TAIL: Final = 2.0
+"""An axis ends at the P99 where the largest value is more than so many times as large."""
+NEAR_ZERO: Final = 0.5
+"""An axis begins at zero where the smallest value is below this share of the largest."""
+LEAST_SPAN: Final = 0.2
+"""Of the median: what is nearer together than this is not blown up to the width of the chart."""
+
+
+@dataclass(frozen=True, slots=True)
+class EcdfChart:
+    """`beyond`: of `count` values, how many lie right of the axis' end; `largest_ms` is the largest of all."""
+
+    svg: Markup
+    count: int
+    beyond: int
+    end_ms: float
+    largest_ms: float
+
+
+def ecdf_chart(name: str, what: str, values_ms: Counted, marks_ms: Mapping[str, float]) -> EcdfChart:
+    """`marks_ms`: the percentiles that are drawn, by their names (P50, P90, P99). There is at least one value."""
+    smallest, largest = values_ms[0][0], values_ms[-1][0]
+    scale, x_marks = _axis(smallest, largest, marks_ms)
+    frame = Frame(scale, Scale(0.0, 1.0, HEIGHT - BOTTOM, TOP))
+    count = sum(many for _, many in values_ms)
+    beyond = sum(many for value, many in values_ms if value > scale.high)
+    shares = (0.0, 0.25, 0.5, 0.75, 1.0)
+    said = ", ".join(f"{label} {value:.2f} ms" for label, value in marks_ms.items())
+    svg = picture(
+        f"ecdf-{name.lower()}",
+        f"{name}: cumulative distribution",
+        f"{what}; {count} values from {smallest:.2f} ms to {largest:.2f} ms; {said}.",
+        WIDTH,
+        HEIGHT,
+        frame.grid_y(shares, [f"{share:.0%}" for share in shares]),
+        frame.ticks_x(x_marks, labels_of(x_marks)),
+        frame.titles(f"{name} (ms)", ""),
+        path(_curve(frame, values_ms), "curve", data_name=name, data_values=count),
+        *(_mark(frame, label, value) for label, value in marks_ms.items()),
+    )
+    return EcdfChart(svg, count, beyond, scale.high, largest)
+
+
+def _axis(smallest: float, largest: float, marks_ms: Mapping[str, float]) -> tuple[Scale, list[float]]:
+    tail = max(marks_ms.values(), default=largest)
+    high = tail if largest > TAIL * tail > 0 else largest
+    low = 0.0 if smallest < NEAR_ZERO * high else smallest
+    if high - low < LEAST_SPAN * high:
+        low, high = high * (1 - LEAST_SPAN), high * (1 + LEAST_SPAN / 4)
+    return axis(low, high, LEFT, WIDTH - RIGHT)
+
+
+def _curve(frame: Frame, values_ms: Counted) -> list[tuple[float, float]]:
+    inside = [(frame.x.at(value), frame.y.at(share)) for value, share in ecdf(values_ms) if value <= frame.x.high]
+    points = thinned(inside, FINEST)
+    if not points:
+        return []
+    return steps([(points[0][0], frame.y.start), *points, (frame.x.end, points[-1][1])])
+
+
+def _mark(frame: Frame, label: str, value: float) -> Markup:
+    """A dot on the curve, a line down to the axis, and what it is: beside the curve, where nothing else stands."""
+    share = float(label.removeprefix("P")) / 100
+    x, y = frame.x.at(value), frame.y.at(share)
+    said = f"{label} {value:,.0f}" if value >= 1000 else f"{label} {value:.3g}"
+    wide = width_of(said)
+    if share > 0.95:  # too near to the upper end: above it
+        place = min(max(x, frame.x.start + wide / 2), frame.x.end - wide / 2)
+        words = text(place, frame.y.end - 9, said, "mark-label", "middle")
+    elif x + wide + 12 < frame.x.end:
+        words = text(x + 8, y + 14, said, "mark-label", "start")
+    else:
+        words = text(x - 8, y - 5, said, "mark-label", "end")
+    return group(
+        (
+            tag("title", f"{label}: {value:.2f} ms"),
+            line(x, y, x, frame.y.start, "drop"),
+            tag("circle", cx=x, cy=y, r=4.5, class_="dot"),
+            words,
+        ),
+        class_="mark",
+        data_percentile=label,
+        data_ms=f"{value:.3f}",
+    )

@@ -1,0 +1,175 @@
+"""A measured run as a page: what came out, how it was spread, when it was, and what was asked for. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from moonpad.bench.document import mapping_at, number_at, value_at
+from moonpad.report.ecdf_chart import ecdf_chart
+from moonpad.report.page import page
+from moonpad.report.run_words import (
+    LATENCY_NAMES,
+    NOT_REPORTED,
+    client_words,
+    configuration,
+    duration_text,
+    latency_rows,
+    lengths_words,
+    load_words,
+    short,
+    warnings,
+)
+from moonpad.report.timeline import timeline
+
+if TYPE_CHECKING:
+    from moonpad.bench.report_data import RunData
+    from moonpad.report.ecdf_chart import EcdfChart
+    from moonpad.report.timeline import Timeline
+
+MARKED: Final = (("P50", "median"), ("P90", "p90"), ("P99", "p99"))
+"""The percentiles on a curve, by their names in the document."""
+
+
+def run_page(run: RunData) -> str:
+    """The HTML of one run."""
+    document = run.document
+    steady = _steady(document)
+    drawn = timeline(run.requests, run.samples, steady) if run.requests else None
+    return page(
+        "run.html",
+        model=value_at(document, "model_id") or "a model without a name",
+        name=run.name,
+        endpoint=value_at(document, "moonpad", "base_url") or "endpoint not reported",
+        began=value_at(document, "date") or "date not reported",
+        load=load_words(document),
+        lengths=lengths_words(document),
+        warnings=warnings(document, killed=run.killed),
+        tiles=_tiles(document),
+        client=client_words(document),
+        rows=latency_rows(document),
+        charts=_charts(run),
+        timeline=drawn,
+        timeline_notes=_timeline_notes(run, drawn) if drawn else [],
+        steady=_steady_words(document, steady),
+        server=_server(document, run),
+        failures=run.requests.failures if run.requests else (),
+        counted=mapping_at(document, "moonpad", "failures"),
+        planned=_planned(document),
+        configuration=configuration(document, run.config),
+    )
+
+
+def _tiles(document: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """(name, figure, what is said beneath)."""
+
+    def latency(key: str) -> tuple[str, str, str]:
+        middle, far = number_at(document, f"median_{key}_ms"), number_at(document, f"p99_{key}_ms")
+        return (f"{LATENCY_NAMES[key][0]}, median", duration_text(middle), f"P99 {duration_text(far)}")
+
+    def rate(name: str, key: str, unit: str, more: str = "") -> tuple[str, str, str]:
+        value = number_at(document, key)
+        return (name, short(value), unit + more if value is not None else "")
+
+    peak = number_at(document, "max_output_tokens_per_s")
+    tiles = [
+        rate("output throughput", "output_throughput", "tokens/s", f", {short(peak)} at most" if peak else ""),
+        rate("request throughput", "request_throughput", "requests/s"),
+        latency("ttft"),
+        latency("tpot"),
+        latency("e2el"),
+    ]
+    if slo := mapping_at(document, "moonpad", "slo"):
+        limits = ", ".join(
+            f"{name.removesuffix('_s').upper()} ≤ {duration_text(limit * 1000)}"
+            for name in ("ttft_s", "tpot_s", "e2el_s")
+            if (limit := number_at(slo, name)) is not None
+        )
+        tiles.append(rate("goodput", "request_goodput", "requests/s within ", limits))
+    completed, failed = number_at(document, "completed"), number_at(document, "failed")
+    done = NOT_REPORTED if completed is None else f"{completed:,.0f}"
+    duration_s = number_at(document, "duration")
+    took = f" in {short(duration_s)} s" if duration_s is not None else ""
+    tiles.append(("successful requests", done, f"{failed or 0:,.0f} failed{took}"))
+    return tiles
+
+
+def _charts(run: RunData) -> list[tuple[str, str, EcdfChart]]:
+    """(name, what it is, drawing) of each latency that the requests have."""
+    if run.requests is None:
+        return []
+    charts = []
+    for key, (name, what) in LATENCY_NAMES.items():
+        figures = {label: number_at(run.document, f"{inner}_{key}_ms") for label, inner in MARKED}
+        marks = {label: value for label, value in figures.items() if value is not None}
+        if values := run.requests.latencies_ms[key]:
+            charts.append((name, what, ecdf_chart(name, what, values, marks)))
+    return charts
+
+
+def _steady(document: Mapping[str, Any]) -> tuple[float, float] | None:
+    from_s, to_s = (number_at(document, "moonpad", "steady", name) for name in ("from_s", "to_s"))
+    return None if from_s is None or to_s is None or to_s <= from_s else (from_s, to_s)
+
+
+def _steady_words(document: Mapping[str, Any], steady: tuple[float, float] | None) -> str:
+    if steady is None:
+        return ""
+    rate = number_at(document, "moonpad", "steady", "output_throughput")
+    gave = f", which gave {short(rate)} output tokens a second" if rate is not None else ""
+    return (
+        f"Shaded: from {steady[0]:.2f} s to {steady[1]:.2f} s nearly as many requests ran as ever, "
+        f"without the run's two ends{gave}."
+    )
+
+
+def _timeline_notes(run: RunData, drawn: Timeline) -> list[str]:
+    requests = run.requests
+    assert requests is not None  # noqa: S101 - it was drawn
+    notes = []
+    if drawn.drawn < requests.count:
+        notes.append(
+            f"{drawn.drawn} of {requests.count:,} requests are drawn, evenly over their order; "
+            f"{drawn.failed:,} of the {requests.failed:,} failed ones are among them."
+        )
+    said = "Output tokens are those of successful requests, a chunk's an even share of its answer's, "
+    notes.append(f"{said}in steps of {drawn.slice_s:g} s.")
+    if not run.samples:
+        why = value_at(run.document, "moonpad", "server", "why_not")
+        notes.append(f"The server reported nothing of itself{f': {why}' if why else ''}.")
+    return notes
+
+
+def _server(document: Mapping[str, Any], run: RunData) -> list[tuple[str, str]]:
+    """What the server said in all, by name."""
+    server = mapping_at(document, "moonpad", "server")
+    if not run.samples:
+        return []
+    rows = []
+    for key, name, form in (
+        ("running", "running requests", "{:,.0f}"),
+        ("waiting", "waiting requests", "{:,.0f}"),
+        ("kv_usage", "KV cache in use", "{:.1%}"),
+    ):
+        middle, most = number_at(server, key, "median"), number_at(server, key, "max")
+        if middle is not None and most is not None:
+            rows.append((name, f"median {form.format(middle)}, at most {form.format(most)}"))
+    if (preemptions := number_at(server, "preemptions")) is not None:
+        rows.append(("preemptions", f"{preemptions:,.0f}"))
+    if (hits := number_at(server, "prefix_hit_rate")) is not None:
+        rows.append(("prefix cache hits", f"{hits:.1%} of the tokens that were looked up"))
+    return rows
+
+
+def _planned(document: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
+    """(figure, planned, measured, ratio) of each figure that `moonpad.planned` names and the run has."""
+    rows = []
+    for name, estimate in mapping_at(document, "moonpad", "planned").items():
+        value, low, high = (number_at(estimate, end) for end in ("value", "low", "high"))
+        measured = number_at(document, name)
+        if value is None or measured is None:
+            continue
+        around = f" ({low:,.2f} to {high:,.2f})" if low is not None and high is not None else ""
+        ratio = f"{measured / value:.2f}" if value else "–"
+        rows.append((name, f"{value:,.2f}{around}", f"{measured:,.2f}", ratio))
+    return rows

@@ -1,0 +1,118 @@
+"""A sweep as a page: where more load stops paying, and what a user has of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from markupsafe import Markup
+
+from moonpad.bench.document import number_at, value_at
+from moonpad.report.page import page
+from moonpad.report.run_words import client_words, configuration, duration_text, latency_rows, lengths_words, short
+from moonpad.report.run_words import warnings as warnings_of
+from moonpad.report.sweep_charts import Series, load_chart, pareto_chart
+
+if TYPE_CHECKING:
+    from moonpad.bench.report_data import SweepData, SweepPoint
+
+OVER: Final = {"concurrency": "concurrent users", "requests": "requests at once"}
+COLUMNS: Final = (
+    ("output tokens/s", "output_throughput"),
+    ("requests/s", "request_throughput"),
+    ("mean TTFT (ms)", "mean_ttft_ms"),
+    ("P99 TTFT (ms)", "p99_ttft_ms"),
+    ("median TPOT (ms)", "median_tpot_ms"),
+    ("P99 E2EL (ms)", "p99_e2el_ms"),
+)
+THROUGHPUT: Final = (("output", "output_throughput"),)
+TTFT: Final = (("P99", "p99_ttft_ms"), ("median", "median_ttft_ms"))
+
+
+def sweep_page(sweep: SweepData, devices: int) -> str:
+    """The HTML of a sweep; `devices` carried it, which its results do not say."""
+    first, over = sweep.points[0].document, OVER.get(sweep.over, sweep.over)
+    knee = (sweep.knee.below, sweep.knee.above) if sweep.knee else None
+    pareto = _pareto(sweep, devices)
+    return page(
+        "sweep.html",
+        model=value_at(first, "model_id") or "a model without a name",
+        name=sweep.name,
+        endpoint=value_at(first, "moonpad", "base_url") or "endpoint not reported",
+        began=value_at(first, "date") or "date not reported",
+        over=over,
+        loads=", ".join(f"{point.load:,}" for point in sweep.points),
+        lengths=lengths_words(first),
+        cut=sweep.cut,
+        tiles=_tiles(sweep, over),
+        knee=sweep.knee,
+        highest=sweep.points[-1].load,
+        throughput=_over_load(sweep, "throughput", over, "output tokens a second", THROUGHPUT, knee),
+        ttft=_over_load(sweep, "ttft", over, "TTFT (ms)", TTFT, knee),
+        pareto=pareto_chart(pareto, over) if pareto else None,
+        devices=devices,
+        titles=[title for title, _ in COLUMNS],
+        points=[_row(point) for point in sweep.points],
+    )
+
+
+def _tiles(sweep: SweepData, over: str) -> list[tuple[str, str, str]]:
+    """(name, figure, what is said beneath)."""
+    best = max(sweep.points, key=lambda point: number_at(point.document, "output_throughput") or 0.0)
+    tiles = [
+        (
+            "highest output throughput",
+            short(number_at(best.document, "output_throughput")),
+            f"tokens/s at {best.load:,} {over}",
+        )
+    ]
+    usual = next((one for one in sweep.points if sweep.knee and one.load == sweep.knee.below), sweep.points[-1])
+    where = "below the knee" if sweep.knee else "highest load"
+    tiles.append((f"load, {where}", f"{usual.load:,}", over))
+    for key, name in (("ttft", "TTFT"), ("tpot", "TPOT")):
+        middle, far = number_at(usual.document, f"median_{key}_ms"), number_at(usual.document, f"p99_{key}_ms")
+        tiles.append((f"{name} there, median", duration_text(middle), f"P99 {duration_text(far)}"))
+    return tiles
+
+
+def _over_load(
+    sweep: SweepData,
+    id_: str,
+    over: str,
+    unit: str,
+    keys: Sequence[tuple[str, str]],
+    knee: tuple[int, int] | None,
+) -> Markup | None:
+    """A drawing of these figures; None where no point has one."""
+    series = []
+    for name, key in keys:
+        points = [
+            (point.load, value) for point in sweep.points if (value := number_at(point.document, key)) is not None
+        ]
+        if points:
+            series.append(Series(name, points))
+    return load_chart(id_, f"{unit} against {over}", unit, over, series, knee) if series else None
+
+
+def _pareto(sweep: SweepData, devices: int) -> list[tuple[int, float, float]]:
+    """(load, tokens a second for a user, tokens a second for a device) of the points that have both."""
+    found = []
+    for point in sweep.points:
+        tpot_ms, throughput = (number_at(point.document, key) for key in ("median_tpot_ms", "output_throughput"))
+        if tpot_ms and tpot_ms > 0 and throughput is not None:
+            found.append((point.load, 1000 / tpot_ms, throughput / devices))
+    return found
+
+
+def _row(point: SweepPoint) -> dict[str, Any]:
+    document: Mapping[str, Any] = point.document
+    figures = [number_at(document, key) for _, key in COLUMNS]
+    return {
+        "load": f"{point.load:,}",
+        "success": f"{number_at(document, 'completed') or 0:,.0f} / {number_at(document, 'num_prompts') or 0:,.0f}",
+        "cells": ["–" if value is None else f"{value:,.2f}" for value in figures],
+        "rows": latency_rows(document),
+        "warnings": warnings_of(document),
+        "client": client_words(document),
+        "configuration": configuration(document, None),
+    }

@@ -1,0 +1,250 @@
+"""A run on one time axis: its requests as bars, beneath them what the server said, and the tokens that came. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from markupsafe import Markup
+
+from moonpad.bench.request_data import SLICE_S
+from moonpad.report.charts import LETTER, Frame, labels_of
+from moonpad.report.scales import Scale, axis, nice_step, ticks
+from moonpad.report.svg import group, line, path, picture, rect, steps, tag, text, width_of
+
+if TYPE_CHECKING:
+    from moonpad.bench.request_data import Bar, RequestData
+
+WIDTH: Final = 1080.0
+LEFT, RIGHT = 60.0, 96.0
+ROWS_HEIGHT: Final = 420.0
+ROW: Final = (1.4, 14.0)
+"""The height of a row with its gap, at least and at most."""
+PANEL: Final = 92.0
+GAP: Final = 48.0
+SLICES: Final = 150
+"""Slices of the tokens' line, at most."""
+COLUMNS: Final = 1000
+"""Samples that are drawn, at most: of more, the largest of those that fall together."""
+Samples = Sequence[Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """`slice_s`: the width of a step of the tokens' line. `failed`: failed requests among those that are drawn."""
+
+    svg: Markup
+    drawn: int
+    failed: int
+    slice_s: float
+
+
+def timeline(requests: RequestData, samples: Samples, steady: tuple[float, float] | None) -> Timeline:
+    """`steady`: the window in which the load was on, in seconds."""
+    end_s = max(requests.end_s, 1e-3)
+    x = Scale(0.0, end_s, LEFT, WIDTH - RIGHT)
+    rows = _Rows(requests.bars, x)
+    slice_s, tokens = _tokens_a_second(requests.tokens, end_s)
+    panels = [*_server_panels(samples, end_s), _Panel("output tokens a second", "tokens", (("tokens/s", tokens),))]
+    tops = [rows.bottom + GAP + at * (PANEL + GAP) for at in range(len(panels))]
+    bottom = tops[-1] + PANEL
+    marks = ticks(0.0, end_s, 10)
+    failed = sum(bool(bar.failure) for bar in requests.bars)
+    named = ", ".join(panel.title for panel in panels)
+    svg = picture(
+        "timeline",
+        "Time line of the run",
+        f"{len(requests.bars)} of {requests.count} requests as bars, {failed} of them failed, over {end_s:.2f} s; "
+        f"beneath on the same axis: {named}.",
+        WIDTH,
+        bottom + 46,
+        _hatch(),
+        _window(x, steady, rows.top, bottom),
+        group((line(x.at(mark), rows.top, x.at(mark), bottom, "grid") for mark in marks), class_="axis"),
+        rows.keys(),
+        rows.drawn(),
+        *(panel.drawn(x, top) for panel, top in zip(panels, tops, strict=True)),
+        Frame(x, Scale(0, 1, bottom, bottom - PANEL)).ticks_x(marks, labels_of(marks)),
+        text((LEFT + WIDTH - RIGHT) / 2, bottom + 40, "time since the run began (s)", "axis-title", "middle"),
+    )
+    return Timeline(svg, len(requests.bars), failed, slice_s)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """A bar a request, from the first that was due down to the last. The three parts differ in height too, and a failed
+    request in pattern and mark: nothing is told by colour alone.
+    """
+
+    bars: Sequence[Bar]
+    x: Scale
+    top: float = 40.0
+
+    @property
+    def row(self) -> float:
+        return min(max(ROWS_HEIGHT / max(1, len(self.bars)), ROW[0]), ROW[1])
+
+    @property
+    def bottom(self) -> float:
+        return self.top + self.row * len(self.bars)
+
+    def drawn(self) -> Markup:
+        return group((self._bar(bar, self.top + self.row * at) for at, bar in enumerate(self.bars)), class_="requests")
+
+    def _bar(self, bar: Bar, top: float) -> Markup:
+        x, height = self.x.at, self.row * 0.8
+        middle = top + self.row / 2
+        first_s = bar.ended_s if bar.first_token_s is None else bar.first_token_s
+        parts = [tag("title", _said(bar))]
+        if x(bar.started_s) - x(bar.scheduled_s) > 0.3:
+            parts.append(line(x(bar.scheduled_s), middle, x(bar.started_s), middle, "bar-queued"))
+        if bar.failure:
+            parts.append(_part(x(bar.started_s), x(bar.ended_s), middle, height, "bar-failed"))
+            parts.append(_cross(x(bar.ended_s), middle, max(3.0, height / 2)))
+        else:
+            parts.append(_part(x(bar.started_s), x(first_s), middle, height * 0.5, "bar-prefill"))
+            parts.append(_part(x(first_s), x(bar.ended_s), middle, height, "bar-decode"))
+        return group(
+            parts,
+            class_="request failed" if bar.failure else "request",
+            data_index=bar.index,
+            data_scheduled_s=f"{bar.scheduled_s:.4f}",
+            data_started_s=f"{bar.started_s:.4f}",
+            data_first_token_s=None if bar.first_token_s is None else f"{bar.first_token_s:.4f}",
+            data_ended_s=f"{bar.ended_s:.4f}",
+            data_failure=bar.failure or None,
+        )
+
+    def keys(self) -> Markup:
+        """What the parts of a bar are: those that there are. Above them, the name of the rows."""
+        queued = any(self.x.at(bar.started_s) - self.x.at(bar.scheduled_s) > 0.3 for bar in self.bars)
+        kinds = [("bar-queued", "waits in the client")] if queued else []
+        if any(not bar.failure for bar in self.bars):
+            kinds += [("bar-prefill", "until the first token"), ("bar-decode", "from the first token to the last")]
+        if any(bar.failure for bar in self.bars):
+            kinds.append(("bar-failed", "failed"))
+        parts, x, y = [text(0, 18, "requests, by arrival", "axis-title", "start")], LEFT + 130.0, 14.0
+        for class_, said in kinds:
+            if class_ == "bar-queued":
+                parts.append(line(x, y, x + 26, y, class_))
+            else:
+                parts.append(_part(x, x + 26, y, 6 if class_ == "bar-prefill" else 12, class_))
+            if class_ == "bar-failed":
+                parts.append(_cross(x + 26, y, 6))
+            parts.append(text(x + 36, y + 4, said, "key"))
+            x += 36 + width_of(said, LETTER) + 30
+        return group(parts, class_="keys")
+
+
+@dataclass(frozen=True, slots=True)
+class _Panel:
+    """Lines on an axis of their own from zero, each with its name at its end. `ceiling`: the axis' end, where it has
+    one by itself.
+    """
+
+    title: str
+    name: str
+    lines: Sequence[tuple[str, Sequence[tuple[float, float]]]]
+    ceiling: float | None = None
+
+    def drawn(self, x: Scale, top: float) -> Markup:
+        highest = max((value for _, points in self.lines for _, value in points), default=0.0)
+        if self.ceiling is None:
+            y, marks = axis(0.0, max(highest, 1e-9), top + PANEL, top, 3)
+            labels = labels_of(marks)
+        else:
+            y, marks = Scale(0.0, self.ceiling, top + PANEL, top), [0.0, self.ceiling / 2, self.ceiling]
+            labels = [f"{mark:.0%}" for mark in marks]
+        parts = [Frame(x, y).grid_y(marks, labels), text(0, top - 14, self.title, "axis-title", "start")]
+        ends = _apart([y.at(points[-1][1]) for _, points in self.lines], LETTER + 2, y.start)
+        for number, ((name, points), end) in enumerate(zip(self.lines, ends, strict=True)):
+            class_ = f"series series-{number}"
+            parts.append(path(steps([(x.at(at), y.at(value)) for at, value in points]), class_, data_name=name))
+            parts.append(text(x.end + 8, end + 4, name, f"series-name series-name-{number}", "start"))
+        return group(parts, class_="panel", data_panel=self.name)
+
+
+def _server_panels(samples: Samples, end_s: float) -> list[_Panel]:
+    found = {name: _series(samples, name, end_s) for name in ("running", "waiting", "kv_usage")}
+    counts = [(name, found[name]) for name in ("running", "waiting") if found[name]]
+    panels = [_Panel("requests in the server", "server", counts)] if counts else []
+    if found["kv_usage"]:
+        panels.append(_Panel("KV cache in use", "kv", (("KV cache", found["kv_usage"]),), 1.0))
+    return panels
+
+
+def _series(samples: Samples, name: str, end_s: float) -> list[tuple[float, float]]:
+    """Until the run's end: what was said last holds until something else is."""
+    points = [(one["at_s"], one[name]) for one in samples if name in one and 0 <= one["at_s"] <= end_s]
+    if len(points) > COLUMNS:
+        columns: dict[int, tuple[float, float]] = {}
+        for at_s, value in points:
+            column = int(at_s / end_s * COLUMNS)
+            if column not in columns or columns[column][1] < value:
+                columns[column] = (at_s, value)
+        points = list(columns.values())
+    return [*points, (end_s, points[-1][1])] if points else []
+
+
+def _tokens_a_second(tokens: Mapping[int, float], end_s: float) -> tuple[float, list[tuple[float, float]]]:
+    """The width of a slice, and (its begin, tokens a second in it); the last slice is as long as the run leaves it."""
+    width_s = max(SLICE_S, nice_step(end_s, SLICES))
+    many = round(width_s / SLICE_S)
+    slices: dict[int, float] = {}
+    for place, count in tokens.items():
+        slices[place // many] = slices.get(place // many, 0.0) + count
+    points = []
+    for number in range(int(end_s / width_s) + 1):
+        length_s = min(width_s, end_s - number * width_s)
+        if length_s >= width_s / 2:  # what remains at the end may be too short to say anything
+            points.append((number * width_s, slices.get(number, 0.0) / length_s))
+    points = points or [(0.0, sum(slices.values()) / end_s)]
+    return width_s, [*points, (end_s, points[-1][1])]
+
+
+def _window(x: Scale, steady: tuple[float, float] | None, top: float, bottom: float) -> Markup:
+    """The steady window, behind all else, with its name in the strip below the bars' keys."""
+    if steady is None:
+        return Markup("")
+    left, right = x.at(steady[0]), x.at(steady[1])
+    parts = [rect(left, top - 10, right, bottom, "steady"), line(left, top - 10, left, bottom, "steady-edge")]
+    parts.append(line(right, top - 10, right, bottom, "steady-edge"))
+    named = (
+        tag("title", f"steady from {steady[0]:.2f} s to {steady[1]:.2f} s"),
+        *parts,
+    )
+    return group(named, class_="steady-window", data_from_s=f"{steady[0]:.4f}", data_to_s=f"{steady[1]:.4f}")
+
+
+def _hatch() -> Markup:
+    """Of failed requests, so that no one needs to see their colour."""
+    stripe = tag("path", d="M0 5 L5 0", class_="hatch-stripe")
+    ground = tag("rect", width=5, height=5, class_="hatch-ground")
+    return tag("defs", tag("pattern", ground, stripe, id="hatch", width=5, height=5, patternUnits="userSpaceOnUse"))
+
+
+def _part(left: float, right: float, middle: float, height: float, class_: str) -> Markup:
+    return rect(left, middle - height / 2, max(right, left + 0.3), middle + height / 2, class_)
+
+
+def _cross(x: float, y: float, half: float) -> Markup:
+    d = f"M{x - half:.2f} {y - half:.2f} L{x + half:.2f} {y + half:.2f} M{x - half:.2f} {y + half:.2f} L{x + half:.2f} "
+    return tag("path", d=f"{d}{y - half:.2f}", class_="cross")
+
+
+def _apart(places: Sequence[float], least: float, bottom: float) -> list[float]:
+    """The same places in the same order, moved up where two are nearer to each other than that; none below `bottom`."""
+    moved = [0.0] * len(places)
+    free = bottom
+    for at in sorted(range(len(places)), key=lambda one: -places[one]):
+        moved[at] = min(places[at], free)
+        free = moved[at] - least
+    return moved
+
+
+def _said(bar: Bar) -> str:
+    due_s = bar.scheduled_s
+    first = "no token" if bar.first_token_s is None else f"first token after {bar.first_token_s - due_s:.3f} s"
+    how = f"failed: {bar.failure}" if bar.failure else "ended"
+    return f"request {bar.index}: due at {due_s:.3f} s, {first}, {how} after {bar.ended_s - due_s:.3f} s"
