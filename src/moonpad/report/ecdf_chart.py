@@ -15,11 +15,12 @@ from moonpad.stats.ecdf import Counted, ecdf, thinned
 
 WIDTH: Final = 460.0
 HEIGHT: Final = 260.0
-LEFT, RIGHT, TOP, BOTTOM = 52.0, 14.0, 44.0, 46.0
+LEFT, RIGHT, TOP, BOTTOM = 52.0, 28.0, 44.0, 46.0
 FINEST: Final = 0.5
 """Of the drawing's units: points that are nearer to each other than this are drawn as one."""
 TAIL: Final = 2.0
-"""An axis ends at the P99 where the largest value is more than so many times as large."""
+PAST_P99: Final = 1.15
+"""Where the largest value is more than `TAIL` times the P99, the axis ends at so many times the P99."""
 NEAR_ZERO: Final = 0.5
 """An axis begins at zero where the smallest value is below this share of the largest."""
 LEAST_SPAN: Final = 0.2
@@ -63,7 +64,7 @@ def ecdf_chart(name: str, what: str, values_ms: Counted, marks_ms: Mapping[str, 
 
 def _axis(smallest: float, largest: float, marks_ms: Mapping[str, float]) -> tuple[Scale, list[float]]:
     tail = max(marks_ms.values(), default=largest)
-    high = tail if largest > TAIL * tail > 0 else largest
+    high = PAST_P99 * tail if largest > TAIL * tail > 0 else largest
     low = 0.0 if smallest < NEAR_ZERO * high else smallest
     if high - low < LEAST_SPAN * high:
         low, high = high * (1 - LEAST_SPAN), high * (1 + LEAST_SPAN / 4)

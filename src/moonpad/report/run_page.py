@@ -81,17 +81,24 @@ def _tiles(document: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     ]
     if slo := mapping_at(document, "moonpad", "slo"):
         limits = ", ".join(
-            f"{name.removesuffix('_s').upper()} ≤ {duration_text(limit * 1000)}"
+            f"{name.removesuffix('_s').upper()} ≤ {limit * 1000:g} ms"
             for name in ("ttft_s", "tpot_s", "e2el_s")
             if (limit := number_at(slo, name)) is not None
         )
         tiles.append(rate("goodput", "request_goodput", "requests/s within ", limits))
     completed, failed = number_at(document, "completed"), number_at(document, "failed")
     done = NOT_REPORTED if completed is None else f"{completed:,.0f}"
-    duration_s = number_at(document, "duration")
-    took = f" in {short(duration_s)} s" if duration_s is not None else ""
-    tiles.append(("successful requests", done, f"{failed or 0:,.0f} failed{took}"))
+    tiles.append(("successful requests", done, f"{failed or 0:,.0f} failed"))
+    duration_s, (tokens_in, tokens_out) = number_at(document, "duration"), _tokens(document)
+    took = NOT_REPORTED if duration_s is None else f"{short(duration_s)} s"
+    tiles.append(("duration", took, f"{tokens_in} tokens in, {tokens_out} out"))
     return tiles
+
+
+def _tokens(document: Mapping[str, Any]) -> tuple[str, str]:
+    counts = (number_at(document, key) for key in ("total_input_tokens", "total_output_tokens"))
+    tokens_in, tokens_out = ("?" if count is None else f"{count:,.0f}" for count in counts)
+    return tokens_in, tokens_out
 
 
 def _charts(run: RunData) -> list[tuple[str, str, EcdfChart]]:
@@ -134,7 +141,9 @@ def _timeline_notes(run: RunData, drawn: Timeline) -> list[str]:
         )
     said = "Output tokens are those of successful requests, a chunk's an even share of its answer's, "
     notes.append(f"{said}in steps of {drawn.slice_s:g} s.")
-    if not run.samples:
+    if run.killed and not run.samples:
+        notes.append("What the server said of itself is written at the end of a run, and this one was killed before.")
+    elif not run.samples:
         why = value_at(run.document, "moonpad", "server", "why_not")
         notes.append(f"The server reported nothing of itself{f': {why}' if why else ''}.")
     return notes

@@ -8,12 +8,13 @@ from typing import Any, Final
 from moonpad.bench.document import mapping_at, number_at, value_at
 
 NOT_REPORTED: Final = "not reported"
+YES_NO: Final = {True: "yes", False: "no"}
 MOST_VALUES: Final = 8
 """Of a list in the configuration that is longer, so many are shown, and how many there are."""
 LATENCY_NAMES: Final = {
     "ttft": ("TTFT", "time to the first token of any kind"),
-    "tpot": ("TPOT", "time per output token behind the first, one value a request"),
-    "itl": ("ITL", "gap between two chunks with tokens, every gap of every request"),
+    "tpot": ("TPOT", "time per output token behind the first"),
+    "itl": ("ITL", "gap between two chunks with tokens"),
     "e2el": ("E2EL", "end-to-end latency"),
 }
 STATISTICS: Final = (("mean", "mean"), ("median", "p50"), ("p90", "p90"), ("p95", "p95"), ("p99", "p99"))
@@ -131,7 +132,8 @@ def configuration(document: Mapping[str, Any], config: Mapping[str, Any] | None)
     if config is None:
         names = ("num_prompts", "request_rate", "burstiness", "max_concurrency")
         told |= {name: value_at(document, name) for name in names}
-        told |= {name: ours.get(name) for name in ("seed", "warmup", "ignore_eos", "temperature", "workload", "slo")}
+        told |= {name: ours.get(name) for name in ("seed", "warmup", "ignore_eos", "temperature", "workload")}
+        told["slo"] = {name: limit for name, limit in mapping_at(ours, "slo").items() if name != "good"} or None
     return [row for name, value in {**told, **(config or {})}.items() for row in _rows(name, value)]
 
 
@@ -143,7 +145,7 @@ def _rows(name: str, value: object) -> Iterator[tuple[str, str]]:
         more = f" … {len(value):,} in all" if len(value) > MOST_VALUES else ""
         yield name, ", ".join(str(one) for one in value[:MOST_VALUES]) + more
     else:
-        yield name, "not set" if value is None else str(value)
+        yield name, "not set" if value in (None, "") else YES_NO[value] if isinstance(value, bool) else str(value)
 
 
 def _counted(count: float, noun: str) -> str:

@@ -28,9 +28,9 @@ def line(x1: float, y1: float, x2: float, y2: float, class_: str, **attributes: 
     return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_, **attributes)
 
 
-def rect(x1: float, y1: float, x2: float, y2: float, class_: str, *children: Markup) -> Markup:
+def rect(x1: float, y1: float, x2: float, y2: float, class_: str, fill: str | None = None) -> Markup:
     """From the corner at the upper left to the one at the lower right."""
-    return tag("rect", *children, x=x1, y=y1, width=max(0.0, x2 - x1), height=max(0.0, y2 - y1), class_=class_)
+    return tag("rect", x=x1, y=y1, width=max(0.0, x2 - x1), height=max(0.0, y2 - y1), class_=class_, fill=fill)
 
 
 def text(x: float, y: float, said: object, class_: str = "", anchor: str | None = None) -> Markup:

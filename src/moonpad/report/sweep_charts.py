@@ -15,7 +15,7 @@ from moonpad.report.svg import group, line, path, picture, rect, tag, text
 from moonpad.stats.pareto import pareto_front
 
 WIDTH, HEIGHT = 460.0, 290.0
-LEFT, RIGHT, TOP, BOTTOM = 62.0, 64.0, 48.0, 48.0
+LEFT, RIGHT, TOP, BOTTOM = 62.0, 78.0, 48.0, 48.0
 WIDE, HIGH = 720.0, 400.0
 
 

@@ -34,6 +34,7 @@ def sweep_page(sweep: SweepData, devices: int) -> str:
     first, over = sweep.points[0].document, OVER.get(sweep.over, sweep.over)
     knee = (sweep.knee.below, sweep.knee.above) if sweep.knee else None
     pareto = _pareto(sweep, devices)
+    shared = _shared(sweep)
     return page(
         "sweep.html",
         model=value_at(first, "model_id") or "a model without a name",
@@ -45,6 +46,11 @@ def sweep_page(sweep: SweepData, devices: int) -> str:
         lengths=lengths_words(first),
         cut=sweep.cut,
         tiles=_tiles(sweep, over),
+        warnings=[
+            (severity, f"{point.load:,} {over}: {text}")
+            for point in sweep.points
+            for severity, text in warnings_of(point.document)
+        ],
         knee=sweep.knee,
         highest=sweep.points[-1].load,
         throughput=_over_load(sweep, "throughput", over, "output tokens a second", THROUGHPUT, knee),
@@ -52,7 +58,8 @@ def sweep_page(sweep: SweepData, devices: int) -> str:
         pareto=pareto_chart(pareto, over) if pareto else None,
         devices=devices,
         titles=[title for title, _ in COLUMNS],
-        points=[_row(point) for point in sweep.points],
+        points=[_row(point, shared) for point in sweep.points],
+        configuration=shared,
     )
 
 
@@ -104,7 +111,13 @@ def _pareto(sweep: SweepData, devices: int) -> list[tuple[int, float, float]]:
     return found
 
 
-def _row(point: SweepPoint) -> dict[str, Any]:
+def _shared(sweep: SweepData) -> list[tuple[str, str]]:
+    """The settings that are the same at every load."""
+    first, *others = (configuration(point.document, None) for point in sweep.points)
+    return [row for row in first if all(row in other for other in others)]
+
+
+def _row(point: SweepPoint, shared: Sequence[tuple[str, str]]) -> dict[str, Any]:
     document: Mapping[str, Any] = point.document
     figures = [number_at(document, key) for _, key in COLUMNS]
     return {
@@ -112,7 +125,6 @@ def _row(point: SweepPoint) -> dict[str, Any]:
         "success": f"{number_at(document, 'completed') or 0:,.0f} / {number_at(document, 'num_prompts') or 0:,.0f}",
         "cells": ["–" if value is None else f"{value:,.2f}" for value in figures],
         "rows": latency_rows(document),
-        "warnings": warnings_of(document),
         "client": client_words(document),
-        "configuration": configuration(document, None),
+        "configuration": [row for row in configuration(document, None) if row not in shared],
     }

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from moonpad.bench.request_data import Bar, RequestData
 
 WIDTH: Final = 1080.0
-LEFT, RIGHT = 60.0, 96.0
+LEFT, RIGHT = 150.0, 84.0
 ROWS_HEIGHT: Final = 420.0
 ROW: Final = (1.4, 14.0)
 """The height of a row with its gap, at least and at most."""
 PANEL: Final = 92.0
-GAP: Final = 48.0
+GAP: Final = 30.0
 SLICES: Final = 150
 """Slices of the tokens' line, at most."""
 COLUMNS: Final = 1000
@@ -46,12 +46,12 @@ def timeline(requests: RequestData, samples: Samples, steady: tuple[float, float
     x = Scale(0.0, end_s, LEFT, WIDTH - RIGHT)
     rows = _Rows(requests.bars, x)
     slice_s, tokens = _tokens_a_second(requests.tokens, end_s)
-    panels = [*_server_panels(samples, end_s), _Panel("output tokens a second", "tokens", (("tokens/s", tokens),))]
+    panels = [*_server_panels(samples, end_s), _Panel(("output tokens", "a second"), "tokens", (("tokens/s", tokens),))]
     tops = [rows.bottom + GAP + at * (PANEL + GAP) for at in range(len(panels))]
     bottom = tops[-1] + PANEL
     marks = ticks(0.0, end_s, 10)
     failed = sum(bool(bar.failure) for bar in requests.bars)
-    named = ", ".join(panel.title for panel in panels)
+    named = ", ".join(" ".join(panel.title) for panel in panels)
     svg = picture(
         "timeline",
         "Time line of the run",
@@ -124,7 +124,7 @@ class _Rows:
             kinds += [("bar-prefill", "until the first token"), ("bar-decode", "from the first token to the last")]
         if any(bar.failure for bar in self.bars):
             kinds.append(("bar-failed", "failed"))
-        parts, x, y = [text(0, 18, "requests, by arrival", "axis-title", "start")], LEFT + 130.0, 14.0
+        parts, x, y = _title(("requests,", "by arrival"), self.top + 16), LEFT, 14.0
         for class_, said in kinds:
             if class_ == "bar-queued":
                 parts.append(line(x, y, x + 26, y, class_))
@@ -132,8 +132,8 @@ class _Rows:
                 parts.append(_part(x, x + 26, y, 6 if class_ == "bar-prefill" else 12, class_))
             if class_ == "bar-failed":
                 parts.append(_cross(x + 26, y, 6))
-            parts.append(text(x + 36, y + 4, said, "key"))
-            x += 36 + width_of(said, LETTER) + 30
+            parts.append(text(x + 40, y + 4, said, "key"))
+            x += 40 + width_of(said, LETTER) + 30
         return group(parts, class_="keys")
 
 
@@ -143,7 +143,7 @@ class _Panel:
     one by itself.
     """
 
-    title: str
+    title: tuple[str, str]
     name: str
     lines: Sequence[tuple[str, Sequence[tuple[float, float]]]]
     ceiling: float | None = None
@@ -156,7 +156,7 @@ class _Panel:
         else:
             y, marks = Scale(0.0, self.ceiling, top + PANEL, top), [0.0, self.ceiling / 2, self.ceiling]
             labels = [f"{mark:.0%}" for mark in marks]
-        parts = [Frame(x, y).grid_y(marks, labels), text(0, top - 14, self.title, "axis-title", "start")]
+        parts = [Frame(x, y).grid_y(marks, labels), *_title(self.title, top + PANEL / 2)]
         ends = _apart([y.at(points[-1][1]) for _, points in self.lines], LETTER + 2, y.start)
         for number, ((name, points), end) in enumerate(zip(self.lines, ends, strict=True)):
             class_ = f"series series-{number}"
@@ -168,9 +168,9 @@ class _Panel:
 def _server_panels(samples: Samples, end_s: float) -> list[_Panel]:
     found = {name: _series(samples, name, end_s) for name in ("running", "waiting", "kv_usage")}
     counts = [(name, found[name]) for name in ("running", "waiting") if found[name]]
-    panels = [_Panel("requests in the server", "server", counts)] if counts else []
+    panels = [_Panel(("requests", "in the server"), "server", counts)] if counts else []
     if found["kv_usage"]:
-        panels.append(_Panel("KV cache in use", "kv", (("KV cache", found["kv_usage"]),), 1.0))
+        panels.append(_Panel(("KV cache", "in use"), "kv", (("KV cache", found["kv_usage"]),), 1.0))
     return panels
 
 
@@ -188,19 +188,17 @@ def _series(samples: Samples, name: str, end_s: float) -> list[tuple[float, floa
 
 
 def _tokens_a_second(tokens: Mapping[int, float], end_s: float) -> tuple[float, list[tuple[float, float]]]:
-    """The width of a slice, and (its begin, tokens a second in it); the last slice is as long as the run leaves it."""
+    """The width of a slice, and (its begin, tokens a second in it). What remains at the end is a slice of its own, or
+    belongs to the one before where it is less than half as long.
+    """
     width_s = max(SLICE_S, nice_step(end_s, SLICES))
-    many = round(width_s / SLICE_S)
-    slices: dict[int, float] = {}
-    for place, count in tokens.items():
-        slices[place // many] = slices.get(place // many, 0.0) + count
-    points = []
-    for number in range(int(end_s / width_s) + 1):
-        length_s = min(width_s, end_s - number * width_s)
-        if length_s >= width_s / 2:  # what remains at the end may be too short to say anything
-            points.append((number * width_s, slices.get(number, 0.0) / length_s))
-    points = points or [(0.0, sum(slices.values()) / end_s)]
-    return width_s, [*points, (end_s, points[-1][1])]
+    many, count = round(width_s / SLICE_S), max(1, round(end_s / width_s))
+    slices = [0.0] * count
+    for place, number in tokens.items():
+        slices[min(max(0, place // many), count - 1)] += number
+    lengths_s = [*([width_s] * (count - 1)), end_s - (count - 1) * width_s]
+    rates = [number / length_s for number, length_s in zip(slices, lengths_s, strict=True)]
+    return width_s, [*((at * width_s, rate) for at, rate in enumerate(rates)), (end_s, rates[-1])]
 
 
 def _window(x: Scale, steady: tuple[float, float] | None, top: float, bottom: float) -> Markup:
@@ -224,8 +222,14 @@ def _hatch() -> Markup:
     return tag("defs", tag("pattern", ground, stripe, id="hatch", width=5, height=5, patternUnits="userSpaceOnUse"))
 
 
+def _title(lines: tuple[str, str], middle: float) -> list[Markup]:
+    """Two lines to the left of an axis."""
+    return [text(0, middle + shift, said, "axis-title", "start") for shift, said in zip((-4, 13), lines, strict=True)]
+
+
 def _part(left: float, right: float, middle: float, height: float, class_: str) -> Markup:
-    return rect(left, middle - height / 2, max(right, left + 0.3), middle + height / 2, class_)
+    fill = "url(#hatch)" if class_ == "bar-failed" else None
+    return rect(left, middle - height / 2, max(right, left + 0.3), middle + height / 2, class_, fill=fill)
 
 
 def _cross(x: float, y: float, half: float) -> Markup:

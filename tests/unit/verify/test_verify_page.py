@@ -6,8 +6,6 @@ import base64
 import hashlib
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
-from typing import Any
 
 from moonpad.report.verify_page import verify_page
 from moonpad.values.finding import Code
@@ -15,41 +13,10 @@ from moonpad.verify.api import Exchange
 from moonpad.verify.mend import Mend
 from moonpad.verify.probe import failed, passed, skipped
 from moonpad.verify.runner import Report, Result
+from tests.html_page import Page
 from tests.unit.verify.fake_endpoint import BASIC
 
 EVIL = "</pre><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[2J\u202e{{ 7*7 }}"
-VOID = {"meta", "br", "img", "link", "input"}
-
-
-class Page(HTMLParser):
-    """The elements, their texts, and whether each is closed."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-        self.texts: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-    @property
-    def text(self) -> str:
-        return " ".join(" ".join(self.texts).split())
-
-    def attributes(self, tag: str) -> list[dict[str, Any]]:
-        return [attrs for name, attrs in self.tags if name == tag]
 
 
 def report(because: str = "it is text", where: str = "--flag", model: str = "kimi-k2") -> Report:

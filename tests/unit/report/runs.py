@@ -1,0 +1,94 @@
+"""Folders of runs and sweeps with known records, as the benchmark writes them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from moonpad.bench.config import BenchConfig
+from moonpad.bench.folder import RunFiles
+from moonpad.bench.metrics import metrics_of
+from moonpad.bench.result import BenchResult, as_json
+from moonpad.bench.run_plan import RunPlan
+from moonpad.bench.server_watch import Sample, ServerSaid
+from moonpad.load.calibrate import Calibration
+from moonpad.load.record import RequestRecord
+from moonpad.load.self_error import SelfError
+from moonpad.observe.metrics import Load
+
+
+def sample(at_s: float, running: float | None, waiting: float | None, kv_usage: float | None) -> Sample:
+    return Sample(at_s, Load(running, waiting, kv_usage, None, None, preemptions=0.0))
+
+
+def write_run(
+    folder: Path,
+    records: Sequence[RequestRecord],
+    *,
+    config: BenchConfig | None = None,
+    samples: Iterable[Sample] = (),
+    model: str = "kimi-k2",
+    client_cpu: float = 0.1,
+    killed: bool = False,
+    ours: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The document. `killed`: neither result nor samples. `ours`: what the document has besides under `moonpad`."""
+    config = config or BenchConfig(requests=len(records))
+    plan = RunPlan(config, model, Calibration(100, 128, "/tokenize"))
+    said = ServerSaid(list(samples))
+    files = RunFiles(folder)
+    files.begin(plan.as_json())
+    for record in records:
+        files.append(record)
+    result = BenchResult(
+        config=config,
+        base_url="http://10.0.0.7:8000/v1",
+        model=model,
+        began="2026-11-23T12:00:00+01:00",
+        calibration=plan.calibration,
+        records=records,
+        metrics=metrics_of(records, max((one.closed_s for one in records), default=0.0), config.slo),
+        client_cpu=client_cpu,
+        partial=len(records) < config.requests,
+        self_error=SelfError(4, 0.02, 0.0001, 0.0003, 1.004, 0.05),
+        server=said,
+    )
+    document = as_json(result)
+    document["moonpad"] |= ours or {}
+    if not killed:
+        files.write_samples(one.as_json() for one in said.samples)
+        files.finish(document)
+    files.close()
+    return document
+
+
+def point(load: int, throughput: float, ttft_ms: float, tpot_ms: float, **server: float) -> dict[str, Any]:
+    """One of a sweep, with the figures that its page shows. `server`: running, waiting, kv_usage."""
+    config = asdict(BenchConfig())
+    return {
+        "load": load,
+        "model_id": "kimi-k2",
+        "num_prompts": 10 * load,
+        "completed": 10 * load,
+        "failed": 0,
+        "max_concurrency": load,
+        "output_throughput": throughput,
+        "request_throughput": throughput / 64,
+        **{f"{name}_ttft_ms": ttft_ms for name in ("mean", "median", "p90", "p95")},
+        "p99_ttft_ms": 2 * ttft_ms,
+        **{f"{name}_tpot_ms": tpot_ms for name in ("mean", "median", "p90", "p95", "p99")},
+        "p99_e2el_ms": 64 * tpot_ms,
+        "moonpad": {
+            "seed": config["seed"],
+            "base_url": "http://10.0.0.7:8000/v1",
+            "server": {name: {"median": value, "max": value} for name, value in server.items()},
+        },
+    }
+
+
+def write_sweep(folder: Path, points: Sequence[Mapping[str, Any]], over: str = "concurrency") -> None:
+    folder.mkdir()
+    (folder / "sweep.json").write_text(json.dumps({"over": over, "points": points, "knee": None}))
