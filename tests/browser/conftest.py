@@ -1,0 +1,75 @@
+"""A browser of the system's, and pages of known runs. Nothing is downloaded."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from moonpad.bench.config import BenchConfig
+from moonpad.bench.slo import Slo
+from moonpad.cli.main import run
+from moonpad.load.failure import Failure, FailureKind
+from tests.unit.bench.records import record
+from tests.unit.report.runs import point, sample, write_run, write_sweep
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+EVIL = "</pre><script>window.ran = 1</script>\"><img src=x onerror='window.ran = 2'>\x00\u202e{{ 7*7 }}"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """No longer than for one file of tests: as long as it is there, playwright's loop runs, and no other may."""
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if found is None:
+        pytest.skip("chromium is not here: apt install chromium")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session", params=["run", "sweep"])
+def page_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page as the command writes it; what an endpoint can say in it is hostile."""
+    folder = tmp_path_factory.mktemp("page") / f"{request.param} <b>&amp;"
+    make = _run if request.param == "run" else _sweep
+    make(folder)
+    assert run(["report", str(folder), "--devices", "8"]) == 0
+    return folder / "report.html"
+
+
+def _run(folder: Path) -> None:
+    """Thirty requests of four users, with all that a page can hold."""
+    records = []
+    for index in range(30):
+        at_s = index // 4 * 2.5 + index % 4 * 0.1
+        first_s = at_s + 0.2 + index % 5 * 0.05
+        times = tuple(first_s + 0.05 * token for token in range(20 + 3 * (index % 7)))
+        records.append(replace(record(index, scheduled_s=at_s, tokens_at_s=times), started_s=at_s + index % 3 * 0.05))
+    for index, kind in ((5, FailureKind.HTTP_STATUS), (17, FailureKind.STREAM_ERROR)):
+        at_s = records[index].scheduled_s
+        records[index] = record(
+            index, scheduled_s=at_s, tokens_at_s=(), ended_s=at_s + 1, failure=Failure(kind, EVIL + "x" * 900, 429)
+        )
+    write_run(
+        folder,
+        records,
+        config=BenchConfig(requests=40, slo=Slo(ttft_s=0.3, tpot_s=0.1)),
+        samples=[sample(at / 2, at % 5, at % 3, at / 50) for at in range(38)],
+        model=EVIL,
+        client_cpu=0.9,
+        ours={"base_url": EVIL, "planned": {"output_throughput": {"value": 40.0, "low": 30.0, "high": 50.0}}},
+    )
+
+
+def _sweep(folder: Path) -> None:
+    loads = ((1, 40.0, 100.0, 25.0), (2, 78.0, 105.0, 25.5), (4, 150.0, 110.0, 26.0), (8, 290.0, 118.0, 27.0))
+    points = [point(load, *figures, running=load, waiting=0, kv_usage=load / 20) for load, *figures in loads]
+    points += [point(16, 310.0, 900.0, 30.0, running=12, waiting=4, kv_usage=0.8)]
+    points += [{**point(32, 308.0, 4000.0, 31.0, running=12, waiting=20, kv_usage=0.8), "failed": 3}]
+    write_sweep(folder, [{**one, "model_id": EVIL} for one in points])
