@@ -16,7 +16,7 @@ from moonpad.stats.pareto import pareto_front
 
 WIDTH, HEIGHT = 460.0, 290.0
 LEFT, RIGHT, TOP, BOTTOM = 62.0, 78.0, 48.0, 48.0
-WIDE, HIGH = 720.0, 400.0
+WIDE, HIGH = 640.0, 370.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ def sweep_page(sweep: SweepData, devices: int) -> str:
         cut=sweep.cut,
         tiles=_tiles(sweep, over),
         warnings=[
-            (severity, f"{point.load:,} {over}: {text}")
+            (severity, f"{_at(point.load, over)}: {text}")
             for point in sweep.points
             for severity, text in warnings_of(point.document)
         ],
@@ -58,7 +58,7 @@ def sweep_page(sweep: SweepData, devices: int) -> str:
         pareto=pareto_chart(pareto, over) if pareto else None,
         devices=devices,
         titles=[title for title, _ in COLUMNS],
-        points=[_row(point, shared) for point in sweep.points],
+        points=[_row(point, over, shared) for point in sweep.points],
         configuration=shared,
     )
 
@@ -70,7 +70,7 @@ def _tiles(sweep: SweepData, over: str) -> list[tuple[str, str, str]]:
         (
             "highest output throughput",
             short(number_at(best.document, "output_throughput")),
-            f"tokens/s at {best.load:,} {over}",
+            f"tokens/s at {_at(best.load, over)}",
         )
     ]
     usual = next((one for one in sweep.points if sweep.knee and one.load == sweep.knee.below), sweep.points[-1])
@@ -117,11 +117,17 @@ def _shared(sweep: SweepData) -> list[tuple[str, str]]:
     return [row for row in first if all(row in other for other in others)]
 
 
-def _row(point: SweepPoint, shared: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def _at(load: int, over: str) -> str:
+    """A load in words: 1 concurrent user, 8 requests at once."""
+    return f"{load:,} {over}" if load != 1 else f"1 {over.replace('users', 'user').replace('requests', 'request')}"
+
+
+def _row(point: SweepPoint, over: str, shared: Sequence[tuple[str, str]]) -> dict[str, Any]:
     document: Mapping[str, Any] = point.document
     figures = [number_at(document, key) for _, key in COLUMNS]
     return {
         "load": f"{point.load:,}",
+        "at": _at(point.load, over),
         "success": f"{number_at(document, 'completed') or 0:,.0f} / {number_at(document, 'num_prompts') or 0:,.0f}",
         "cells": ["–" if value is None else f"{value:,.2f}" for value in figures],
         "rows": latency_rows(document),
