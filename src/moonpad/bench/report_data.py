@@ -167,7 +167,8 @@ def _points_of_folders(folder: Path) -> tuple[str, list[SweepPoint]] | None:
 
 def _judged(folder: Path, over: str, points: Sequence[SweepPoint], *, cut: bool = False) -> SweepData:
     for point in points:
-        if number_at(point.document, "output_throughput") is None or point.load < 1:
+        throughput = number_at(point.document, "output_throughput")
+        if throughput is None or throughput < 0 or point.load < 1:
             raise UsageError(f"{folder}: load {point.load} has no output_throughput", remedy="measure it again")
     try:
         knee = find_knee([level_of(point.load, point.document) for point in points])

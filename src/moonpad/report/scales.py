@@ -46,7 +46,7 @@ def axis(low: float, high: float, start: float, end: float, count: int = 6) -> t
     """A scale that begins and ends at a tick and holds both values, and its ticks. Equal values get some room."""
     if high <= low:
         room = abs(low) * 0.1 or 1.0
-        low, high = (low - room if low else 0.0), high + room
+        low, high = (low - room, low + room) if low else (0.0, room)
     step = nice_step(high - low, count)
     digits = decimals(step)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)

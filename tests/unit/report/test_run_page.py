@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.report_data import RunData, read_report
@@ -286,3 +288,20 @@ def test_a_run_in_which_all_failed_has_a_page(tmp_path: Path) -> None:
     assert "TTFT, median not reported" in page.text
     assert "There are no curves: no request succeeded." in page.text
     assert len(page.attributes("svg")) == 1
+
+
+JUNK = st.sampled_from([None, "x", "", [], {}, True, -1, 0, 1e300, 10**30, [1, 2], {"a": 1}, "\x00<b>"])
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_a_document_of_somebody_elses_has_a_page(tmp_path: Path, data: st.DataObject) -> None:
+    if not (tmp_path / "run").exists():
+        write_run(tmp_path / "run", ten(), config=BenchConfig(requests=10, slo=Slo(ttft_s=1.0)))
+    whole = read_report(tmp_path / "run")
+    assert isinstance(whole, RunData)
+    document = {**whole.document, "moonpad": dict(whole.document["moonpad"])}
+    for part in (document, document["moonpad"]):
+        for name in data.draw(st.sets(st.sampled_from(sorted(set(part) - {"moonpad"})), max_size=5)):
+            part[name] = data.draw(JUNK)
+    assert "Latencies" in Page(run_page(replace(whole, document=document))).text
