@@ -144,7 +144,7 @@ def bench(
         from moonpad.cli.sweep import bench_sweep
 
         with kept_in(out) as folder:
-            bench_sweep(endpoint, config, sweep, requests_per_stream, folder, at.words(spec), json=json)
+            bench_sweep(endpoint, config, sweep, requests_per_stream, folder, json=json)
         return
     with kept_in(measured_path(resume) if resume is not None else out) as folder, progress_bar() as on_progress:
         if resume is not None and folder is not None:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from moonpad.cli.measured import measured_path
 from moonpad.cli.output import emit_json, next_command, note
 from moonpad.values.errors import UsageError
 
@@ -15,7 +16,7 @@ FILE = "report.html"
 
 
 def report(
-    path: Path,
+    run: str,
     *,
     out: Path | None = None,
     devices: int = 1,
@@ -25,8 +26,9 @@ def report(
 
     Parameters
     ----------
-    path
-        A folder of moonpad bench --out, or of --sweep. A run that was cut has its page too.
+    run
+        A run's name, or last (moonpad runs lists them); a folder of moonpad bench --out, or of --sweep. A run that was
+        cut has its page too.
     out
         The file; by default report.html in that folder.
     devices
@@ -39,6 +41,7 @@ def report(
     from moonpad.report.sweep_page import sweep_page
     from moonpad.store.files import replace_text
 
+    path = measured_path(run)
     if devices < 1:
         raise UsageError(f"--devices is {devices}", remedy="give 1 or more")
     data = read_report(path)

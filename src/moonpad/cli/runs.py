@@ -39,4 +39,4 @@ def runs(folder: Path | None = None, *, json: Annotated[bool, Parameter(negative
         return
     out().print(runs_table(rows))
     note(f"in {place}")
-    next_command("moonpad compare last-1 last" if len(rows) > 1 and folder is None else "moonpad report RUN")
+    next_command("moonpad compare last-1 last" if len(rows) > 1 and folder is None else "moonpad report last")

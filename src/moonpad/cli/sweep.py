@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,6 @@ def bench_sweep(
     text: str,
     requests_per_stream: int,
     folder: Path | None,
-    same_endpoint: str,
     *,
     json: bool,
 ) -> None:
@@ -64,8 +64,7 @@ def bench_sweep(
     for line in knee_notes(found.knee, sweep.loads):
         note(line)
     note(f"written: {folder}")
-    best = found.knee.below if found.knee else max(sweep.loads)
-    next_command(f"moonpad bench{same_endpoint} --concurrency {best} --requests {10 * best} --out FOLDER")
+    next_command(f"moonpad report {shlex.quote(str(folder))}")
 
 
 def _keep(folder: Path, found: SweepResult) -> None:
