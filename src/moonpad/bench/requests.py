@@ -10,7 +10,7 @@ from random import Random
 from moonpad.bench.run_plan import RunPlan
 from moonpad.load.arrivals import replayed
 from moonpad.load.asker import Asker
-from moonpad.load.prompts import random_text
+from moonpad.load.prompts import FIRST
 from moonpad.load.record import LoadRequest
 from moonpad.load.schedule import ClosedLoop, OpenLoop, Schedule
 from moonpad.load.target import Target
@@ -127,28 +127,21 @@ class _Made:
         return kinds[self.plan.config.workload.kind](first)
 
     def random(self, index: int, input_tokens: int, output_tokens: int) -> LoadRequest:
-        text = self._prefix(index) + self._prompt(index, input_tokens)
+        text = self._prompt(index, input_tokens)
         tokens = input_tokens + self.plan.config.workload.prefix_tokens
         return LoadRequest(index, self.asker.stream(text, output_tokens), tokens, output_tokens)
 
     def _prompt(self, index: int, input_tokens: int) -> str:
-        calibration, config = self.plan.calibration, self.plan.config
-        fixed = config.input_lengths.fixed == input_tokens  # it was tried at that length
-        words = calibration.words if fixed else calibration.words_of(input_tokens)
-        return calibration.prompt(config.seed, index, words)
+        return self.plan.calibration.prompt(self.plan.config.seed, index, input_tokens, self._shared(index))
 
-    def _prefix(self, index: int) -> str:
+    def _shared(self, index: int) -> str:
         """One of the texts that requests share, or ""; a warm-up request has the first."""
         workload, seed = self.plan.config.workload, self.plan.config.seed
         if not workload.prefix_tokens:
             return ""
         dice = Random(f"moonpad prefix of {seed} {index}")  # noqa: S311 - must repeat; nothing secret hangs on it
         number = dice.randrange(workload.prefixes) if index >= 0 else 0
-        return self._text(f"prefix {seed} {number}", workload.prefix_tokens).lstrip() + " "
-
-    def _text(self, name: str, tokens: int) -> str:
-        calibration = self.plan.calibration
-        return random_text(name, calibration.words_in(tokens), calibration.vocabulary)
+        return self.plan.calibration.text(f"prefix {seed} {number}", workload.prefix_tokens)
 
     def _of_turns(self, first: int) -> LoadRequest:
         """Random questions, or a task and then what the tools of an agent give back."""
@@ -156,11 +149,11 @@ class _Made:
         turns = []
         for index in self.indices(first):
             if index == first:
-                text = self._prefix(index) + self._prompt(index, self.inputs[index])
+                text = self._prompt(index, self.inputs[index])
                 tokens = self.inputs[index] + config.workload.prefix_tokens
             else:
                 tokens = config.workload.tool_tokens if agent else self.inputs[index]
-                text = self._text(f"turn {config.seed} {index}", tokens).lstrip()
+                text = self.plan.calibration.text(f"turn {config.seed} {index}", tokens)
             turns.append(Turn(text, tokens, self.outputs[index]))
         return Conversation(self.asker, first, turns, AGENT_TOOLS if agent else ()).request()
 
@@ -184,11 +177,12 @@ class _Made:
     def _of_trace(self, index: int) -> LoadRequest:
         """Each block is a text of its own, so that requests share what they shared; the last one is cut to length."""
         calibration, row = self.plan.calibration, trace_rows(self.plan)[index]
-        words = calibration.words_of(row.input_tokens)
-        blocks = row.blocks or (-index - 1,)
-        share = calibration.words_in(BLOCK_TOKENS) if row.blocks else words
-        text = "".join(random_text(f"block {block}", share, calibration.vocabulary) for block in blocks).split()
-        if len(text) < words:
-            text += random_text(f"rest {index}", words - len(text), calibration.vocabulary).split()
+        left, parts = row.input_tokens - calibration.alone, list[str]()
+        for block in row.blocks:
+            if left > 0:
+                parts.append(calibration.text(f"block {block}", min(BLOCK_TOKENS, left)))
+                left -= BLOCK_TOKENS
+        if left > 0:
+            parts.append(calibration.text(f"rest {index}", left))
         output = self.outputs[index] if self.outputs else row.output_tokens
-        return LoadRequest(index, self.asker.stream(" ".join(text[:words]), output), row.input_tokens, output)
+        return LoadRequest(index, self.asker.stream(" ".join((FIRST, *parts)), output), row.input_tokens, output)

@@ -133,7 +133,7 @@ def _ours(result: BenchResult) -> dict[str, Any]:
             "requested_mean": _requested(result, "requested_input_tokens"),
             "words": result.calibration.words,
             "calibrated_by": result.calibration.judge,
-            "vocabulary": len(result.calibration.vocabulary),
+            "exact": bool(result.calibration.weights),
         },
         "output_tokens": {
             "requested": config.said_output,

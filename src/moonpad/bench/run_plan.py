@@ -43,5 +43,5 @@ def plan_from(document: Mapping[str, Any]) -> RunPlan:
     if (arrivals := config["arrivals"]) is not None:  # JSON has no infinity
         config["arrivals"] = Arrivals(**{**arrivals, "rate": math.inf if (rate := arrivals["rate"]) is None else rate})
     calibration = dict(document["calibration"])
-    calibration["vocabulary"] = tuple(calibration["vocabulary"])
+    calibration["weights"] = tuple(calibration["weights"])
     return RunPlan(BenchConfig(**config), str(document["model"]), Calibration(**calibration))

@@ -152,7 +152,7 @@ def _same_as(document: Mapping[str, Any]) -> tuple[object, ...] | None:
     return (
         ours.get("seed"),
         prompts.get("words"),
-        prompts.get("vocabulary"),
+        prompts.get("exact"),
         ours.get("output_tokens", {}).get("requested"),
         ours.get("temperature"),
         orjson.dumps(workload),

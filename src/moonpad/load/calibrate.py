@@ -3,8 +3,8 @@
 Our process holds no tokenizer. `POST /tokenize` counts a prompt without computing it; where a server has no such path,
 a request of one token is sent and `usage.prompt_tokens` read. Both count the chat template too, as the engine does.
 
-Where counting is cheap, the words are sieved first: those that are one token each behind a space. Prompts of them have
-exactly the length that is asked for; tokenizers of this family cut a text at its spaces before anything else.
+Where counting is cheap, every word is weighed first: how many tokens it is behind a space. Prompts have exactly the
+length that is asked for then, since tokenizers of this family cut a text at its spaces before anything else.
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ from typing import Any, Final, Literal
 
 from moonpad.load.asker import Asker
 from moonpad.load.fetch import Answer, fetch
-from moonpad.load.prompts import WORDS, random_prompt, text_of
+from moonpad.load.prompts import FIRST, WORDS, random_prompt, random_words, text_of, weighed
 from moonpad.values.errors import CheckFailed
 
 ROUNDS: Final = 5
 FIRST_WORDS: Final = (8, 40)
 TIMEOUT_S: Final = 600.0
 GROUP: Final = 32
-FEWEST_WORDS: Final = 64
-"""Of one token each, below which prompts of them would look too much like each other."""
 Counted = Callable[[int, int], Awaitable[int]]
 TOKENS_A_WORD: Final = 1.4
 """Of English text with its marks, where a plain word is one token."""
@@ -34,29 +32,37 @@ CountedText = Callable[[str], Awaitable[int]]
 class Calibration:
     """`words` words gave `tokens` input tokens in the last trial; `judge` is who counted. `slope`: tokens a word.
 
-    vocabulary: the words (places in `WORDS`) that prompts are made of; () is all of them.
+    weights: the tokens of each of `WORDS` behind a space; () where nobody weighed them, or none is one token.
+    alone: the tokens of a prompt of the one first word, template and all.
     """
 
     words: int
     tokens: int
     judge: Literal["/tokenize", "usage"]
     slope: float = 1.0
-    vocabulary: tuple[int, ...] = ()
+    weights: tuple[int, ...] = ()
+    alone: int = 0
 
     def words_of(self, tokens: int) -> int:
         """For another length: from the trial on, a word more for each `slope` tokens."""
-        return max(1, self.words + self.words_in(tokens - self.tokens))
+        return max(1, self.words + round((tokens - self.tokens) / self.slope))
 
-    def words_in(self, tokens: int) -> int:
-        """In the middle of a text, without what a prompt has besides."""
-        return round(tokens / self.slope)
+    def prompt(self, seed: int, index: int, tokens: int, shared: str = "") -> str:
+        """Of so many tokens, the template's counted; not fewer than that and one word. `shared` comes before them."""
+        if not self.weights:
+            return f"{shared} {random_prompt(seed, index, self.words_of(tokens))}".lstrip()
+        own = text_of(weighed(f"prompt {seed} {index}", tokens - self.alone, self.weights))
+        return f"{FIRST} {shared}{own.removeprefix(FIRST)}" if shared else own
+
+    def text(self, name: str, tokens: int) -> str:
+        """For the middle of a text, behind a space. The same name gives the same."""
+        if self.weights:
+            return text_of(weighed(name, tokens, self.weights)).removeprefix(f"{FIRST} ")
+        return random_words(name, max(1, round(tokens / self.slope)))
 
     def tokens_in_text(self, text: str) -> int:
         """An estimate, by the words of a text: those of people have more tokens a word than ours, by a half or so."""
         return max(1, round(TOKENS_A_WORD * self.slope * len(text.split())))
-
-    def prompt(self, seed: int, index: int, words: int) -> str:
-        return random_prompt(seed, index, words, self.vocabulary)
 
 
 async def calibrate(asker: Asker, *, input_tokens: int, seed: int) -> Calibration:
@@ -68,29 +74,35 @@ async def calibrate(asker: Asker, *, input_tokens: int, seed: int) -> Calibratio
     server = _Server(asker)
     judge: Literal["/tokenize", "usage"] = "/tokenize" if await server.tokenizes() else "usage"
     count_text = server.by_tokenize if judge == "/tokenize" else server.by_usage
-    vocabulary = await one_token_words(count_text) if judge == "/tokenize" else ()
 
     async def count(index: int, words: int) -> int:
-        return await count_text(random_prompt(seed, index, words, vocabulary))
+        return await count_text(random_prompt(seed, index, words))
 
     words, tokens, slope = await words_for(input_tokens, count)
-    return Calibration(words, tokens, judge, slope, vocabulary)
+    if judge == "usage":
+        return Calibration(words, tokens, judge, slope, alone=max(0, tokens - round(slope * words)))
+    alone, weights = await weigh(count_text)
+    return Calibration(words, tokens, judge, slope, weights if 1 in weights else (), alone)
 
 
-async def one_token_words(count: CountedText) -> tuple[int, ...]:
-    """Places in `WORDS`; () where there are too few. Groups are asked for, and halved where one has more tokens."""
+async def weigh(count: CountedText) -> tuple[int, tuple[int, ...]]:
+    """The tokens of a prompt of the first word alone, and of each word behind it.
+
+    Groups are asked for, and halved where they have more tokens than words.
+    """
     alone = await count(text_of(()))
 
-    async def found_in(group: Sequence[int]) -> tuple[int, ...]:
-        if await count(text_of(group)) - alone == len(group):
-            return tuple(group)
+    async def of(group: Sequence[int]) -> tuple[int, ...]:
+        tokens = await count(text_of(group)) - alone
+        if tokens == len(group) or len(group) == 1:
+            return (max(1, tokens) if len(group) == 1 else 1,) * len(group)
         half = len(group) // 2
-        return (*await found_in(group[:half]), *await found_in(group[half:])) if half else ()
+        return (*await of(group[:half]), *await of(group[half:]))
 
-    found: list[int] = []
+    weights: list[int] = []
     for at in range(0, len(WORDS), GROUP):
-        found += await found_in(range(at, min(at + GROUP, len(WORDS))))
-    return tuple(found) if len(found) >= FEWEST_WORDS else ()
+        weights += await of(range(at, min(at + GROUP, len(WORDS))))
+    return alone, tuple(weights)
 
 
 async def words_for(input_tokens: int, count: Counted) -> tuple[int, int, float]:

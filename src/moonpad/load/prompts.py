@@ -35,30 +35,38 @@ WORDS: Final = tuple(_TEXT.split())
 
 
 FIRST: Final = "year"
-"""Begins a prompt of a vocabulary: a text's first word has no space before it, and may be other tokens than later."""
+"""Begins a prompt of known weights: a text's first word has no space before it, and may be other tokens than later."""
 
 
-def random_prompt(seed: int, index: int, words: int, vocabulary: Sequence[int] = ()) -> str:
-    """`words` words of all, or of a vocabulary (places in `WORDS`) behind the first, which is always the same then.
-
-    A negative index is a request that is not measured: warm-up, calibration.
-    """
-    name = f"moonpad prompt {seed} {index}"
-    if vocabulary:
-        return text_of(_drawn(name, words - 1, vocabulary))
-    return " ".join(WORDS[place] for place in _drawn(name, words, vocabulary))
+def random_prompt(seed: int, index: int, words: int) -> str:
+    """`words` words. A negative index is a request that is not measured: warm-up, calibration."""
+    return random_words(f"prompt {seed} {index}", words)
 
 
-def random_text(name: str, words: int, vocabulary: Sequence[int] = ()) -> str:
-    """What stands in the middle of a text, each word behind a space. The same name gives the same."""
-    return "".join(f" {WORDS[place]}" for place in _drawn(f"moonpad text {name}", words, vocabulary))
+def random_words(name: str, words: int) -> str:
+    """The same name gives the same."""
+    return " ".join(_picker(name).choices(WORDS, k=words))
 
 
 def text_of(places: Sequence[int]) -> str:
-    """A text of its own, with these words."""
+    """A text of its own, with these words (places in `WORDS`)."""
     return " ".join((FIRST, *(WORDS[place] for place in places)))
 
 
-def _drawn(name: str, count: int, vocabulary: Sequence[int]) -> list[int]:
-    picker = Random(name)  # noqa: S311 - must repeat; nothing secret hangs on it
-    return picker.choices(vocabulary or range(len(WORDS)), k=max(0, count))
+def weighed(name: str, tokens: int, weights: Sequence[int]) -> list[int]:
+    """Words (places in `WORDS`) that are so many tokens behind a space each; the same name gives the same, and fewer
+    tokens of it nearly the same beginning. `weights`: the tokens of each word; one of them is 1.
+    """
+    picker, found, left = _picker(f"text {name}"), list[int](), tokens
+    ones = [place for place, weight in enumerate(weights) if weight == 1]
+    while left > 0:
+        place = picker.randrange(len(weights))
+        if weights[place] > left:
+            place = picker.choice(ones)
+        found.append(place)
+        left -= weights[place]
+    return found
+
+
+def _picker(name: str) -> Random:
+    return Random(f"moonpad {name}")  # noqa: S311 - must repeat; nothing secret hangs on it

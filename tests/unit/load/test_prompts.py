@@ -1,4 +1,5 @@
 import asyncio
+from collections.abc import Mapping
 
 import orjson
 import pytest
@@ -6,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moonpad.load.asker import Asker
-from moonpad.load.calibrate import GROUP, Calibration, one_token_words, words_for
-from moonpad.load.prompts import WORDS, random_prompt, random_text
+from moonpad.load.calibrate import GROUP, Calibration, weigh, words_for
+from moonpad.load.prompts import FIRST, WORDS, random_prompt
 from moonpad.load.record import LoadRequest
 from moonpad.load.target import target_of
 from moonpad.values.endpoint import Endpoint
@@ -93,14 +94,18 @@ def test_calibration_of_less_than_the_template_sends_one_word() -> None:
     assert asyncio.run(words_for(16, count))[:2] == (1, 101)
 
 
-def tokens_of(text: str, odd: frozenset[str], template: int = 7) -> int:
-    """A tokenizer of one token a word and two for an odd one; whatever comes first has three."""
+def tokens_of(text: str, odd: Mapping[str, int], template: int = 7) -> int:
+    """A tokenizer of one token a word and some for an odd one; whatever comes first has three."""
     _, *others = text.split(" ")
-    return template + 3 + sum(2 if word in odd else 1 for word in others)
+    return template + 3 + sum(odd.get(word, 1) for word in others)
 
 
-@given(st.frozensets(st.sampled_from(WORDS), max_size=60), st.integers(40, 400), st.integers(0, 9))
-def test_prompts_of_sieved_words_have_exactly_the_length(odd: frozenset[str], wanted: int, seed: int) -> None:
+@given(
+    st.dictionaries(st.sampled_from(WORDS), st.integers(2, 5), max_size=len(WORDS) - 1),
+    st.integers(10, 400),
+    st.integers(0, 9),
+)
+def test_prompts_of_weighed_words_have_exactly_the_length(odd: dict[str, int], wanted: int, seed: int) -> None:
     asked = 0
 
     async def count(text: str) -> int:
@@ -108,21 +113,23 @@ def test_prompts_of_sieved_words_have_exactly_the_length(odd: frozenset[str], wa
         asked += 1
         return tokens_of(text, odd)
 
-    vocabulary = asyncio.run(one_token_words(count))
-    assert {WORDS[place] for place in vocabulary} == set(WORDS) - odd
+    alone, weights = asyncio.run(weigh(count))
+    assert alone == 7 + 3
+    assert dict(zip(WORDS, weights, strict=True)) == {word: odd.get(word, 1) for word in WORDS}
     assert asked <= 1 + len(WORDS) / GROUP + 1 + 10 * len(odd)
-    words = wanted - 7 - 3 + 1
-    prompts = [random_prompt(seed, index, words, vocabulary) for index in range(10)]
-    assert {tokens_of(prompt, odd) for prompt in prompts} == {wanted}
-    assert len(set(prompts)) == 10
-    assert tokens_of(prompts[0] + random_text("more", 25, vocabulary), odd) == wanted + 25
+    calibration = Calibration(90, 100, "/tokenize", 1.0, weights, alone)
+    assert {tokens_of(calibration.prompt(seed, index, wanted), odd) for index in range(10)} == {wanted}
+    shared = calibration.text("shared", 25)
+    assert tokens_of(calibration.prompt(seed, 0, wanted, shared), odd) == wanted + 25
+    assert tokens_of(f"{FIRST} {shared} {calibration.text('more', 31)}", odd) == alone + 25 + 31
 
 
-def test_a_tokenizer_that_cuts_most_words_is_not_sieved() -> None:
-    async def count(text: str) -> int:
-        return len(text)
-
-    assert asyncio.run(one_token_words(count)) == ()
+def test_a_shorter_text_of_a_name_begins_as_the_longer_one() -> None:
+    """Blocks of a trace that are cut are shared as far as they go."""
+    calibration = Calibration(90, 100, "/tokenize", 1.0, (1,) * len(WORDS), 10)
+    long = calibration.text("block 1", 100)
+    assert long.startswith(calibration.text("block 1", 60))
+    assert not long.startswith(calibration.text("block 2", 10))
 
 
 def test_words_of_other_lengths() -> None:

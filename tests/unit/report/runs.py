@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from moonpad.bench.config import BenchConfig
-from moonpad.bench.folder import RunFiles
+from moonpad.bench.folder import SERVER_FILE, RunFiles
 from moonpad.bench.metrics import metrics_of
 from moonpad.bench.result import BenchResult, as_json
 from moonpad.bench.run_plan import RunPlan
@@ -59,7 +59,7 @@ def write_run(
     document = as_json(result)
     document["moonpad"] |= ours or {}
     if not killed:
-        files.write_samples(one.as_json() for one in said.samples)
+        files.write_samples(SERVER_FILE, (one.as_json() for one in said.samples))
         files.finish(document)
     files.close()
     return document
