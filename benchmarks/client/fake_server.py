@@ -8,7 +8,8 @@ engine: the hardest that a client can be given.
 
 It prints its port. `GET /truth` gives, of the streams since the last such question: how many, the mean seconds from a
 request's last byte to its first token, the 99th percentile of all gaps between its own writes, and the instants of the
-first request and of the last token, on the machine's monotonic clock.
+first request and of the last token, on the machine's monotonic clock; when each request came, and how long after the
+end of the answer before on its connection.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import sys
 import time
 from functools import cache
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from moonpad.load.loop import run_in_loop
 from moonpad.stats.percentiles import percentile
@@ -52,11 +53,15 @@ def end_of(tokens: int) -> bytes:
 
 
 class Fake(asyncio.Protocol):
+    turnarounds: ClassVar[list[float]] = []
+    """Of every connection: from the last token of a stream to the next request."""
+
     def __init__(self, tokens: int, gap_s: float, spread: int, streams: list[tuple[float, list[float]]]) -> None:
         self.tokens, self.gap_s, self.spread, self.streams = tokens, gap_s, spread, streams
         self.pending = b""
         self.loop = asyncio.get_running_loop()
         self.end = end_of(tokens)
+        self.ended_s: float | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
@@ -94,7 +99,10 @@ class Fake(asyncio.Protocol):
         """The instants are fixed now, so that a late write does not make the next one late."""
         writes: list[float] = []
         late_s = self.gap_s * (len(self.streams) % self.spread) / self.spread
-        self.streams.append((time.perf_counter(), writes))
+        now_s = time.perf_counter()
+        self.streams.append((now_s, writes))
+        if self.ended_s is not None:
+            self.turnarounds.append(now_s - self.ended_s)
         first_s = self.loop.time() + FIRST_S + late_s
         self.loop.call_at(first_s, self.write, writes, first_s, 0)
 
@@ -104,12 +112,16 @@ class Fake(asyncio.Protocol):
         writes.append(time.perf_counter())
         last = number + 1 == self.tokens
         self.transport.write((BEGIN if number == 0 else b"") + TOKEN + (self.end if last else b""))
-        if not last:
+        if last:
+            self.ended_s = writes[-1]
+        else:
             self.loop.call_at(first_s + (number + 1) * self.gap_s, self.write, writes, first_s, number + 1)
 
     def truth(self) -> dict[str, Any]:
         whole = [(asked_s, writes) for asked_s, writes in self.streams if len(writes) == self.tokens]
+        turnarounds = self.turnarounds[:]
         self.streams.clear()
+        self.turnarounds.clear()
         ttfts = [writes[0] - asked_s for asked_s, writes in whole]
         gaps = sorted(later - earlier for _, writes in whole for earlier, later in pairwise(writes))
         if not ttfts or not gaps:
@@ -118,6 +130,8 @@ class Fake(asyncio.Protocol):
             "streams": len(whole),
             "from_s": min(asked_s for asked_s, _ in whole),
             "to_s": max(writes[-1] for _, writes in whole),
+            "arrivals_s": [asked_s for asked_s, _ in whole],
+            "turnarounds_s": turnarounds,
             "mean_ttft_ms": 1000 * sum(ttfts) / len(ttfts),
             "p99_itl_ms": 1000 * percentile(gaps, 99.0),
         }

@@ -63,8 +63,6 @@ class StreamingServer:
     model: str = "kimi-k2"
     more_models: tuple[str, ...] = ()
     endpoint: Endpoint = field(init=False)
-    close: Callable[[], None] = field(init=False, repr=False)
-    """Accepts no connection any more; those that are open stay."""
     chats: int = 0
     connections: int = 0
     heads: list[str] = field(default_factory=list)
@@ -136,7 +134,6 @@ async def streaming_server(
 
     server = await asyncio.start_server(accept, "127.0.0.1", 0, limit=1 << 24, ssl=tls)
     port = server.sockets[0].getsockname()[1]
-    served.close = server.close
     served.endpoint = Endpoint(f"{'https' if tls else 'http'}://127.0.0.1:{port}/v1", "")
     try:
         yield served

@@ -1,11 +1,10 @@
-"""Faults 46, 47 and 50: what the client must say of itself, of a server that pauses, and of refusals."""
+"""Faults 46, 47 and 50: what the client must say of itself, of a server that pauses, and of its own limits."""
 
 from __future__ import annotations
 
 import asyncio
 import resource
 import subprocess
-from collections import Counter
 from pathlib import Path
 
 import orjson
@@ -17,12 +16,10 @@ from moonpad.bench.run import measure
 from moonpad.load.arrivals import Arrivals
 from moonpad.load.loop import run_in_loop
 from tests.faults.streaming_server import (
-    CUT,
     DONE,
     FINISH,
     HEAD,
     Script,
-    StreamingServer,
     delta,
     streaming_server,
     usage,
@@ -93,54 +90,18 @@ def test_a_cap_does_not_hide_the_pause() -> None:
     assert as_json(result)["moonpad"]["p99_queued_ms"] > 100.0
 
 
-class Counting:
-    """What the server is asked, however it refuses."""
-
-    def __init__(self, script: Script) -> None:
-        self.script = script
-        self.asked = 0
-
-    def __call__(self, number: int) -> Script:
-        self.asked += 1
-        return self.script
-
-
-@pytest.mark.parametrize(
-    ("status", "label"), [("429 Too Many Requests", "http-429"), ("503 Service Unavailable", "http-503")]
-)
-def test_a_refusal_is_counted_by_its_kind_and_not_sent_again(status: str, label: str) -> None:
-    """Fault 50: whatever Retry-After says, a second try would be another measurement."""
-    refusal = f"HTTP/1.1 {status}\r\nRetry-After: 0\r\nContent-Length: 4\r\n\r\nbusy".encode()
-    counting = Counting([refusal])
-
-    async def main() -> tuple[BenchResult, StreamingServer]:
-        async with streaming_server(counting) as server:
-            config = BenchConfig(requests=12, concurrency=3, warmup=0, measure_client=False)
-            return await measure(server.endpoint, config), server
-
-    result, server = run_in_loop(main())
-    assert (result.metrics.completed, result.metrics.failed) == (0, 12)
-    assert result.metrics.failures == {label: 12}
-    assert counting.asked == len(server.bodies) == 12
-
-
-def test_a_server_that_goes_away_refuses_connections_and_each_is_counted() -> None:
-    """Fault 50: the rest of the run meets a closed port."""
-
-    async def main() -> BenchResult:
-        last: Script = [HEAD.replace(b"\r\n", b"\r\nConnection: close\r\n", 1), *OK[1:], CUT]
-        async with streaming_server(lambda number: last) as server:
-            config = BenchConfig(requests=12, concurrency=1, warmup=0, measure_client=False)
-
-            def stop(progress: object) -> None:
-                if getattr(progress, "phase", "") == "measure" and getattr(progress, "done", 0) == 3:
-                    server.close()
-
-            return await measure(server.endpoint, config, on_progress=stop)
-
-    result = run_in_loop(main())
-    kinds = Counter(record.failure.label for record in result.records if record.failure)
-    assert (result.metrics.completed, kinds) == (3, {"connection-refused": 9})
+@pytest.mark.slow
+def test_a_client_that_cannot_take_what_comes_says_so(tmp_path: Path) -> None:
+    """Fault 46: tens of thousands of events a write, from a server that does nothing but write them."""
+    flood: Script = [HEAD, *[delta(content="a") * 20_000] * 10, FINISH + usage(9, 200_000) + DONE]
+    with in_thread(lambda number: flood) as server:
+        argv = ("--url", server.endpoint.base_url, "--concurrency", "4", "--requests", "16", "--warmup", "0")
+        done = subprocess.run(command(*argv, "--no-calibrate", "--json"), capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    document = orjson.loads(done.stdout)
+    assert document["total_output_tokens"] == 16 * 200_000
+    assert document["moonpad"]["client"]["client_bound"] is True
+    assert b"client-bound" in done.stderr
 
 
 def few_files() -> None:

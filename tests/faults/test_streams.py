@@ -276,22 +276,22 @@ def test_a_server_that_closes_after_each_answer() -> None:
 
 
 def test_a_server_that_goes_away_in_the_middle(tmp_path: Path) -> None:
-    """Fault 39 in small: 3 good, then nothing listens: 3 and 3, and failures are in no latency."""
+    """Fault 39: 25 good, then the server is gone: 25 and 25, and failures are in no latency."""
 
     async def run() -> BenchResult:
-        async with streaming_server(lambda number: answer(4) if number < 3 else [CUT]) as server:
-            config = BenchConfig(input_tokens=20, requests=6, concurrency=1, warmup=0)
+        async with streaming_server(lambda number: answer(4) if number < 25 else [CUT]) as server:
+            config = BenchConfig(input_tokens=20, requests=50, concurrency=1, warmup=0)
             result = asyncio.create_task(measure(server.endpoint, config, out_dir=tmp_path / "run"))
-            while server.chats < 3:
+            while server.chats < 25:
                 await asyncio.sleep(0.001)
             return await result
 
     result = run_in_loop(run())
-    assert (result.metrics.completed, result.metrics.failed) == (3, 3)
+    assert (result.metrics.completed, result.metrics.failed) == (25, 25)
     assert result.metrics.ttft_s is not None
-    assert result.metrics.ttft_s.count == 3
+    assert result.metrics.ttft_s.count == 25
     lines = [orjson.loads(line) for line in (tmp_path / "run" / "requests.jsonl").read_bytes().splitlines()]
-    assert [line["failure"] is None for line in lines] == [True, True, True, False, False, False]
+    assert [line["failure"] is None for line in lines] == [True] * 25 + [False] * 25
 
 
 def test_refused_connections_are_counted(free_port: int) -> None:

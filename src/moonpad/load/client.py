@@ -1,7 +1,7 @@
 """Connections that are open before they are needed, one timestamp for every read.
 
 What makes a streaming client exact: the request is bytes before its instant comes, the connection is open, and each
-`data_received` takes the clock once, before anything is parsed.
+`data_received` takes the clock once, before anything is parsed; what takes longer to parse waits in a backlog.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import ssl
 from collections.abc import Callable
 from typing import Final, TypeVar, cast
 
+from moonpad.load.backlog import Backlog, Clock
 from moonpad.load.collect import Collector
 from moonpad.load.deadlines import Deadlines
 from moonpad.load.failure import FailureKind, RequestFailed
 from moonpad.load.target import Target
 
-Clock = Callable[[], float]
 AnyProtocol = TypeVar("AnyProtocol", bound=asyncio.Protocol)
 # Between [DONE] and the end of the body; servers send both at once, often in two packets.
 DRAIN_S: Final = 1.0
@@ -26,8 +26,9 @@ DRAIN_S: Final = 1.0
 class Connection(asyncio.Protocol):
     """One keep-alive connection; it carries one request at a time."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self, clock: Clock, backlog: Backlog) -> None:
+        self._clock, self._backlog = clock, backlog
+        self._unseen = 0  # reads in the backlog
         self._transport: asyncio.Transport | None = None
         self._collector: Collector | None = None
         self._over: asyncio.Future[None] | None = None
@@ -45,7 +46,7 @@ class Connection(asyncio.Protocol):
             collector.connection_closed(self._clock(), "it was closed before the request was sent")
             return
         self._transport.write(wire)
-        watch = _Watch(collector, deadlines, self._clock, self._end)
+        watch = _Watch(collector, deadlines, self._clock, self._backlog, self._end)
         try:
             await self._over
         finally:
@@ -68,8 +69,16 @@ class Connection(asyncio.Protocol):
         if collector is None:  # bytes that nobody asked for: whatever follows would be taken for an answer
             self.close()
             return
-        if (usual := collector.usual) is not None and usual.is_next(data):
+        if not self._unseen and (usual := collector.usual) is not None and usual.is_next(data):
             collector.token_times_s.append(now_s)
+            return
+        self._unseen += 1
+        self._backlog.put(self._take, now_s, data)
+
+    def _take(self, now_s: float, data: bytes) -> None:
+        self._unseen -= 1
+        collector = self._collector
+        if collector is None or collector.finished:  # a deadline was first
             return
         was_done = collector.stream_done
         collector.received(now_s, data)
@@ -79,6 +88,7 @@ class Connection(asyncio.Protocol):
             asyncio.get_running_loop().call_later(DRAIN_S, self._drained, collector)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._backlog.clear()
         self._transport = None
         if self._collector is not None:
             self._collector.connection_closed(self._clock(), str(exc) if exc else "by the server")
@@ -101,8 +111,11 @@ class _Watch:
     next one, so every deadline is met exactly.
     """
 
-    def __init__(self, collector: Collector, deadlines: Deadlines, clock: Clock, end: Callable[[], None]) -> None:
+    def __init__(
+        self, collector: Collector, deadlines: Deadlines, clock: Clock, backlog: Backlog, end: Callable[[], None]
+    ) -> None:
         self._collector, self._deadlines, self._clock, self._end = collector, deadlines, clock, end
+        self._backlog = backlog
         self._loop = asyncio.get_running_loop()
         self._timer = self._loop.call_later(deadlines.shortest_s, self._look)
 
@@ -110,6 +123,9 @@ class _Watch:
         self._timer.cancel()
 
     def _look(self) -> None:
+        self._backlog.clear()
+        if self._collector.finished:
+            return
         now_s = self._clock()
         due_s, kind = self._collector.next_due(self._deadlines)
         if now_s < due_s:
@@ -124,12 +140,13 @@ class Connector:
 
     def __init__(self, target: Target, clock: Clock, connect_s: float) -> None:
         self._target, self._clock, self._connect_s = target, clock, connect_s
+        self._backlog = Backlog(clock)
         self._addresses: tuple[str, ...] = ()
         self._tls = ssl.create_default_context() if target.tls else None
 
     async def open(self) -> Connection:
         """A connection for requests; raises what `open_with` raises."""
-        return await self.open_with(lambda: Connection(self._clock))
+        return await self.open_with(lambda: Connection(self._clock, self._backlog))
 
     async def open_with(self, factory: Callable[[], AnyProtocol]) -> AnyProtocol:
         """

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from moonpad.load.client import Clock, Connection, Connector
@@ -15,6 +16,8 @@ from moonpad.load.record import LoadRequest, RequestRecord
 
 LEAD_S: Final = 0.25
 """How long before a request is due its connection is taken, or opened where none is idle."""
+
+RECORDS_A_TURN: Final = 8
 
 Idle = list[Connection]
 """Open connections that carry nothing, the last used at the end."""
@@ -97,13 +100,18 @@ async def drive(
     driver = _Driver(iter(requests), schedule, idle, connector, deadlines, clock, origin_s, on_record, flight)
     try:
         async with asyncio.TaskGroup() as group:
-            if schedule.concurrency is None:
-                await driver.arrive(group)
-            else:
-                for _ in range(schedule.concurrency):
-                    group.create_task(driver.serve())
+            recorder = group.create_task(driver.record())
+            async with asyncio.TaskGroup() as slots:
+                if schedule.concurrency is None:
+                    await driver.arrive(slots)
+                else:
+                    for _ in range(schedule.concurrency):
+                        slots.create_task(driver.serve())
+            recorder.cancel()
     except ExceptionGroup as failures:
-        raise failures.exceptions[0] from None
+        raise _first(failures) from None
+    finally:
+        driver.record_all()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +125,26 @@ class _Driver:
     origin_s: float
     on_record: Callable[[RequestRecord], None]
     flight: Flight
+    ended: deque[Collector] = field(default_factory=deque)
+    """Requests that are over and have no record yet."""
+    more: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def record(self) -> None:
+        """A few records at a time, and what has come meanwhile is read first: a burst of ends delays no other read."""
+        while True:
+            await self.more.wait()
+            self.more.clear()
+            while self.ended:
+                for _ in range(min(RECORDS_A_TURN, len(self.ended))):
+                    self._record_one()
+                await asyncio.sleep(0)
+
+    def record_all(self) -> None:
+        while self.ended:
+            self._record_one()
+
+    def _record_one(self) -> None:
+        self.on_record(self.ended.popleft().record(self.origin_s))
 
     async def serve(self) -> None:
         """One slot: the next request, then the next."""
@@ -153,7 +181,8 @@ class _Driver:
             await self._send(request, collector, connection)
         finally:
             self.flight.running -= 1
-        self.on_record(collector.record(self.origin_s))
+        self.ended.append(collector)
+        self.more.set()
         return collector
 
     async def _until(self, instant_s: float) -> None:
@@ -183,6 +212,12 @@ class _Driver:
         finally:
             if connection.usable:
                 self.idle.append(connection)
+
+
+def _first(failures: BaseException) -> BaseException:
+    while isinstance(failures, BaseExceptionGroup):
+        failures = failures.exceptions[0]
+    return failures
 
 
 async def _open_or_none(connector: Connector) -> Connection | None:

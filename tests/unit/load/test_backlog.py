@@ -1,0 +1,66 @@
+"""Work that waits is done in order, in short turns, and at once where something must not come before it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moonpad.load.backlog import TURN_S, Backlog
+
+
+class Clock:
+    """Each piece of work takes as long as the test says."""
+
+    now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def test_between_two_turns_others_come_in() -> None:
+    clock = Clock()
+    seen: list[str] = []
+
+    def take(at_s: float, data: bytes) -> None:
+        clock.now_s += 0.6 * TURN_S
+        seen.append(f"{at_s:g} {data.decode()}")
+
+    async def main() -> None:
+        backlog = Backlog(clock)
+        for number, name in enumerate("abcd"):
+            backlog.put(take, float(number), name.encode())
+        for _ in range(4):
+            await asyncio.sleep(0)
+            seen.append("others")
+
+    asyncio.run(main())
+    assert seen == ["0 a", "1 b", "others", "2 c", "3 d", "others", "others", "others"]
+
+
+@given(st.lists(st.sampled_from("puw"), max_size=30))
+def test_nothing_is_lost_or_overtaken(steps: list[str]) -> None:
+    """put, clear (u) and wait in any order: what was put comes once, in its order."""
+    clock, seen, put = Clock(), list[int](), 0
+
+    def take(at_s: float, data: bytes) -> None:
+        clock.now_s += TURN_S
+        seen.append(round(at_s))
+
+    async def main() -> None:
+        nonlocal put
+        backlog = Backlog(clock)
+        for step in steps:
+            if step == "p":
+                backlog.put(take, float(put), b"")
+                put += 1
+            elif step == "u":
+                backlog.clear()
+                assert len(seen) == put
+            else:
+                await asyncio.sleep(0)
+        backlog.clear()
+
+    asyncio.run(main())
+    assert seen == list(range(put))
