@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from moonpad.load.client import Clock, Connection, Connector
+from moonpad.load.backlog import Clock
+from moonpad.load.client import Connection, Connector
 from moonpad.load.collect import Collector
 from moonpad.load.deadlines import Deadlines
 from moonpad.load.failure import Failure, RequestFailed
