@@ -47,7 +47,10 @@ class CpuWatch(threading.Thread):
 
     def run(self) -> None:
         while not self.over.wait(0.004):
-            self.samples.append((time.perf_counter(), cpu_s(self.pid)))
+            try:
+                self.samples.append((time.perf_counter(), cpu_s(self.pid)))
+            except OSError:  # it has ended
+                return
 
     def between(self, from_s: float, to_s: float) -> float:
         return self._at(to_s) - self._at(from_s)

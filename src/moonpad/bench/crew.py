@@ -20,6 +20,7 @@ from moonpad.bench.requests import Share, measured_requests, schedule_of
 from moonpad.bench.run_plan import RunPlan
 from moonpad.bench.saved_records import record_from
 from moonpad.load.client import Connector
+from moonpad.load.lag import Lag, lag_watched
 from moonpad.load.loop import settled_heap
 from moonpad.load.record import RequestRecord
 from moonpad.load.schedule import LEAD_S, Flight, Idle, drive
@@ -56,13 +57,15 @@ class Job:
 
 @dataclass(slots=True)
 class Load:
-    """`origin_s`: the instant of the run's zero. `cpu`: of the busiest client process, for each second.
+    """`origin_s`: the instant of the run's zero. `cpu`: of the busiest client process, for each second. `lag_s`: how
+    late the loop of the latest was at P99.
 
     flight: who is on it; None where other processes carry the load.
     """
 
     origin_s: float = 0.0
     cpu: float = 0.0
+    lag_s: float = 0.0
     flight: Flight | None = None
 
 
@@ -74,13 +77,24 @@ async def carry(job: Job, target: Target, connector: Connector, idle: Idle, on_r
     deadlines, load.flight = job.plan.config.deadlines, Flight()
     begun_s, cpu_s = time.perf_counter(), time.process_time()
     load.origin_s = begun_s + LEAD_S - job.before_s  # all that is due at once is ready by then
+    lag = Lag()
     try:
         with settled_heap():
-            await drive(
-                requests, schedule, idle, connector, deadlines, time.perf_counter, load.origin_s, on_record, load.flight
-            )
+            async with lag_watched(time.perf_counter) as lag:
+                await drive(
+                    requests,
+                    schedule,
+                    idle,
+                    connector,
+                    deadlines,
+                    time.perf_counter,
+                    load.origin_s,
+                    on_record,
+                    load.flight,
+                )
     finally:
         load.cpu = (time.process_time() - cpu_s) / max(time.perf_counter() - begun_s, 1e-9)
+        load.lag_s = lag.p99_s
 
 
 async def carry_by_workers(job: Job, endpoint: Endpoint, on_record: OnRecord, load: Load) -> None:
@@ -133,7 +147,7 @@ async def _started(job: Job, endpoint: Endpoint, share: Share) -> Process:
 async def _listen(worker: Process, on_record: OnRecord, load: Load) -> None:
     while isinstance(told := await _told(worker), RequestRecord):
         on_record(told)
-    load.cpu = max(load.cpu, told["cpu"])
+    load.cpu, load.lag_s = max(load.cpu, told["cpu"]), max(load.lag_s, told["lag_s"])
 
 
 async def _told(worker: Process) -> Any:

@@ -19,8 +19,8 @@ from moonpad.load.record import RequestRecord
 from moonpad.load.self_error import SelfError
 from moonpad.stats.percentiles import Distribution
 
-# Above this share of one core, or this slip at p99, the client may be slower than the server, and its latencies are no
-# longer the server's.
+# Above this share of one core, or this slip at p99 (of its requests, or of a timer of its own), the client may be
+# slower than the server, and its latencies are no longer the server's.
 CLIENT_BOUND_CPU: Final = 0.7
 CLIENT_BOUND_SLIP_S: Final = 0.010
 SCHEMA: Final = 1
@@ -32,7 +32,8 @@ BACKENDS: Final[dict[Api, str]] = {"chat": "openai-chat", "completions": "openai
 class BenchResult:
     """`records` are in the order of their requests. `partial` means interrupted: requests that were in flight
     have no record. `client_cpu` is the CPU seconds of the client, or of the busiest of its processes, for each second
-    of the run. `self_error` is None where nobody asked for it, or the run was interrupted.
+    of the run, `client_lag_s` how late its loop was at P99. `self_error` is None where nobody asked for it, or the run
+    was interrupted.
     """
 
     config: BenchConfig
@@ -44,6 +45,7 @@ class BenchResult:
     metrics: Metrics
     client_cpu: float
     partial: bool
+    client_lag_s: float = 0.0
     workers: int = 1
     self_error: SelfError | None = None
     server: ServerSaid = field(default_factory=ServerSaid)
@@ -58,6 +60,7 @@ class BenchResult:
     def client_bound(self) -> bool:
         slip_s = self.metrics.slip_s
         slips = slip_s is not None and slip_s.percentile(99.0) > CLIENT_BOUND_SLIP_S
+        slips = slips or self.client_lag_s > CLIENT_BOUND_SLIP_S
         return slips or self.client_cpu > CLIENT_BOUND_CPU
 
 
@@ -153,6 +156,7 @@ def _ours(result: BenchResult) -> dict[str, Any]:
         "client": {
             "cpu": result.client_cpu,
             "workers": result.workers,
+            "p99_lag_ms": 1000 * result.client_lag_s,
             "client_bound": result.client_bound,
             "error": result.self_error.as_json() if result.self_error else None,
             **_milliseconds("slip", metrics.slip_s),

@@ -216,6 +216,7 @@ class _Run:
             records=records,
             metrics=metrics,
             client_cpu=load.cpu,
+            client_lag_s=load.lag_s,
             partial=partial,
             server=server,
             devices=devices,

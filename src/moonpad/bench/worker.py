@@ -18,6 +18,7 @@ from moonpad.bench.crew import unless_ended
 from moonpad.bench.requests import Share, measured_requests, schedule_of
 from moonpad.bench.run_plan import plan_from
 from moonpad.load.client import Connector
+from moonpad.load.lag import lag_watched
 from moonpad.load.loop import run_in_loop, settled_heap
 from moonpad.load.schedule import drive, open_idle
 from moonpad.load.target import target_of
@@ -54,12 +55,14 @@ async def work() -> None:
     )
     over = asyncio.ensure_future(reader.read())
     with settled_heap():
-        done, _ = await asyncio.wait((driving, over), return_when=asyncio.FIRST_COMPLETED)
+        async with lag_watched(time.perf_counter) as lag:
+            done, _ = await asyncio.wait((driving, over), return_when=asyncio.FIRST_COMPLETED)
     if driving not in done:
         driving.cancel()
         return
     await driving
-    tell({"cpu": (time.process_time() - cpu_s) / max(time.perf_counter() - begun_s, 1e-9)})
+    cpu = (time.process_time() - cpu_s) / max(time.perf_counter() - begun_s, 1e-9)
+    tell({"cpu": cpu, "lag_s": lag.p99_s})
     await over
     for connection in idle:
         connection.close()

@@ -149,7 +149,8 @@ def _client(result: BenchResult) -> str:
     remedy = f"lower the load, or --workers {2 * result.workers}"
     bound = f"; client-bound: the latencies may be the client's own: {remedy}" if result.client_bound else ""
     who = "one core" if result.workers == 1 else f"a core, the busiest of {result.workers} workers"
-    said = f"client: CPU {result.client_cpu:.0%} of {who}, sent late by {slip}{bound}"
+    lag = f"loop late by p99 {result.client_lag_s * 1000:.2f} ms"
+    said = f"client: CPU {result.client_cpu:.0%} of {who}, sent late by {slip}, {lag}{bound}"
     found = result.self_error
     if found is None:
         return said

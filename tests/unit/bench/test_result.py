@@ -141,6 +141,14 @@ def test_client_bound_by_slip_or_by_processor(slip_s: float, cpu: float, bound: 
     assert result(late, client_cpu=cpu).client_bound is bound
 
 
+@pytest.mark.parametrize(("lag_s", "bound"), [(0.009, False), (0.011, True)])
+def test_client_bound_by_a_loop_that_is_late(lag_s: float, bound: bool) -> None:
+    measured = replace(GOOD, client_lag_s=lag_s)
+    assert measured.client_bound is bound
+    assert as_json(measured)["moonpad"]["client"]["p99_lag_ms"] == lag_s * 1000
+    assert ("client-bound" in bench_notes(measured)[-1]) is bound
+
+
 def test_the_clients_own_error_is_said() -> None:
     measured = replace(GOOD, self_error=SelfError(16, 0.04, 0.0012, 0.0034, 1.01, 0.2))
     assert "client error: TTFT +1.20 ms, at p99 +3.40 ms; ITL p99 1.010 of the truth" in bench_notes(measured)[-1]
