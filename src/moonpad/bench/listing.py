@@ -15,9 +15,9 @@ from moonpad.bench.metrics import metrics_of
 from moonpad.bench.repeat import REPEAT_FILE
 from moonpad.bench.resume import read_plan
 from moonpad.bench.saved_records import SavedRecords
+from moonpad.bench.sweep import SWEEP_FILE
 from moonpad.values.errors import UsageError
 
-SWEEP_FILE: Final = "sweep.json"
 FIGURES: Final = (
     "completed", "failed", "duration", "output_throughput", "median_ttft_ms", "p99_ttft_ms", "mean_tpot_ms",
 )  # fmt: skip

@@ -19,9 +19,9 @@ from moonpad.bench.resume import read_plan
 from moonpad.bench.saved import read_document
 from moonpad.bench.saved_records import SavedRecords
 from moonpad.bench.server_watch import ServerSaid
+from moonpad.bench.sweep import SWEEP_FILE
 from moonpad.values.errors import UsageError
 
-SWEEP_FILE: Final = "sweep.json"
 GAUGES: Final = ("running", "waiting", "kv_usage")
 MAKE_ONE: Final = "name a folder of moonpad bench --out"
 

@@ -15,6 +15,7 @@ from moonpad.bench.knee import Knee, find_knee, level_of
 from moonpad.bench.resume import read_plan
 from moonpad.values.errors import UsageError
 
+SWEEP_FILE: Final = "sweep.json"
 EXAMPLE: Final = "--sweep concurrency=1,2,4,8,16,32 --requests-per-stream 10, or --sweep requests=1,16,32"
 
 

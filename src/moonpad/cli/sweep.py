@@ -9,7 +9,7 @@ from typing import Any
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.result import as_json
 from moonpad.bench.run import resume_bench, run_bench
-from moonpad.bench.sweep import Point, SweepResult, parse_sweep, run_sweep
+from moonpad.bench.sweep import SWEEP_FILE, Point, SweepResult, parse_sweep, run_sweep
 from moonpad.cli.bench import progress_bar
 from moonpad.cli.output import emit_json, next_command, note, out
 from moonpad.report.sweep_table import knee_notes, sweep_table
@@ -69,7 +69,7 @@ def bench_sweep(
 
 def _keep(folder: Path, found: SweepResult) -> None:
     try:
-        replace_json(folder / "sweep.json", found.as_json(), mode=0o644)
+        replace_json(folder / SWEEP_FILE, found.as_json(), mode=0o644)
         replace_text(folder / "sweep.md", sweep_table(found) + "\n", mode=0o644)
     except OSError as error:
         note(f"{folder} cannot be written: {error.strerror or error}")
