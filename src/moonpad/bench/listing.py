@@ -10,7 +10,8 @@ from typing import Any, Final, Literal
 import orjson
 
 from moonpad.bench.config import BenchConfig
-from moonpad.bench.folder import REQUESTS_FILE, RESULT_FILE
+from moonpad.bench.document import number_at
+from moonpad.bench.folder import REQUESTS_FILE, RESULT_FILE, RUN_FILE
 from moonpad.bench.metrics import metrics_of
 from moonpad.bench.repeat import REPEAT_FILE
 from moonpad.bench.resume import read_plan
@@ -21,6 +22,8 @@ from moonpad.values.errors import UsageError
 FIGURES: Final = (
     "completed", "failed", "duration", "output_throughput", "median_ttft_ms", "p99_ttft_ms", "mean_tpot_ms",
 )  # fmt: skip
+PARTS: Final = ("concurrency", "requests", "run")
+"""Of a sweep over either, and of repeats: `concurrency-8`. What was put aside, `concurrency-8.before-1`, is none."""
 State = Literal["whole", "partial", "sweep", "repeats", "unreadable"]
 
 
@@ -60,23 +63,30 @@ def listed(folder: Path) -> Listed:
             return _repeats(folder, orjson.loads((folder / REPEAT_FILE).read_bytes()))
         if (folder / RESULT_FILE).exists():
             return _result(folder, orjson.loads((folder / RESULT_FILE).read_bytes()))
-        return _cut(folder)
+        return _cut(folder) if (folder / RUN_FILE).exists() else _cut_in_parts(folder)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, UsageError):
         return Listed(folder, "unreadable")
 
 
 def _result(folder: Path, document: Mapping[str, Any]) -> Listed:
+    """
+    Raises:
+        KeyError, TypeError: it is none of ours.
+    """
     ours = document["moonpad"]
+    date, model, base_url, asked = document["date"], document["model_id"], ours["base_url"], document["num_prompts"]
+    if not (all(isinstance(text, str) for text in (date, model, base_url)) and isinstance(asked, int)):
+        raise TypeError("a result has its date, its model and its endpoint as texts, and a number of requests")
     load = _load(document["max_concurrency"], document["request_rate"], ours.get("arrivals"))
     return Listed(
         folder,
         "partial" if ours["partial"] else "whole",
-        document["date"],
-        document["model_id"],
-        ours["base_url"],
+        date,
+        model,
+        base_url,
         f"{load}; {ours['workload']['said']}",
-        document["num_prompts"],
-        {name: document.get(name) for name in FIGURES},
+        asked,
+        {name: number_at(document, name) for name in FIGURES},
     )
 
 
@@ -97,10 +107,10 @@ def _repeats(folder: Path, document: Mapping[str, Any]) -> Listed:
     """Its latencies and rates are the medians."""
     runs = document["repeats"]
     row = _result(folder, runs[0])
-    medians = {name: found["median"] for name, found in document["spread"].items() if name in FIGURES}
+    medians = {name: number_at(document, "spread", name, "median") for name in FIGURES}
     counts = {name: sum(run[name] for run in runs) for name in ("completed", "failed", "duration")}
     asked = sum(run["num_prompts"] for run in runs)
-    figures = {**dict.fromkeys(FIGURES), **medians, **counts}
+    figures = {**medians, **counts}
     return Listed(
         folder, "repeats", row.date, row.model, row.base_url, f"{row.load}, {len(runs)} times", asked, figures
     )
@@ -128,6 +138,31 @@ def _cut(folder: Path) -> Listed:
         asked=plan.config.requests,
         figures=dict(zip(FIGURES, figures, strict=True)),
     )
+
+
+def _cut_in_parts(folder: Path) -> Listed:
+    """A sweep or repeats that were killed before they wrote their own file: the figures are those of the part with the
+    most output, the counts those of all that were begun.
+
+    Raises:
+        ValueError: nothing was begun, or not by us.
+    """
+    named = {path.name.rpartition("-"): path for path in folder.iterdir() if (path / RUN_FILE).exists()}
+    begun = {(over, int(number)): path for (over, _, number), path in named.items() if over in PARTS}
+    parts = {key: listed(begun[key]) for key in sorted(begun)}
+    best = max(parts.values(), key=lambda part: (part.figures or {}).get("output_throughput") or 0.0)
+    if best.figures is None:
+        raise ValueError("no part of it can be read")
+    over = next(iter(parts))[0]
+    loads = ",".join(str(number) for _, number in parts)
+    load = f"{best.load}, {len(parts)} times" if over == "run" else f"{over}={loads}"
+    counts = {
+        name: sum((part.figures or {}).get(name) or 0 for part in parts.values())
+        for name in ("completed", "failed", "duration")
+    }
+    asked = sum(part.asked for part in parts.values())
+    figures = {**best.figures, **counts}
+    return Listed(folder, "partial", best.date, best.model, best.base_url, load, asked, figures)
 
 
 def _planned(config: BenchConfig) -> str:

@@ -79,19 +79,23 @@ def parse_sweep(text: str, requests_per_stream: int) -> Sweep:
 
 
 class Measure(Protocol):
-    """Writes a run into a folder and gives its result; `resume`: it goes on with what is there of it."""
+    """Writes a run into a folder, where there is one, and gives its result; `resume`: it goes on with what is there."""
 
-    def __call__(self, config: BenchConfig, place: Path, *, resume: bool) -> dict[str, Any]: ...
+    def __call__(self, config: BenchConfig, place: Path | None, *, resume: bool) -> dict[str, Any]: ...
 
 
-def run_sweep(sweep: Sweep, config: BenchConfig, folder: Path, measure: Measure) -> Iterator[Point]:
+def run_sweep(sweep: Sweep, config: BenchConfig, folder: Path | None, measure: Measure) -> Iterator[Point]:
     """The points as they come.
 
     A point whose result is there, whole and of the same configuration, is read; of one that was cut, the rest is
-    measured; what is of another configuration is kept beside it.
+    measured; what is of another configuration is kept beside it. Without a folder all are measured.
     """
     for load in sweep.loads:
-        wanted, place = sweep.config_at(config, load), sweep.folder_at(folder, load)
+        wanted = sweep.config_at(config, load)
+        if folder is None:
+            yield Point(load, measure(wanted, None, resume=False), read=False)
+            continue
+        place = sweep.folder_at(folder, load)
         same = _is_of(place, wanted)
         if same and (document := _whole(place)) is not None:
             yield Point(load, document, read=True)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from moonpad.cli.output import emit_json, next_command, note, out
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from moonpad.bench.listing import Listed
 
 
 def runs(folder: Path | None = None, *, json: Annotated[bool, Parameter(negative=())] = False) -> None:
@@ -28,7 +34,10 @@ def runs(folder: Path | None = None, *, json: Annotated[bool, Parameter(negative
     place = folder or benches_folder()
     if folder and not folder.is_dir():
         raise UsageError(f"{folder} is no folder", remedy="moonpad runs  lists those of moonpad's own")
-    names = sorted((path for path in place.iterdir() if path.is_dir()), reverse=True) if place.is_dir() else []
+    try:
+        names = sorted((path for path in place.iterdir() if path.is_dir()), reverse=True) if place.is_dir() else []
+    except OSError as error:
+        raise UsageError(f"{place} cannot be read: {error.strerror or error}", remedy="moonpad runs FOLDER") from error
     rows = [listed(path) for path in names]
     if json:
         emit_json({"folder": str(place), "runs": [row.as_json() for row in rows]})
@@ -39,4 +48,14 @@ def runs(folder: Path | None = None, *, json: Annotated[bool, Parameter(negative
         return
     out().print(runs_table(rows))
     note(f"in {place}")
-    next_command("moonpad compare last-1 last" if len(rows) > 1 and folder is None else "moonpad report last")
+    next_command(_next(rows, named=folder is None))
+
+
+def _next(rows: Sequence[Listed], *, named: bool) -> str:
+    """What the last ones can be used for; `named`: a name will do for a run."""
+    if named and [row.state for row in rows[:2]] == ["whole", "whole"]:
+        return "moonpad compare last-1 last"
+    for row in rows:
+        if row.state in ("whole", "sweep"):
+            return f"moonpad report {row.folder.name if named else shlex.quote(str(row.folder))}"
+    return "moonpad bench SPEC.toml"

@@ -15,7 +15,7 @@ from moonpad.cli.output import emit_json, next_command, note, out
 from moonpad.report.sweep_table import knee_notes, sweep_table
 from moonpad.store.files import replace_json, replace_text
 from moonpad.values.endpoint import Endpoint
-from moonpad.values.errors import CheckFailed, Interrupted, UsageError
+from moonpad.values.errors import CheckFailed, Interrupted
 
 
 def bench_sweep(
@@ -27,25 +27,25 @@ def bench_sweep(
     *,
     json: bool,
 ) -> None:
-    """
+    """`folder`: None where nothing can be kept; the table is printed all the same.
+
     Raises:
         Interrupted: Ctrl-C; the points before are kept, and the same command goes on.
         CheckFailed: a point had no successful request.
     """
     sweep = parse_sweep(text, requests_per_stream)
-    if folder is None:
-        raise UsageError("a sweep keeps its points in a folder, and there is none", remedy="--out FOLDER")
     points: list[Point] = []
 
-    def measure(config: BenchConfig, place: Path, *, resume: bool) -> dict[str, Any]:
+    def measure(config: BenchConfig, place: Path | None, *, resume: bool) -> dict[str, Any]:
         note(f"{sweep.over} {config.concurrency}: {config.requests} requests{', the rest of them' if resume else ''}")
         with progress_bar() as on_progress:
-            if resume:
+            if resume and place:
                 result = resume_bench(endpoint, place, on_progress=on_progress)
             else:
                 result = run_bench(endpoint, config, out_dir=place, on_progress=on_progress)
         if result.partial:
-            raise Interrupted(f"interrupted in {place.name}; with --out {folder} the same command goes on")
+            goes_on = f"; with --out {folder} the same command goes on" if folder else ""
+            raise Interrupted(f"interrupted in {sweep.over} {config.concurrency}{goes_on}")
         if not result.metrics.completed:
             kinds = ", ".join(result.metrics.failures)
             raise CheckFailed(f"none of {config.requests} requests succeeded ({kinds})", remedy="moonpad verify")
@@ -53,18 +53,20 @@ def bench_sweep(
 
     for point in run_sweep(sweep, config, folder, measure):
         points.append(point)
-        if point.read:
+        if point.read and folder:
             note(f"{sweep.over} {point.load}: measured before, in {sweep.folder_at(folder, point.load)}")
     found = SweepResult(sweep, tuple(points))
-    _keep(folder, found)
+    if folder:
+        _keep(folder, found)
     if json:
         emit_json(found.as_json())
     else:
         out().print(sweep_table(found))
     for line in knee_notes(found.knee, sweep.loads):
         note(line)
-    note(f"written: {folder}")
-    next_command(f"moonpad report {shlex.quote(str(folder))}")
+    if folder:
+        note(f"written: {folder}")
+    next_command(f"moonpad report {shlex.quote(str(folder))}" if folder else "moonpad bench --out FOLDER")
 
 
 def _keep(folder: Path, found: SweepResult) -> None:

@@ -43,7 +43,8 @@ class Measured:
         self.asked: list[tuple[int | None, int]] = []
         self.resumed: list[bool] = []
 
-    def __call__(self, config: BenchConfig, place: Path, *, resume: bool) -> dict[str, Any]:
+    def __call__(self, config: BenchConfig, place: Path | None, *, resume: bool) -> dict[str, Any]:
+        assert place is not None
         self.asked.append((config.concurrency, config.requests))
         folder, found = place, document(config)
         self.resumed.append(resume)
@@ -83,6 +84,19 @@ def test_what_is_of_another_configuration_is_kept_aside(tmp_path: Path) -> None:
     assert measured.resumed == [False] * 4
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"concurrency-1", "concurrency-2", "concurrency-1.before-1", "concurrency-2.before-1"}
+
+
+def test_without_a_folder_all_is_measured_and_nothing_read() -> None:
+    places: list[Path | None] = []
+
+    def measure(config: BenchConfig, place: Path | None, *, resume: bool) -> dict[str, Any]:
+        places.append(place)
+        assert not resume
+        return document(config)
+
+    points = list(run_sweep(parse_sweep("concurrency=1,2", 2), CONFIG, None, measure))
+    assert places == [None, None]
+    assert [(point.load, point.read) for point in points] == [(1, False), (2, False)]
 
 
 def test_a_point_that_was_cut_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 
 from moonpad.cli.main import run
 from moonpad.cli.measured import kept_in, measured_path
-from moonpad.store.benches import benches_folder, new_bench_folder
+from moonpad.store.benches import bench_name, benches_folder, new_bench_folder
 from moonpad.values.errors import UsageError
 from tests.faults.streaming_server import StreamingServer, answer
 from tests.unit.bench.test_run import in_thread
@@ -85,6 +87,78 @@ def test_a_sweep_is_one_row(server: StreamingServer, capsys: pytest.CaptureFixtu
     assert run(["runs"]) == 0
 
 
+@pytest.mark.parametrize(
+    ("options", "whole", "cut", "load", "asked", "completed"),
+    [
+        (("--sweep", "concurrency=1,2,10", "--requests-per-stream", "2"), "sweep", "concurrency-10",
+         "concurrency=1,2,10", 26, 25),
+        (("--repeat", "2"), "repeat", "run-2", "4 users; random, 2 times", 12, 11),
+    ],
+    ids=["sweep", "repeats"],
+)  # fmt: skip
+def test_what_was_killed_among_its_parts_is_partial_with_the_counts_of_those(
+    options: tuple[str, ...],
+    whole: str,
+    cut: str,
+    load: str,
+    asked: int,
+    completed: int,
+    server: StreamingServer,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert bench(server, *options) == 0
+    folder = measured_path("last")
+    (folder / f"{whole}.json").unlink()
+    (folder / cut / "result.json").unlink()
+    lines = (folder / cut / "requests.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / cut / "requests.jsonl").write_bytes(b"".join(lines[:-1]))
+    (folder / f"{cut}.before-1").mkdir()
+    (folder / f"{cut}.before-1" / "run.json").write_bytes((folder / cut / "run.json").read_bytes())
+    capsys.readouterr()
+    assert run(["runs", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (row["state"], row["load"], row["num_prompts"], row["completed"]) == ("partial", load, asked, completed)
+    assert row["output_throughput"] > 0
+    assert row["model_id"] == "kimi-k2"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "state"),
+    [("p99_ttft_ms", "fast", "whole"), ("output_throughput", [1], "whole"), ("num_prompts", "six", "unreadable"),
+     ("model_id", 5, "unreadable"), ("date", None, "unreadable")],
+)  # fmt: skip
+def test_a_result_of_others_may_hold_anything(
+    key: str, value: object, state: str, server: StreamingServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(server) == 0
+    file = measured_path("last") / "result.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), key: value}))
+    capsys.readouterr()
+    assert run(["runs"]) == 0
+    assert state in capsys.readouterr().out
+    assert run(["runs", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["runs"]
+    assert row["state"] == state
+    assert row.get(key) in (None, "", 0)
+
+
+def test_the_next_command_is_of_a_run_that_can_be_used(
+    server: StreamingServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(server) == 0
+    whole = measured_path("last").name
+    assert bench(server) == 0
+    (measured_path("last") / "result.json").unlink()
+    capsys.readouterr()
+    assert run(["runs"]) == 0
+    assert f"Next: moonpad report {whole}\n" in capsys.readouterr().err
+    assert run(["runs", str(benches_folder())]) == 0
+    assert f"Next: moonpad report {benches_folder() / whole}\n" in capsys.readouterr().err
+    (benches_folder() / whole / "result.json").write_text("{")
+    assert run(["runs"]) == 0
+    assert "Next: moonpad bench SPEC.toml\n" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("text", ["{", "[]", "null", "{}", '{"moonpad": 5}'])
 @pytest.mark.parametrize("name", ["result.json", "sweep.json", "run.json"])
 def test_a_folder_that_is_no_run_is_said_to_be_none(text: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -117,6 +191,36 @@ def test_names(home: Path) -> None:
 
 def test_a_measurement_that_never_began_leaves_no_folder(free_port: int) -> None:
     assert run(["bench", "--url", f"http://127.0.0.1:{free_port}/v1"]) == 6
+    assert list(benches_folder().iterdir()) == []
+
+
+def test_names_sort_as_they_were_made() -> None:
+    """Two of one second too."""
+    instants = [1_800_000_000 + part / 65536 for part in (1, 20_001, 40_001, 60_001, 65_536)]
+    names = [bench_name(at_s) for at_s in instants]
+    assert names == sorted(set(names))
+    assert names[0] == "20270115-080000-0001"
+    assert names[-1] == "20270115-080001-0000"
+
+
+@pytest.mark.parametrize("options", [(), ("--repeat", "2"), ("--sweep", "concurrency=1,2")], ids=str)
+def test_a_full_disk_costs_the_files_and_not_the_run(
+    options: tuple[str, ...],
+    server: StreamingServer,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A folder can still be made on a full disk, and nothing be written in it."""
+
+    def full(number: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("moonpad.store.benches.os.fsync", full)
+    assert bench(server, "--requests-per-stream", "2", *options) == 0
+    said = capsys.readouterr()
+    assert "No space left on device; this run is not kept" in said.err
+    assert "\nwritten: " not in said.err
+    assert said.out
     assert list(benches_folder().iterdir()) == []
 
 
