@@ -206,7 +206,9 @@ class _Run:
             records: Sequence[RequestRecord] = self.files.records()
         else:
             records = sorted((*self.past, *held), key=lambda record: record.index)
-        metrics = metrics_of(records, now_s - load.origin_s, self.config.slo)
+        # Where nothing was left to send, the lead before a first request has not passed: the run is as long as it was.
+        duration_s = now_s - load.origin_s if done > len(self.past) else job.before_s
+        metrics = metrics_of(records, duration_s, self.config.slo)
         result = BenchResult(
             config=self.config,
             base_url=self.endpoint.base_url,

@@ -112,6 +112,19 @@ def test_killed_at_any_time(tmp_path: Path, trial: int, rate: tuple[str, ...]) -
     assert all(one.scheduled_s >= end_s - 1e-6 for one in later)
 
 
+def test_killed_between_its_last_request_and_its_result_a_run_has_lasted_as_long(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with in_thread(lambda number: SLOW) as server:
+        at = ("--url", server.endpoint.base_url, "--no-calibrate")
+        for words in (("--requests", "5", "--out", str(folder)), ("--resume", str(folder))):
+            done = subprocess.run(command(*at, *words, "--json"), capture_output=True, timeout=60, check=False)
+            assert done.returncode == 0, done.stderr
+            (folder / "result.json").unlink()
+    document = orjson.loads(done.stdout)
+    assert document["duration"] == max(one.closed_s for one in read_records(folder))
+    assert document["output_throughput"] > 0
+
+
 def test_nothing_is_left_to_send(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with in_thread(lambda number: SLOW) as server:
