@@ -10,7 +10,8 @@ import asyncio
 import sys
 import time
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable, Collection, Container
+from collections.abc import AsyncIterator, Callable, Container, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from moonpad.bench.requests import Share, measured_requests, schedule_of
 from moonpad.bench.run_plan import RunPlan
 from moonpad.bench.saved_records import record_from
 from moonpad.load.client import Connector
-from moonpad.load.lag import Lag, lag_watched
+from moonpad.load.lag import lag_watched
 from moonpad.load.loop import settled_heap
 from moonpad.load.record import RequestRecord
 from moonpad.load.schedule import LEAD_S, Flight, Idle, drive
@@ -37,11 +38,13 @@ OnRecord = Callable[[RequestRecord], None]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is left of a plan: `ended` are the requests that are not sent again, `before_s` how long the run took."""
+    """What is left of a plan: `ended` are the requests that are not sent again, `failed` of which failed, and
+    `before_s` is how long the run took."""
 
     plan: RunPlan
     ended: frozenset[int] = frozenset()
     before_s: float = 0.0
+    failed: int = 0
 
     @property
     def first(self) -> int:
@@ -53,6 +56,16 @@ class Job:
         """No more than there are users, slots or requests."""
         config = self.plan.config
         return max(1, min(config.workers, config.concurrency or config.requests, config.requests - len(self.ended)))
+
+
+def job_of(plan: RunPlan, past: Iterable[RequestRecord]) -> Job:
+    """What is left behind the requests of `past`, which is gone through once."""
+    ended, before_s, failed = set[int](), 0.0, 0
+    for record in past:
+        ended.add(record.index)
+        before_s = max(before_s, record.closed_s)
+        failed += not record.ok
+    return Job(plan, frozenset(ended), before_s, failed)
 
 
 @dataclass(slots=True)
@@ -75,26 +88,23 @@ async def carry(job: Job, target: Target, connector: Connector, idle: Idle, on_r
     on_record = unless_ended(job.ended, on_record)
     schedule = schedule_of(job.plan, before_s=job.before_s, first=job.first)
     deadlines, load.flight = job.plan.config.deadlines, Flight()
+    load.origin_s = time.perf_counter() + LEAD_S - job.before_s  # all that is due at once is ready by then
+    clock, origin_s, flight = time.perf_counter, load.origin_s, load.flight
+    async with client_watched(load):
+        await drive(requests, schedule, idle, connector, deadlines, clock, origin_s, on_record, flight)
+
+
+@asynccontextmanager
+async def client_watched(load: Load) -> AsyncIterator[None]:
+    """What this process takes while the block lasts, and how late its loop is; `load` is told, whatever ends it."""
     begun_s, cpu_s = time.perf_counter(), time.process_time()
-    load.origin_s = begun_s + LEAD_S - job.before_s  # all that is due at once is ready by then
-    lag = Lag()
-    try:
-        with settled_heap():
-            async with lag_watched(time.perf_counter) as lag:
-                await drive(
-                    requests,
-                    schedule,
-                    idle,
-                    connector,
-                    deadlines,
-                    time.perf_counter,
-                    load.origin_s,
-                    on_record,
-                    load.flight,
-                )
-    finally:
-        load.cpu = (time.process_time() - cpu_s) / max(time.perf_counter() - begun_s, 1e-9)
-        load.lag_s = lag.p99_s
+    with settled_heap():
+        async with lag_watched(time.perf_counter) as lag:
+            try:
+                yield
+            finally:
+                load.cpu = (time.process_time() - cpu_s) / max(time.perf_counter() - begun_s, 1e-9)
+                load.lag_s = lag.p99_s
 
 
 async def carry_by_workers(job: Job, endpoint: Endpoint, on_record: OnRecord, load: Load) -> None:
@@ -188,7 +198,3 @@ def unless_ended(ended: Container[int], on_record: OnRecord) -> OnRecord:
             on_record(record)
 
     return told if ended else on_record
-
-
-def ended_of(records: Collection[RequestRecord]) -> frozenset[int]:
-    return frozenset(record.index for record in records)

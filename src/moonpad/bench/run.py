@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from moonpad.bench.config import BenchConfig
-from moonpad.bench.crew import Job, Load, carry, carry_by_workers, ended_of
+from moonpad.bench.crew import Job, Load, carry, carry_by_workers, job_of
 from moonpad.bench.device_watch import devices_watched
 from moonpad.bench.folder import DEVICES_FILE, REQUESTS_FILE, SERVER_FILE, RunFiles
 from moonpad.bench.metrics import Metrics, metrics_of
@@ -132,7 +132,7 @@ class _Run:
         if self.files and self.plan is None:
             self.files.begin(plan.as_json())
         connector = Connector(self.target, time.perf_counter, self.config.deadlines.connect_s)
-        job = Job(plan, ended_of(self.past), max((record.closed_s for record in self.past), default=0.0))
+        job = job_of(plan, self.past)
         idle = await open_idle(connector, self.config.connections if job.workers == 1 else 1)
         try:
             await self._warm_up(plan, connector, idle)
@@ -171,7 +171,7 @@ class _Run:
     async def _load(self, job: Job, connector: Connector, idle: Idle) -> BenchResult:
         held: list[RequestRecord] = []
         load = Load(time.perf_counter() - job.before_s)
-        done, failed = len(self.past), sum(not record.ok for record in self.past)
+        done, failed = len(job.ended), job.failed
 
         def ended(record: RequestRecord) -> None:
             nonlocal done, failed

@@ -14,12 +14,11 @@ from typing import Any
 
 import orjson
 
-from moonpad.bench.crew import unless_ended
+from moonpad.bench.crew import Load, client_watched, unless_ended
 from moonpad.bench.requests import Share, measured_requests, schedule_of
 from moonpad.bench.run_plan import plan_from
 from moonpad.load.client import Connector
-from moonpad.load.lag import lag_watched
-from moonpad.load.loop import run_in_loop, settled_heap
+from moonpad.load.loop import run_in_loop
 from moonpad.load.schedule import drive, open_idle
 from moonpad.load.target import target_of
 from moonpad.values.endpoint import Endpoint
@@ -49,20 +48,18 @@ async def work() -> None:
     origin_s = orjson.loads(await reader.readline() or b"{}").get("origin_s")
     if origin_s is None:
         return
-    begun_s, cpu_s = time.perf_counter(), time.process_time()
+    load = Load(origin_s)
     driving = asyncio.ensure_future(
         drive(requests, schedule, idle, connector, deadlines, time.perf_counter, origin_s, unless_ended(ended, tell))
     )
     over = asyncio.ensure_future(reader.read())
-    with settled_heap():
-        async with lag_watched(time.perf_counter) as lag:
-            done, _ = await asyncio.wait((driving, over), return_when=asyncio.FIRST_COMPLETED)
+    async with client_watched(load):
+        done, _ = await asyncio.wait((driving, over), return_when=asyncio.FIRST_COMPLETED)
     if driving not in done:
         driving.cancel()
         return
     await driving
-    cpu = (time.process_time() - cpu_s) / max(time.perf_counter() - begun_s, 1e-9)
-    tell({"cpu": cpu, "lag_s": lag.p99_s})
+    tell({"cpu": load.cpu, "lag_s": load.lag_s})
     await over
     for connection in idle:
         connection.close()
