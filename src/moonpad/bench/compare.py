@@ -8,7 +8,7 @@ from statistics import fmean, median
 from typing import Any, Final
 
 from moonpad.bench.saved import SavedRequest, SavedRun, throughput_slices
-from moonpad.stats.bootstrap import CONFIDENCE, Ratio, Statistic, ratio_of
+from moonpad.stats.bootstrap import CONFIDENCE, Ratio, Statistic, ratios_of
 from moonpad.stats.percentiles import percentile
 
 SAME_LENGTH: Final = 0.05
@@ -112,18 +112,15 @@ class Comparison:
 def compare(first: SavedRun, second: SavedRun, *, seed: int = 0) -> Comparison:
     """Every figure that both have. All intervals hold together with the confidence that is said."""
     pairs = _pairs(first, second)
-    sought = [f"{statistic}_{name}_ms" for name in LATENCIES for statistic in STATISTICS]
     kept = bool(first.requests and second.requests)
-    questions = len(sought) + 1 if kept else 1
+    found = _sampled(first, second, pairs, seed) if kept else {}
+    latencies = [f"{statistic}_{name}_ms" for name in (*LATENCIES, "itl") for statistic in STATISTICS]
     rows = []
-    for name in (*THROUGHPUTS, *sought, "mean_itl_ms", "median_itl_ms", "p99_itl_ms"):
+    for name in (*THROUGHPUTS, *latencies):
         one, other = first.figure(name), second.figure(name)
         if not one or other is None or other <= 0:
             continue
-        ratio = Ratio(other / one)
-        if kept and (found := _sampled(name, first, second, pairs, questions, seed)) is not None:
-            ratio = found
-        rows.append(Row(name, one, other, ratio, name in THROUGHPUTS))
+        rows.append(Row(name, one, other, found.get(name) or Ratio(other / one), name in THROUGHPUTS))
     lengths = (first.tokens_an_answer, second.tokens_an_answer)
     return Comparison(first.name, second.name, tuple(rows), len(pairs), lengths)
 
@@ -137,28 +134,23 @@ def _pairs(first: SavedRun, second: SavedRun) -> list[tuple[SavedRequest, SavedR
 
 
 def _sampled(
-    name: str,
-    first: SavedRun,
-    second: SavedRun,
-    pairs: Sequence[tuple[SavedRequest, SavedRequest]],
-    questions: int,
-    seed: int,
-) -> Ratio | None:
-    """The ratio with its interval; None where it is a figure that no sample is behind."""
-    if name == "output_throughput":
-        slices = throughput_slices(first), throughput_slices(second)
-        return ratio_of(*slices, fmean, questions=questions, seed=seed)
-    statistic, _, rest = name.partition("_")
-    value_of = LATENCIES.get(rest.removesuffix("_ms"))
-    if value_of is None:
-        return None
-    both = [(value_of(one), value_of(other)) for one, other in pairs]
-    known = [(one, other) for one, other in both if one is not None and other is not None]
-    if known and len(known) >= min(len(first.requests), len(second.requests)) * 0.9:
-        ones, others = [one for one, _ in known], [other for _, other in known]
-        return ratio_of(ones, others, STATISTICS[statistic], paired=True, questions=questions, seed=seed)
-    ones, others = _values(first, value_of), _values(second, value_of)
-    return ratio_of(ones, others, STATISTICS[statistic], questions=questions, seed=seed)
+    first: SavedRun, second: SavedRun, pairs: Sequence[tuple[SavedRequest, SavedRequest]], seed: int
+) -> dict[str, Ratio]:
+    """The ratios that a sample is behind, with their intervals, by the figures' names."""
+    questions = len(LATENCIES) * len(STATISTICS) + 1
+    slices = throughput_slices(first), throughput_slices(second)
+    found = ratios_of(*slices, {"output_throughput": fmean}, questions=questions, seed=seed)
+    for name, value_of in LATENCIES.items():
+        statistics = {f"{statistic}_{name}_ms": of for statistic, of in STATISTICS.items()}
+        both = [(value_of(one), value_of(other)) for one, other in pairs]
+        known = [(one, other) for one, other in both if one is not None and other is not None]
+        paired = bool(known) and len(known) >= min(len(first.requests), len(second.requests)) * 0.9
+        if paired:
+            ones, others = [one for one, _ in known], [other for _, other in known]
+        else:
+            ones, others = _values(first, value_of), _values(second, value_of)
+        found |= ratios_of(ones, others, statistics, paired=paired, questions=questions, seed=seed)
+    return found
 
 
 def _values(run: SavedRun, value_of: Callable[[SavedRequest], float | None]) -> list[float]:

@@ -16,6 +16,7 @@ from moonpad.load.backlog import Backlog, Clock
 from moonpad.load.collect import Collector
 from moonpad.load.deadlines import Deadlines
 from moonpad.load.failure import FailureKind, RequestFailed
+from moonpad.load.overdue import Overdue
 from moonpad.load.target import Target
 
 AnyProtocol = TypeVar("AnyProtocol", bound=asyncio.Protocol)
@@ -26,8 +27,8 @@ DRAIN_S: Final = 1.0
 class Connection(asyncio.Protocol):
     """One keep-alive connection; it carries one request at a time."""
 
-    def __init__(self, clock: Clock, backlog: Backlog) -> None:
-        self._clock, self._backlog = clock, backlog
+    def __init__(self, clock: Clock, backlog: Backlog, overdue: Overdue) -> None:
+        self._clock, self._backlog, self._overdue = clock, backlog, overdue
         self._unseen = 0  # reads in the backlog
         self._transport: asyncio.Transport | None = None
         self._collector: Collector | None = None
@@ -46,11 +47,11 @@ class Connection(asyncio.Protocol):
             collector.connection_closed(self._clock(), "it was closed before the request was sent")
             return
         self._transport.write(wire)
-        watch = _Watch(collector, deadlines, self._clock, self._backlog, self._end)
+        self._overdue.watch(collector, deadlines, self._end)
         try:
             await self._over
         finally:
-            watch.stop()
+            self._overdue.forget(collector)
             self._collector = None
             if not collector.connection_reusable:
                 self.close()
@@ -104,49 +105,19 @@ class Connection(asyncio.Protocol):
             self._over.set_result(None)
 
 
-class _Watch:
-    """Ends a request at the deadline of its phase, without touching a timer on each read.
-
-    It wakes after the shortest deadline at the latest. A phase that begins between two wakes cannot be due before the
-    next one, so every deadline is met exactly.
-    """
-
-    def __init__(
-        self, collector: Collector, deadlines: Deadlines, clock: Clock, backlog: Backlog, end: Callable[[], None]
-    ) -> None:
-        self._collector, self._deadlines, self._clock, self._end = collector, deadlines, clock, end
-        self._backlog = backlog
-        self._loop = asyncio.get_running_loop()
-        self._timer = self._loop.call_later(deadlines.shortest_s, self._look)
-
-    def stop(self) -> None:
-        self._timer.cancel()
-
-    def _look(self) -> None:
-        self._backlog.clear()
-        if self._collector.finished:
-            return
-        now_s = self._clock()
-        due_s, kind = self._collector.next_due(self._deadlines)
-        if now_s < due_s:
-            self._timer = self._loop.call_later(min(due_s - now_s, self._deadlines.shortest_s), self._look)
-            return
-        self._collector.expired(now_s, kind)
-        self._end()
-
-
 class Connector:
     """Opens connections to one target. The name is resolved once, so that DNS is in no measurement."""
 
     def __init__(self, target: Target, clock: Clock, connect_s: float) -> None:
         self._target, self._clock, self._connect_s = target, clock, connect_s
         self._backlog = Backlog(clock)
+        self._overdue = Overdue(clock, self._backlog)
         self._addresses: tuple[str, ...] = ()
         self._tls = ssl.create_default_context() if target.tls else None
 
     async def open(self) -> Connection:
         """A connection for requests; raises what `open_with` raises."""
-        return await self.open_with(lambda: Connection(self._clock, self._backlog))
+        return await self.open_with(lambda: Connection(self._clock, self._backlog, self._overdue))
 
     async def open_with(self, factory: Callable[[], AnyProtocol]) -> AnyProtocol:
         """

@@ -8,7 +8,7 @@ from one table, `questions` widens each, so that all of them hold together with 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from statistics import NormalDist, fmean, stdev
@@ -73,32 +73,60 @@ def ratio_of(
     questions: int = 1,
     seed: int = 0,
 ) -> Ratio | None:
-    """The ratio of a positive statistic of two samples; None where there is none: one of them is empty or not above 0.
+    """One of `ratios_of`, or None where it has none."""
+    asked = {"": statistic}
+    return ratios_of(
+        first, second, asked, paired=paired, confidence=confidence, questions=questions, seed=seed
+    ).get("")  # fmt: skip
 
-    paired: the n-th of both is the same request, so what only some requests cost is not taken for a difference. They
-    have the same number of values then.
+
+def ratios_of(
+    first: Sequence[float],
+    second: Sequence[float],
+    statistics: Mapping[str, Statistic],
+    *,
+    paired: bool = False,
+    confidence: float = CONFIDENCE,
+    questions: int = 1,
+    seed: int = 0,
+) -> dict[str, Ratio]:
+    """The ratios of positive statistics of two samples, by their names; without those that are not above 0.
+
+    A statistic gets its values sorted. paired: the n-th of both is the same request, so what only some requests cost is
+    not taken for a difference. They have the same number of values then.
     """
-    if not first or not second or min(base := (statistic(first), statistic(second))) <= 0:
-        return None
-    value = base[1] / base[0]
+    if not first or not second:
+        return {}
+    ordered = sorted(first), sorted(second)
+    whole = {name: (of(ordered[0]), of(ordered[1])) for name, of in statistics.items()}
+    values = {name: other / one for name, (one, other) in whole.items() if one > 0 and other > 0}
     if min(len(first), len(second)) < FEWEST:
-        return Ratio(value)
+        return {name: Ratio(value) for name, value in values.items()}
     dice = Random(f"moonpad bootstrap {seed}")  # noqa: S311 - must repeat; nothing secret hangs on it
     rounds = max(100, min(RESAMPLES, DRAWS // (len(first) + len(second))))
-    logs = [one for _ in range(rounds) if (one := _resampled(first, second, statistic, paired, dice)) is not None]
-    if len(logs) < rounds // 2:
-        return Ratio(value)
-    reach = NormalDist().inv_cdf(1 - (1 - confidence) / (2 * questions)) * stdev(logs)
+    logs: dict[str, list[float]] = {name: [] for name in values}
+    for _ in range(rounds):
+        one, other = _resampled(first, second, paired, dice)
+        for name, found in logs.items():
+            base, value = statistics[name](one), statistics[name](other)
+            if base > 0 and value > 0:
+                found.append(math.log(value / base))
+    width = NormalDist().inv_cdf(1 - (1 - confidence) / (2 * questions))
+    return {
+        name: _within(value, width * stdev(logs[name])) if len(logs[name]) >= rounds // 2 else Ratio(value)
+        for name, value in values.items()
+    }
+
+
+def _within(value: float, reach: float) -> Ratio:
     return Ratio(value, value * math.exp(-reach), value * math.exp(reach))
 
 
 def _resampled(
-    first: Sequence[float], second: Sequence[float], statistic: Statistic, paired: bool, dice: Random
-) -> float | None:
+    first: Sequence[float], second: Sequence[float], paired: bool, dice: Random
+) -> tuple[list[float], list[float]]:
+    """Another sample of each, sorted."""
     if paired:
         places = dice.choices(range(len(first)), k=len(first))
-        one, other = statistic([first[at] for at in places]), statistic([second[at] for at in places])
-    else:
-        one = statistic(dice.choices(first, k=len(first)))
-        other = statistic(dice.choices(second, k=len(second)))
-    return math.log(other / one) if one > 0 and other > 0 else None
+        return sorted(first[at] for at in places), sorted(second[at] for at in places)
+    return sorted(dice.choices(first, k=len(first))), sorted(dice.choices(second, k=len(second)))
