@@ -103,7 +103,7 @@ def _of_killed(folder: Path, records: SavedRecords) -> dict[str, Any]:
     duration_s = max(record.closed_s for record in records)
     result = BenchResult(
         config=plan.config,
-        base_url="",
+        base_url=plan.base_url,
         model=plan.model,
         began="",
         calibration=plan.calibration,
@@ -113,9 +113,10 @@ def _of_killed(folder: Path, records: SavedRecords) -> dict[str, Any]:
         partial=len(records) < plan.config.requests,
         workers=plan.config.workers,
         server=ServerSaid(),
+        planned=plan.planned,
     )
     document = as_json(result)
-    ours = {**document["moonpad"], "base_url": None, "client": None, "server": None}
+    ours = {**document["moonpad"], "client": None, "server": None}
     return {**document, "date": None, "moonpad": ours}
 
 

@@ -18,6 +18,7 @@ from moonpad.load.calibrate import Calibration
 from moonpad.load.record import RequestRecord
 from moonpad.load.self_error import SelfError
 from moonpad.stats.percentiles import Distribution
+from moonpad.values.planned import Planned
 
 # Above this share of one core, or this slip at p99 (of its requests, or of a timer of its own), the client may be
 # slower than the server, and its latencies are no longer the server's.
@@ -50,6 +51,7 @@ class BenchResult:
     self_error: SelfError | None = None
     server: ServerSaid = field(default_factory=ServerSaid)
     devices: DevicesDid = field(default_factory=DevicesDid)
+    planned: tuple[Planned, ...] = ()
 
     @property
     def offered_rate(self) -> float | None:
@@ -164,6 +166,7 @@ def _ours(result: BenchResult) -> dict[str, Any]:
         **_milliseconds("queued", metrics.queued_s),
         "server": result.server.as_json(),
         "devices": result.devices.as_json(),
+        "planned": {one.name: one.as_json() for one in result.planned},
     }
 
 

@@ -33,7 +33,7 @@ from moonpad.load.schedule import ClosedLoop, Idle, drive, open_idle
 from moonpad.load.self_error import SelfError, self_error
 from moonpad.load.target import Target, target_of
 from moonpad.values.endpoint import Endpoint
-from moonpad.values.errors import ContactLost, Interrupted
+from moonpad.values.errors import ContactLost, Interrupted, UsageError
 
 # Indices of warm-up prompts; calibration has those just below zero.
 WARMUP_INDEX = -1000
@@ -76,6 +76,11 @@ def run_bench(
 def resume_bench(endpoint: Endpoint, folder: Path, *, on_progress: OnProgress | None = None) -> BenchResult:
     """Goes on with the run of a folder: what has ended there is not sent again. Raises what `run_bench` raises."""
     plan, past = read_plan(folder), SavedRecords(folder / REQUESTS_FILE)
+    if plan.base_url != endpoint.base_url:
+        raise UsageError(
+            f"{folder} was begun at {plan.base_url}, and this is {endpoint.base_url}",
+            remedy=f"--url {plan.base_url}, or measure in a new folder",
+        )
     try:
         return run_in_loop(_resumed(endpoint, plan, past, folder, on_progress or (lambda _: None)))
     except KeyboardInterrupt as error:
@@ -149,7 +154,8 @@ class _Run:
             lengths = config.input_lengths.draw(config.requests, config.seed, "input")
             usual = round(sum(lengths) / len(lengths))
             asker = Asker(self.target, model, config.api)
-            return RunPlan(config, model, await calibrate(asker, input_tokens=usual, seed=config.seed))
+            calibration = await calibrate(asker, input_tokens=usual, seed=config.seed)
+            return RunPlan(config, model, calibration, self.endpoint.base_url, self.endpoint.planned)
         except RequestFailed as failed:
             raise ContactLost(
                 f"{self.endpoint.base_url} does not answer: {failed.failure.text}", remedy="moonpad status"
@@ -222,6 +228,7 @@ class _Run:
             partial=partial,
             server=server,
             devices=devices,
+            planned=job.plan.planned,
             workers=job.workers,
             self_error=None if partial else await self._self_error(metrics, job.workers),
         )

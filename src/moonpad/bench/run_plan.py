@@ -14,18 +14,28 @@ from moonpad.load.calibrate import Calibration
 from moonpad.load.deadlines import Deadlines
 from moonpad.load.lengths import Lengths
 from moonpad.load.workloads.workload import Workload
+from moonpad.values.estimate import Estimate
+from moonpad.values.planned import Planned
 
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """What is measured, the model's name at the endpoint, and how many words make how many tokens there."""
+    """What is measured and where, the model's name there, how many words make how many tokens, and what was planned."""
 
     config: BenchConfig
     model: str
     calibration: Calibration
+    base_url: str = ""
+    planned: tuple[Planned, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        return {"config": asdict(self.config), "model": self.model, "calibration": asdict(self.calibration)}
+        return {
+            "config": asdict(self.config),
+            "model": self.model,
+            "calibration": asdict(self.calibration),
+            "base_url": self.base_url,
+            "planned": [asdict(one) for one in self.planned],
+        }
 
 
 def plan_from(document: Mapping[str, Any]) -> RunPlan:
@@ -44,4 +54,10 @@ def plan_from(document: Mapping[str, Any]) -> RunPlan:
         config["arrivals"] = Arrivals(**{**arrivals, "rate": math.inf if (rate := arrivals["rate"]) is None else rate})
     calibration = dict(document["calibration"])
     calibration["weights"] = tuple(calibration["weights"])
-    return RunPlan(BenchConfig(**config), str(document["model"]), Calibration(**calibration))
+    return RunPlan(
+        BenchConfig(**config),
+        str(document["model"]),
+        Calibration(**calibration),
+        str(document["base_url"]),
+        tuple(Planned(**{**row, "estimate": Estimate(**row["estimate"])}) for row in document["planned"]),
+    )

@@ -84,11 +84,13 @@ class Measure(Protocol):
     def __call__(self, config: BenchConfig, place: Path | None, *, resume: bool) -> dict[str, Any]: ...
 
 
-def run_sweep(sweep: Sweep, config: BenchConfig, folder: Path | None, measure: Measure) -> Iterator[Point]:
+def run_sweep(
+    sweep: Sweep, config: BenchConfig, base_url: str, folder: Path | None, measure: Measure
+) -> Iterator[Point]:
     """The points as they come.
 
-    A point whose result is there, whole and of the same configuration, is read; of one that was cut, the rest is
-    measured; what is of another configuration is kept beside it. Without a folder all are measured.
+    A point whose result is there, whole, of the same configuration and endpoint, is read; of one that was cut, the rest
+    is measured; what is of another one is kept beside it. Without a folder all are measured.
     """
     for load in sweep.loads:
         wanted = sweep.config_at(config, load)
@@ -96,7 +98,7 @@ def run_sweep(sweep: Sweep, config: BenchConfig, folder: Path | None, measure: M
             yield Point(load, measure(wanted, None, resume=False), read=False)
             continue
         place = sweep.folder_at(folder, load)
-        same = _is_of(place, wanted)
+        same = _is_of(place, wanted, base_url)
         if same and (document := _whole(place)) is not None:
             yield Point(load, document, read=True)
             continue
@@ -105,13 +107,13 @@ def run_sweep(sweep: Sweep, config: BenchConfig, folder: Path | None, measure: M
         yield Point(load, measure(wanted, place, resume=same), read=False)
 
 
-def _is_of(place: Path, wanted: BenchConfig) -> bool:
+def _is_of(place: Path, wanted: BenchConfig, base_url: str) -> bool:
     """Whether the folder holds a run of the same configuration; how the client measures itself is no part of that."""
     try:
-        found = read_plan(place).config
+        found = read_plan(place)
     except UsageError:
         return False
-    return replace(found, measure_client=wanted.measure_client) == wanted
+    return found.base_url == base_url and replace(found.config, measure_client=wanted.measure_client) == wanted
 
 
 def _whole(place: Path) -> dict[str, Any] | None:

@@ -57,12 +57,12 @@ def _row(folder: RunFolder) -> dict[str, Any]:
 
 def _known_row(folder: RunFolder) -> dict[str, Any]:
     from moonpad.run.endpoints import keyless_endpoint_of
+    from moonpad.run.planned import kv_tokens_measured
     from moonpad.run.truth import truth_of
 
     about = folder.about()
     truth = truth_of(folder, keyless_endpoint_of(folder))
     since = folder.last_event(*_CHANGES)
-    kv_tokens = next((int(event["kv_tokens"]) for event in folder.events() if "kv_tokens" in event), None)
     return {
         "name": folder.name,
         "state": str(truth.state),
@@ -79,7 +79,7 @@ def _known_row(folder: RunFolder) -> dict[str, Any]:
         "run": folder.run_id,
         "spec": about.get("spec", ""),
         "hosts": about.get("hosts") or {},
-        "kv_tokens": {"planned": folder.memory().get("kv_tokens"), "measured": kv_tokens},
+        "kv_tokens": {"planned": folder.memory().get("kv_tokens"), "measured": kv_tokens_measured(folder)},
     }
 
 

@@ -51,7 +51,7 @@ def bench_sweep(
             raise CheckFailed(f"none of {config.requests} requests succeeded ({kinds})", remedy="moonpad verify")
         return as_json(result)
 
-    for point in run_sweep(sweep, config, folder, measure):
+    for point in run_sweep(sweep, config, endpoint.base_url, folder, measure):
         points.append(point)
         if point.read and folder:
             note(f"{sweep.over} {point.load}: measured before, in {sweep.folder_at(folder, point.load)}")

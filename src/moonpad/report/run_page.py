@@ -21,12 +21,17 @@ from moonpad.report.run_words import (
     warnings,
 )
 from moonpad.report.timeline import timeline
+from moonpad.values.units import GIB
 
 if TYPE_CHECKING:
     from moonpad.bench.report_data import RunData
     from moonpad.report.ecdf_chart import EcdfChart
     from moonpad.report.timeline import Timeline
 
+PLANNED_NAMES: Final = {
+    "kv_tokens": "KV cache, tokens",
+    "device_memory_gib": "memory of the fullest device, GiB",
+}
 MARKED: Final = (("P50", "median"), ("P90", "p90"), ("P99", "p99"))
 """The percentiles on a curve, by their names in the document."""
 
@@ -171,14 +176,21 @@ def _server(document: Mapping[str, Any], run: RunData) -> list[tuple[str, str]]:
 
 
 def _planned(document: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
-    """(figure, planned, measured, ratio) of each figure that `moonpad.planned` names and the run has."""
+    """(figure, planned, measured, ratio) of each figure that `moonpad.planned` names and that was measured."""
+    used_bytes = number_at(document, "moonpad", "devices", "most_used_bytes")
+    seen = {"device_memory_gib": None if used_bytes is None else used_bytes / GIB}
     rows = []
     for name, estimate in mapping_at(document, "moonpad", "planned").items():
         value, low, high = (number_at(estimate, end) for end in ("value", "low", "high"))
-        measured = number_at(document, name)
+        known = (number_at(estimate, "measured"), seen.get(name), number_at(document, name))
+        measured = next((figure for figure in known if figure is not None), None)
         if value is None or measured is None:
             continue
-        around = f" ({low:,.2f} to {high:,.2f})" if low is not None and high is not None else ""
-        ratio = f"{measured / value:.2f}" if value else "–"
-        rows.append((name, f"{value:,.2f}{around}", f"{measured:,.2f}", ratio))
+        around = f" ({_plain(low)} to {_plain(high)})" if low is not None and high is not None and low < high else ""
+        ratio = f"{measured / value:.3f}" if value else "–"
+        rows.append((PLANNED_NAMES.get(name, name), f"{_plain(value)}{around}", _plain(measured), ratio))
     return rows
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from moonpad.run.keys import read_key
+from moonpad.run.planned import planned_of
 from moonpad.run.truth import truth_of
 from moonpad.store.run_folder import RunFolder, current_run, current_runs
 from moonpad.store.schema import SchemaTooNew
@@ -69,7 +71,7 @@ def endpoint_of(folder: RunFolder, key: Secret | None = None) -> Endpoint:
     about = folder.about()
     if key is None and (source := about.get("key")):
         key = read_key(env=source.get("env"), file=source.get("file"), environ=os.environ)
-    return _endpoint(folder, key)
+    return replace(_endpoint(folder, key), planned=planned_of(folder))
 
 
 def keyless_endpoint_of(folder: RunFolder) -> Endpoint:

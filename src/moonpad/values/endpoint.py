@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from moonpad.values.planned import Planned
 from moonpad.values.secret import Secret
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`base_url` ends in `/v1`. `engine` is "" where nobody said what serves it."""
+    """`base_url` ends in `/v1`. `engine` is "" where nobody said what serves it. `planned`: of a deployment of ours."""
 
     base_url: str
     model: str
     key: Secret | None = None
     engine: str = ""
+    planned: tuple[Planned, ...] = ()
 
     @property
     def root_url(self) -> str:

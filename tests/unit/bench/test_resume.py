@@ -22,6 +22,8 @@ from moonpad.load.calibrate import Calibration
 from moonpad.load.failure import Failure, FailureKind
 from moonpad.load.lengths import parse_lengths
 from moonpad.values.errors import UsageError
+from moonpad.values.estimate import Estimate
+from moonpad.values.planned import Planned
 from tests.faults.streaming_server import DONE, FINISH, HEAD, Script, delta, usage
 from tests.unit.bench.records import record
 from tests.unit.bench.test_run import command, in_thread
@@ -40,7 +42,8 @@ SLOW: Script = [HEAD, 0.01, delta(content="a"), 0.005, delta(content="b"), FINIS
     ],
 )
 def test_a_plan_comes_back_as_it_was(tmp_path: Path, config: BenchConfig) -> None:
-    plan = RunPlan(config, "kimi-k2", Calibration(90, 128, "usage"))
+    planned = (Planned("kv_tokens", Estimate(100, 90, 120, "whole blocks"), 101.0), Planned("x", Estimate.exact(1, "")))
+    plan = RunPlan(config, "kimi-k2", Calibration(90, 128, "usage"), "http://127.0.0.1:1/v1", planned)
     files = RunFiles(tmp_path)
     files.begin(plan.as_json())
     files.close()
@@ -123,6 +126,18 @@ def test_killed_between_its_last_request_and_its_result_a_run_has_lasted_as_long
     document = orjson.loads(done.stdout)
     assert document["duration"] == max(one.closed_s for one in read_records(folder))
     assert document["output_throughput"] > 0
+
+
+def test_another_endpoint_does_not_end_a_run(tmp_path: Path) -> None:
+    folder = tmp_path / "r"
+    with in_thread(lambda number: SLOW) as first, in_thread(lambda number: SLOW) as second:
+        begun = command("--url", first.endpoint.base_url, "--no-calibrate", "--requests", "3", "--out", str(folder))
+        subprocess.run(begun, capture_output=True, timeout=60, check=True)
+        on = command("--url", second.endpoint.base_url, "--resume", str(folder))
+        refused = subprocess.run(on, capture_output=True, timeout=60, check=False)
+    assert refused.returncode == 2
+    assert first.endpoint.base_url in refused.stderr.decode()
+    assert second.chats == 0
 
 
 def test_nothing_is_left_to_send(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from tests.threaded import served_by_thread
 from tests.unit.bench.test_run import in_thread
 
 CONFIG = BenchConfig(seed=3)
+URL = "http://127.0.0.1:8000/v1"
 
 
 def document(config: BenchConfig, *, partial: bool = False) -> dict[str, Any]:
@@ -49,7 +50,7 @@ class Measured:
         folder, found = place, document(config)
         self.resumed.append(resume)
         folder.mkdir(parents=True, exist_ok=resume)
-        plan = RunPlan(config, "kimi-k2", Calibration(90, 128, "usage"))
+        plan = RunPlan(config, "kimi-k2", Calibration(90, 128, "usage"), URL)
         (folder / "run.json").write_bytes(orjson.dumps(plan.as_json()))
         (folder / "result.json").write_text(json.dumps(found))
         return found
@@ -57,33 +58,40 @@ class Measured:
 
 def test_requests_of_each_load(tmp_path: Path) -> None:
     measured = Measured()
-    list(run_sweep(parse_sweep("concurrency=4,1,2", 10), CONFIG, tmp_path / "a", measured))
-    list(run_sweep(parse_sweep("requests=1,16", 10), CONFIG, tmp_path / "b", measured))
+    list(run_sweep(parse_sweep("concurrency=4,1,2", 10), CONFIG, URL, tmp_path / "a", measured))
+    list(run_sweep(parse_sweep("requests=1,16", 10), CONFIG, URL, tmp_path / "b", measured))
     assert measured.asked == [(1, 10), (2, 20), (4, 40), (1, 1), (16, 16)]
 
 
 def test_what_was_measured_is_read(tmp_path: Path) -> None:
     sweep, measured = parse_sweep("concurrency=1,2,4", 2), Measured()
-    list(run_sweep(sweep, CONFIG, tmp_path, measured))
+    list(run_sweep(sweep, CONFIG, URL, tmp_path, measured))
     (tmp_path / "concurrency-2" / "result.json").write_text(json.dumps(document(CONFIG, partial=True)))
     (tmp_path / "concurrency-4" / "result.json").write_text("{")
-    points = list(run_sweep(sweep, CONFIG, tmp_path, measured))
+    points = list(run_sweep(sweep, CONFIG, URL, tmp_path, measured))
     assert [(point.load, point.read) for point in points] == [(1, True), (2, False), (4, False)]
     assert measured.resumed == [False] * 3 + [True] * 2
     assert {path.name for path in tmp_path.iterdir()} == {f"concurrency-{load}" for load in (1, 2, 4)}
     quietly = replace(CONFIG, measure_client=False)
-    assert all(point.read for point in run_sweep(sweep, quietly, tmp_path, measured))
+    assert all(point.read for point in run_sweep(sweep, quietly, URL, tmp_path, measured))
 
 
 def test_what_is_of_another_configuration_is_kept_aside(tmp_path: Path) -> None:
     sweep, measured = parse_sweep("concurrency=1,2", 2), Measured()
-    list(run_sweep(sweep, CONFIG, tmp_path, measured))
+    list(run_sweep(sweep, CONFIG, URL, tmp_path, measured))
     (tmp_path / "concurrency-2" / "run.json").unlink()
     other = BenchConfig(seed=4)
-    assert not any(point.read for point in run_sweep(sweep, other, tmp_path, measured))
+    assert not any(point.read for point in run_sweep(sweep, other, URL, tmp_path, measured))
     assert measured.resumed == [False] * 4
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"concurrency-1", "concurrency-2", "concurrency-1.before-1", "concurrency-2.before-1"}
+
+
+def test_what_was_measured_at_another_endpoint_is_kept_aside(tmp_path: Path) -> None:
+    sweep, measured = parse_sweep("concurrency=1,2", 2), Measured()
+    list(run_sweep(sweep, CONFIG, URL, tmp_path, measured))
+    assert not any(point.read for point in run_sweep(sweep, CONFIG, "http://other:8000/v1", tmp_path, measured))
+    assert {path.name for path in tmp_path.glob("*.before-1")} == {"concurrency-1.before-1", "concurrency-2.before-1"}
 
 
 def test_without_a_folder_all_is_measured_and_nothing_read() -> None:
@@ -94,7 +102,7 @@ def test_without_a_folder_all_is_measured_and_nothing_read() -> None:
         assert not resume
         return document(config)
 
-    points = list(run_sweep(parse_sweep("concurrency=1,2", 2), CONFIG, None, measure))
+    points = list(run_sweep(parse_sweep("concurrency=1,2", 2), CONFIG, URL, None, measure))
     assert places == [None, None]
     assert [(point.load, point.read) for point in points] == [(1, False), (2, False)]
 

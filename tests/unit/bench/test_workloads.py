@@ -266,7 +266,9 @@ def test_a_chat_that_was_cut_is_led_again_and_told_once(tmp_path: Path) -> None:
     ran(config, out=folder)
     lines = (folder / "requests.jsonl").read_bytes().splitlines(keepends=True)
     (folder / "requests.jsonl").write_bytes(b"".join(lines[:4]))
-    with in_thread(lambda number: answer(2)) as server:
+    plan = orjson.loads((folder / "run.json").read_bytes())
+    with in_thread(lambda number: answer(2)) as server:  # one that answers otherwise stands in for the first
+        (folder / "run.json").write_bytes(orjson.dumps({**plan, "base_url": server.endpoint.base_url}))
         result = resume_bench(server.endpoint, folder)
     assert [len(body["messages"]) for body in server.bodies] == [1, 3, 5]
     assert [(record.index, record.output_tokens) for record in result.records] == [

@@ -20,6 +20,7 @@ from moonpad.load.arrivals import Arrivals
 from moonpad.load.failure import Failure, FailureKind
 from moonpad.load.record import RequestRecord
 from moonpad.report.run_page import run_page
+from moonpad.values.units import GIB
 from tests.html_page import Page, Ruler, corners, drawing, parts
 from tests.unit.bench.records import record
 from tests.unit.report.runs import sample, write_run
@@ -243,9 +244,22 @@ def test_planned_figures_stand_beside_the_measured_ones(tmp_path: Path) -> None:
         "x": {"value": 1},
     }
     page = Page(made(tmp_path, ours={"planned": planned}))
-    assert "output_throughput 3.00 (2.50 to 3.50) 2.73 0.91" in page.text
-    assert "mean_ttft_ms 500.00 550.00 1.10" in page.text
+    assert "output_throughput 3 (2.50 to 3.50) 2.73 0.909" in page.text
+    assert "mean_ttft_ms 500 550 1.100" in page.text
     assert "holds no planned figures" in Page(made(tmp_path / "other")).text
+
+
+def test_what_the_deployment_planned_stands_beside_what_its_engine_and_its_devices_say(tmp_path: Path) -> None:
+    planned = {
+        "kv_tokens": {"value": 200_000, "low": 190_000, "high": 210_000, "measured": 205_000.0},
+        "device_memory_gib": {"value": 126.9, "low": 126.9, "high": 126.9, "measured": None},
+    }
+    devices = {"samples": 1, "count": 8, "most_used_bytes": 128 * GIB}
+    page = Page(made(tmp_path, ours={"planned": planned, "devices": devices}))
+    assert "KV cache, tokens 200,000 (190,000 to 210,000) 205,000 1.025" in page.text
+    assert "memory of the fullest device, GiB 126.90 128 1.009" in page.text
+    unseen = Page(made(tmp_path / "other", ours={"planned": planned, "devices": {"samples": 0}}))
+    assert "memory of the fullest device" not in unseen.text
 
 
 def test_all_of_the_configuration_is_there(tmp_path: Path) -> None:
