@@ -11,7 +11,8 @@ from statistics import fmean
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from moonpad.facts.device_use import DeviceUse, device_use
+from moonpad.facts.device import DeviceUse
+from moonpad.facts.device_use import device_use
 from moonpad.facts.probe import Unknown
 from moonpad.values.endpoint import Endpoint
 

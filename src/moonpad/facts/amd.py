@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
-from moonpad.facts.device import DeviceFact, DeviceFacts
-from moonpad.facts.probe import Probe, Unknown
+from moonpad.facts.device import DeviceFact, DeviceFacts, DeviceUse
+from moonpad.facts.probe import Probe, Unknown, number_or_none
 from moonpad.values.units import GIB, KIB, MIB
 
 AMD_SMI: Final = "amd-smi"
@@ -37,6 +37,46 @@ def amd_devices(tool: str = AMD_SMI, timeout_s: float = TIMEOUT_S) -> DeviceFact
 def rocm_devices(tool: str = ROCM_SMI, timeout_s: float = TIMEOUT_S) -> DeviceFacts | Unknown:
     command = (tool, "--showproductname", "--showmeminfo", "vram", "--showdriverversion", "--json")
     return Probe(command, parse_rocm_smi, timeout_s).ask()
+
+
+def amd_use(tool: str = AMD_SMI, timeout_s: float = TIMEOUT_S) -> tuple[DeviceUse, ...] | Unknown:
+    command = (tool, "metric", "--power", "--usage", "--mem-usage", "--json")
+    return Probe(command, parse_use, timeout_s).ask()
+
+
+def rocm_use(tool: str = ROCM_SMI, timeout_s: float = TIMEOUT_S) -> tuple[DeviceUse, ...] | Unknown:
+    command = (tool, "--showpower", "--showuse", "--showmeminfo", "vram", "--json")
+    return Probe(command, parse_rocm_use, timeout_s).ask()
+
+
+def parse_use(text: str) -> tuple[DeviceUse, ...]:
+    """Of `amd-smi metric`; a figure is `{"value": 42, "unit": "%"}`, or "N/A". Raises ValueError without a device."""
+    found: list[DeviceUse] = []
+    for row in _rows(text):
+        used = _size(_table(row, "mem_usage").get("used_vram"))
+        power_w = _number(_table(row, "power").get("socket_power"))
+        percent = _number(_table(row, "usage").get("gfx_activity"))
+        found.append(_use(_index(row, len(found)), power_w, percent, used))
+    if not found:
+        raise ValueError(f"{AMD_SMI} names no device")
+    return tuple(found)
+
+
+def parse_rocm_use(text: str) -> tuple[DeviceUse, ...]:
+    """Raises ValueError without a device."""
+    found = []
+    for key, card in _json(text).items():
+        number = key.removeprefix("card")
+        if number == key or not number.isdigit() or not isinstance(card, dict):
+            continue
+        # Which of the two names it has depends on the device: https://github.com/ROCm/rocm_smi_lib/issues/149
+        powers = (_number(card.get(f"{kind} Graphics Package Power (W)")) for kind in ("Current Socket", "Average"))
+        power_w = next((power_w for power_w in powers if power_w is not None), None)
+        used = _count(card.get("VRAM Total Used Memory (B)"))
+        found.append(_use(int(number), power_w, _number(card.get("GPU use (%)")), used))
+    if not found:
+        raise ValueError(f"{ROCM_SMI} names no device")
+    return tuple(sorted(found, key=lambda use: use.index))
 
 
 def parse_static(text: str) -> DeviceFacts:
@@ -161,6 +201,20 @@ def _size(value: object) -> int | Unknown:
     if isinstance(count, Unknown) or not isinstance(unit, str) or unit.upper() not in UNITS:
         return Unknown(f"{AMD_SMI} says {str(value)[:40]}")
     return count * UNITS[unit.upper()]
+
+
+def _use(index: int, power_w: float | None, percent: float | None, used: int | Unknown) -> DeviceUse:
+    return DeviceUse(
+        index, power_w, None if percent is None else percent / 100, None if isinstance(used, Unknown) else used
+    )
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, dict):
+        value = value.get("value")
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    return number_or_none(str(value))
 
 
 def _count(value: object) -> int | Unknown:

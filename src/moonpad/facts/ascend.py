@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from moonpad.facts.device import DeviceFact, DeviceFacts
-from moonpad.facts.probe import Probe, Unknown
+from moonpad.facts.device import DeviceFact, DeviceFacts, DeviceUse
+from moonpad.facts.probe import Probe, Unknown, number_or_none
 from moonpad.values.units import MIB
 
 TOOL: Final = "npu-smi"
@@ -31,29 +31,67 @@ def ascend_devices(tool: str = TOOL, timeout_s: float = TIMEOUT_S) -> DeviceFact
 
 def parse_npu_smi(text: str) -> DeviceFacts:
     """Raises ValueError where the table names no device, with what stands there instead."""
-    devices: list[DeviceFact] = []
-    driver: str | Unknown = Unknown(f"{TOOL} does not say it")
+    versions = [found["version"] for line in text.splitlines() if (found := _VERSION.match(line))]
+    driver = versions[-1] if versions else Unknown(f"{TOOL} does not say it")
+    return DeviceFacts(TOOL, "Huawei", driver, tuple(_device(*lines) for lines in _devices(text)))
+
+
+def ascend_use(tool: str = TOOL, timeout_s: float = TIMEOUT_S) -> tuple[DeviceUse, ...] | Unknown:
+    return Probe((tool, "info"), parse_use, timeout_s).ask()
+
+
+def parse_use(text: str) -> tuple[DeviceUse, ...]:
+    """As `parse_npu_smi`. Of a package of two chips the first one's line has the power of both."""
+    return tuple(_use(*lines) for lines in _devices(text))
+
+
+Lines = tuple[re.Match[str], re.Match[str]]
+"""A device's two."""
+
+
+def _devices(text: str) -> list[Lines]:
+    devices: list[Lines] = []
     first: re.Match[str] | None = None
     for line in text.splitlines():
-        if version := _VERSION.match(line):
-            driver = version["version"]
-        elif second := _SECOND.match(line):
+        if second := _SECOND.match(line):
             if first is not None:
-                devices.append(_device(first, second, line))
+                devices.append((first, second))
             first = None
         elif found := _FIRST.match(line):
             first = found
     if not devices:
         raise ValueError(f"{TOOL}: {(text.strip() or 'no output').splitlines()[0]}")
-    return DeviceFacts(TOOL, "Huawei", driver, tuple(devices))
+    return devices
 
 
-def _device(first: re.Match[str], second: re.Match[str], line: str) -> DeviceFact:
+def _index(first: re.Match[str], second: re.Match[str]) -> int:
+    return int(first["npu"] if second["physical"] is None else second["physical"])
+
+
+def _memory(second: re.Match[str]) -> tuple[str, str]:
+    """Used and total, in MiB, as the last column says them."""
+    pairs = list(_PAIR.finditer(second.string))
+    return (pairs[-1]["used"], pairs[-1]["total"]) if pairs else ("", "")
+
+
+def _use(first: re.Match[str], second: re.Match[str]) -> DeviceUse:
+    power, percent = (
+        number_or_none((lines.string[lines.end() :].split() or [""])[0]) for lines in (first, second)
+    )  # fmt: skip
+    used = _memory(second)[0]
+    return DeviceUse(
+        index=_index(first, second),
+        power_w=power,
+        busy=None if percent is None else percent / 100,
+        used_bytes=int(used) * MIB if used.isdigit() else None,
+    )
+
+
+def _device(first: re.Match[str], second: re.Match[str]) -> DeviceFact:
     npu = int(first["npu"])
-    pairs = list(_PAIR.finditer(line))
-    used, total = (pairs[-1]["used"], pairs[-1]["total"]) if pairs else ("", "")
+    used, total = _memory(second)
     return DeviceFact(
-        index=npu if second["physical"] is None else int(second["physical"]),
+        index=_index(first, second),
         name=first["name"],
         memory_bytes=_mebibytes(total),
         used_bytes=_mebibytes(used),

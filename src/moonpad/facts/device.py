@@ -37,6 +37,16 @@ class DeviceFact:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceUse:
+    """What a device does now. None: it does not say it. `busy` is a share of time."""
+
+    index: int
+    power_w: float | None
+    busy: float | None
+    used_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceFacts:
     """The devices of this machine, in the driver's order. Without a `tool` there is no driver's tool on it at all.
 

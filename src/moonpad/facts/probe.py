@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -44,6 +45,15 @@ class Probe(Generic[T]):
             return self.parse(text)
         except ValueError as error:
             return Unknown(str(error))
+
+
+def number_or_none(text: str) -> float | None:
+    """What a tool prints for a figure that is not negative; None for `[N/A]`, `-`, `[Unknown Error]` and the like."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None
 
 
 def read_text(path: Path) -> str | Unknown:
