@@ -23,7 +23,7 @@ from moonpad.bench.run_plan import RunPlan
 from moonpad.bench.saved_records import SavedRecords
 from moonpad.bench.server_watch import watched
 from moonpad.load.asker import Asker
-from moonpad.load.calibrate import calibrate
+from moonpad.load.calibrate import Calibration, calibrate
 from moonpad.load.client import Connector
 from moonpad.load.descriptors import ensure_descriptors
 from moonpad.load.failure import RequestFailed
@@ -57,9 +57,16 @@ OnProgress = Callable[[Progress], None]
 
 
 def run_bench(
-    endpoint: Endpoint, config: BenchConfig, *, out_dir: Path | None = None, on_progress: OnProgress | None = None
+    endpoint: Endpoint,
+    config: BenchConfig,
+    *,
+    out_dir: Path | None = None,
+    on_progress: OnProgress | None = None,
+    before: Calibration | None = None,
 ) -> BenchResult:
     """Measures the endpoint; blocks until done. Ctrl-C gives what was measured so far, marked partial.
+
+    `before`: of a run there before, so that words are not weighed again.
 
     Raises:
         UsageError: the endpoint, the model or `out_dir` cannot be used.
@@ -68,7 +75,7 @@ def run_bench(
         Interrupted: Ctrl-C before the first measured request.
     """
     try:
-        return run_in_loop(measure(endpoint, config, out_dir=out_dir, on_progress=on_progress))
+        return run_in_loop(measure(endpoint, config, out_dir=out_dir, on_progress=on_progress, before=before))
     except KeyboardInterrupt as error:
         raise Interrupted("interrupted before a request was measured") from error
 
@@ -100,14 +107,20 @@ async def _resumed(
 
 
 async def measure(
-    endpoint: Endpoint, config: BenchConfig, *, out_dir: Path | None = None, on_progress: OnProgress | None = None
+    endpoint: Endpoint,
+    config: BenchConfig,
+    *,
+    out_dir: Path | None = None,
+    on_progress: OnProgress | None = None,
+    before: Calibration | None = None,
 ) -> BenchResult:
     """As `run_bench`, in the running loop; cancelling it is its Ctrl-C."""
     target = target_of(endpoint)
     _ensure_descriptors(config)
     files = RunFiles(out_dir) if out_dir else None
     try:
-        return await _Run(endpoint, target, config, files, on_progress or (lambda _: None)).measure()
+        run = _Run(endpoint, target, config, files, on_progress or (lambda _: None), before=before)
+        return await run.measure()
     finally:
         if files:
             files.close()
@@ -130,6 +143,7 @@ class _Run:
     """Of a run that goes on: its model and its prompts' length are known."""
     past: Sequence[RequestRecord] = ()
     """What has ended of it."""
+    before: Calibration | None = None
 
     async def measure(self) -> BenchResult:
         self.report(Progress("calibrate", 0, 1))
@@ -154,7 +168,7 @@ class _Run:
             lengths = config.input_lengths.draw(config.requests, config.seed, "input")
             usual = round(sum(lengths) / len(lengths))
             asker = Asker(self.target, model, config.api)
-            calibration = await calibrate(asker, input_tokens=usual, seed=config.seed)
+            calibration = await calibrate(asker, input_tokens=usual, seed=config.seed, before=self.before)
             return RunPlan(config, model, calibration, self.endpoint.base_url, self.endpoint.planned)
         except RequestFailed as failed:
             raise ContactLost(

@@ -25,12 +25,15 @@ def bench_repeat(
         CheckFailed: a run had no successful request.
     """
     check_repeats(count)
-    documents = []
+    documents, weighed = [], None
     for number in range(count):
         note(f"run {number + 1} of {count}, seed {config.seed + number}")
         place = folder / f"run-{number + 1}" if folder else None
         with progress_bar() as on_progress:
-            result = run_bench(endpoint, config_of(config, number), out_dir=place, on_progress=on_progress)
+            result = run_bench(
+                endpoint, config_of(config, number), out_dir=place, on_progress=on_progress, before=weighed
+            )
+        weighed = result.calibration
         if result.partial:
             raise Interrupted(f"interrupted in run {number + 1} of {count}")
         if not result.metrics.completed:

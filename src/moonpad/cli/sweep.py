@@ -12,6 +12,7 @@ from moonpad.bench.run import resume_bench, run_bench
 from moonpad.bench.sweep import SWEEP_FILE, Point, SweepResult, parse_sweep, run_sweep
 from moonpad.cli.bench import progress_bar
 from moonpad.cli.output import emit_json, next_command, note, out
+from moonpad.load.calibrate import Calibration
 from moonpad.report.sweep_table import knee_notes, sweep_table
 from moonpad.store.files import replace_json, replace_text
 from moonpad.values.endpoint import Endpoint
@@ -35,14 +36,17 @@ def bench_sweep(
     """
     sweep = parse_sweep(text, requests_per_stream)
     points: list[Point] = []
+    weighed: Calibration | None = None
 
     def measure(config: BenchConfig, place: Path | None, *, resume: bool) -> dict[str, Any]:
+        nonlocal weighed
         note(f"{sweep.over} {config.concurrency}: {config.requests} requests{', the rest of them' if resume else ''}")
         with progress_bar() as on_progress:
             if resume and place:
                 result = resume_bench(endpoint, place, on_progress=on_progress)
             else:
-                result = run_bench(endpoint, config, out_dir=place, on_progress=on_progress)
+                result = run_bench(endpoint, config, out_dir=place, on_progress=on_progress, before=weighed)
+        weighed = result.calibration
         if result.partial:
             goes_on = f"; with --out {folder} the same command goes on" if folder else ""
             raise Interrupted(f"interrupted in {sweep.over} {config.concurrency}{goes_on}")

@@ -3,14 +3,16 @@
 Our process holds no tokenizer. `POST /tokenize` counts a prompt without computing it; where a server has no such path,
 a request of one token is sent and `usage.prompt_tokens` read. Both count the chat template too, as the engine does.
 
-Where counting is cheap, every word is weighed first: how many tokens it is behind a space. Prompts have exactly the
-length that is asked for then, since tokenizers of this family cut a text at its spaces before anything else.
+Every word is weighed first: how many tokens it is behind a space. Prompts have exactly the length that is asked for
+then, since tokenizers of this family cut a text at its spaces before anything else; one prompt is counted whole to see
+it. Where each count is a request, and the words are so many tokens that it would take many, lengths differ by a few.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from moonpad.load.asker import Asker
@@ -22,6 +24,8 @@ ROUNDS: Final = 5
 FIRST_WORDS: Final = (8, 40)
 TIMEOUT_S: Final = 600.0
 GROUP: Final = 32
+MOST_ASKED: Final = 96
+"""Requests that weigh the words, where a count is one."""
 Counted = Callable[[int, int], Awaitable[int]]
 TOKENS_A_WORD: Final = 1.4
 """Of English text with its marks, where a plain word is one token."""
@@ -65,8 +69,9 @@ class Calibration:
         return max(1, round(TOKENS_A_WORD * self.slope * len(text.split())))
 
 
-async def calibrate(asker: Asker, *, input_tokens: int, seed: int) -> Calibration:
-    """
+async def calibrate(asker: Asker, *, input_tokens: int, seed: int, before: Calibration | None = None) -> Calibration:
+    """`before`: of the same endpoint; its words are not weighed again.
+
     Raises:
         CheckFailed: the server refuses a plain request, or counts no tokens.
         RequestFailed: the server does not answer.
@@ -79,30 +84,50 @@ async def calibrate(asker: Asker, *, input_tokens: int, seed: int) -> Calibratio
         return await count_text(random_prompt(seed, index, words))
 
     words, tokens, slope = await words_for(input_tokens, count)
-    if judge == "usage":
-        return Calibration(words, tokens, judge, slope, alone=max(0, tokens - round(slope * words)))
-    alone, weights = await weigh(count_text)
-    return Calibration(words, tokens, judge, slope, weights if 1 in weights else (), alone)
+    rough = Calibration(words, tokens, judge, slope, alone=max(0, tokens - round(slope * words)))
+    if before is not None and before.weights:
+        return replace(rough, weights=before.weights, alone=before.alone)
+    try:
+        alone, weights = await weigh(count_text, MOST_ASKED if judge == "usage" else None)
+    except (_TooMany, CheckFailed):  # the latter: it answered one at a time, and refuses several
+        return rough
+    exact = replace(rough, weights=weights if 1 in weights else (), alone=alone)
+    wanted = max(input_tokens, alone)
+    return exact if await count_text(exact.prompt(seed, -3 - ROUNDS, wanted)) == wanted else rough
 
 
-async def weigh(count: CountedText) -> tuple[int, tuple[int, ...]]:
+class _TooMany(Exception):
+    """Weighing takes more requests than it may."""
+
+
+async def weigh(count: CountedText, most: int | None = None) -> tuple[int, tuple[int, ...]]:
     """The tokens of a prompt of the first word alone, and of each word behind it.
 
-    Groups are asked for, and halved where they have more tokens than words.
+    Groups are asked for, side by side, and halved where they have more tokens than words.
+
+    Raises:
+        _TooMany: `most` counts do not do.
     """
-    alone = await count(text_of(()))
+    alone, asked = await count(text_of(())), 1
 
     async def of(group: Sequence[int]) -> tuple[int, ...]:
+        nonlocal asked
+        asked += 1
+        if most is not None and asked > most:
+            raise _TooMany
         tokens = await count(text_of(group)) - alone
         if tokens == len(group) or len(group) == 1:
             return (max(1, tokens) if len(group) == 1 else 1,) * len(group)
         half = len(group) // 2
         return (*await of(group[:half]), *await of(group[half:]))
 
-    weights: list[int] = []
-    for at in range(0, len(WORDS), GROUP):
-        weights += await of(range(at, min(at + GROUP, len(WORDS))))
-    return alone, tuple(weights)
+    groups = [asyncio.create_task(of(range(at, min(at + GROUP, len(WORDS))))) for at in range(0, len(WORDS), GROUP)]
+    try:
+        return alone, tuple(weight for weights in await asyncio.gather(*groups) for weight in weights)
+    finally:
+        for group in groups:
+            group.cancel()
+        await asyncio.gather(*groups, return_exceptions=True)
 
 
 async def words_for(input_tokens: int, count: Counted) -> tuple[int, int, float]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moonpad.load.asker import Asker
-from moonpad.load.calibrate import GROUP, Calibration, weigh, words_for
+from moonpad.load.calibrate import GROUP, Calibration, _TooMany, weigh, words_for
 from moonpad.load.prompts import FIRST, WORDS, random_prompt
 from moonpad.load.record import LoadRequest
 from moonpad.load.target import target_of
@@ -122,6 +122,24 @@ def test_prompts_of_weighed_words_have_exactly_the_length(odd: dict[str, int], w
     shared = calibration.text("shared", 25)
     assert tokens_of(calibration.prompt(seed, 0, wanted, shared), odd) == wanted + 25
     assert tokens_of(f"{FIRST} {shared} {calibration.text('more', 31)}", odd) == alone + 25 + 31
+
+
+@given(st.integers(0, 60))
+def test_weighing_takes_no_more_requests_than_it_may(most: int) -> None:
+    asked = running = at_once = 0
+
+    async def count(text: str) -> int:
+        nonlocal asked, running, at_once
+        asked, running = asked + 1, running + 1
+        at_once = max(at_once, running)
+        await asyncio.sleep(0)
+        running -= 1
+        return tokens_of(text, dict.fromkeys(WORDS[::2], 2))
+
+    with pytest.raises(_TooMany):
+        asyncio.run(weigh(count, most))
+    assert asked <= max(1, most)
+    assert most < 3 or at_once > 1
 
 
 def test_a_shorter_text_of_a_name_begins_as_the_longer_one() -> None:
