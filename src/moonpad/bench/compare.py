@@ -56,13 +56,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`paired`: how many requests are the same in both; 0 where they are not. `tokens_ratio`: of an answer, or None."""
+    """`paired`: how many requests are the same in both; 0 where they are not. `tokens_ratio`: of an answer, or None.
+    `partial`: the names of the runs that were interrupted."""
 
     first: str
     second: str
     rows: tuple[Row, ...]
     paired: int
     tokens: tuple[float | None, float | None]
+    partial: tuple[str, ...] = ()
 
     @property
     def tokens_ratio(self) -> float | None:
@@ -93,6 +95,7 @@ class Comparison:
             "paired_requests": self.paired,
             "tokens_an_answer": list(self.tokens),
             "same_length": self.same_length,
+            "partial": list(self.partial),
             "rows": [
                 {
                     "name": row.name,
@@ -122,7 +125,8 @@ def compare(first: SavedRun, second: SavedRun, *, seed: int = 0) -> Comparison:
             continue
         rows.append(Row(name, one, other, found.get(name) or Ratio(other / one), name in THROUGHPUTS))
     lengths = (first.tokens_an_answer, second.tokens_an_answer)
-    return Comparison(first.name, second.name, tuple(rows), len(pairs), lengths)
+    cut = tuple(run.name for run in (first, second) if run.partial)
+    return Comparison(first.name, second.name, tuple(rows), len(pairs), lengths, cut)
 
 
 def _pairs(first: SavedRun, second: SavedRun) -> list[tuple[SavedRequest, SavedRequest]]:

@@ -191,11 +191,12 @@ class _Run:
     async def _load(self, job: Job, connector: Connector, idle: Idle) -> BenchResult:
         held: list[RequestRecord] = []
         load = Load(time.perf_counter() - job.before_s)
-        done, failed = len(job.ended), job.failed
+        done, failed, duration_s = len(job.ended), job.failed, job.before_s
 
         def ended(record: RequestRecord) -> None:
-            nonlocal done, failed
+            nonlocal done, failed, duration_s
             done += 1
+            duration_s = max(duration_s, record.closed_s)
             failed += not record.ok
             if self.files:
                 self.files.append(record)
@@ -218,16 +219,13 @@ class _Run:
         except asyncio.CancelledError:
             if done == len(self.past):
                 raise
-            partial = True
-        now_s = time.perf_counter()
+            partial, duration_s = True, time.perf_counter() - load.origin_s
         server.begin_at(load.origin_s)
         devices.begin_at(load.origin_s)
         if self.files:
             records: Sequence[RequestRecord] = self.files.records()
         else:
             records = sorted((*self.past, *held), key=lambda record: record.index)
-        # Where nothing was left to send, the lead before a first request has not passed: the run is as long as it was.
-        duration_s = now_s - load.origin_s if done > len(self.past) else job.before_s
         metrics = metrics_of(records, duration_s, self.config.slo)
         result = BenchResult(
             config=self.config,

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from moonpad.bench.document import number_at
+from moonpad.bench.document import number_at, value_at
 from moonpad.bench.folder import REQUESTS_FILE, RESULT_FILE
 from moonpad.catalog.published import published_by_id
 from moonpad.values.errors import UsageError
@@ -51,6 +51,11 @@ class SavedRun:
         return number_at(self.document, name)
 
     @property
+    def partial(self) -> bool:
+        """It was interrupted: the figures are of the requests that had ended."""
+        return value_at(self.document, "moonpad", "partial") is True
+
+    @property
     def tokens_an_answer(self) -> float | None:
         tokens, completed = self.figure("total_output_tokens"), self.figure("completed")
         return tokens / completed if tokens is not None and completed else None
@@ -67,6 +72,8 @@ def read_run(named: str) -> SavedRun:
     path = Path(named)
     folder = path if path.is_dir() else None
     file = folder / RESULT_FILE if folder else path
+    if folder and not file.exists() and (folder / REQUESTS_FILE).exists():
+        raise UsageError(f"{folder} was cut before its result", remedy=f"moonpad bench --resume {folder}")
     document = read_document(file)
     if folder and (folder / REQUESTS_FILE).is_file():
         requests = tuple(_ours(_lines(folder / REQUESTS_FILE)))

@@ -57,6 +57,8 @@ def report(
         note(f"written: {file}")
     if isinstance(data, RunData):
         next_command(f"moonpad compare {shlex.quote(str(path))} ANOTHER  for what a change brought")
+    elif data.cut or len(data.points) == 1:
+        next_command("the same moonpad bench --sweep … --out again: it measures what is left, or more loads")
     else:
         one, other = (data.points[at].load for at in (0, -1))
         folders = (shlex.quote(str(path / f"{data.over}-{load}")) for load in (one, other))

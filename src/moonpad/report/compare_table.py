@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
@@ -43,6 +44,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 def compare_notes(found: Comparison) -> list[str]:
     """What a reader must know before believing the table."""
     notes = [f"A: {found.first}", f"B: {found.second}"]
+    notes += [f"{name} is partial: moonpad bench --resume {shlex.quote(name)}" for name in found.partial]
     if found.paired:
         notes.append(f"{found.paired} requests are the same in both, and compared pair by pair")
     elif any(row.ratio.differs is not None for row in found.rows):

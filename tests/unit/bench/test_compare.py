@@ -159,6 +159,21 @@ def test_what_is_no_result(tmp_path: Path, text: str) -> None:
             read_run(named)
 
 
+def test_a_run_that_was_cut_is_told_how_it_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "run"
+    files = RunFiles(folder)
+    files.append(record(0, output_tokens=5))
+    with pytest.raises(UsageError, match="was cut before its result") as refused:
+        read_run(str(folder))
+    assert refused.value.remedy == f"moonpad bench --resume {folder}"
+    files.finish({"output_throughput": 3.0, "moonpad": {"partial": True}})
+    files.close()
+    assert run(["compare", str(folder), TP8, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["partial"] == [str(folder)]
+    assert run(["compare", str(folder), TP8]) == 0
+    assert f"is partial: moonpad bench --resume {folder}" in " ".join(capsys.readouterr().err.split())
+
+
 # --- the command -----------------------------------------------------------------------------------------------------
 
 

@@ -144,6 +144,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert json.loads(said.out) == {"written": str(other)}
     assert "8 devices are assumed" in other.read_text()
     assert f"{tmp_path / 's'}/concurrency-1 {tmp_path / 's'}/concurrency-2" in said.err
+    write_run(tmp_path / "cut" / "concurrency-1", records(3))
+    assert run(["report", str(tmp_path / "cut")]) == 0
+    assert "it measures what is left" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
