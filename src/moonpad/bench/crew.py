@@ -12,7 +12,7 @@ import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Callable, Container, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
@@ -70,8 +70,8 @@ def job_of(plan: RunPlan, past: Iterable[RequestRecord]) -> Job:
 
 @dataclass(slots=True)
 class Load:
-    """`origin_s`: the instant of the run's zero. `cpu`: of the busiest client process, for each second. `lag_s`: how
-    late the loop of the latest was at P99.
+    """`origin_s`: the instant of the run's zero, right once `begin` was called. `cpu`: of the busiest client process,
+    for each second. `lag_s`: how late the loop of the latest was at P99.
 
     flight: who is on it; None where other processes carry the load.
     """
@@ -80,6 +80,16 @@ class Load:
     cpu: float = 0.0
     lag_s: float = 0.0
     flight: Flight | None = None
+    _begun: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def begin(self, origin_s: float) -> None:
+        self.origin_s = origin_s
+        self._begun.set()
+
+    async def zero(self) -> float:
+        """`origin_s`, as soon as it is right."""
+        await self._begun.wait()
+        return self.origin_s
 
 
 async def carry(job: Job, target: Target, connector: Connector, idle: Idle, on_record: OnRecord, load: Load) -> None:
@@ -88,7 +98,7 @@ async def carry(job: Job, target: Target, connector: Connector, idle: Idle, on_r
     on_record = unless_ended(job.ended, on_record)
     schedule = schedule_of(job.plan, before_s=job.before_s, first=job.first)
     deadlines, load.flight = job.plan.config.deadlines, Flight()
-    load.origin_s = time.perf_counter() + LEAD_S - job.before_s  # all that is due at once is ready by then
+    load.begin(time.perf_counter() + LEAD_S - job.before_s)  # all that is due at once is ready by then
     clock, origin_s, flight = time.perf_counter, load.origin_s, load.flight
     async with client_watched(load):
         await drive(requests, schedule, idle, connector, deadlines, clock, origin_s, on_record, flight)
@@ -120,7 +130,7 @@ async def carry_by_workers(job: Job, endpoint: Endpoint, on_record: OnRecord, lo
         for worker in workers:
             async with asyncio.timeout(READY_S):
                 await _told(worker)
-        load.origin_s = time.perf_counter() + LEAD_S - job.before_s
+        load.begin(time.perf_counter() + LEAD_S - job.before_s)
         for worker in workers:
             _tell(worker, {"origin_s": load.origin_s})
         async with asyncio.TaskGroup() as group:

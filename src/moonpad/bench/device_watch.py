@@ -11,6 +11,7 @@ from statistics import fmean
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from moonpad.bench.server_watch import Keep, Zero
 from moonpad.facts.device import DeviceUse
 from moonpad.facts.device_use import device_use
 from moonpad.facts.probe import Unknown
@@ -27,15 +28,6 @@ class DevicesDid:
 
     samples: list[tuple[float, tuple[DeviceUse, ...]]] = field(default_factory=list)
     why_not: str = ""
-
-    def begin_at(self, origin_s: float) -> None:
-        """The run's zero, where it was not known when the watch began."""
-        self.samples = [(at_s - origin_s, uses) for at_s, uses in self.samples if at_s >= origin_s]
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """A line of the run's folder each."""
-        for at_s, uses in self.samples:
-            yield {"at_s": round(at_s, 3), "devices": [asdict(use) for use in uses]}
 
     def as_json(self) -> dict[str, Any]:
         """`power_w` is of all devices together; `busy` their mean."""
@@ -55,15 +47,21 @@ class DevicesDid:
 
 @asynccontextmanager
 async def devices_watched(
-    endpoint: Endpoint, clock: Callable[[], float], *, ask: Ask = device_use, every_s: float = EVERY_S
+    endpoint: Endpoint,
+    clock: Callable[[], float],
+    zero: Zero,
+    keep: Keep,
+    *,
+    ask: Ask = device_use,
+    every_s: float = EVERY_S,
 ) -> AsyncIterator[DevicesDid]:
-    """Asks as long as the block lasts, in a thread; not at all where the endpoint is on another machine."""
+    """As `watched`; nobody is asked where the endpoint is on another machine."""
     did = DevicesDid()
     if not _is_here(endpoint):
         did.why_not = "the endpoint is on another machine"
         yield did
         return
-    task = asyncio.create_task(_watch(clock, ask, every_s, did))
+    task = asyncio.create_task(_watch(clock, zero, keep, ask, every_s, did))
     try:
         yield did
     finally:
@@ -71,16 +69,19 @@ async def devices_watched(
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def _watch(clock: Callable[[], float], ask: Ask, every_s: float, did: DevicesDid) -> None:
+async def _watch(clock: Callable[[], float], zero: Zero, keep: Keep, ask: Ask, every_s: float, did: DevicesDid) -> None:
     """A tool that is not there, or fails, is asked once."""
+    origin_s = await zero()
+    await asyncio.sleep(max(0.0, origin_s - clock()))
     while True:
-        at_s = clock()
+        at_s = clock() - origin_s
         uses = await asyncio.to_thread(ask, LIMIT_S)
         if isinstance(uses, Unknown):
             did.why_not = uses.reason
             return
         did.samples.append((at_s, uses))
-        await asyncio.sleep(max(0.0, at_s + every_s - clock()))
+        keep({"at_s": round(at_s, 3), "devices": [asdict(use) for use in uses]})
+        await asyncio.sleep(max(0.0, at_s + every_s - (clock() - origin_s)))
 
 
 def _is_here(endpoint: Endpoint) -> bool:

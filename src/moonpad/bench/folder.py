@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -34,6 +34,7 @@ class RunFiles:
         self._folder = folder
         self._count = 0
         self._bytes = 0
+        self._sizes: dict[str, int] = {}  # of the files of samples
         self._failure: CheckFailed | None = None
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -84,21 +85,21 @@ class RunFiles:
         except OSError as error:
             raise UsageError(f"{self._folder} cannot be written: {error.strerror}", remedy="--out ANOTHER") from error
 
-    def write_samples(self, name: str, rows: Iterable[Mapping[str, Any]]) -> None:
-        """What was seen beside the requests, a line each; a full disk costs these, all of them, and not the result."""
-        lines = b"".join(orjson.dumps(row) + b"\n" for row in rows)
-        if not lines:
-            return
-        file = self._folder / name
-        before = file.stat().st_size if file.exists() else 0
+    def append_sample(self, name: str, row: Mapping[str, Any]) -> None:
+        """What was seen beside the requests, as it is seen; a full disk costs these lines, and not the result."""
+        if name not in self._sizes:
+            with suppress(OSError):
+                self._sizes[name] = _without_torn_line(self._folder / name)[0]
+        line, size = orjson.dumps(row) + b"\n", self._sizes.get(name, 0)
         try:
-            with file.open("ab") as appended:
-                appended.write(lines)
+            with (self._folder / name).open("ab", buffering=0) as lines:
+                if lines.write(line) != len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError:
             with suppress(OSError):
-                os.truncate(file, before)
-                if not before:
-                    file.unlink()
+                os.truncate(self._folder / name, size)
+        else:
+            self._sizes[name] = size + len(line)
 
     def finish(self, document: dict[str, Any]) -> None:
         """Writes the result: the whole one or none.

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Final
 
 import orjson
 
-from moonpad.bench.document import number_at
-from moonpad.bench.folder import REQUESTS_FILE, RESULT_FILE, RUN_FILE, SERVER_FILE
+from moonpad.bench.document import number_at, value_at
+from moonpad.bench.folder import DEVICES_FILE, REQUESTS_FILE, RESULT_FILE, RUN_FILE, SERVER_FILE
 from moonpad.bench.knee import Knee, find_knee, level_of
 from moonpad.bench.metrics import metrics_of
 from moonpad.bench.request_data import RequestData, requests_of
@@ -18,11 +20,13 @@ from moonpad.bench.result import BenchResult, as_json
 from moonpad.bench.resume import read_plan
 from moonpad.bench.saved import read_document
 from moonpad.bench.saved_records import SavedRecords
-from moonpad.bench.server_watch import ServerSaid
+from moonpad.bench.server_watch import Sample, ServerSaid
 from moonpad.bench.sweep import SWEEP_FILE
+from moonpad.observe.metrics import Load
 from moonpad.values.errors import UsageError
 
 GAUGES: Final = ("running", "waiting", "kv_usage")
+USES: Final = ("power_w", "busy")
 MAKE_ONE: Final = "name a folder of moonpad bench --out"
 
 
@@ -33,6 +37,7 @@ class RunData:
     config: of run.json, as JSON; None where the folder has none.
     requests: None where nobody kept them.
     samples: of the server, by time: `at_s` and those of `GAUGES` that it reports.
+    devices: by time: `at_s`, `power_w` of all devices together and the mean of their `busy`, as far as they say it.
     killed: the run wrote no result; the document was computed from the requests that ended.
     """
 
@@ -42,6 +47,7 @@ class RunData:
     requests: RequestData | None
     samples: tuple[Mapping[str, float], ...]
     killed: bool = False
+    devices: tuple[Mapping[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +92,13 @@ def read_report(folder: Path) -> RunData | SweepData:
 def _run(folder: Path) -> RunData:
     records = SavedRecords(folder / REQUESTS_FILE)
     killed = not (folder / RESULT_FILE).exists()
-    samples = tuple(sorted(_samples(folder / SERVER_FILE), key=lambda sample: sample["at_s"]))
+    samples, devices = _by_time(_samples(folder / SERVER_FILE)), _by_time(_uses(folder / DEVICES_FILE))
     try:
         document = _of_killed(folder, records) if killed else read_document(folder / RESULT_FILE)
         requests = requests_of(records) if len(records) else None
     except (TypeError, ValueError, ArithmeticError) as error:
         raise UsageError(f"{folder / REQUESTS_FILE} has a row that is no request: {error}", remedy=MAKE_ONE) from error
-    return RunData(_name(folder), document, _config(folder), requests, samples, killed)
+    return RunData(_name(folder), document, _config(folder), requests, samples, killed, devices)
 
 
 def _of_killed(folder: Path, records: SavedRecords) -> dict[str, Any]:
@@ -112,11 +118,11 @@ def _of_killed(folder: Path, records: SavedRecords) -> dict[str, Any]:
         client_cpu=0.0,
         partial=len(records) < plan.config.requests,
         workers=plan.config.workers,
-        server=ServerSaid(),
+        server=ServerSaid(list(_said(folder / SERVER_FILE))),
         planned=plan.planned,
     )
     document = as_json(result)
-    ours = {**document["moonpad"], "client": None, "server": None}
+    ours = {**document["moonpad"], "client": None}
     return {**document, "date": None, "moonpad": ours}
 
 
@@ -129,15 +135,38 @@ def _config(folder: Path) -> Mapping[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
+def _by_time(samples: Iterable[dict[str, float]]) -> tuple[Mapping[str, float], ...]:
+    return tuple(sorted(samples, key=lambda sample: sample["at_s"]))
+
+
 def _samples(file: Path) -> Iterator[dict[str, float]]:
-    for line in file.read_bytes().splitlines() if file.exists() else ():
-        try:
-            row = orjson.loads(line)
-        except ValueError:  # torn by a kill
-            continue
+    for row in _rows(file):
         found = {name: value for name in ("at_s", *GAUGES) if (value := number_at(row, name)) is not None}
         if "at_s" in found:
             yield found
+
+
+def _said(file: Path) -> Iterator[Sample]:
+    for row in _rows(file):
+        known = {one.name: number_at(row, one.name) for one in fields(Load)}
+        if (at_s := number_at(row, "at_s")) is not None:
+            yield Sample(at_s, Load(**known))
+
+
+def _uses(file: Path) -> Iterator[dict[str, float]]:
+    for row in _rows(file):
+        at_s, uses = number_at(row, "at_s"), value_at(row, "devices")
+        if at_s is None or not isinstance(uses, list):
+            continue
+        powers, busy = ([value for use in uses if (value := number_at(use, name)) is not None] for name in USES)
+        power = {"power_w": sum(powers)} if powers else {}
+        yield {"at_s": at_s, **power, **({"busy": fmean(busy)} if busy else {})}
+
+
+def _rows(file: Path) -> Iterator[object]:
+    for line in file.read_bytes().splitlines() if file.exists() else ():
+        with suppress(ValueError):  # torn by a kill
+            yield orjson.loads(line)
 
 
 def _sweep(folder: Path) -> SweepData:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.crew import Job, Load, carry, carry_by_workers, job_of
@@ -209,8 +210,8 @@ class _Run:
         began = datetime.now().astimezone().isoformat(timespec="seconds")
         try:
             async with (
-                watched(self.endpoint, time.perf_counter, 0.0) as server,
-                devices_watched(self.endpoint, time.perf_counter) as devices,
+                watched(self.endpoint, time.perf_counter, load.zero, self._keeper(SERVER_FILE)) as server,
+                devices_watched(self.endpoint, time.perf_counter, load.zero, self._keeper(DEVICES_FILE)) as devices,
             ):
                 if job.workers > 1:
                     await carry_by_workers(job, self.endpoint, ended, load)
@@ -220,8 +221,6 @@ class _Run:
             if done == len(self.past):
                 raise
             partial, duration_s = True, time.perf_counter() - load.origin_s
-        server.begin_at(load.origin_s)
-        devices.begin_at(load.origin_s)
         if self.files:
             records: Sequence[RequestRecord] = self.files.records()
         else:
@@ -245,10 +244,12 @@ class _Run:
             self_error=None if partial else await self._self_error(metrics, job.workers),
         )
         if self.files:
-            self.files.write_samples(SERVER_FILE, (sample.as_json() for sample in server.samples))
-            self.files.write_samples(DEVICES_FILE, devices.rows())
             self.files.finish(as_json(result))
         return result
+
+    def _keeper(self, name: str) -> Callable[[dict[str, Any]], None]:
+        files = self.files
+        return (lambda row: files.append_sample(name, row)) if files else (lambda _: None)
 
     async def _self_error(self, metrics: Metrics, workers: int) -> SelfError | None:
         """The client's own error, under as many streams of the same speed as there were for each of its processes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from statistics import median
@@ -17,6 +17,10 @@ from moonpad.values.endpoint import Endpoint
 
 EVERY_S: Final = 0.5
 LIMIT_S: Final = 5.0
+Zero = Callable[[], Awaitable[float]]
+"""The instant of a run's zero, as soon as it is known."""
+Keep = Callable[[dict[str, Any]], None]
+"""Takes a sample as it comes, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +40,6 @@ class ServerSaid:
 
     samples: list[Sample] = field(default_factory=list)
     why_not: str = ""
-
-    def begin_at(self, origin_s: float) -> None:
-        """The run's zero, where it was not known when the watch began; what was said before is no part of it."""
-        self.samples = [
-            Sample(sample.at_s - origin_s, sample.load) for sample in self.samples if sample.at_s >= origin_s
-        ]
 
     def most(self, name: str) -> float | None:
         """The largest value; None where it was never reported: never 0 for that."""
@@ -79,11 +77,13 @@ class ServerSaid:
 
 @asynccontextmanager
 async def watched(
-    endpoint: Endpoint, clock: Callable[[], float], origin_s: float, every_s: float = EVERY_S
+    endpoint: Endpoint, clock: Callable[[], float], zero: Zero, keep: Keep, every_s: float = EVERY_S
 ) -> AsyncIterator[ServerSaid]:
-    """Asks `/metrics` as long as the block lasts, in a thread: the loop that takes timestamps only waits for it."""
+    """Asks `/metrics` from the run's zero on as long as the block lasts, in a thread: the loop that takes timestamps
+    only waits for it. Each sample is kept as it comes.
+    """
     said = ServerSaid()
-    task = asyncio.create_task(_watch(endpoint, clock, origin_s, every_s, said))
+    task = asyncio.create_task(_watch(endpoint, clock, zero, keep, every_s, said))
     try:
         yield said
     finally:
@@ -92,18 +92,21 @@ async def watched(
 
 
 async def _watch(
-    endpoint: Endpoint, clock: Callable[[], float], origin_s: float, every_s: float, said: ServerSaid
+    endpoint: Endpoint, clock: Callable[[], float], zero: Zero, keep: Keep, every_s: float, said: ServerSaid
 ) -> None:
     names: MetricNames | None = None
     while names is None:
         names, said.why_not = await asyncio.to_thread(_names, endpoint)
         if names is None:
             await asyncio.sleep(10 * every_s)
+    origin_s = await zero()
+    await asyncio.sleep(max(0.0, origin_s - clock()))
     while True:
         at_s = clock() - origin_s
         load = await asyncio.to_thread(ask_load, endpoint, names, LIMIT_S)
         if isinstance(load, Load):
             said.samples.append(Sample(at_s, load))
+            keep(said.samples[-1].as_json())
         await asyncio.sleep(max(0.0, at_s + every_s - (clock() - origin_s)))
 
 

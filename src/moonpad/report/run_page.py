@@ -40,7 +40,7 @@ def run_page(run: RunData) -> str:
     """The HTML of one run."""
     document = run.document
     steady = _steady(document)
-    drawn = timeline(run.requests, run.samples, steady) if run.requests else None
+    drawn = timeline(run.requests, run.samples, run.devices, steady) if run.requests else None
     return page(
         "run.html",
         model=value_at(document, "model_id") or "a model without a name",
@@ -58,6 +58,7 @@ def run_page(run: RunData) -> str:
         timeline_notes=_timeline_notes(run, drawn) if drawn else [],
         steady=_steady_words(document, steady),
         server=_server(document, run),
+        devices=_devices(document),
         failures=run.requests.failures if run.requests else (),
         counted=mapping_at(document, "moonpad", "failures"),
         planned=_planned(document),
@@ -146,9 +147,7 @@ def _timeline_notes(run: RunData, drawn: Timeline) -> list[str]:
         )
     said = "Output tokens are those of successful requests, a chunk's an even share of its answer's, "
     notes.append(f"{said}in steps of {drawn.slice_s:g} s.")
-    if run.killed and not run.samples:
-        notes.append("What the server said of itself is written at the end of a run, and this one was killed before.")
-    elif not run.samples:
+    if not run.samples:
         why = value_at(run.document, "moonpad", "server", "why_not")
         notes.append(f"The server reported nothing of itself{f': {why}' if why else ''}.")
     return notes
@@ -172,6 +171,26 @@ def _server(document: Mapping[str, Any], run: RunData) -> list[tuple[str, str]]:
         rows.append(("preemptions", f"{preemptions:,.0f}"))
     if (hits := number_at(server, "prefix_hit_rate")) is not None:
         rows.append(("prefix cache hits", f"{hits:.1%} of the tokens that were looked up"))
+    return rows
+
+
+def _devices(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What the devices did in all, by name."""
+    did = mapping_at(document, "moonpad", "devices")
+    rows = []
+    if (count := number_at(did, "count")) is not None:
+        rows.append(("devices", f"{count:,.0f}"))
+    power_w, most_w = (number_at(did, "power_w", name) for name in ("mean", "max"))
+    if power_w is not None and most_w is not None:
+        rows.append(("power of all", f"{power_w:,.0f} W, at most {most_w:,.0f} W"))
+        duration_s, tokens = number_at(document, "duration"), number_at(document, "total_output_tokens")
+        if duration_s is not None and tokens:
+            rows.append(("energy for an output token", f"{power_w * duration_s / tokens:,.2f} J"))
+    busy, most = (number_at(did, "busy", name) for name in ("mean", "max"))
+    if busy is not None and most is not None:
+        rows.append(("busy", f"{busy:.1%} of the time, at most {most:.1%}"))
+    if (used_bytes := number_at(did, "most_used_bytes")) is not None:
+        rows.append(("memory of the fullest", f"{used_bytes / GIB:,.1f} GiB"))
     return rows
 
 

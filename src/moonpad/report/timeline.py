@@ -40,13 +40,19 @@ class Timeline:
     slice_s: float
 
 
-def timeline(requests: RequestData, samples: Samples, steady: tuple[float, float] | None) -> Timeline:
-    """`steady`: the window in which the load was on, in seconds."""
+def timeline(requests: RequestData, samples: Samples, devices: Samples, steady: tuple[float, float] | None) -> Timeline:
+    """`samples` of the server, `devices` of all of them together. `steady`: the window in which the load was on, in
+    seconds.
+    """
     end_s = max(requests.end_s, 1e-3)
     x = Scale(0.0, end_s, LEFT, WIDTH - RIGHT)
     rows = _Rows(requests.bars, x)
     slice_s, tokens = _tokens_a_second(requests.tokens, end_s)
-    panels = [*_server_panels(samples, end_s), _Panel(("output tokens", "a second"), "tokens", (("tokens/s", tokens),))]
+    panels = [
+        *_server_panels(samples, end_s),
+        _Panel(("output tokens", "a second"), "tokens", (("tokens/s", tokens),)),
+        *_device_panels(devices, end_s),
+    ]
     tops = [rows.bottom + GAP + at * (PANEL + GAP) for at in range(len(panels))]
     bottom = tops[-1] + PANEL
     marks = ticks(0.0, end_s, 10)
@@ -171,6 +177,14 @@ def _server_panels(samples: Samples, end_s: float) -> list[_Panel]:
     panels = [_Panel(("requests", "in the server"), "server", counts)] if counts else []
     if found["kv_usage"]:
         panels.append(_Panel(("KV cache", "in use"), "kv", (("KV cache", found["kv_usage"]),), 1.0))
+    return panels
+
+
+def _device_panels(samples: Samples, end_s: float) -> list[_Panel]:
+    power, busy = (_series(samples, name, end_s) for name in ("power_w", "busy"))
+    panels = [_Panel(("devices,", "power (W)"), "power", (("all", power),))] if power else []
+    if busy:
+        panels.append(_Panel(("devices,", "busy"), "busy", (("mean", busy),), 1.0))
     return panels
 
 

@@ -7,6 +7,7 @@ import os
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -53,6 +54,9 @@ def test_the_tool_is_a_process_with_a_deadline(tmp_path: Path, monkeypatch: pyte
     assert isinstance(device_use(5.0), Unknown)
 
 
+KEPT: list[dict[str, Any]] = []
+
+
 def watched(endpoint: Endpoint, answers: list[tuple[DeviceUse, ...] | Unknown]) -> tuple[DevicesDid, int]:
     asked = 0
 
@@ -63,7 +67,12 @@ def watched(endpoint: Endpoint, answers: list[tuple[DeviceUse, ...] | Unknown]) 
 
     async def main() -> DevicesDid:
         ticks = count()
-        async with devices_watched(endpoint, lambda: float(next(ticks)), ask=ask, every_s=0.0) as did:
+
+        async def zero() -> float:
+            return 0.0
+
+        clock = lambda: float(next(ticks))  # noqa: E731
+        async with devices_watched(endpoint, clock, zero, KEPT.append, ask=ask, every_s=0.0) as did:
             while len(did.samples) < 4 and not did.why_not:
                 await asyncio.sleep(0.001)
         return did
@@ -73,6 +82,7 @@ def watched(endpoint: Endpoint, answers: list[tuple[DeviceUse, ...] | Unknown]) 
 
 def test_power_is_of_all_and_use_the_mean() -> None:
     one, other = DeviceUse(0, 300.0, 0.5, 10), DeviceUse(1, 500.0, 1.0, 30)
+    KEPT.clear()
     did, _ = watched(HERE, [(one, other), (replace(one, power_w=None), other)])
     said = DevicesDid(did.samples[:2]).as_json()
     assert said == {
@@ -82,9 +92,8 @@ def test_power_is_of_all_and_use_the_mean() -> None:
         "busy": {"mean": 0.75, "max": 0.75},
         "most_used_bytes": 30,
     }
-    did.begin_at(did.samples[1][0])
-    assert did.samples[0][0] == 0.0
-    assert next(did.rows())["devices"][1]["power_w"] == 500.0
+    assert [row["at_s"] for row in KEPT] == [at_s for at_s, _ in did.samples]
+    assert KEPT[0]["devices"][1]["power_w"] == 500.0
 
 
 def test_a_tool_that_fails_is_asked_once_and_another_machine_not_at_all() -> None:

@@ -1,5 +1,6 @@
 """What a run has written down, and what is said of it."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,16 @@ class Full:
 
     def seek(self, offset: int) -> None:
         pass
+
+
+def test_a_sample_is_there_as_it_was_seen_and_a_torn_one_is_not(tmp_path: Path) -> None:
+    (tmp_path / "server.jsonl").write_text('{"at_s": 1}\n{"at_')
+    files = RunFiles(tmp_path)
+    for at_s in (2, 3):
+        files.append_sample("server.jsonl", {"at_s": at_s})
+        lines = (tmp_path / "server.jsonl").read_text().splitlines()
+        assert [json.loads(line)["at_s"] for line in lines] == list(range(1, at_s + 1))
+    files.close()
 
 
 def test_after_a_line_that_was_lost_none_is_taken(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.report_data import RunData, SweepData, read_report
 from moonpad.cli.main import run
+from moonpad.facts.device import DeviceUse
 from moonpad.values.errors import UsageError
 from tests.unit.bench.records import record
 from tests.unit.report.runs import point, sample, write_run, write_sweep
@@ -50,13 +51,28 @@ def test_a_killed_run_is_computed_from_what_it_kept(tmp_path: Path) -> None:
     assert data.samples == ()
 
 
+def test_what_was_seen_beside_the_requests_of_a_killed_run_is_there(tmp_path: Path) -> None:
+    uses = (DeviceUse(0, 300.0, 0.5, 10), DeviceUse(1, 500.0, None, 30))
+    seen = [sample(1.0, 2, 0, 0.5), sample(2.0, 4, 0, 0.25)]
+    write_run(tmp_path / "a", records(2), killed=True, samples=seen, uses=[(3.0, uses), (1.0, uses[:1])])
+    data = read_report(tmp_path / "a")
+    assert isinstance(data, RunData)
+    assert data.document["moonpad"]["server"]["running"] == {"median": 3.0, "max": 4.0}
+    assert data.devices == (
+        {"at_s": 1.0, "power_w": 300.0, "busy": 0.5},
+        {"at_s": 3.0, "power_w": 800.0, "busy": 0.5},
+    )
+
+
 def test_torn_samples_are_left_out(tmp_path: Path) -> None:
     write_run(tmp_path / "a", records(2), samples=[sample(1.0, 2, 0, 0.5)])
     with (tmp_path / "a" / "server.jsonl").open("a") as file:
         file.write('[]\n{"at_s": "x"}\n{"at_s": 2.0, "run')
+    (tmp_path / "a" / "devices.jsonl").write_text('1\n{"at_s": 1, "devices": 3}\n{"at_s": 2, "devices": [4]}\n{"at')
     data = read_report(tmp_path / "a")
     assert isinstance(data, RunData)
     assert [one["at_s"] for one in data.samples] == [1.0]
+    assert data.devices == ({"at_s": 2.0},)
 
 
 def test_a_broken_run_json_costs_the_configuration_alone(tmp_path: Path) -> None:

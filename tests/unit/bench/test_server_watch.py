@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -43,6 +44,7 @@ def test_a_counter_that_began_again_has_not_grown() -> None:
 @pytest.mark.parametrize(("prefix", "status", "engine"), [("vllm", 200, ""), ("vllm", 200, "vllm-cpu"), ("", 404, "")])
 def test_over_http(prefix: str, status: int, engine: str) -> None:
     asked = 0
+    kept: list[dict[str, Any]] = []
 
     async def metrics(request: web.Request) -> web.Response:
         nonlocal asked
@@ -57,7 +59,12 @@ def test_over_http(prefix: str, status: int, engine: str) -> None:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         endpoint = Endpoint(f"http://127.0.0.1:{runner.addresses[0][1]}/v1", "m", engine=engine)
         clock = asyncio.get_running_loop().time
-        async with watched(endpoint, clock, clock(), every_s=0.01) as found:
+        origin_s = clock()
+
+        async def zero() -> float:
+            return origin_s
+
+        async with watched(endpoint, clock, zero, kept.append, every_s=0.01) as found:
             while len(found.samples) < 3 and asked < 20 and not (found.why_not and asked > 5):
                 await asyncio.sleep(0.01)
         await runner.cleanup()
@@ -69,6 +76,7 @@ def test_over_http(prefix: str, status: int, engine: str) -> None:
         assert len(values) >= 3
         assert values == sorted(value for value in values if value is not None)
         assert [sample.at_s for sample in found.samples] == sorted(sample.at_s for sample in found.samples)
+        assert kept == [sample.as_json() for sample in found.samples]
     else:
         assert found.samples == []
         assert "404" in found.why_not

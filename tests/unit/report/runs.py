@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from moonpad.bench.config import BenchConfig
-from moonpad.bench.folder import SERVER_FILE, RunFiles
+from moonpad.bench.device_watch import DevicesDid
+from moonpad.bench.folder import DEVICES_FILE, SERVER_FILE, RunFiles
 from moonpad.bench.metrics import metrics_of
 from moonpad.bench.result import BenchResult, as_json
 from moonpad.bench.run_plan import RunPlan
 from moonpad.bench.server_watch import Sample, ServerSaid
+from moonpad.facts.device import DeviceUse
 from moonpad.load.calibrate import Calibration
 from moonpad.load.record import RequestRecord
 from moonpad.load.self_error import SelfError
@@ -30,15 +32,16 @@ def write_run(
     *,
     config: BenchConfig | None = None,
     samples: Iterable[Sample] = (),
+    uses: Iterable[tuple[float, tuple[DeviceUse, ...]]] = (),
     model: str = "kimi-k2",
     client_cpu: float = 0.1,
     killed: bool = False,
     ours: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The document. `killed`: neither result nor samples. `ours`: what the document has besides under `moonpad`."""
+    """The document. `killed`: no result. `ours`: what the document has besides under `moonpad`."""
     config = config or BenchConfig(requests=len(records))
     plan = RunPlan(config, model, Calibration(100, 128, "/tokenize"))
-    said = ServerSaid(list(samples))
+    said, did = ServerSaid(list(samples)), DevicesDid(list(uses))
     files = RunFiles(folder)
     files.begin(plan.as_json())
     for record in records:
@@ -55,12 +58,16 @@ def write_run(
         partial=len(records) < config.requests,
         self_error=SelfError(4, 0.02, 0.0001, 0.0003, 1.004, 0.05),
         server=said,
+        devices=did,
     )
     document = as_json(result)
     document["moonpad"] |= ours or {}
     if not killed:
-        files.write_samples(SERVER_FILE, (one.as_json() for one in said.samples))
         files.finish(document)
+    for one in said.samples:
+        files.append_sample(SERVER_FILE, one.as_json())
+    for at_s, now in did.samples:
+        files.append_sample(DEVICES_FILE, {"at_s": at_s, "devices": [asdict(use) for use in now]})
     files.close()
     return document
 

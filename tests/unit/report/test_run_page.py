@@ -16,6 +16,7 @@ from moonpad.bench.config import BenchConfig
 from moonpad.bench.report_data import RunData, read_report
 from moonpad.bench.request_data import MOST_BARS
 from moonpad.bench.slo import Slo
+from moonpad.facts.device import DeviceUse
 from moonpad.load.arrivals import Arrivals
 from moonpad.load.failure import Failure, FailureKind
 from moonpad.load.record import RequestRecord
@@ -191,6 +192,25 @@ def test_what_the_server_said_is_beneath(tmp_path: Path) -> None:
     )
     assert "running requests median 4, at most 6" in Page(html).text
     assert "KV cache in use median 50.0%, at most 75.0%" in Page(html).text
+
+
+def test_what_the_devices_did_is_on_the_same_axis(tmp_path: Path) -> None:
+    one, other = DeviceUse(0, 300.0, 0.5, 4 * GIB), DeviceUse(1, 500.0, 1.0, 6 * GIB)
+    html = made(tmp_path, uses=[(0.0, (one, other)), (4.0, (one, replace(other, power_w=100.0, busy=0.0)))])
+    svg = drawing(html, "timeline")
+    x = Ruler(svg, "axis-x")
+    panels = {one.get("data-panel"): one for one in parts(svg, "panel")}
+    for panel, points in (
+        ("power", ((0, 800.0), (4, 800.0), (4, 400.0), (11, 400.0), (11, 400.0))),
+        ("busy", ((0, 0.75), (4, 0.75), (4, 0.25), (11, 0.25), (11, 0.25))),
+    ):
+        (series,) = parts(panels[panel], "series")
+        y = Ruler(panels[panel], "axis-y")
+        assert corners(series) == [pytest.approx((x.place(at), y.place(value)), abs=0.03) for at, value in points]
+    text = Page(html).text
+    assert "devices 2 power of all 600 W, at most 800 W energy for an output token 220.00 J" in text
+    assert "busy 50.0% of the time, at most 75.0% memory of the fullest 6.0 GiB" in text
+    assert "What the devices did" not in Page(made(tmp_path / "other")).text
 
 
 def test_tokens_a_second_add_up_to_the_tokens(tmp_path: Path) -> None:
