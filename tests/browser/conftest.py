@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, sync_playwright
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.slo import Slo
 from moonpad.cli.main import run
+from moonpad.facts.device import DeviceUse
 from moonpad.load.failure import Failure, FailureKind
 from tests.unit.bench.records import record
 from tests.unit.report.runs import point, sample, write_run, write_sweep
@@ -62,12 +63,18 @@ def _run(folder: Path) -> None:
         records,
         config=BenchConfig(requests=40, slo=Slo(ttft_s=0.3, tpot_s=0.1)),
         samples=[sample(at / 2, at % 5, at % 3, at / 50) for at in range(38)],
+        uses=[
+            (at, (DeviceUse(0, 300.0 + 9 * at, at / 40, 7 << 34), DeviceUse(1, 280.0, 0.9, None))) for at in range(19)
+        ],
         model=EVIL,
         client_cpu=0.9,
         ours={
             "intervals": {f"{name}_{of}_ms": [13408.29, 24153.75] for name in STATISTICS for of in ("ttft", "e2el")},
             "base_url": EVIL,
-            "planned": {"output_throughput": {"value": 40.0, "low": 30.0, "high": 50.0}},
+            "planned": {
+                "output_throughput": {"value": 40.0, "low": 30.0, "high": 50.0},
+                "kv_tokens": {"value": 233008, "low": 230000, "high": 240000, "measured": 233008},
+            },
         },
     )
 

@@ -23,6 +23,8 @@ PAST_P99: Final = 1.15
 """Where the largest value is more than `TAIL` times the P99, the axis ends at so many times the P99."""
 NEAR_ZERO: Final = 0.5
 """An axis begins at zero where the smallest value is below this share of the largest."""
+ROUNDING: Final = 1e-9
+"""A value that is so little beyond the end, as a share, is the end itself: differences of instants are not exact."""
 LEAST_SPAN: Final = 0.2
 """Of the median: what is nearer together than this is not blown up to the width of the chart."""
 
@@ -44,7 +46,7 @@ def ecdf_chart(name: str, what: str, values_ms: Counted, marks_ms: Mapping[str, 
     scale, x_marks = _axis(smallest, largest, marks_ms)
     frame = Frame(scale, Scale(0.0, 1.0, HEIGHT - BOTTOM, TOP))
     count = sum(many for _, many in values_ms)
-    beyond = sum(many for value, many in values_ms if value > scale.high)
+    beyond = sum(many for value, many in values_ms if value > scale.high * (1 + ROUNDING))
     shares = (0.0, 0.25, 0.5, 0.75, 1.0)
     said = ", ".join(f"{label} {value:.2f} ms" for label, value in marks_ms.items())
     svg = picture(

@@ -130,6 +130,15 @@ def test_every_latency_has_its_curve(tmp_path: Path) -> None:
         assert {one.get("id") for one in svg.iter() if one.tag in ("title", "desc")} >= {title, description}
 
 
+def test_what_lies_at_the_end_of_an_axis_is_not_beyond_it(tmp_path: Path) -> None:
+    """0.7 - 0.3 is a little more than 0.4 was meant to be."""
+    times = [(0.1, 0.3), (0.3, 0.7 + 2**-52), (0.2, 0.5)]
+    ends = [
+        record(index, scheduled_s=due_s, tokens_at_s=(first_s, 2.0)) for index, (due_s, first_s) in enumerate(times)
+    ]
+    assert "beyond the end of the axis" not in Page(made(tmp_path, ends)).text
+
+
 def test_a_long_tail_is_cut_and_said(tmp_path: Path) -> None:
     late = [record(index, tokens_at_s=(0.1 if index < 299 else 60.0, 90.0)) for index in range(300)]
     html = made(tmp_path, late)
