@@ -130,7 +130,8 @@ def main() -> None:
             run((sys.executable, "-m", "moonpad", "down", str(spec)), home)
     rows = agreement(pairs)
     result = {
-        "what": f"{args.pairs} pairs: {args.requests} completions, {INPUT} and {OUTPUT} tokens, {args.users} at a time; a core each",
+        "what": f"{args.pairs} pairs: {args.requests} completions, {INPUT} and {OUTPUT} tokens, {args.users} at a time"
+        ", a core each for engine and client",
         "at": time.strftime("%Y-%m-%d"),
         "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
         "agree": sum(row["agrees"] for row in rows),

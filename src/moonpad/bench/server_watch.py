@@ -16,6 +16,9 @@ from moonpad.observe.metrics import Load, ask_load
 from moonpad.values.endpoint import Endpoint
 
 EVERY_S: Final = 0.5
+SELDOM_S: Final = 5.0
+MOST_SHARE: Final = 0.01
+"""Of the time, in which the server may write metrics for us: vLLM does it in the process that streams the answers."""
 LIMIT_S: Final = 5.0
 Zero = Callable[[], Awaitable[float]]
 """The instant of a run's zero, as soon as it is known."""
@@ -80,7 +83,8 @@ async def watched(
     endpoint: Endpoint, clock: Callable[[], float], zero: Zero, keep: Keep, every_s: float = EVERY_S
 ) -> AsyncIterator[ServerSaid]:
     """Asks `/metrics` from the run's zero on as long as the block lasts, in a thread: the loop that takes timestamps
-    only waits for it. Each sample is kept as it comes.
+    only waits for it. Each sample is kept as it comes. They are at least a hundred times as far apart as one takes, up
+    to `SELDOM_S`.
     """
     said = ServerSaid()
     task = asyncio.create_task(_watch(endpoint, clock, zero, keep, every_s, said))
@@ -99,6 +103,9 @@ async def _watch(
         names, said.why_not = await asyncio.to_thread(_names, endpoint)
         if names is None:
             await asyncio.sleep(10 * every_s)
+    asked_s = clock()  # before the load, when an answer takes what it costs
+    await asyncio.to_thread(ask_load, endpoint, names, LIMIT_S)
+    every_s = max(every_s, min((clock() - asked_s) / MOST_SHARE, SELDOM_S))
     origin_s = await zero()
     await asyncio.sleep(max(0.0, origin_s - clock()))
     while True:

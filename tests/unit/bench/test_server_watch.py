@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -80,3 +81,35 @@ def test_over_http(prefix: str, status: int, engine: str) -> None:
     else:
         assert found.samples == []
         assert "404" in found.why_not
+
+
+@pytest.mark.parametrize(("costs_s", "apart_s"), [(0.001, 0.5), (0.02, 2.0), (1.0, 5.0)])
+def test_the_server_writes_metrics_a_hundredth_of_the_time(
+    monkeypatch: pytest.MonkeyPatch, costs_s: float, apart_s: float
+) -> None:
+    now_s, turn = 100.0, asyncio.sleep
+
+    def ask(endpoint: Endpoint, names: object, limit_s: float) -> Load:
+        nonlocal now_s
+        now_s += costs_s
+        return load(1)
+
+    async def sleep(seconds: float) -> None:
+        nonlocal now_s
+        now_s += seconds
+        await turn(0)
+
+    async def zero() -> float:
+        return now_s + 0.25
+
+    async def main() -> ServerSaid:
+        async with watched(Endpoint("http://h/v1", "m"), lambda: now_s, zero, lambda _: None) as said:
+            while len(said.samples) < 5:
+                await turn(0.001)
+        return said
+
+    monkeypatch.setattr("moonpad.bench.server_watch.ask_load", ask)
+    monkeypatch.setattr("moonpad.bench.server_watch.asyncio.sleep", sleep)
+    times = [sample.at_s for sample in asyncio.run(main()).samples]
+    assert times[0] == pytest.approx(0.0, abs=1e-9)
+    assert [later - earlier for earlier, later in pairwise(times)] == [pytest.approx(apart_s)] * (len(times) - 1)
