@@ -15,10 +15,9 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from statistics import fmean, median
 from typing import Any
 
-from moonpad.bench.compare import compare, p99
+from moonpad.bench.compare import STATISTICS, compare
 from moonpad.bench.saved import SavedRequest, SavedRun, read_run
 
 TRIALS = 100
@@ -49,8 +48,8 @@ def run_of(name: str, requests: list[SavedRequest], duration_s: float) -> SavedR
         "request_throughput": len(requests) / duration_s,
     }
     for figure in ("ttft", "tpot", "e2el"):
-        values = [value for one in requests if (value := getattr(one, f"{figure}_s")) is not None]
-        for statistic, of in (("mean", fmean), ("median", median), ("p99", p99)):
+        values = sorted(value for one in requests if (value := getattr(one, f"{figure}_s")) is not None)
+        for statistic, of in STATISTICS.items():
             document[f"{statistic}_{figure}_ms"] = 1000 * of(values)
     return SavedRun(name, document, tuple(requests))
 

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import fmean
 from typing import Any, Final
 
 from moonpad.bench.saved import SavedRequest, SavedRun, throughput_slices
-from moonpad.stats.bootstrap import CONFIDENCE, Ratio, Statistic, ratios_of
-from moonpad.stats.percentiles import percentile
+from moonpad.stats.bootstrap import CONFIDENCE, Quantile, Ratio, Statistic, ratios_of
 
 SAME_LENGTH: Final = 0.05
 """Answers whose mean lengths differ by more are other answers: their throughputs are not one figure's two values."""
 
 
-def p99(values: Sequence[float]) -> float:
-    return percentile(sorted(values), 99.0)
-
-
-STATISTICS: Final[dict[str, Statistic]] = {"mean": fmean, "median": median, "p99": p99}
+STATISTICS: Final[dict[str, Statistic]] = {"mean": fmean, "median": Quantile(0.5), "p99": Quantile(0.99)}
 LATENCIES: Final[dict[str, Callable[[SavedRequest], float | None]]] = {
     "ttft": lambda one: one.ttft_s,
     "tpot": lambda one: one.tpot_s,
     "e2el": lambda one: one.e2el_s,
 }
+QUESTIONS: Final = len(LATENCIES) * len(STATISTICS) + 1
+"""Ratios with intervals of one table; the one more is the output throughput's."""
+P99_REQUESTS: Final = Quantile(0.99).fewest((1 - CONFIDENCE) / (2 * QUESTIONS))
+"""In each run: of fewer nothing says how sure the ratio of two P99 is."""
 THROUGHPUTS: Final = ("request_throughput", "output_throughput", "total_token_throughput")
 """Higher is better, and longer answers move them by themselves."""
 
@@ -123,10 +122,17 @@ def compare(first: SavedRun, second: SavedRun, *, seed: int = 0) -> Comparison:
         one, other = first.figure(name), second.figure(name)
         if not one or other is None or other <= 0:
             continue
-        rows.append(Row(name, one, other, found.get(name) or Ratio(other / one), name in THROUGHPUTS))
+        rows.append(Row(name, one, other, _around(other / one, found.get(name)), name in THROUGHPUTS))
     lengths = (first.tokens_an_answer, second.tokens_an_answer)
     cut = tuple(run.name for run in (first, second) if run.partial)
     return Comparison(first.name, second.name, tuple(rows), len(pairs), lengths, cut)
+
+
+def _around(value: float, sampled: Ratio | None) -> Ratio:
+    """The ratio of the two figures, as sure as the one of the samples behind them."""
+    if sampled is None or sampled.low is None or sampled.high is None:
+        return Ratio(value)
+    return Ratio(value, value * sampled.low / sampled.value, value * sampled.high / sampled.value)
 
 
 def _pairs(first: SavedRun, second: SavedRun) -> list[tuple[SavedRequest, SavedRequest]]:
@@ -140,10 +146,9 @@ def _pairs(first: SavedRun, second: SavedRun) -> list[tuple[SavedRequest, SavedR
 def _sampled(
     first: SavedRun, second: SavedRun, pairs: Sequence[tuple[SavedRequest, SavedRequest]], seed: int
 ) -> dict[str, Ratio]:
-    """The ratios that a sample is behind, with their intervals, by the figures' names."""
-    questions = len(LATENCIES) * len(STATISTICS) + 1
+    """The ratios of the samples that are behind figures, with their intervals, by the figures' names."""
     slices = throughput_slices(first), throughput_slices(second)
-    found = ratios_of(*slices, {"output_throughput": fmean}, questions=questions, seed=seed)
+    found = ratios_of(*slices, {"output_throughput": fmean}, questions=QUESTIONS, seed=seed)
     for name, value_of in LATENCIES.items():
         statistics = {f"{statistic}_{name}_ms": of for statistic, of in STATISTICS.items()}
         both = [(value_of(one), value_of(other)) for one, other in pairs]
@@ -153,7 +158,7 @@ def _sampled(
             ones, others = [one for one, _ in known], [other for _, other in known]
         else:
             ones, others = _values(first, value_of), _values(second, value_of)
-        found |= ratios_of(ones, others, statistics, paired=paired, questions=questions, seed=seed)
+        found |= ratios_of(ones, others, statistics, paired=paired, questions=QUESTIONS, seed=seed)
     return found
 
 

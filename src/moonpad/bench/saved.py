@@ -169,16 +169,20 @@ def _same_as(document: Mapping[str, Any]) -> tuple[object, ...] | None:
 def throughput_slices(run: SavedRun, count: int = 20) -> list[float]:
     """Output tokens a second in so many equal slices of the run; empty where nobody kept when tokens came.
 
-    A chunk's tokens are its request's, spread evenly over its chunks.
+    Of the run as long as requests begin: how it drains behind that is no chance. Of all of it where they begin in its
+    first half. A chunk's tokens are its request's, spread evenly over its chunks.
     """
     duration_s = run.figure("duration")
     requests = [one for one in run.requests if one.token_times_s]
     if not duration_s or not requests:
         return []
-    width_s = duration_s / count
+    last_s = max(one.token_times_s[0] - one.ttft_s for one in requests)
+    end_s = last_s if duration_s / 2 < last_s < duration_s else duration_s
+    width_s = end_s / count
     slices = [0.0] * count
     for one in requests:
         share = one.output_tokens / len(one.token_times_s)
         for time_s in one.token_times_s:
-            slices[min(count - 1, max(0, int(time_s / width_s)))] += share / width_s
+            if time_s < end_s or end_s == duration_s:
+                slices[min(count - 1, max(0, int(time_s / width_s)))] += share / width_s
     return slices

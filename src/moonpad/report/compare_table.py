@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
+from moonpad.bench.compare import P99_REQUESTS
+
 if TYPE_CHECKING:
     from moonpad.bench.compare import Comparison, Row
 
@@ -51,6 +53,8 @@ def compare_notes(found: Comparison) -> list[str]:
         notes.append("the requests are not known to be the same: compared as two samples")
     else:
         notes.append("nobody kept the single requests, so nothing says how sure a change is")
+    if any(row.name.startswith("p99") and row.ratio.differs is None for row in found.rows):
+        notes.append(f"a P99 has an interval from {P99_REQUESTS} requests on")
     one, other = found.tokens
     if not found.same_length and one is not None and other is not None:
         notes.append(f"answers have {one:.1f} and {other:.1f} tokens: throughputs of tokens are not comparable")

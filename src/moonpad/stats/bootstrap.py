@@ -2,7 +2,8 @@
 
 Efron & Tibshirani, An Introduction to the Bootstrap (1993), chapters 6 and 13: the standard normal interval with the
 bootstrap's standard error. The logarithm makes a ratio and its inverse the same question. Where several ratios are read
-from one table, `questions` widens each, so that all of them hold together with that confidence (Bonferroni).
+from one table, `questions` widens each, so that all of them hold together with that confidence (Bonferroni). So far out
+it matters that the standard error is an estimate too: Student's t stands for the normal distribution.
 """
 
 from __future__ import annotations
@@ -20,11 +21,30 @@ CONFIDENCE: Final = 0.95
 RESAMPLES: Final = 1000
 DRAWS: Final = 2_000_000
 """Values that are drawn in all, at most: a large sample is resampled less often, and needs it less."""
+LEAST_FREEDOM: Final = 4.0
+"""Below it the series for Student's t is wrong by more than a few per cent."""
 FEWEST: Final = 5
 """Values below which no interval is given."""
 
 Statistic = Callable[[Sequence[float]], float]
+"""Of sorted values."""
 Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """The value that this share of all is below."""
+
+    share: float
+
+    def __call__(self, ordered: Sequence[float]) -> float:
+        return percentile(ordered, 100 * self.share)
+
+    def fewest(self, doubt: float) -> int:
+        """The values it takes until the largest of them is above the true quantile but for `doubt`, and the smallest
+        below it. Of fewer nothing says how far away it may be, and drawing among them again does not either.
+        """
+        return math.ceil(math.log(doubt) / math.log(max(self.share, 1 - self.share)))
 
 
 def intervals_of(values: Sequence[float], *, seed: int = 0) -> dict[str, Interval]:
@@ -92,30 +112,59 @@ def ratios_of(
 ) -> dict[str, Ratio]:
     """The ratios of positive statistics of two samples, by their names; without those that are not above 0.
 
-    A statistic gets its values sorted. paired: the n-th of both is the same request, so what only some requests cost is
-    not taken for a difference. They have the same number of values then.
+    A quantile that is too far out for so few values has no interval.
+
+    paired: the n-th of both is the same request, so what only some requests cost is not taken for a difference. They
+    have the same number of values then.
     """
     if not first or not second:
         return {}
     ordered = sorted(first), sorted(second)
     whole = {name: (of(ordered[0]), of(ordered[1])) for name, of in statistics.items()}
     values = {name: other / one for name, (one, other) in whole.items() if one > 0 and other > 0}
-    if min(len(first), len(second)) < FEWEST:
-        return {name: Ratio(value) for name, value in values.items()}
+    doubt = (1 - confidence) / (2 * questions)
+    fewest = {name: of.fewest(doubt) if isinstance(of, Quantile) else FEWEST for name, of in statistics.items()}
+    count = min(len(first), len(second))
     dice = Random(f"moonpad bootstrap {seed}")  # noqa: S311 - must repeat; nothing secret hangs on it
     rounds = max(100, min(RESAMPLES, DRAWS // (len(first) + len(second))))
-    logs: dict[str, list[float]] = {name: [] for name in values}
-    for _ in range(rounds):
+    logs: dict[str, list[float]] = {name: [] for name in values if count >= max(FEWEST, fewest[name])}
+    for _ in range(rounds if logs else 0):
         one, other = _resampled(first, second, paired, dice)
-        for name, found in logs.items():
+        for name, drawn in logs.items():
             base, value = statistics[name](one), statistics[name](other)
             if base > 0 and value > 0:
-                found.append(math.log(value / base))
-    width = NormalDist().inv_cdf(1 - (1 - confidence) / (2 * questions))
-    return {
-        name: _within(value, width * stdev(logs[name])) if len(logs[name]) >= rounds // 2 else Ratio(value)
-        for name, value in values.items()
-    }
+                drawn.append(math.log(value / base))
+    found = {name: Ratio(value) for name, value in values.items()}
+    for name, drawn in logs.items():
+        freedom = sum(_freedom(sample, statistics[name]) for sample in ordered) / (2 if paired else 1)
+        if len(drawn) >= rounds // 2:
+            found[name] = _within(values[name], _student(1 - doubt, freedom) * stdev(drawn))
+    return found
+
+
+def _freedom(values: Sequence[float], of: Statistic) -> float:
+    """The degrees of freedom of the standard error of a statistic of these values: 1 / (2 c²), where c is the share by
+    which it is wrong itself. Of a mean, or what is taken for one, c² is (kurtosis - 1) / 4n; of a quantile c is n to
+    the power of -1/4, up to a constant (Hall & Martin, Exact convergence rate of bootstrap quantile variance estimator,
+    1988).
+    """
+    count = len(values)
+    if isinstance(of, Quantile):
+        return math.sqrt(4 * of.share * (1 - of.share) * count)  # of a median that is the root of all
+    middle = fmean(values)
+    second = fmean((value - middle) ** 2 for value in values)
+    fourth = fmean((value - middle) ** 4 for value in values)
+    excess = fourth / second**2 - 1 if second > 0 else 0.0
+    return min(count - 1.0, 2 * count / excess) if excess > 0 else count - 1.0
+
+
+def _student(share: float, freedom: float) -> float:
+    """The quantile of Student's t: Abramowitz & Stegun, Handbook of Mathematical Functions (1964), 26.7.5."""
+    z, v = NormalDist().inv_cdf(share), max(freedom, LEAST_FREEDOM)
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / v + second / v**2 + third / v**3
 
 
 def _within(value: float, reach: float) -> Ratio:

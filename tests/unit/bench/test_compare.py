@@ -111,6 +111,8 @@ def test_throughput_in_slices() -> None:
     rows = [SavedRequest(0, 1, 4, 0.5, 1.0, 4.0, (0.5, 1.5, 2.5, 3.5)), SavedRequest(1, 1, 8, 1.0, None, 1.0, (1.0,))]
     assert throughput_slices(SavedRun("x", {"duration": 4.0}, tuple(rows)), 4) == [1.0, 9.0, 1.0, 1.0]
     assert throughput_slices(SavedRun("x", {}, tuple(rows))) == []
+    rows.append(SavedRequest(2, 1, 2, 0.25, 1.0, 1.25, (3.25, 4.25)))  # begins at 3 s: what comes later drains
+    assert throughput_slices(SavedRun("x", {"duration": 4.5}, tuple(rows)), 3) == [1.0, 9.0, 1.0]
 
 
 # --- what is read ----------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from statistics import fmean
 
 import pytest
 
-from moonpad.stats.bootstrap import FEWEST, intervals_of, ratio_of
+from moonpad.stats.bootstrap import FEWEST, Quantile, _student, intervals_of, ratio_of, ratios_of
 
 DICE = Random(11)
 
@@ -39,6 +39,36 @@ def test_many_questions_at_once_hold_together() -> None:
         rows = [ratio_of(sample(40, 1.0, dice), sample(40, 1.0, dice), fmean, questions=5) for _ in range(5)]
         alarms += any(row is not None and row.differs for row in rows)
     assert alarms <= 18
+
+
+def test_of_a_quantile_too() -> None:
+    """As above, of a median and a P80: their own standard errors are known the less."""
+    alarms = 0
+    for trial in range(150):
+        dice = Random(f"quantiles {trial}")
+        asked = {"median": Quantile(0.5), "p80": Quantile(0.8)}
+        rows = [ratios_of(sample(60, 1.0, dice), sample(60, 1.0, dice), asked, questions=10) for _ in range(5)]
+        assert all(ratio.differs is not None for row in rows for ratio in row.values())
+        alarms += any(ratio.differs for row in rows for ratio in row.values())
+    assert alarms <= 14  # 7.5 are expected
+
+
+def test_a_quantile_that_no_value_may_be_above_has_no_interval() -> None:
+    """0.99 to the power of 368 is 2.5 %: of fewer values the largest may well be below the true P99."""
+    assert Quantile(0.99).fewest(0.025) == 368
+    for count, known in ((367, False), (368, True)):
+        first, second = sample(count, 1.0, DICE), sample(count, 1.5, DICE)
+        found = ratio_of(first, second, Quantile(0.99))
+        assert found is not None
+        assert (found.differs is not None) is known
+
+
+@pytest.mark.parametrize(
+    ("share", "freedom", "table"),
+    [(0.9975, 5, 4.773), (0.9975, 10, 3.581), (0.9975, 30, 3.030), (0.9975, 100, 2.871), (0.975, 4, 2.776)],
+)
+def test_students_t_by_a_table(share: float, freedom: float, table: float) -> None:
+    assert _student(share, freedom) == pytest.approx(table, rel=0.01)
 
 
 def test_a_difference_of_a_tenth_is_seen() -> None:
