@@ -49,7 +49,7 @@ class Quantile:
 
 def intervals_of(values: Sequence[float], *, seed: int = 0) -> dict[str, Interval]:
     """Of the mean ("mean") and the percentiles ("p50", …): where each would lie in another sample like this one, with
-    `CONFIDENCE`. Empty where there are too few values.
+    `CONFIDENCE`. Without those that are too far out for so few values, and empty where there are too few for any.
 
     The bootstrap's percentile interval (chapter 13). It takes the values for independent of each other; those of
     requests that ran side by side are not quite.
@@ -58,15 +58,16 @@ def intervals_of(values: Sequence[float], *, seed: int = 0) -> dict[str, Interva
         return {}
     dice = Random(f"moonpad bootstrap {seed}")  # noqa: S311 - must repeat; nothing secret hangs on it
     rounds = max(100, min(RESAMPLES, DRAWS // (4 * len(values))))
-    found: dict[str, list[float]] = {"mean": [], **{f"p{p:g}": [] for p in PERCENTILES}}
+    doubt = (1 - CONFIDENCE) / 2
+    near = [p for p in PERCENTILES if len(values) >= Quantile(p / 100).fewest(doubt)]
+    found: dict[str, list[float]] = {"mean": [], **{f"p{p:g}": [] for p in near}}
     for _ in range(rounds):
         drawn = sorted(dice.choices(values, k=len(values)))
         found["mean"].append(fmean(drawn))
-        for p in PERCENTILES:
+        for p in near:
             found[f"p{p:g}"].append(percentile(drawn, p))
-    tail = 100 * (1 - CONFIDENCE) / 2
     ends = {name: sorted(rows) for name, rows in found.items()}
-    return {name: (percentile(rows, tail), percentile(rows, 100 - tail)) for name, rows in ends.items()}
+    return {name: (percentile(rows, 100 * doubt), percentile(rows, 100 * (1 - doubt))) for name, rows in ends.items()}
 
 
 @dataclass(frozen=True, slots=True)

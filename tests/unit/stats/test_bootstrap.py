@@ -34,23 +34,23 @@ def test_the_truth_is_inside_as_often_as_promised() -> None:
 def test_many_questions_at_once_hold_together() -> None:
     """Five ratios of one table, no difference in truth: in at most 5 % of the tables one is called a difference."""
     alarms = 0
-    for trial in range(200):
+    for trial in range(100):
         dice = Random(f"table {trial}")
         rows = [ratio_of(sample(40, 1.0, dice), sample(40, 1.0, dice), fmean, questions=5) for _ in range(5)]
         alarms += any(row is not None and row.differs for row in rows)
-    assert alarms <= 18
+    assert alarms <= 10
 
 
 def test_of_a_quantile_too() -> None:
     """As above, of a median and a P80: their own standard errors are known the less."""
     alarms = 0
-    for trial in range(150):
+    for trial in range(80):
         dice = Random(f"quantiles {trial}")
         asked = {"median": Quantile(0.5), "p80": Quantile(0.8)}
-        rows = [ratios_of(sample(60, 1.0, dice), sample(60, 1.0, dice), asked, questions=10) for _ in range(5)]
+        rows = [ratios_of(sample(60, 1.0, dice), sample(60, 1.0, dice), asked, questions=4) for _ in range(2)]
         assert all(ratio.differs is not None for row in rows for ratio in row.values())
         alarms += any(ratio.differs for row in rows for ratio in row.values())
-    assert alarms <= 14  # 7.5 are expected
+    assert alarms <= 9  # 4 are expected
 
 
 def test_a_quantile_that_no_value_may_be_above_has_no_interval() -> None:
@@ -132,4 +132,5 @@ def test_an_interval_shrinks_with_the_root_of_the_sample() -> None:
 
 def test_too_few_values_have_no_interval() -> None:
     assert intervals_of([1.0] * (FEWEST - 1)) == {}
-    assert intervals_of([1.0] * FEWEST)["p99"] == (1.0, 1.0)
+    for count, names in ((FEWEST, {"mean"}), (36, {"mean", "p50", "p90"}), (368, {"mean", "p50", "p90", "p95", "p99"})):
+        assert intervals_of([1.0] * count) == dict.fromkeys(names, (1.0, 1.0))
