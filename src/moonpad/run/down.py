@@ -272,7 +272,7 @@ def _end_all(folder: RunFolder, grace_s: float, hurry: Callable[[], bool], by: s
     recorded = folder.keeper()
     _kill_controller(folder, recorded)
     roots = {root["pid"] for root in recorded.get("roots", ())}
-    shared: set[str] = set()
+    shared = keeper.kept_in_reserve(str(folder.path / keeper.RESERVE))
 
     def living() -> dict[int, int]:
         found = living_of(folder)

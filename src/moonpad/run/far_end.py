@@ -347,7 +347,7 @@ def stop(folder: Path, limit_s: float) -> int:
         time.sleep(LOOK_S)
         if time.monotonic() > until:
             return STILL_THERE
-    keeper.remove_leftovers(read(folder, "keeper.json"), set())
+    keeper.remove_leftovers(read(folder, "keeper.json"), keeper.kept_in_reserve(str(folder / keeper.RESERVE)))
     return 0
 
 

@@ -77,6 +77,7 @@ LOG_BYTES = 64 << 20
 LOG_HEAD_BYTES = 1 << 20
 LOGS_KEPT = 3
 EVENTS_HELD = 1000
+RESERVE = ".reserve"
 RESERVE_BYTES = 1 << 16  # given up when the disk is full at the end, so that the last word can be written
 REQUEST_BYTES = 1 << 16
 LONGEST_S = 86400.0
@@ -316,6 +317,24 @@ def remove_shared_memory(paths: set[str]) -> list[str]:
                 os.unlink(path)
                 removed.append(os.path.basename(path))
     return removed
+
+
+def keep_in_reserve(reserve: str, paths: set[str]) -> None:
+    """A line for each path, over the reserve's own blocks: these a full disk still has. A keeper that is killed then
+    leaves no shared memory that nobody knows of; all else of it is in /proc, or was written before."""
+    lines = "".join(f"{path}\n" for path in sorted(paths)).encode()[: RESERVE_BYTES - 1] + b"\n"
+    with contextlib.suppress(OSError), open(reserve, "r+b") as file:
+        file.write(lines)
+
+
+def kept_in_reserve(reserve: str) -> set[str]:
+    """What `keep_in_reserve` has written; what lies behind it, or was torn, is no path of shared memory."""
+    try:
+        with open(reserve, "rb") as file:
+            lines = file.read(RESERVE_BYTES).split(b"\n")
+    except OSError:
+        return set()
+    return {path for line in lines if (path := line.decode("utf-8", "replace")).startswith(SHARED_MEMORY)}
 
 
 def temp_path(base: str) -> str:
@@ -939,7 +958,7 @@ class Keeper:
         # Both are written down before they are made: a keeper that is killed in between leaves nothing unknown.
         self.cgroup = cgroup_path(f"{TEMP_PREFIX}{os.getuid()}-{os.getpid()}") if job["cgroup"] else ""
         self.temp_dir = ""
-        self.reserve = os.path.join(self.folder, ".reserve")
+        self.reserve = os.path.join(self.folder, RESERVE)
         with open(self.reserve, "wb") as file:
             os.posix_fallocate(file.fileno(), 0, RESERVE_BYTES)
 
@@ -1025,9 +1044,11 @@ class Keeper:
         if document == self.written:
             return
         # A full disk must not end the engine; the lock and /proc still tell the truth. It is tried again at each tick.
-        with contextlib.suppress(OSError):
+        try:
             replace_json(os.path.join(self.folder, "keeper.json"), document)
             self.written = document
+        except OSError:
+            keep_in_reserve(self.reserve, self.shared)
 
     def tick(self) -> None:
         """Everything that has to be done from time to time, whatever the state."""

@@ -437,3 +437,17 @@ def test_a_cgroup_whose_last_thread_is_on_its_way_out_is_removed(monkeypatch: py
     keeper.remove_cgroup("/sys/fs/cgroup/moonpad-0-1")
     keeper.remove_cgroup("/sys/fs/cgroup/another")
     assert looks == ["/sys/fs/cgroup/moonpad-0-1"] * 3
+
+
+def test_shared_memory_is_remembered_in_the_blocks_that_a_full_disk_still_has(tmp_path: Path) -> None:
+    reserve = tmp_path / keeper.RESERVE
+    assert keeper.kept_in_reserve(str(reserve)) == set()
+    keeper.keep_in_reserve(str(reserve), {"/dev/shm/psm_a"})
+    assert not reserve.exists(), "a reserve that was given up is not made again"
+    reserve.write_bytes(b"\0" * keeper.RESERVE_BYTES)
+    keeper.keep_in_reserve(str(reserve), {"/dev/shm/psm_a", "/dev/shm/sem.mp-b"})
+    assert reserve.stat().st_size == keeper.RESERVE_BYTES
+    assert keeper.kept_in_reserve(str(reserve)) == {"/dev/shm/psm_a", "/dev/shm/sem.mp-b"}
+    keeper.keep_in_reserve(str(reserve), {"/dev/shm/psm_c"})
+    assert "/dev/shm/psm_c" in keeper.kept_in_reserve(str(reserve))
+    assert all(path.startswith(keeper.SHARED_MEMORY) for path in keeper.kept_in_reserve(str(reserve)))
