@@ -41,26 +41,20 @@ def parse_chunk(payload: bytes) -> Chunk:
         RequestFailed: the payload is an error of the server, or no chunk of a chat or text completion.
     """
     document = _decode(payload)
-    if document.get("error") or document.get("object") == "error":
-        raise RequestFailed(FailureKind.STREAM_ERROR, _error_text(document))
     try:
-        return _chunk(document)
+        return chunk_of(document)
     except (AttributeError, TypeError) as error:
         raise RequestFailed(FailureKind.INVALID_JSON, f"not a chunk of a completion: {_shown(payload)}") from error
 
 
-def _decode(payload: bytes) -> dict[str, Any]:
-    try:
-        document = orjson.loads(payload)
-    except orjson.JSONDecodeError as error:
-        kind = FailureKind.INVALID_JSON if _is_utf8(payload) else FailureKind.INVALID_UTF8
-        raise RequestFailed(kind, f"{error}: {_shown(payload)}") from error
-    if not isinstance(document, dict):
-        raise RequestFailed(FailureKind.INVALID_JSON, f"not a JSON object: {_shown(payload)}")
-    return document
-
-
-def _chunk(document: dict[str, Any]) -> Chunk:
+def chunk_of(document: dict[str, Any]) -> Chunk:
+    """
+    Raises:
+        RequestFailed: it is an error of the server.
+        AttributeError, TypeError: it is no chunk.
+    """
+    if document.get("error") or document.get("object") == "error":
+        raise RequestFailed(FailureKind.STREAM_ERROR, _error_text(document))
     reasoning = content = tool_calls = text = False
     finish_reason = None
     for choice in document.get("choices") or ():
@@ -73,6 +67,17 @@ def _chunk(document: dict[str, Any]) -> Chunk:
         finish_reason = choice.get("finish_reason") or finish_reason
     wordless = text and not (reasoning or content or tool_calls or finish_reason)
     return Chunk(reasoning, content, tool_calls, finish_reason, _usage(document.get("usage")), wordless)
+
+
+def _decode(payload: bytes) -> dict[str, Any]:
+    try:
+        document = orjson.loads(payload)
+    except orjson.JSONDecodeError as error:
+        kind = FailureKind.INVALID_JSON if _is_utf8(payload) else FailureKind.INVALID_UTF8
+        raise RequestFailed(kind, f"{error}: {_shown(payload)}") from error
+    if not isinstance(document, dict):
+        raise RequestFailed(FailureKind.INVALID_JSON, f"not a JSON object: {_shown(payload)}")
+    return document
 
 
 def _usage(usage: dict[str, Any] | None) -> Usage | None:

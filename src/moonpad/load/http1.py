@@ -13,6 +13,7 @@ MAX_CHUNK_LINE_BYTES: Final = 4096
 HEX: Final = frozenset(b"0123456789abcdefABCDEF")
 PLAIN_SIZE_BYTES: Final = 10
 """A size of at most eight digits, with its line end."""
+LAST_CHUNK: Final = b"0\r\n\r\n"
 STATUS_LINE: Final = re.compile(rb"HTTP/1\.[01] (\d{3})(?: |$)")
 CHUNK_SIZE: Final = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;.*)?")
 
@@ -65,6 +66,9 @@ class ResponseParser:
                 break
             body.append(data[end + 2 : last])
             at = last + 2
+        if data.startswith(LAST_CHUNK, at) and len(data) == at + len(LAST_CHUNK):
+            self.complete = True
+            return b""
         return data[at:] if at else data
 
     def end_of_connection(self) -> None:
@@ -90,7 +94,10 @@ class ResponseParser:
         self._asks_keep_alive = status_line.startswith(b"HTTP/1.1") and "close" not in self._header("connection")
         self.status = status
         self._begin_body()
-        return b""
+        body: list[bytes] = []
+        if self._step == self._chunk_size:
+            self._buffer += self._whole_chunks(self._take(len(self._buffer)), body)
+        return b"".join(body)
 
     def _begin_body(self) -> None:
         length = self._header("content-length")

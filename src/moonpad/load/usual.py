@@ -12,7 +12,7 @@ from typing import Final
 
 import orjson
 
-from moonpad.load.chunk import Chunk, parse_chunk
+from moonpad.load.chunk import Chunk, chunk_of
 from moonpad.load.failure import RequestFailed
 
 KEYS: Final = ("content", "reasoning", "reasoning_content", "text")
@@ -73,10 +73,11 @@ def usual_after(payload: bytes, chunk: Chunk) -> UsualRead | None:
 def _stands_for(payload: bytes, key: str, chunk: Chunk) -> bool:
     """Whether the text between is the one that makes it a token: another text is found where it was put."""
     try:
-        if parse_chunk(payload) != chunk:
+        document = orjson.loads(payload)
+        if chunk_of(document) != chunk:
             return False
-        choices = orjson.loads(payload)["choices"]
-    except (RequestFailed, ValueError, KeyError, TypeError):
+        choices = document["choices"]
+    except (RequestFailed, ValueError, KeyError, TypeError, AttributeError):
         return False
     one = choices[0] if len(choices) == 1 else {}
     return PROBE.decode() in (one.get("text"), (one.get("delta") or {}).get(key))
