@@ -11,10 +11,11 @@ from typing import Any
 import orjson
 import pytest
 
-from moonpad.bench.compare import Comparison, compare
+from moonpad.bench.compare import P99_REQUESTS, Comparison, compare
 from moonpad.bench.folder import RunFiles
 from moonpad.bench.saved import SavedRequest, SavedRun, read_run, throughput_slices
 from moonpad.cli.main import run
+from moonpad.report.compare_table import compare_notes
 from moonpad.values.errors import UsageError
 from tests.unit.bench.records import record
 
@@ -159,6 +160,15 @@ def test_what_is_no_result(tmp_path: Path, text: str) -> None:
     for named in (str(file), str(tmp_path / "nothing"), "published:nothing"):
         with pytest.raises(UsageError):
             read_run(named)
+
+
+def test_of_a_p99_of_few_requests_it_is_said_how_many_it_takes() -> None:
+    few, many = compare(made("a"), made("b")), compare(made("a", requests=600), made("b", requests=600))
+    assert verdicts(few)["p99_ttft_ms"] == "unknown"
+    assert f"a P99 has an interval from {P99_REQUESTS} requests on" in compare_notes(few)
+    assert verdicts(many)["p99_ttft_ms"] != "unknown"
+    for found in (many, compare(read_run(TP8), read_run(DCP8))):
+        assert not any("P99" in note for note in compare_notes(found))
 
 
 def test_a_run_that_was_cut_is_told_how_it_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
