@@ -56,10 +56,13 @@ class SseParser:
     def _whole_events(self, data: bytes) -> list[bytes] | None:
         """What servers send almost always, whole events of one `data` line each, without a look at each line."""
         whole = data.startswith(b"data: ") and data.endswith(b"\n\n") and len(data) <= SHORT_BYTES
-        if not whole or not self.between_events:
+        if not whole or self._line or self._data or self._after_cr:
             return None
         events = data[6:-2].split(b"\n\ndata: ")
-        return None if b"\r" in data or any(b"\n" in event for event in events) else events
+        if b"\r" in data or any(b"\n" in event for event in events):
+            return None
+        self._first_line = False  # and it had no byte order mark
+        return events
 
     def _keep(self, piece: bytes) -> None:
         if piece:

@@ -19,7 +19,8 @@ KEYS: Final = ("content", "reasoning", "reasoning_content", "text")
 PLAIN: Final = re.compile(rb"[ !#-\[\]-~]+")
 """What stands in a JSON string as itself: no quote, no backslash, no control, ASCII."""
 PROBE: Final = b"moonpad"
-MOST_DIGITS: Final = 8
+NEVER: Final = b"\n"
+"""What no chunk begins with."""
 
 
 class UsualRead:
@@ -49,8 +50,11 @@ class UsualRead:
 
     def _begin_of(self, size: int) -> bytes:
         """How a read of so many bytes begins, if it is one whole chunk: with its own size, less the frame."""
-        digits = next((n for n in range(1, MOST_DIGITS) if len(b"%x" % max(0, size - n - 4)) == n), MOST_DIGITS)
-        begin = self._begins[size] = b"%x" % max(0, size - digits - 4) + self._before
+        digits = b"%x" % max(0, size - 4 - len(b"%x" % size))
+        if 4 + len(digits) + int(digits, 16) < size:  # the size has a digit less than that of the whole read
+            digits = b"%x" % (size - 4 - len(digits))
+        is_one = 4 + len(digits) + int(digits, 16) == size
+        begin = self._begins[size] = digits + self._before if is_one else NEVER
         return begin
 
 
