@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import orjson
 import pytest
@@ -115,15 +117,23 @@ def test_killed_at_any_time(tmp_path: Path, trial: int, rate: tuple[str, ...]) -
     assert all(one.scheduled_s >= end_s - 1e-6 for one in later)
 
 
+def begun_and_resumed(url: str, folder: Path) -> Iterator[dict[str, Any]]:
+    """What five requests give, and then their `--resume`."""
+    for words in (("--requests", "5", "--out", str(folder)), ("--resume", str(folder))):
+        argv = command("--url", url, "--no-calibrate", *words, "--json")
+        done = subprocess.run(argv, capture_output=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        yield orjson.loads(done.stdout)
+
+
 def test_killed_between_its_last_request_and_its_result_a_run_has_lasted_as_long(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with in_thread(lambda number: SLOW) as server:
-        at = ("--url", server.endpoint.base_url, "--no-calibrate")
-        for words in (("--requests", "5", "--out", str(folder)), ("--resume", str(folder))):
-            done = subprocess.run(command(*at, *words, "--json"), capture_output=True, timeout=60, check=False)
-            assert done.returncode == 0, done.stderr
+        documents = []
+        for found in begun_and_resumed(server.endpoint.base_url, folder):
+            documents.append(found)
             (folder / "result.json").unlink()
-    document = orjson.loads(done.stdout)
+    document = documents[-1]
     assert document["duration"] == max(one.closed_s for one in read_records(folder))
     assert document["output_throughput"] > 0
 
@@ -143,12 +153,8 @@ def test_another_endpoint_does_not_end_a_run(tmp_path: Path) -> None:
 def test_nothing_is_left_to_send(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with in_thread(lambda number: SLOW) as server:
-        at = ("--url", server.endpoint.base_url, "--no-calibrate")
-        for words in (("--requests", "5", "--out", str(folder)), ("--resume", str(folder))):
-            done = subprocess.run(command(*at, *words, "--json"), capture_output=True, timeout=60, check=False)
-            assert done.returncode == 0, done.stderr
-            assert orjson.loads(done.stdout)["completed"] == 5
-        wrong = subprocess.run(
-            command(*at, "--resume", str(folder), "--out", str(tmp_path)), capture_output=True, timeout=60, check=False
-        )
+        at = server.endpoint.base_url
+        assert [document["completed"] for document in begun_and_resumed(at, folder)] == [5, 5]
+        both = command("--url", at, "--resume", str(folder), "--out", str(tmp_path))
+        wrong = subprocess.run(both, capture_output=True, timeout=60, check=False)
     assert wrong.returncode == 2
