@@ -84,23 +84,6 @@ class Ratio:
         return None if self.low is None or self.high is None else not self.low <= 1.0 <= self.high
 
 
-def ratio_of(
-    first: Sequence[float],
-    second: Sequence[float],
-    statistic: Statistic,
-    *,
-    paired: bool = False,
-    confidence: float = CONFIDENCE,
-    questions: int = 1,
-    seed: int = 0,
-) -> Ratio | None:
-    """One of `ratios_of`, or None where it has none."""
-    asked = {"": statistic}
-    return ratios_of(
-        first, second, asked, paired=paired, confidence=confidence, questions=questions, seed=seed
-    ).get("")  # fmt: skip
-
-
 def ratios_of(
     first: Sequence[float],
     second: Sequence[float],
