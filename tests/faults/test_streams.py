@@ -20,10 +20,11 @@ from moonpad.bench.result import BenchResult
 from moonpad.bench.run import measure
 from moonpad.load.client import Connector
 from moonpad.load.deadlines import Deadlines
+from moonpad.load.drive import drive, open_idle
 from moonpad.load.failure import FailureKind
 from moonpad.load.loop import run_in_loop
 from moonpad.load.record import LoadRequest, RequestRecord
-from moonpad.load.schedule import ClosedLoop, drive, open_idle
+from moonpad.load.schedule import ClosedLoop
 from moonpad.load.target import target_of
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost

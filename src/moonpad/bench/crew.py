@@ -21,10 +21,10 @@ from moonpad.bench.requests import Share, measured_requests, schedule_of
 from moonpad.bench.run_plan import RunPlan
 from moonpad.bench.saved_records import record_from
 from moonpad.load.client import Connector
+from moonpad.load.drive import LEAD_S, Flight, Idle, drive
 from moonpad.load.lag import lag_watched
 from moonpad.load.loop import settled_heap
 from moonpad.load.record import RequestRecord
-from moonpad.load.schedule import LEAD_S, Flight, Idle, drive
 from moonpad.load.target import Target
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed

@@ -27,10 +27,11 @@ from moonpad.load.asker import Asker
 from moonpad.load.calibrate import Calibration, calibrate
 from moonpad.load.client import Connector
 from moonpad.load.descriptors import ensure_descriptors
+from moonpad.load.drive import Idle, drive, open_idle
 from moonpad.load.failure import RequestFailed
 from moonpad.load.loop import run_in_loop
 from moonpad.load.record import RequestRecord
-from moonpad.load.schedule import ClosedLoop, Idle, drive, open_idle
+from moonpad.load.schedule import ClosedLoop
 from moonpad.load.self_error import SelfError, self_error
 from moonpad.load.target import Target, target_of
 from moonpad.values.endpoint import Endpoint

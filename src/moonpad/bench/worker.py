@@ -18,8 +18,8 @@ from moonpad.bench.crew import Load, client_watched, unless_ended
 from moonpad.bench.requests import Share, measured_requests, schedule_of
 from moonpad.bench.run_plan import plan_from
 from moonpad.load.client import Connector
+from moonpad.load.drive import drive, open_idle
 from moonpad.load.loop import run_in_loop
-from moonpad.load.schedule import drive, open_idle
 from moonpad.load.target import target_of
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.secret import Secret

@@ -1,4 +1,4 @@
-"""Reads that have their timestamp and were not looked at yet.
+"""Reads that have their timestamp and were not looked at yet, and records that were not written yet.
 
 When many answers come at once, what takes time is not to read them but to parse their heads and ends. Meanwhile the
 next reads would wait for their timestamp; so that work is done in short turns, and between two of them whatever has
@@ -10,27 +10,40 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 TURN_S: Final = 0.0005
 Clock = Callable[[], float]
-Take = Callable[[float, bytes], None]
+Work = Callable[..., None]
 
 
 class Backlog:
-    """In the order in which they came."""
+    """In the order in which it came."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._waiting: deque[tuple[Take, float, bytes]] = deque()
+        self._waiting: deque[tuple[Work, tuple[Any, ...]]] = deque()
+        self._free_s = clock()
+        """From when on what comes alone is done at once."""
         self._has_turn = False
 
-    def put(self, take: Take, now_s: float, data: bytes) -> None:
-        """`take` gets the instant and the bytes, soon."""
-        self._waiting.append((take, now_s, data))
+    def put(self, now_s: float, work: Work, *args: Any) -> None:
+        """It is done at once where nothing was done lately, and otherwise soon."""
+        if not self._waiting and now_s >= self._free_s:
+            self._free_s = now_s + TURN_S
+            work(*args)
+            return
+        self._waiting.append((work, args))
         if not self._has_turn:
             self._has_turn = True
             asyncio.get_running_loop().call_soon(self._turn)
+
+    def follow(self, work: Work, *args: Any) -> None:
+        """What comes of work that is being done: at once where nothing else waits."""
+        if self._waiting:
+            self._waiting.append((work, args))
+        else:
+            work(*args)
 
     def clear(self) -> None:
         """Does all of it now: something else must not come before it."""
@@ -38,7 +51,7 @@ class Backlog:
             self._next()
 
     def _turn(self) -> None:
-        end_s = self._clock() + TURN_S
+        self._free_s = end_s = self._clock() + TURN_S
         while self._waiting:
             self._next()
             if self._clock() >= end_s:
@@ -48,5 +61,5 @@ class Backlog:
             asyncio.get_running_loop().call_soon(self._turn)
 
     def _next(self) -> None:
-        take, now_s, data = self._waiting.popleft()
-        take(now_s, data)
+        work, args = self._waiting.popleft()
+        work(*args)

@@ -2,29 +2,68 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Final
 
 from moonpad.load.chunk import Chunk, Usage, parse_chunk
 from moonpad.load.deadlines import Deadlines
 from moonpad.load.failure import TEXT_LIMIT, Failure, FailureKind, RequestFailed
-from moonpad.load.http1 import ResponseParser
+from moonpad.load.http1 import Heads, ResponseParser
 from moonpad.load.record import LoadRequest, RequestRecord
 from moonpad.load.sse import SseParser
-from moonpad.load.usual import UsualRead, usual_after
+from moonpad.load.usual import UsualRead, UsualReads
 from moonpad.load.wire import Delta, join, read_event
 from moonpad.values.units import MIB
 
 DONE: Final = b"[DONE]"
 # An answer that is no stream is read to its end, so that its connection can be used again, but not for ever.
 MAX_PLAIN_BYTES: Final = 16 * MIB
-# Looks for a usual read: a stream whose events all differ in more than their text is not to cost two parses an event.
-USUAL_TRIALS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """What the answers of one server have in common, for all who follow them."""
+
+    heads: Heads = field(default_factory=Heads)
+    usual_reads: UsualReads = field(default_factory=UsualReads)
 
 
 class Collector:
     """Follows one request from `sent` to `finished`."""
 
-    def __init__(self, request: LoadRequest, scheduled_s: float) -> None:
+    __slots__ = (
+        "_closed_s",
+        "_content_chunks",
+        "_counted",
+        "_ended_s",
+        "_failure",
+        "_finish_reason",
+        "_first_answer_s",
+        "_head_s",
+        "_learnt",
+        "_plain",
+        "_plain_bytes",
+        "_reasoning_chunks",
+        "_request",
+        "_response",
+        "_said",
+        "_scheduled_s",
+        "_sent_s",
+        "_shape",
+        "_sse",
+        "_tool_call_chunks",
+        "_usage",
+        "_wordless_chunks",
+        "connect_s",
+        "finished",
+        "queued_s",
+        "stream_done",
+        "token_times_s",
+        "usual",
+    )
+
+    def __init__(self, request: LoadRequest, scheduled_s: float, learnt: Learnt | None = None) -> None:
+        self._learnt = learnt or Learnt()
         self.finished = False
         self.stream_done = False  # [DONE] came
         self._request = request
@@ -42,10 +81,9 @@ class Collector:
         self._finish_reason: str | None = None
         self._usage: Usage | None = None
         self._failure: Failure | None = None
-        self._response = ResponseParser()
+        self._response = ResponseParser(self._learnt.heads)
         self._sse: SseParser | None = None
-        self._shape: UsualRead | None = None  # the last one that was learnt
-        self._shape_trials = USUAL_TRIALS
+        self._shape: UsualRead | None = None  # what the last token's event looked like
         self._said: list[Delta] | None = [] if request.follow else None
         self._counted = 0  # of `token_times_s`: those whose kind was counted
         self._plain = bytearray()  # the beginning of an answer that is no stream
@@ -70,7 +108,7 @@ class Collector:
         self._count_usual()
         try:
             body = self._response.feed(data)
-            if self._response.status:
+            if self._response.head.status:
                 self._body(now_s, body)
             if self._response.complete:
                 self._complete(now_s)
@@ -127,9 +165,9 @@ class Collector:
             self._event(now_s, payload)
 
     def _is_stream(self) -> bool:
-        headers = self._response.headers
-        is_events = headers.get("content-type", "").lower().startswith("text/event-stream")
-        return self._response.status == 200 and is_events and "content-encoding" not in headers
+        head = self._response.head
+        is_events = head.header("content-type").startswith("text/event-stream")
+        return head.status == 200 and is_events and "content-encoding" not in head.headers
 
     def _read_plain(self, body: bytes) -> None:
         self._plain += body[: 4 * TEXT_LIMIT - len(self._plain)]  # a character has at most four bytes
@@ -145,6 +183,9 @@ class Collector:
         if payload.strip() == DONE:
             self.stream_done = True
             return
+        if self._said is None and self._shape is not None and self._shape.is_like(payload):
+            self._tokens(now_s, self._shape.chunk)
+            return
         chunk = parse_chunk(payload)
         if self._said is not None and isinstance(delta := read_event(payload), Delta):
             self._said.append(delta)
@@ -154,9 +195,8 @@ class Collector:
             self._tokens(now_s, chunk)
         if chunk.bears_tokens:
             self._tokens(now_s, chunk)
-            if self._said is None and self._shape_trials and not (self._shape and self._shape.is_like(payload)):
-                self._shape_trials -= 1
-                self._shape = usual_after(payload, chunk)
+            if self._said is None:
+                self._shape = self._learnt.usual_reads.of(payload, chunk)
         if chunk.finish_reason:
             self._finish_reason = chunk.finish_reason
             self._ended_s = now_s
@@ -203,7 +243,7 @@ class Collector:
 
     def _refusal(self) -> Failure:
         """An HTTP error, or a 200 that is an error page, plain JSON or packed."""
-        status, headers = self._response.status, self._response.headers
+        status, headers, _ = self._response.head
         text = self._plain.decode(errors="replace")[:TEXT_LIMIT]
         if status != 200:
             return Failure(FailureKind.HTTP_STATUS, text, status)

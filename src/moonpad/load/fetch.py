@@ -83,7 +83,7 @@ class _PlainAnswer(asyncio.Protocol):
 
     def _end_if_complete(self) -> None:
         if self._response.complete and not self._whole.done():
-            self._whole.set_result(_answer(self._response.status, bytes(self._body)))
+            self._whole.set_result(_answer(self._response.head.status, bytes(self._body)))
 
 
 def _answer(status: int, body: bytes) -> Answer:

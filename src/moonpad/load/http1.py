@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
 
 from moonpad.load.failure import FailureKind, RequestFailed
 
@@ -18,28 +18,68 @@ STATUS_LINE: Final = re.compile(rb"HTTP/1\.[01] (\d{3})(?: |$)")
 CHUNK_SIZE: Final = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;.*)?")
 
 
-class ResponseParser:
-    """`status` is 0 until the head is whole; header names are lower case; `complete` once the body has ended."""
+KNOWN_HEADS: Final = 64
+
+
+class Head(NamedTuple):
+    """`headers` have lower case names."""
+
+    status: int
+    headers: Mapping[str, str]
+    asks_keep_alive: bool
+
+    def header(self, name: str) -> str:
+        return self.headers.get(name, "").lower()
+
+
+NO_HEAD: Final = Head(0, {}, False)
+
+
+class Heads:
+    """Reads the heads of answers, each only once: a server sends the same one for a second, or for ever."""
 
     def __init__(self) -> None:
-        self.status = 0
-        self.headers: dict[str, str] = {}
+        self._known: dict[bytes, Head] = {}
+
+    def read(self, head: bytes) -> Head:
+        """
+        Raises:
+            RequestFailed: this is no head (`bad-http`).
+        """
+        known = self._known.get(head)
+        if known is None:
+            known = _read_head(head)
+            if len(self._known) == KNOWN_HEADS:
+                self._known.clear()
+            self._known[head] = known
+        return known
+
+
+class ResponseParser:
+    """`head.status` is 0 until the head is whole; `complete` once the body has ended."""
+
+    __slots__ = ("_buffer", "_heads", "_left", "_step", "_until_close", "complete", "head")
+
+    def __init__(self, heads: Heads | None = None) -> None:
+        """`heads`: of the answers of one server, to be shared by all who read them."""
+        self.head = NO_HEAD
         self.complete = False
+        self._heads = heads or Heads()
         self._buffer = bytearray()
         self._left = 0  # body bytes still to come, of the body or of the current chunk
         self._until_close = False
-        self._asks_keep_alive = False
-        self._step: Callable[[], bytes | None] = self._head
+        # Of the class: a method of one's own would be a circle, and each parser a case for the garbage collector.
+        self._step: Callable[[ResponseParser], bytes | None] = ResponseParser._head
 
     @property
     def between_chunks(self) -> bool:
         """The next byte begins a chunk."""
-        return not self._buffer and self._step == self._chunk_size
+        return not self._buffer and self._step is ResponseParser._chunk_size
 
     @property
     def keeps_alive(self) -> bool:
         """Whether the connection may carry another request: the body ended by itself, and nothing came after it."""
-        return self.complete and not self._until_close and not self._buffer and self._asks_keep_alive
+        return self.complete and not self._until_close and not self._buffer and self.head.asks_keep_alive
 
     def feed(self, data: bytes) -> bytes:
         """The body bytes among `data`.
@@ -48,15 +88,23 @@ class ResponseParser:
             RequestFailed: this is not HTTP/1.1 (`bad-http`).
         """
         body: list[bytes] = []
-        if self.between_chunks:
-            data = self._whole_chunks(data, body)
-        self._buffer += data
-        while not self.complete and (piece := self._step()) is not None:
-            body.append(piece)
+        if not self._buffer:
+            data = self._at_once(data, body)
+        if data:
+            self._buffer += data
+            while not self.complete and (piece := self._step(self)) is not None:
+                body.append(piece)
         return b"".join(body)
 
+    def _at_once(self, data: bytes, body: list[bytes]) -> bytes:
+        """What almost all reads are: a whole head, whole chunks, or both. What is left is for the steps."""
+        if self._step is ResponseParser._head and 0 < (end := data.find(b"\r\n\r\n")) <= MAX_HEAD_BYTES:
+            self._begin(data[: end + 4])
+            data = data[end + 4 :]
+        return self._whole_chunks(data, body) if self._step is ResponseParser._chunk_size else data
+
     def _whole_chunks(self, data: bytes, body: list[bytes]) -> bytes:
-        """Takes the plain chunks that `data` begins with; what is left is for the steps, which take anything."""
+        """Takes the plain chunks that `data` begins with."""
         at = 0
         while (end := data.find(b"\r\n", at, at + PLAIN_SIZE_BYTES)) > at:
             digits = data[at:end]
@@ -83,35 +131,26 @@ class ResponseParser:
             raise _bad(f"the head is longer than {MAX_HEAD_BYTES} bytes")
         if end < 0:
             return None
-        status_line, *fields = self._take(end + 4)[:-4].split(b"\r\n")
-        match = STATUS_LINE.match(status_line)
-        if not match:
-            raise _bad(f"no HTTP/1.1 status line: {status_line[:80]!r}")
-        status = int(match[1])
-        if status < 200:  # 100 Continue, 103 Early Hints: the answer itself comes later
-            return b""
-        self.headers = dict(_field(field) for field in fields)
-        self._asks_keep_alive = status_line.startswith(b"HTTP/1.1") and "close" not in self._header("connection")
-        self.status = status
-        self._begin_body()
-        body: list[bytes] = []
-        if self._step == self._chunk_size:
-            self._buffer += self._whole_chunks(self._take(len(self._buffer)), body)
-        return b"".join(body)
+        self._begin(self._take(end + 4))
+        return b""
 
-    def _begin_body(self) -> None:
-        length = self._header("content-length")
-        if self.status in (204, 304):
+    def _begin(self, head: bytes) -> None:
+        found = self._heads.read(head)
+        if found.status < 200:  # 100 Continue, 103 Early Hints: the answer itself comes later
+            return
+        self.head = found
+        length = found.header("content-length")
+        if found.status in (204, 304):
             self.complete = True
-        elif "chunked" in self._header("transfer-encoding"):
-            self._step = self._chunk_size
+        elif "chunked" in found.header("transfer-encoding"):
+            self._step = ResponseParser._chunk_size
         elif not length:
             self._until_close = True
-            self._step = self._rest
+            self._step = ResponseParser._rest
         elif length.isascii() and length.isdigit() and len(length) < 16:
             self._left = int(length)
             self.complete = self._left == 0
-            self._step = self._by_length
+            self._step = ResponseParser._by_length
         else:
             raise _bad(f"content-length is {length[:80]!r}")
 
@@ -132,14 +171,14 @@ class ResponseParser:
         if not match:
             raise _bad(f"no chunk size: {line[:80]!r}")
         self._left = int(match[1], 16)
-        self._step = self._chunk_data if self._left else self._trailers
+        self._step = ResponseParser._chunk_data if self._left else ResponseParser._trailers
         return b""
 
     def _chunk_data(self) -> bytes | None:
         piece = self._take(self._left)
         self._left -= len(piece)
         if self._left == 0:
-            self._step = self._chunk_end
+            self._step = ResponseParser._chunk_end
         return piece or None
 
     def _chunk_end(self) -> bytes | None:
@@ -148,7 +187,7 @@ class ResponseParser:
             return None
         if line:
             raise _bad(f"a chunk is longer than its size: {line[:80]!r}")
-        self._step = self._chunk_size
+        self._step = ResponseParser._chunk_size
         return b""
 
     def _trailers(self) -> bytes | None:
@@ -169,8 +208,15 @@ class ResponseParser:
         del self._buffer[:size]
         return taken
 
-    def _header(self, name: str) -> str:
-        return self.headers.get(name, "").lower()
+
+def _read_head(head: bytes) -> Head:
+    status_line, *fields = head[:-4].split(b"\r\n")
+    match = STATUS_LINE.match(status_line)
+    if not match:
+        raise _bad(f"no HTTP/1.1 status line: {status_line[:80]!r}")
+    headers = dict(_field(field) for field in fields)
+    closes = "close" in headers.get("connection", "").lower()
+    return Head(int(match[1]), headers, status_line.startswith(b"HTTP/1.1") and not closes)
 
 
 def _field(line: bytes) -> tuple[str, str]:

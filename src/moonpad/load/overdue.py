@@ -31,7 +31,7 @@ class Overdue:
         self._look_by(self._clock() + deadlines.shortest_s)
 
     def forget(self, collector: Collector) -> None:
-        del self._watched[collector]
+        self._watched.pop(collector, None)
 
     def _look_by(self, instant_s: float) -> None:
         if instant_s >= self._look_s:
@@ -46,9 +46,7 @@ class Overdue:
         now_s = self._clock()
         self._timer, self._look_s = None, NOTHING_DUE_S
         next_s = NOTHING_DUE_S
-        for collector, (deadlines, end) in self._watched.items():
-            if collector.finished:
-                continue
+        for collector, (deadlines, end) in tuple(self._watched.items()):  # where one ends, the next begins
             due_s, kind = collector.next_due(deadlines)
             if now_s < due_s:
                 next_s = min(next_s, due_s, now_s + deadlines.shortest_s)

@@ -16,9 +16,10 @@ import orjson
 
 from moonpad.load.client import Connector
 from moonpad.load.deadlines import Deadlines
+from moonpad.load.drive import drive, open_idle
 from moonpad.load.fetch import fetch
 from moonpad.load.record import LoadRequest, RequestRecord
-from moonpad.load.schedule import ClosedLoop, drive, open_idle
+from moonpad.load.schedule import ClosedLoop
 from moonpad.load.target import Target, target_of
 from moonpad.stats.percentiles import percentile
 from moonpad.values.endpoint import Endpoint

@@ -59,7 +59,7 @@ class SseParser:
         if not whole or self._line or self._data or self._after_cr:
             return None
         events = data[6:-2].split(b"\n\ndata: ")
-        if b"\r" in data or any(b"\n" in event for event in events):
+        if b"\r" in data or data.count(b"\n") != 2 * len(events):  # a line end within an event
             return None
         self._first_line = False  # and it had no byte order mark
         return events

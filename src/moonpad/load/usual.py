@@ -1,14 +1,15 @@
 """The reads that make almost all of a stream, recognised at once: one HTTP chunk, one event, and in it another word.
 
-Servers send the same JSON for each token but for its text. After one such event was parsed, a read that has the same
-bytes around a plain text says nothing else than that event did, and needs no parser. Everything that is not exactly so
-is for the parsers, which take anything.
+Servers send the same JSON for each token but for its text, and for each answer but for its id and its second. After one
+such event was parsed, a read of any stream that differs in these alone says nothing else than that event did, and needs
+no parser. Everything that is not exactly so is for the parsers, which take anything.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import orjson
 
@@ -16,23 +17,35 @@ from moonpad.load.chunk import Chunk, chunk_of
 from moonpad.load.failure import RequestFailed
 
 KEYS: Final = ("content", "reasoning", "reasoning_content", "text")
-PLAIN: Final = re.compile(rb"[ !#-\[\]-~]+")
+PLAIN: Final = rb"[ !#-\[\]-\x7f]"
 """What stands in a JSON string as itself: no quote, no backslash, no control, ASCII."""
+UTF8: Final = (
+    rb"[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|\xed[\x80-\x9f][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}"
+    rb"|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}"
+)
+"""The characters beyond: https://www.unicode.org/versions/Unicode15.0.0/ch03.pdf, table 3-7."""
+TEXT: Final = rb'(?!")%s*(?:(?:%s|\\["\\/bfnrt])%s*)*' % (PLAIN, UTF8, PLAIN)
+"""A JSON string that is not empty, without its quotes."""
+NUMBER: Final = rb"[1-9][0-9]*"
+BEGIN: Final = re.compile(
+    rb'\{"id": ?"(?P<id>%s+)", ?"object": ?"[a-z_.]+", ?(?:"created": ?(?P<created>%s),)?' % (PLAIN, NUMBER)
+)
+"""How engines begin an event: of which answer it is, and of when."""
 PROBE: Final = b"moonpad"
 NEVER: Final = b"\n"
 """What no chunk begins with."""
+TRIALS: Final = 16
+"""A server whose events all differ in more than may differ is not to cost two parses an event."""
 
 
 class UsualRead:
     """`chunk` is what every read says for which `is_next` holds."""
 
-    __slots__ = ("_after", "_after_bytes", "_before", "_begins", "chunk")
+    __slots__ = ("_begins", "_is_one", "chunk")
 
-    def __init__(self, before: bytes, after: bytes, chunk: Chunk) -> None:
-        """`before` and `after`: the payload up to its text and from its end on, quotes included."""
-        self._before = b"\r\ndata: " + before
-        self._after = after + b"\n\n\r\n"
-        self._after_bytes = len(self._after)
+    def __init__(self, payload: bytes, chunk: Chunk) -> None:
+        """`payload`: the pattern of it."""
+        self._is_one = re.compile(rb"\r\ndata: %s\n\n\r\n" % payload).fullmatch
         self._begins: dict[int, bytes] = {}
         self.chunk = chunk
 
@@ -40,13 +53,11 @@ class UsualRead:
         """Whether `data`, read where an HTTP chunk begins, is one whole chunk of one such event."""
         size = len(data)
         begin = self._begins.get(size) or self._begin_of(size)
-        if not data.startswith(begin) or not data.endswith(self._after):
-            return False
-        return PLAIN.fullmatch(data, len(begin), size - self._after_bytes) is not None
+        return data.startswith(begin) and self._is_one(data, len(begin)) is not None
 
     def is_like(self, payload: bytes) -> bool:
-        """Whether the event is one of these, or looks so much like one that there is nothing to learn from it."""
-        return (b"\r\ndata: " + payload).startswith(self._before) and (payload + b"\n\n\r\n").endswith(self._after)
+        """Whether the event is one of these."""
+        return self._is_one(b"\r\ndata: %s\n\n\r\n" % payload) is not None
 
     def _begin_of(self, size: int) -> bytes:
         """How a read of so many bytes begins, if it is one whole chunk: with its own size, less the frame."""
@@ -54,24 +65,68 @@ class UsualRead:
         if 4 + len(digits) + int(digits, 16) < size:  # the size has a digit less than that of the whole read
             digits = b"%x" % (size - 4 - len(digits))
         is_one = 4 + len(digits) + int(digits, 16) == size
-        begin = self._begins[size] = digits + self._before if is_one else NEVER
+        begin = self._begins[size] = digits if is_one else NEVER
         return begin
 
 
+class UsualReads:
+    """What the streams of one server have taught so far."""
+
+    def __init__(self) -> None:
+        self._known: dict[Chunk, list[UsualRead]] = {}
+        self._trials = TRIALS
+
+    def of(self, payload: bytes, chunk: Chunk) -> UsualRead | None:
+        """What the next read will look like after this event; None where nobody knows."""
+        known = self._known.get(chunk, ())
+        if usual := next((one for one in known if one.is_like(payload)), None):
+            return usual
+        if not self._trials or (usual := usual_after(payload, chunk)) is None:
+            return None
+        self._trials -= 1
+        self._known.setdefault(chunk, []).append(usual)
+        return usual
+
+
+class _Span(NamedTuple):
+    """What may differ in an event: any other bytes that `pattern` takes, for one `other`."""
+
+    start: int
+    end: int
+    pattern: bytes
+    other: bytes
+
+
 def usual_after(payload: bytes, chunk: Chunk) -> UsualRead | None:
-    """What the next read will look like, if it differs from this event in the text alone; None where none could."""
+    """What the next read will look like, if it differs in what may differ alone; None where none could."""
     if chunk.finish_reason or chunk.usage or chunk.tool_calls or chunk.content == chunk.reasoning:  # a wordless one too
         return None
     for key in KEYS:
-        for opening in (b'"%s":"' % key.encode(), b'"%s": "' % key.encode()):
-            before, found, rest = payload.partition(opening)
-            text = PLAIN.match(rest) if found else None
-            if text is None or rest[text.end() : text.end() + 1] != b'"':
-                continue
-            before, after = before + opening, rest[text.end() :]
-            if _stands_for(before + PROBE + after, key, chunk):
-                return UsualRead(before, after, chunk)
+        found = re.search(rb'"%s": ?"(%s)"' % (key.encode(), TEXT), payload)
+        if found is None:
+            continue
+        spans = [_Span(*found.span(1), TEXT, PROBE)]
+        if (begin := BEGIN.match(payload)) and begin.end() <= found.start():
+            if begin["created"]:
+                spans.insert(0, _Span(*begin.span("created"), NUMBER, b"7"))
+            spans.insert(0, _Span(*begin.span("id"), PLAIN + b"+", PROBE))
+        if _stands_for(_with_others(payload, spans), key, chunk):
+            return UsualRead(_pattern(payload, spans), chunk)
     return None
+
+
+def _with_others(payload: bytes, spans: Sequence[_Span]) -> bytes:
+    for span in reversed(spans):
+        payload = payload[: span.start] + span.other + payload[span.end :]
+    return payload
+
+
+def _pattern(payload: bytes, spans: Sequence[_Span]) -> bytes:
+    pattern, at = b"", 0
+    for span in spans:
+        pattern += re.escape(payload[at : span.start]) + span.pattern
+        at = span.end
+    return pattern + re.escape(payload[at:])
 
 
 def _stands_for(payload: bytes, key: str, chunk: Chunk) -> bool:

@@ -18,6 +18,9 @@ class Clock:
     def __call__(self) -> float:
         return self.now_s
 
+    def pass_by(self, seconds: float) -> None:
+        self.now_s += seconds
+
 
 def test_between_two_turns_others_come_in() -> None:
     clock = Clock()
@@ -29,8 +32,10 @@ def test_between_two_turns_others_come_in() -> None:
 
     async def main() -> None:
         backlog = Backlog(clock)
+        backlog.put(0.0, clock.pass_by, 0.6 * TURN_S)  # what comes alone is done at once, and what follows it waits
         for number, name in enumerate("abcd"):
-            backlog.put(take, float(number), name.encode())
+            backlog.put(clock.now_s, take, float(number), name.encode())
+        assert seen == []
         for _ in range(4):
             await asyncio.sleep(0)
             seen.append("others")
@@ -53,7 +58,7 @@ def test_nothing_is_lost_or_overtaken(steps: list[str]) -> None:
         backlog = Backlog(clock)
         for step in steps:
             if step == "p":
-                backlog.put(take, float(put), b"")
+                backlog.put(clock.now_s, take, float(put), b"")
                 put += 1
             elif step == "u":
                 backlog.clear()

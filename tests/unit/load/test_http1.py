@@ -24,13 +24,13 @@ def test_every_partition_gives_the_same_body(stream: bytes, status: int, body: b
     parser = ResponseParser()
     pieces = zip([0, *cuts], [*cuts, len(stream)], strict=True)
     assert b"".join(parser.feed(stream[begin:end]) for begin, end in pieces) == body
-    assert (parser.status, parser.complete, parser.keeps_alive) == (status, True, True)
+    assert (parser.head.status, parser.complete, parser.keeps_alive) == (status, True, True)
 
 
 def test_headers_are_lower_case() -> None:
     parser = ResponseParser()
     parser.feed(CHUNKED)
-    assert parser.headers["content-type"] == "text/event-stream"
+    assert parser.head.headers["content-type"] == "text/event-stream"
 
 
 def test_without_a_length_the_body_ends_with_the_connection() -> None:

@@ -7,12 +7,13 @@ from collections.abc import Callable
 
 import pytest
 
-import moonpad.load.schedule as schedule_module
+import moonpad.load.drive as drive_module
 from moonpad.load.client import Connector
 from moonpad.load.deadlines import Deadlines
+from moonpad.load.drive import drive, open_idle
 from moonpad.load.loop import run_in_loop
 from moonpad.load.record import LoadRequest, RequestRecord
-from moonpad.load.schedule import ClosedLoop, OpenLoop, Schedule, drive, open_idle
+from moonpad.load.schedule import ClosedLoop, OpenLoop, Schedule
 from moonpad.load.target import target_of
 from moonpad.values.endpoint import Endpoint
 from tests.faults.streaming_server import DONE, FINISH, HEAD, Script, StreamingServer, delta, streaming_server, usage
@@ -89,7 +90,7 @@ def test_latency_counts_from_the_scheduled_instant() -> None:
 
 
 def test_connections_are_opened_before_they_are_needed_and_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schedule_module, "LEAD_S", 1.0)  # a busy machine is late too
+    monkeypatch.setattr(drive_module, "LEAD_S", 1.0)  # a busy machine is late too
     records, server = driven(OpenLoop([1.0 + 1.1 * (index // 4) for index in range(8)]), 8)
     assert all(one.connect_s == 0.0 for one in records)
     assert server.connections == 4

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.load import collect
 from moonpad.load.chunk import parse_chunk
 from moonpad.load.collect import Collector
 from moonpad.load.failure import RequestFailed
 from moonpad.load.record import LoadRequest, RequestRecord
-from moonpad.load.usual import usual_after
+from moonpad.load.usual import TRIALS, UsualReads, usual_after
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 END = b"e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n"
@@ -27,6 +26,12 @@ def http_chunk(event: bytes) -> bytes:
 def payload(fields: dict[str, Any], **more: Any) -> bytes:
     choice = {"index": 0, "delta": fields, "logprobs": None, "finish_reason": None}
     return orjson.dumps({"id": "chat-1", "object": "chat.completion.chunk", "choices": [choice], **more})
+
+
+VLLM = (
+    b'{"id":"chatcmpl-%s","object":"chat.completion.chunk","created":%d,"model":"k","choices":[{"index":0,'
+    b'"delta":{"content":"%s"},"logprobs":null,"finish_reason":null,"token_ids":null}]}'
+)
 
 
 def read_of(data: bytes) -> bytes:
@@ -47,7 +52,7 @@ def record_of(reads: list[bytes]) -> RequestRecord:
 def both(reads: list[bytes], monkeypatch: pytest.MonkeyPatch) -> tuple[RequestRecord, RequestRecord]:
     fast = record_of(reads)
     with monkeypatch.context() as patched:
-        patched.setattr(collect, "usual_after", lambda payload, chunk: None)
+        patched.setattr(UsualReads, "of", lambda self, payload, chunk: None)
         return fast, record_of(reads)
 
 
@@ -119,16 +124,48 @@ def test_a_completion_is_recognised() -> None:
     "event",
     [
         payload({"content": " a"}, usage={"prompt_tokens": 1, "completion_tokens": 1}),
-        payload({"content": 'say "a"'}),
+        payload({"content": " a"}).replace(b" a", b"\\u0061"),
         payload({"content": " a", "reasoning": " a"}),
         payload({"tool_calls": [{"index": 0}]}),
         b'{"content":" a","choices":[{"delta":{"content":"\\u0020a"}}]}',
         b'{"choices":[{"delta":{"content":" a"}},{"delta":{"content":" a"}}]}',
     ],
-    ids=["usage", "quoted", "two kinds", "tool call", "elsewhere", "two choices"],
+    ids=["usage", "escaped", "two kinds", "tool call", "elsewhere", "two choices"],
 )
 def test_an_event_that_says_more_teaches_nothing(event: bytes) -> None:
     assert usual_after(event, parse_chunk(event)) is None
+
+
+@given(st.text(min_size=1, max_size=8), st.text(alphabet='abc-{}:,é\\"', max_size=8), st.integers(1, 2**40))
+def test_another_answer_at_another_time_is_recognised(text: str, name: str, created: int) -> None:
+    """Whatever the text is; but for what the JSON writes as \\u, which is for the parser."""
+    first = VLLM % (b"1", 1, b"four")
+    usual = usual_after(first, parse_chunk(first))
+    assert usual is not None
+    written, id_written = orjson.dumps(text)[1:-1], orjson.dumps(name)[1:-1]
+    plain = b"\\u" not in written and id_written.isascii() and id_written.strip(b"abc-{}:,") == b""
+    assert usual.is_next(read_of(VLLM % (b"2" + id_written, created, written))) == plain
+    assert not usual.is_next(read_of(VLLM % (b"1", 1, b"")))
+
+
+@given(st.binary(max_size=4))
+def test_what_is_no_text_is_not_recognised(text: bytes) -> None:
+    first = VLLM % (b"1", 1, b"four")
+    usual = usual_after(first, parse_chunk(first))
+    assert usual is not None
+    event = VLLM % (b"1", 1, text)
+    try:
+        is_token = parse_chunk(event).content
+    except RequestFailed:
+        is_token = False
+    assert is_token or not usual.is_next(read_of(event))
+
+
+def test_a_server_whose_events_all_differ_is_soon_given_up() -> None:
+    reads = UsualReads()
+    events = [payload({"content": " a"}, nonce=number) for number in range(2 * TRIALS)]
+    found = [reads.of(event, parse_chunk(event)) for event in events]
+    assert [one is not None for one in found] == [True] * TRIALS + [False] * TRIALS
 
 
 @given(st.binary(max_size=40))
