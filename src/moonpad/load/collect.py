@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from moonpad.load.chunk import Chunk, Usage, parse_chunk
+from moonpad.load.chunk import Chunk, Usage
 from moonpad.load.deadlines import Deadlines
 from moonpad.load.failure import TEXT_LIMIT, Failure, FailureKind, RequestFailed
 from moonpad.load.http1 import Heads, ResponseParser
@@ -83,7 +83,8 @@ class Collector:
         self._failure: Failure | None = None
         self._response = ResponseParser(self._learnt.heads)
         self._sse: SseParser | None = None
-        self._shape: UsualRead | None = None  # what the last token's event looked like
+        # What the last token's event looked like, or may look like.
+        self._shape = None if request.follow else self._learnt.usual_reads.last
         self._said: list[Delta] | None = [] if request.follow else None
         self._counted = 0  # of `token_times_s`: those whose kind was counted
         self._plain = bytearray()  # the beginning of an answer that is no stream
@@ -183,10 +184,10 @@ class Collector:
         if payload.strip() == DONE:
             self.stream_done = True
             return
-        if self._said is None and self._shape is not None and self._shape.is_like(payload):
+        if self._shape is not None and self._shape.is_like(payload):
             self._tokens(now_s, self._shape.chunk)
             return
-        chunk = parse_chunk(payload)
+        chunk = self._learnt.usual_reads.chunk_of(payload)
         if self._said is not None and isinstance(delta := read_event(payload), Delta):
             self._said.append(delta)
         self._usage = chunk.usage or self._usage
@@ -256,7 +257,7 @@ class Collector:
     def record(self, origin_s: float) -> RequestRecord:
         """The request as it ended, on a clock that began at `origin_s`."""
         usage = self._usage or Usage(None, None, None)
-        times = tuple(time_s - origin_s for time_s in self.token_times_s)
+        times = tuple([time_s - origin_s for time_s in self.token_times_s])
         counted = usage.completion_tokens is not None and self._failure is None
         return RequestRecord(
             index=self._request.index,

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import orjson
 
-from moonpad.load.chunk import Chunk, chunk_of
+from moonpad.load.chunk import Chunk, chunk_of, parse_chunk
 from moonpad.load.failure import RequestFailed
 
 KEYS: Final = ("content", "reasoning", "reasoning_content", "text")
@@ -28,12 +28,14 @@ TEXT: Final = rb'(?!")%s*(?:(?:%s|\\["\\/bfnrt])%s*)*' % (PLAIN, UTF8, PLAIN)
 """A JSON string that is not empty, without its quotes."""
 NUMBER: Final = rb"[1-9][0-9]*"
 BEGIN: Final = re.compile(
-    rb'\{"id": ?"(?P<id>%s+)", ?"object": ?"[a-z_.]+", ?(?:"created": ?(?P<created>%s),)?' % (PLAIN, NUMBER)
+    rb'\{"id": ?"(?P<id>%s+)", ?"object": ?"(?:chat\.completion\.chunk|text_completion)", ?'
+    rb'(?:"created": ?(?P<created>%s),)?' % (PLAIN, NUMBER)
 )
 """How engines begin an event: of which answer it is, and of when."""
 PROBE: Final = b"moonpad"
 NEVER: Final = b"\n"
 """What no chunk begins with."""
+MOST_RESTS: Final = 32
 TRIALS: Final = 16
 """A server whose events all differ in more than may differ is not to cost two parses an event."""
 
@@ -70,21 +72,42 @@ class UsualRead:
 
 
 class UsualReads:
-    """What the streams of one server have taught so far."""
+    """What the streams of one server have taught so far.
+
+    last: what the last token looked like whose event was parsed; of a new stream the first token may look so too.
+    """
 
     def __init__(self) -> None:
+        self.last: UsualRead | None = None
         self._known: dict[Chunk, list[UsualRead]] = {}
         self._trials = TRIALS
+        self._rests: dict[bytes, Chunk] = {}
+
+    def chunk_of(self, payload: bytes) -> Chunk:
+        """Parses it, unless the same was said in another answer: the first and last events of each say the same.
+
+        Raises:
+            RequestFailed: the payload is an error of the server, or no chunk of a chat or text completion.
+        """
+        begin = BEGIN.match(payload)
+        if begin is None:
+            return parse_chunk(payload)
+        rest = payload[begin.end() :]
+        chunk = self._rests.get(rest)
+        if chunk is None:
+            chunk = parse_chunk(payload)
+            if not chunk.bears_tokens and not chunk.usage and len(self._rests) < MOST_RESTS:
+                self._rests[rest] = chunk
+        return chunk
 
     def of(self, payload: bytes, chunk: Chunk) -> UsualRead | None:
         """What the next read will look like after this event; None where nobody knows."""
         known = self._known.get(chunk, ())
-        if usual := next((one for one in known if one.is_like(payload)), None):
-            return usual
-        if not self._trials or (usual := usual_after(payload, chunk)) is None:
-            return None
-        self._trials -= 1
-        self._known.setdefault(chunk, []).append(usual)
+        usual = next((one for one in known if one.is_like(payload)), None)
+        if usual is None and self._trials and (usual := usual_after(payload, chunk)) is not None:
+            self._trials -= 1
+            self._known.setdefault(chunk, []).append(usual)
+        self.last = usual or self.last
         return usual
 
 
