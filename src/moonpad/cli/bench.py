@@ -210,16 +210,19 @@ def progress_bar() -> Iterator[OnProgress]:
     from moonpad.bench.live import Live
 
     live: Live | None = None
+    shown = ""
     with bar("calibrate", 1) as show:
 
         def on_progress(progress: Progress) -> None:
-            nonlocal live
+            nonlocal live, shown
             text = f"{progress.phase}, {progress.failed} failed" if progress.failed else progress.phase
             if progress.record is not None:
                 live = live or Live(monotonic)
                 live.take(progress.record)
                 text = f"{text}: {live.said(progress.running)}"
-            show(progress.done, text, progress.total)
+            if text != shown or progress.done == progress.total:  # of a thousand that end at once, a few are shown
+                shown = text
+                show(progress.done, text, progress.total)
 
         yield on_progress
 

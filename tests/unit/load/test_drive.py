@@ -107,3 +107,113 @@ def test_nobody_listens(free_port: int) -> None:
 
     records = run_in_loop(main())
     assert [one.failure.label if one.failure else "" for one in records] == ["connection-refused"] * 5
+
+
+def test_many_that_fail_at_once_through_one_slot(free_port: int) -> None:
+    """Each begins where the one before ended, and none within it: a thousand are no thousand calls deep."""
+
+    async def main() -> Records:
+        clock = asyncio.get_running_loop().time
+        connector = Connector(target_of(Endpoint(f"http://127.0.0.1:{free_port}/v1", "m")), clock, 2.0)
+        records: Records = []
+        requests = [LoadRequest(index, b"", 1, 1) for index in range(2000)]
+        await drive(requests, ClosedLoop(1), [], connector, Deadlines(), clock, clock(), records.append)
+        return records
+
+    assert len(run_in_loop(main())) == 2000
+
+
+def test_connections_that_died_meanwhile_are_not_used() -> None:
+    async def main() -> tuple[Records, int]:
+        async with streaming_server(lambda number: SLOW) as server:
+            target = target_of(server.endpoint)
+            clock = asyncio.get_running_loop().time
+            connector = Connector(target, clock, 5.0)
+            idle = await open_idle(connector, 50)
+            for connection in idle:
+                connection.close()
+            wire = target.post("/v1/chat/completions", b'{"stream": true}')
+            records: Records = []
+            requests = [LoadRequest(index, wire, 1, 1) for index in range(4)]
+            await drive(requests, ClosedLoop(2), idle, connector, Deadlines(), clock, clock(), records.append)
+            carrying = len(idle)
+            for connection in idle:
+                connection.close()
+            return records, carrying
+
+    records, idle = run_in_loop(main())
+    assert [one.ok for one in records] == [True] * 4
+    assert idle == 2
+
+
+class Full(Exception):
+    pass
+
+
+@pytest.mark.parametrize("schedule", [ClosedLoop(2), OpenLoop([0.01 * index for index in range(40)])])
+def test_what_a_record_raises_ends_the_run(schedule: Schedule) -> None:
+    async def main() -> int:
+        async with streaming_server(lambda number: SLOW) as server:
+            target = target_of(server.endpoint)
+            clock = asyncio.get_running_loop().time
+            connector = Connector(target, clock, 5.0)
+            idle = await open_idle(connector, 2)
+            wire = target.post("/v1/chat/completions", b'{"stream": true}')
+            told = 0
+
+            def tell(record: RequestRecord) -> None:
+                nonlocal told
+                told += 1
+                raise Full
+
+            requests = [LoadRequest(index, wire, 1, 1) for index in range(40)]
+            with pytest.raises(Full):
+                await drive(requests, schedule, idle, connector, Deadlines(), clock, clock(), tell)
+            assert not any(connection.drop() for connection in idle)  # none of them still carries anything
+            for connection in idle:
+                connection.close()
+            return told
+
+    assert 0 < run_in_loop(main()) < 40
+
+
+def test_a_conversation_that_cannot_go_on_ends_the_run() -> None:
+    def follow(message: object) -> LoadRequest:
+        raise Full
+
+    async def main() -> None:
+        async with streaming_server(lambda number: SLOW) as server:
+            target = target_of(server.endpoint)
+            clock = asyncio.get_running_loop().time
+            connector = Connector(target, clock, 5.0)
+            wire = target.post("/v1/chat/completions", b'{"stream": true}')
+            first = LoadRequest(0, wire, 1, 1, follow)
+            with pytest.raises(Full):
+                await drive([first], ClosedLoop(1), [], connector, Deadlines(), clock, clock(), lambda record: None)
+
+    run_in_loop(main())
+
+
+def test_a_run_that_is_cancelled_drops_what_is_in_flight() -> None:
+    async def main() -> tuple[int, int]:
+        async with streaming_server(lambda number: [HEAD, 30.0, DONE]) as server:
+            target = target_of(server.endpoint)
+            clock = asyncio.get_running_loop().time
+            connector = Connector(target, clock, 5.0)
+            idle = await open_idle(connector, 3)
+            wire = target.post("/v1/chat/completions", b'{"stream": true}')
+            requests = [LoadRequest(index, wire, 1, 1) for index in range(9)]
+            schedule = OpenLoop([0.0, 0.0, 0.2, *(60.0 for _ in range(6))])
+            records: Records = []
+            driving = asyncio.ensure_future(
+                drive(requests, schedule, idle, connector, Deadlines(), clock, clock(), records.append)
+            )
+            await asyncio.sleep(0.1)  # two are in flight, and one has its connection
+            driving.cancel()
+            await asyncio.gather(driving, return_exceptions=True)
+            left = len(idle)
+            for connection in idle:
+                connection.close()
+            return left, len(records)
+
+    assert run_in_loop(main()) == (1, 0)
