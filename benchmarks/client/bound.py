@@ -57,7 +57,7 @@ LOADS = (
     Load(False, 320, 64, 40.0, users=32),
     Load(True, 1024, 512, 1.0, users=256),
     Load(True, 2048, 256, 2.0, users=512),
-    Load(True, 12000, 4, 1.0, rate=4000.0),
+    Load(True, 32000, 4, 1.0, rate=8000.0),
     Load(True, 1000, 10, 40.0, rate=200.0, busy=12),
     Load(True, 320, 64, 40.0, users=32, busy=12),
 )

@@ -127,3 +127,20 @@ def test_too_few_descriptors_are_refused_before_anything_is_sent(tmp_path: Path)
     assert few.returncode == 0, few.stderr
     assert orjson.loads(few.stdout)["completed"] == 100
     assert heads > 100  # all of them the second run's
+
+
+def test_an_open_loop_that_uses_all_descriptors_up_has_its_result(tmp_path: Path) -> None:
+    """Fault 50, where nobody can know before how many it will be: who found none has failed, and says so."""
+    long: Script = [HEAD, 0.5, delta(content="a"), FINISH + usage(9, 1) + DONE]
+    with in_thread(lambda number: long) as server:
+        argv = ("--url", server.endpoint.base_url, "--rate", "2000", "--requests", "400", "--warmup", "0")
+        done = subprocess.run(
+            command(*argv, "--no-calibrate", "--json", "--out", str(tmp_path / "run")),
+            capture_output=True, preexec_fn=few_files, check=False,
+        )  # fmt: skip
+    assert b"Traceback" not in done.stderr
+    document = orjson.loads(done.stdout)
+    assert document["completed"] > 100
+    assert document["completed"] + document["failed"] == 400
+    assert document["moonpad"]["failures"] == {"connect-failed": document["failed"]}
+    assert len((tmp_path / "run" / "requests.jsonl").read_bytes().splitlines()) == 400

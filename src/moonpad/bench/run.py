@@ -27,7 +27,7 @@ from moonpad.load.asker import Asker
 from moonpad.load.calibrate import Calibration, calibrate
 from moonpad.load.client import Connector
 from moonpad.load.descriptors import ensure_descriptors
-from moonpad.load.drive import Idle, drive, open_idle
+from moonpad.load.drive import Idle, close_idle, drive, open_idle
 from moonpad.load.failure import RequestFailed
 from moonpad.load.loop import run_in_loop
 from moonpad.load.record import RequestRecord
@@ -159,8 +159,7 @@ class _Run:
             await self._warm_up(plan, connector, idle)
             return await self._load(job, connector, idle)
         finally:
-            for connection in idle:
-                connection.close()
+            await close_idle(idle)
 
     async def _ask_first(self) -> RunPlan:
         """What the server must say before anything can be measured."""
@@ -223,6 +222,7 @@ class _Run:
             if done == len(self.past):
                 raise
             partial, duration_s = True, time.perf_counter() - load.origin_s
+        await close_idle(idle)  # they may be all the descriptors that there are
         if self.files:
             records: Sequence[RequestRecord] = self.files.records()
         else:

@@ -18,7 +18,7 @@ from moonpad.bench.crew import Load, client_watched, unless_ended
 from moonpad.bench.requests import Share, measured_requests, schedule_of
 from moonpad.bench.run_plan import plan_from
 from moonpad.load.client import Connector
-from moonpad.load.drive import drive, open_idle
+from moonpad.load.drive import close_idle, drive, open_idle
 from moonpad.load.loop import run_in_loop
 from moonpad.load.target import target_of
 from moonpad.values.endpoint import Endpoint
@@ -61,8 +61,7 @@ async def work() -> None:
     await driving
     tell({"cpu": load.cpu, "lag_s": load.lag_s})
     await over
-    for connection in idle:
-        connection.close()
+    await close_idle(idle)
 
 
 if __name__ == "__main__":

@@ -52,13 +52,15 @@ class Backlog:
 
     def _turn(self) -> None:
         self._free_s = end_s = self._clock() + TURN_S
-        while self._waiting:
-            self._next()
-            if self._clock() >= end_s:
-                break
-        self._has_turn = bool(self._waiting)
-        if self._has_turn:
-            asyncio.get_running_loop().call_soon(self._turn)
+        try:
+            while self._waiting:
+                self._next()
+                if self._clock() >= end_s:
+                    break
+        finally:  # work that fails does not keep what is behind it
+            self._has_turn = bool(self._waiting)
+            if self._has_turn:
+                asyncio.get_running_loop().call_soon(self._turn)
 
     def _next(self) -> None:
         work, args = self._waiting.popleft()

@@ -24,6 +24,9 @@ from moonpad.load.waits import Waits
 LEAD_S: Final = 0.25
 """How long before a request is due its connection is taken, or opened where none is idle."""
 
+CLOSING_TURNS: Final = 4
+"""The loop tells a connection of its end in one turn, and closes its descriptor in the next."""
+
 Idle = list[Connection]
 """Open connections that carry nothing, the last used at the end."""
 
@@ -39,6 +42,14 @@ async def open_idle(connector: Connector, count: int) -> Idle:
     """So many open connections, or fewer where some fail: the requests that go without try again, and say why."""
     found = await asyncio.gather(*(_open_or_none(connector) for _ in range(count)))
     return [connection for connection in found if connection is not None]
+
+
+async def close_idle(idle: Idle) -> None:
+    """Their descriptors are free when this returns."""
+    while idle:
+        idle.pop().close()
+    for _ in range(CLOSING_TURNS):
+        await asyncio.sleep(0)
 
 
 async def drive(

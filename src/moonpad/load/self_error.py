@@ -16,7 +16,7 @@ import orjson
 
 from moonpad.load.client import Connector
 from moonpad.load.deadlines import Deadlines
-from moonpad.load.drive import drive, open_idle
+from moonpad.load.drive import close_idle, drive, open_idle
 from moonpad.load.fetch import fetch
 from moonpad.load.record import LoadRequest, RequestRecord
 from moonpad.load.schedule import ClosedLoop
@@ -75,8 +75,7 @@ async def self_error(streams: int, gap_s: float) -> SelfError | None:
             )
             wall_s, cpu_s = time.perf_counter() - origin_s, time.process_time() - cpu_s
         finally:
-            for connection in idle:
-                connection.close()
+            await close_idle(idle)
         answer = await fetch(target, target.get("/times"), timeout_s=10.0)
     if not all(record.ok for record in records) or not isinstance(answer.json, dict):
         return None

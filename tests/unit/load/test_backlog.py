@@ -44,6 +44,25 @@ def test_between_two_turns_others_come_in() -> None:
     assert seen == ["0 a", "1 b", "others", "2 c", "3 d", "others", "others", "others"]
 
 
+def test_work_that_fails_does_not_keep_what_is_behind_it() -> None:
+    clock, seen, told = Clock(), list[str](), list[str]()
+
+    def fails() -> None:
+        raise ValueError("it failed")
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: told.append(str(context["exception"])))
+        backlog = Backlog(clock)
+        backlog.put(0.0, seen.append, "alone")
+        backlog.put(0.0, fails)
+        backlog.put(0.0, seen.append, "behind")
+        for _ in range(3):
+            await asyncio.sleep(0)
+
+    asyncio.run(main())
+    assert (seen, told) == (["alone", "behind"], ["it failed"])
+
+
 @given(st.lists(st.sampled_from("puw"), max_size=30))
 def test_nothing_is_lost_or_overtaken(steps: list[str]) -> None:
     """put, clear (u) and wait in any order: what was put comes once, in its order."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 import moonpad.load.drive as drive_module
 from moonpad.load.client import Connector
 from moonpad.load.deadlines import Deadlines
-from moonpad.load.drive import drive, open_idle
+from moonpad.load.drive import close_idle, drive, open_idle
 from moonpad.load.loop import run_in_loop
 from moonpad.load.record import LoadRequest, RequestRecord
 from moonpad.load.schedule import ClosedLoop, OpenLoop, Schedule
@@ -217,3 +218,21 @@ def test_a_run_that_is_cancelled_drops_what_is_in_flight() -> None:
             return left, len(records)
 
     assert run_in_loop(main()) == (1, 0)
+
+
+def test_descriptors_of_idle_connections_are_free_once_they_are_closed() -> None:
+    def mine() -> int:
+        return len(tuple(Path("/proc/self/fd").iterdir()))
+
+    async def main() -> tuple[int, int]:
+        async with streaming_server(lambda number: SLOW) as server:
+            connector = Connector(target_of(server.endpoint), asyncio.get_running_loop().time, 5.0)
+            before = mine()
+            idle = await open_idle(connector, 40)
+            opened = mine() - before
+            assert all(connection.usable for connection in idle)
+            await close_idle(idle)
+            return opened, mine() - before
+
+    opened, left = run_in_loop(main())
+    assert left <= opened - 40
