@@ -59,7 +59,7 @@ LOADS = (
     Load(True, 2048, 256, 2.0, users=512),
     Load(True, 32000, 4, 1.0, rate=8000.0),
     Load(True, 1000, 10, 40.0, rate=200.0, busy=12),
-    Load(True, 320, 64, 40.0, users=32, busy=12),
+    Load(True, 1024, 64, 40.0, users=256, busy=12),
 )
 
 
