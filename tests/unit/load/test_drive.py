@@ -37,8 +37,7 @@ def driven(
             records: Records = []
             requests = [LoadRequest(index, wire, 1, 1) for index in range(count)]
             await drive(requests, schedule, connections, connector, Deadlines(), clock, clock(), records.append)
-            for connection in connections:
-                connection.close()
+            await close_idle(connections)
             return sorted(records, key=lambda one: one.index), server
 
     return run_in_loop(main())
@@ -97,31 +96,26 @@ def test_connections_are_opened_before_they_are_needed_and_used_again(monkeypatc
     assert server.connections == 4
 
 
-def test_nobody_listens(free_port: int) -> None:
+def refused(schedule: Schedule, count: int, port: int) -> Records:
     async def main() -> Records:
         clock = asyncio.get_running_loop().time
-        connector = Connector(target_of(Endpoint(f"http://127.0.0.1:{free_port}/v1", "m")), clock, 2.0)
+        connector = Connector(target_of(Endpoint(f"http://127.0.0.1:{port}/v1", "m")), clock, 2.0)
         records: Records = []
-        requests = [LoadRequest(index, b"", 1, 1) for index in range(5)]
-        await drive(requests, OpenLoop([0.0] * 5), [], connector, Deadlines(), clock, clock(), records.append)
+        requests = [LoadRequest(index, b"", 1, 1) for index in range(count)]
+        await drive(requests, schedule, [], connector, Deadlines(), clock, clock(), records.append)
         return records
 
-    records = run_in_loop(main())
+    return run_in_loop(main())
+
+
+def test_nobody_listens(free_port: int) -> None:
+    records = refused(OpenLoop([0.0] * 5), 5, free_port)
     assert [one.failure.label if one.failure else "" for one in records] == ["connection-refused"] * 5
 
 
 def test_many_that_fail_at_once_through_one_slot(free_port: int) -> None:
     """Each begins where the one before ended, and none within it: a thousand are no thousand calls deep."""
-
-    async def main() -> Records:
-        clock = asyncio.get_running_loop().time
-        connector = Connector(target_of(Endpoint(f"http://127.0.0.1:{free_port}/v1", "m")), clock, 2.0)
-        records: Records = []
-        requests = [LoadRequest(index, b"", 1, 1) for index in range(2000)]
-        await drive(requests, ClosedLoop(1), [], connector, Deadlines(), clock, clock(), records.append)
-        return records
-
-    assert len(run_in_loop(main())) == 2000
+    assert len(refused(ClosedLoop(1), 2000, free_port)) == 2000
 
 
 def test_connections_that_died_meanwhile_are_not_used() -> None:
@@ -138,8 +132,7 @@ def test_connections_that_died_meanwhile_are_not_used() -> None:
             requests = [LoadRequest(index, wire, 1, 1) for index in range(4)]
             await drive(requests, ClosedLoop(2), idle, connector, Deadlines(), clock, clock(), records.append)
             carrying = len(idle)
-            for connection in idle:
-                connection.close()
+            await close_idle(idle)
             return records, carrying
 
     records, idle = run_in_loop(main())
@@ -171,8 +164,7 @@ def test_what_a_record_raises_ends_the_run(schedule: Schedule) -> None:
             with pytest.raises(Full):
                 await drive(requests, schedule, idle, connector, Deadlines(), clock, clock(), tell)
             assert not any(connection.drop() for connection in idle)  # none of them still carries anything
-            for connection in idle:
-                connection.close()
+            await close_idle(idle)
             return told
 
     assert 0 < run_in_loop(main()) < 40
@@ -213,8 +205,7 @@ def test_a_run_that_is_cancelled_drops_what_is_in_flight() -> None:
             driving.cancel()
             await asyncio.gather(driving, return_exceptions=True)
             left = len(idle)
-            for connection in idle:
-                connection.close()
+            await close_idle(idle)
             return left, len(records)
 
     assert run_in_loop(main()) == (1, 0)
