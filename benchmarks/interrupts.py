@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.stage import about, write
-from moonpad.run import keeper
+from moonpad.facts.processes import PR_SET_CHILD_SUBREAPER, find_descendants, set_process_option
 from tests.fake_environment import make_environment
 from tests.faults import machine, oracle
 
@@ -50,7 +50,7 @@ def interrupt(spec: Path, port: int, delay_s: float, again_s: float | None, env:
     """One start, interrupted after `delay_s`, and once more `again_s` later."""
     with tempfile.TemporaryDirectory() as state:
         env = {**env, "XDG_STATE_HOME": state, "NO_COLOR": "1"}
-        before = keeper.descendants({os.getpid()})
+        before = find_descendants({os.getpid()})
         up = subprocess.Popen(
             (sys.executable, "-m", "moonpad", "up", str(spec)),
             env=env,
@@ -72,7 +72,7 @@ def interrupt(spec: Path, port: int, delay_s: float, again_s: float | None, env:
                 (sys.executable, "-m", "moonpad", "down", str(spec)), env=env, capture_output=True, check=True
             )
         oracle.reap()
-        left = {pid for pid in keeper.descendants({os.getpid()}) if pid not in before}
+        left = {pid for pid in find_descendants({os.getpid()}) if pid not in before}
         locks = [path.name for path in Path(state).rglob("*.lock")]
         phases = [line.rpartition(" (")[0] for line in output.splitlines() if line.startswith(f"{spec.stem}: ")]
         return {
@@ -107,7 +107,7 @@ def main() -> None:
     parser.add_argument("--spec", type=Path, default=ROOT / "examples" / "tiny.toml", help="for the real engine")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    keeper.set_process_option(keeper.PR_SET_CHILD_SUBREAPER, 1)
+    set_process_option(PR_SET_CHILD_SUBREAPER, 1)
     # A shell's `&` starts us with SIGINT ignored, and the commands below would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     chance = random.Random(7)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.stage import Stage, Streams, about, write
-from moonpad.run import keeper
+from moonpad.facts.processes import PR_SET_CHILD_SUBREAPER, set_process_option
 from tests.faults import forked, oracle
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
@@ -68,7 +68,7 @@ def main() -> None:
     parser.add_argument("--engine", choices=("fake", "real"), default="fake")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    keeper.set_process_option(keeper.PR_SET_CHILD_SUBREAPER, 1)
+    set_process_option(PR_SET_CHILD_SUBREAPER, 1)
     forked.import_moonpad()
     home = Path(tempfile.mkdtemp(prefix="kc"))
     stage = Stage(home, args.engine)

@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.stage import Stage, about, write
-from moonpad.run import keeper
+from moonpad.facts.processes import PR_SET_CHILD_SUBREAPER, set_process_option
 from tests.faults import agreement, forked, machine, mounts, oracle
 from tests.faults.agreement import Look
 from tests.faults.oracle import FINAL, Run
@@ -253,7 +253,7 @@ def main() -> None:
     args = parser.parse_args()
     out = args.out.resolve() if args.out else None
     isolated = mounts.isolate("benchmarks.kills", sys.argv[1:])
-    keeper.set_process_option(keeper.PR_SET_CHILD_SUBREAPER, 1)
+    set_process_option(PR_SET_CHILD_SUBREAPER, 1)
     forked.import_moonpad()
     wanted = args.victims.split(",")
     home = Path(tempfile.mkdtemp(prefix="k"))

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.stage import MODEL, Stage, Streams, about, generated_tokens, write
-from moonpad.run import keeper
+from moonpad.facts.processes import PR_SET_CHILD_SUBREAPER, set_process_option
 from tests.faults import forked, oracle
 
 CONDITIONS = ("quiet kept", "flood kept", "quiet plain", "flood plain")
@@ -122,7 +122,7 @@ def main() -> None:
     parser.add_argument("--flood", type=int, default=10_000_000, help="bytes a second")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    keeper.set_process_option(keeper.PR_SET_CHILD_SUBREAPER, 1)
+    set_process_option(PR_SET_CHILD_SUBREAPER, 1)
     forked.import_moonpad()
     home = Path(tempfile.mkdtemp(prefix="lf"))
     stage = Stage(home, "fake", fake={"FAKE_TOKEN_S": str(args.token_s)})

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.stage import ENGINES, MODEL, SPEC, about, write
-from moonpad.run import keeper
+from moonpad.facts.processes import read_stat, send_signal
 from tests.conftest import Done, Moonpad
 from tests.fake_environment import make_environment
 from tests.faults import machine
@@ -58,7 +58,7 @@ class Trial:
 
     def kill(self, pid: int, start: int) -> None:
         self.begun = time.monotonic()
-        assert keeper.send(pid, start, signal.SIGKILL)
+        assert send_signal(pid, start, signal.SIGKILL)
 
     @property
     def run(self) -> Path:
@@ -100,7 +100,7 @@ def head_killed(trial: Trial) -> None:
     """The engine's process on the first host."""
     trial.up()
     pid = trial.hosts.moonpad("status", "two", "--json").json["endpoints"][0]["pid"]
-    stat = keeper.stat_of(pid)
+    stat = read_stat(pid)
     assert stat is not None
     before = len(trial.events())
     trial.kill(pid, stat[1])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests import ports
 from tests.fake_environment import compiled, make_environment
 from tests.world import World
 
@@ -27,10 +27,30 @@ settings.register_profile("same-again", deadline=None, derandomize=True)
 settings.load_profile("moonpad")
 
 
+# Tests that run by themselves after all others, which share the machine among workers.
+SERIAL = {
+    "tests/e2e": "the real engine uses every core",
+    "tests/engines": "the parsers of the real engines use gigabytes",
+    "tests/browser": "one browser for all its pages",
+    "tests/broken_endpoints": "probes judge the pauses between the pieces of a stream",
+    "tests/faults/test_bench_honesty.py": "measures the client's own delay",
+    "tests/unit/load/test_client_error.py": "measures the client's own delay",
+}
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """`make test` draws the same each time: what fails there is what was changed. All else looks for what is new."""
-    if config.getoption("markexpr") == "not slow":
+    if "not slow" in config.getoption("markexpr"):
         settings.load_profile("same-again")
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    serial = [ROOT / place for place in SERIAL]
+    assert all(path.exists() for path in serial), "SERIAL names a file that has moved"
+    for item in items:
+        if any(item.path.is_relative_to(path) for path in serial):
+            item.add_marker(pytest.mark.serial)
 
 
 # What a script starts with `&` has SIGINT ignored, and so would every command that is interrupted here.
@@ -132,9 +152,7 @@ def fake_engine(tmp_path: Path, _engine_code: Path) -> Path:
 
 @pytest.fixture
 def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
+    return ports.free_port()
 
 
 # A policy that a test can wait for. `restarts = 0`: one end is final, unless the test asks for more (`set_launch`).

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from moonpad.run import keeper
-from moonpad.store.files import read_json
+from moonpad.facts.processes import PR_SET_CHILD_SUBREAPER, find_descendants, read_stat, send_signal, set_process_option
+from moonpad.run.keeper import cgroup
+from moonpad.store.atomic_files import read_json
 
 SHARED_MEMORY = Path("/dev/shm")
 MACHINE_LOCKS = Path("/tmp/moonpad-locks")
@@ -27,9 +28,9 @@ class World:
     """
 
     def __init__(self, home: Path, port: int) -> None:
-        keeper.set_process_option(keeper.PR_SET_CHILD_SUBREAPER, 1)
+        set_process_option(PR_SET_CHILD_SUBREAPER, 1)
         self.home, self.port = home, port
-        self.before = keeper.descendants({os.getpid()})
+        self.before = find_descendants({os.getpid()})
         self.places_before = set(_places())  # their keeper's pid may come again for a process of this test
         self.ended: set[int] = set()
 
@@ -39,7 +40,7 @@ class World:
         living = self._settle(settle_s)
         left = [f"process {pid} is left: {_command(pid)}" for pid in living]
         for pid, start in living.items():
-            keeper.send(pid, start, 9)
+            send_signal(pid, start, 9)
         if living:
             self._settle(settle_s)
         if self._is_served():
@@ -53,7 +54,7 @@ class World:
         """pid → start time of what lives; children that have ended are collected meanwhile."""
         until = time.monotonic() + limit_s
         while True:
-            living = {pid: start for pid, start in keeper.descendants({os.getpid()}).items() if pid not in self.before}
+            living = {pid: start for pid, start in find_descendants({os.getpid()}).items() if pid not in self.before}
             for pid in [*living, *_zombies()]:
                 with suppress(ChildProcessError):
                     self.ended.add(os.waitpid(pid, os.WNOHANG)[0])
@@ -67,7 +68,7 @@ class World:
         """Who is not below us, and has the test's home in its environment, its command or its open files."""
         found = {}
         for pid in _pids():
-            seen = keeper.stat_of(pid)
+            seen = read_stat(pid)
             if seen and seen[2] not in "ZX" and pid != os.getpid() and pid not in self.before:
                 with suppress(OSError):  # gone meanwhile, or another user's
                     if any(bytes(self.home) in text for text in _holdings(pid)):
@@ -99,7 +100,7 @@ class World:
 
 def _places() -> Iterator[tuple[int, Path]]:
     """The cgroup and the temporary directory of every run of this user, each with its keeper's pid."""
-    above = keeper.own_cgroup()
+    above = cgroup.find_own()
     for folder in (Path("/tmp"), *((Path(above),) if above else ())):
         for path in folder.glob(f"moonpad-{os.getuid()}-*"):
             pid = path.name.split("-")[2]
@@ -129,7 +130,7 @@ def _command(pid: int) -> str:
 def _zombies() -> list[int]:
     found = []
     for pid in _pids():
-        seen = keeper.stat_of(pid)
+        seen = read_stat(pid)
         if seen and seen[0] == os.getpid() and seen[2] == "Z":
             found.append(pid)
     return found

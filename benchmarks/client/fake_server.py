@@ -23,7 +23,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, ClassVar, cast
 
-from moonpad.load.loop import run_in_loop
+from moonpad.load.event_loop import run_in_loop
 from moonpad.stats.percentiles import percentile
 
 FIRST_S = 0.1

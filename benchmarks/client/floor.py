@@ -15,9 +15,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import cast
 
-from moonpad.load.asker import Asker
-from moonpad.load.loop import run_in_loop
-from moonpad.load.target import target_of
+from moonpad.load.endpoint_url import target_of
+from moonpad.load.event_loop import run_in_loop
+from moonpad.load.request_builder import RequestBuilder
 from moonpad.stats.percentiles import percentile
 from moonpad.values.endpoint import Endpoint
 
@@ -40,19 +40,21 @@ class Reads(asyncio.Protocol):
 
 async def run(port: int, streams: int, tokens: int) -> dict[str, float]:
     loop = asyncio.get_running_loop()
-    wire = Asker(target_of(Endpoint(f"http://127.0.0.1:{port}/v1", "kimi-k2")), "kimi-k2").stream("word " * 22, tokens)
+    wire = RequestBuilder(target_of(Endpoint(f"http://127.0.0.1:{port}/v1", "kimi-k2")), "kimi-k2").stream(
+        "word " * 22, tokens
+    )
     reads = [(await loop.create_connection(Reads, "127.0.0.1", port))[1] for _ in range(streams)]
     await asyncio.sleep(0.25)
     begun_s = time.perf_counter()
-    for one in reads:
-        one.transport.write(wire)
-    await asyncio.gather(*(one.over for one in reads))
+    for stream in reads:
+        stream.transport.write(wire)
+    await asyncio.gather(*(stream.over for stream in reads))
     duration_s = time.perf_counter() - begun_s
-    gaps = sorted(later - earlier for one in reads for earlier, later in pairwise(one.times))
+    gaps = sorted(later - earlier for stream in reads for earlier, later in pairwise(stream.times))
     return {
         "completed": streams,
         "duration": duration_s,
-        "mean_ttft_ms": 1000 * sum(one.times[0] - begun_s for one in reads) / streams,
+        "mean_ttft_ms": 1000 * sum(stream.times[0] - begun_s for stream in reads) / streams,
         "p99_itl_ms": 1000 * percentile(gaps, 99.0),
     }
 

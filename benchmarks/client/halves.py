@@ -18,7 +18,7 @@ from random import Random
 from typing import Any
 
 from moonpad.bench.compare import STATISTICS, compare
-from moonpad.bench.saved import SavedRequest, SavedRun, read_run
+from moonpad.bench.saved_results import SavedRequest, SavedRun, read_run
 
 TRIALS = 100
 BOUND = 10
@@ -43,21 +43,21 @@ def run_of(name: str, requests: list[SavedRequest], duration_s: float) -> SavedR
     document: dict[str, Any] = {
         "completed": len(requests),
         "duration": duration_s,
-        "total_output_tokens": sum(one.output_tokens for one in requests),
-        "output_throughput": sum(one.output_tokens for one in requests) / duration_s,
+        "total_output_tokens": sum(request.output_tokens for request in requests),
+        "output_throughput": sum(request.output_tokens for request in requests) / duration_s,
         "request_throughput": len(requests) / duration_s,
     }
     for figure in ("ttft", "tpot", "e2el"):
-        values = sorted(value for one in requests if (value := getattr(one, f"{figure}_s")) is not None)
+        values = sorted(value for request in requests if (value := getattr(request, f"{figure}_s")) is not None)
         for statistic, of in STATISTICS.items():
             document[f"{statistic}_{figure}_ms"] = 1000 * of(values)
     return SavedRun(name, document, tuple(requests))
 
 
-def slower(one: SavedRequest, by: float) -> SavedRequest:
-    tpot_s = None if one.tpot_s is None else one.tpot_s * by
-    times = tuple(time_s * by for time_s in one.token_times_s)
-    return replace(one, ttft_s=one.ttft_s * by, tpot_s=tpot_s, e2el_s=one.e2el_s * by, token_times_s=times)
+def slower(request: SavedRequest, by: float) -> SavedRequest:
+    tpot_s = None if request.tpot_s is None else request.tpot_s * by
+    times = tuple(time_s * by for time_s in request.token_times_s)
+    return replace(request, ttft_s=request.ttft_s * by, tpot_s=tpot_s, e2el_s=request.e2el_s * by, token_times_s=times)
 
 
 def halves(requests: list[SavedRequest], seed: int) -> tuple[list[SavedRequest], list[SavedRequest]]:
@@ -66,26 +66,26 @@ def halves(requests: list[SavedRequest], seed: int) -> tuple[list[SavedRequest],
 
 
 def judged(requests: list[SavedRequest]) -> dict[str, Any]:
-    duration_s = max(one.token_times_s[-1] for one in requests)
-    alarms, found, rows = 0, 0, set()
+    duration_s = max(request.token_times_s[-1] for request in requests)
+    alarms, detected, rows = 0, 0, set()
     for trial in range(TRIALS):
         first, second = halves(requests, trial)
-        one, other = run_of("first", first, duration_s), run_of("second", second, duration_s)
-        wrong = [row.name for row in compare(one, other, seed=trial).rows if row.ratio.differs]
+        first_run, other = run_of("first", first, duration_s), run_of("second", second, duration_s)
+        wrong = [row.name for row in compare(first_run, other, seed=trial).rows if row.ratio.differs]
         alarms += bool(wrong)
         rows |= set(wrong)
         longer = run_of("second", [slower(each, 1.1) for each in second], duration_s * 1.1)
-        table = compare(one, longer, seed=trial)
-        found += any(row.ratio.differs and row.gain < 0 for row in table.rows)
+        table = compare(first_run, longer, seed=trial)
+        detected += any(row.ratio.differs and row.gain < 0 for row in table.rows)
     same = run_of("as it was", requests, duration_s)
-    other = run_of("longer", [slower(one, 1.1) for one in requests], duration_s * 1.1)
+    other = run_of("longer", [slower(request, 1.1) for request in requests], duration_s * 1.1)
     paired = compare(replace(same, same_as=(1,)), replace(other, same_as=(1,)))
     return {
         "requests": len(requests),
         "false_alarms_of_100": alarms,
         "allowed": BOUND,
         "in": sorted(rows),
-        "ten_percent_found_between_halves_of_100": found,
+        "ten_percent_found_between_halves_of_100": detected,
         "ten_percent_found_pair_by_pair": {
             row.name: [round(row.ratio.value, 4), row.verdict] for row in paired.rows if row.ratio.differs is not None
         },

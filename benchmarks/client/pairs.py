@@ -83,17 +83,17 @@ def agreement(pairs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     rows = []
     for name in FIGURES:
         values = [(pair["moonpad"].get(name), pair["vllm"].get(name)) for pair in pairs]
-        known = [(one, other) for one, other in values if one is not None and other is not None]
-        if len(known) < len(pairs):
+        both = [(ours, theirs) for ours, theirs in values if ours is not None and theirs is not None]
+        if len(both) < len(pairs):
             continue
-        ratios = [1.0 if one == other else one / other if other else float("inf") for one, other in known]
+        ratios = [1.0 if ours == theirs else ours / theirs if theirs else float("inf") for ours, theirs in both]
         spread = (max(ratios) - min(ratios)) / 2
         off = abs(median(ratios) - 1)
         rows.append(
             {
                 "figure": name,
-                "moonpad": round(median(one for one, _ in known), 3),
-                "vllm": round(median(other for _, other in known), 3),
+                "moonpad": round(median(ours for ours, _ in both), 3),
+                "vllm": round(median(theirs for _, theirs in both), 3),
                 "ratio": round(median(ratios), 4),
                 "spread": round(spread, 4),
                 "agrees": off <= max(AGREE, spread),

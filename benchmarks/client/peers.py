@@ -122,22 +122,22 @@ def measured(name: str, port: int, streams: int, home: Path) -> dict[str, Any]:
     truth(port)
     watch = watched(CLIENTS[name](port, streams, file), 0)
     true = truth(port)
-    said = json.loads(((file / "result.json") if file.is_dir() else file).read_text())
-    assert said["completed"] == streams == true["streams"], (said["completed"], true)
+    output = json.loads(((file / "result.json") if file.is_dir() else file).read_text())
+    assert output["completed"] == streams == true["streams"], (output["completed"], true)
     from_s, to_s = true.pop("from_s"), true.pop("to_s")
     for name in ("arrivals_s", "turnarounds_s"):
         del true[name]
-    ended_s = max(to_s, from_s + said["duration"])
+    ended_s = max(to_s, from_s + output["duration"])
     if file.is_dir():  # ours writes a line for each request: what that takes behind the run is its load's too
         ended_s = max(ended_s, (file / "requests.jsonl").stat().st_mtime - time.time() + time.perf_counter())
     taken_s = watch.between(from_s, ended_s)
     return {
         "cpu_s": round(taken_s, 3),
         "cpu_s_per_1000_tokens": round(1000 * taken_s / (streams * TOKENS), 5),
-        "ttft_error_ms": round(said["mean_ttft_ms"] - true["mean_ttft_ms"], 2),
-        "itl_p99_ratio": round(said["p99_itl_ms"] / true["p99_itl_ms"], 4),
+        "ttft_error_ms": round(output["mean_ttft_ms"] - true["mean_ttft_ms"], 2),
+        "itl_p99_ratio": round(output["p99_itl_ms"] / true["p99_itl_ms"], 4),
         "true": true,
-        "said": {key: round(said[key], 3) for key in ("mean_ttft_ms", "p99_itl_ms", "duration")},
+        "said": {key: round(output[key], 3) for key in ("mean_ttft_ms", "p99_itl_ms", "duration")},
     }
 
 
@@ -158,8 +158,8 @@ def in_turn(streams: int, spread: int, count: int) -> dict[str, Any]:
         server.kill()
         server.wait()
     figures = ("cpu_s_per_1000_tokens", "ttft_error_ms", "itl_p99_ratio")
-    medians = {name: {key: median(one[name][key] for one in rounds) for key in figures} for name in CLIENTS}
-    ratios = {name: median(round(one[name]["cpu_s"] / one["vllm"]["cpu_s"], 3) for one in rounds) for name in CLIENTS}
+    medians = {name: {key: median(row[name][key] for row in rounds) for key in figures} for name in CLIENTS}
+    ratios = {name: median(round(row[name]["cpu_s"] / row["vllm"]["cpu_s"], 3) for row in rounds) for name in CLIENTS}
     return {"median": medians, "cpu_of_vllm": ratios, "rounds": rounds}
 
 

@@ -14,7 +14,7 @@ from moonpad.bench.config import BenchConfig
 from moonpad.bench.slo import Slo
 from moonpad.cli.main import run
 from moonpad.facts.device import DeviceUse
-from moonpad.load.failure import Failure, FailureKind
+from moonpad.load.failure import FailureKind, RequestFailure
 from tests.unit.bench.records import record
 from tests.unit.report.runs import point, sample, write_run, write_sweep
 
@@ -56,7 +56,11 @@ def _run(folder: Path) -> None:
     for index, kind in ((5, FailureKind.HTTP_STATUS), (17, FailureKind.STREAM_ERROR)):
         at_s = records[index].scheduled_s
         records[index] = record(
-            index, scheduled_s=at_s, tokens_at_s=(), ended_s=at_s + 1, failure=Failure(kind, EVIL + "x" * 900, 429)
+            index,
+            scheduled_s=at_s,
+            tokens_at_s=(),
+            ended_s=at_s + 1,
+            failure=RequestFailure(kind, EVIL + "x" * 900, 429),
         )
     write_run(
         folder,

@@ -17,7 +17,7 @@ from moonpad.values.deployment import NAME, AliveProbe, HttpProbe
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code
 from moonpad.values.plan import Layout, Plan, Serving, Settings
-from moonpad.values.refs import PortRef
+from moonpad.values.references import PortRef
 from moonpad.values.secret import Secret
 from tests.contract.plans import TOLD, plans
 

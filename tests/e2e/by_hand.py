@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from moonpad.environments.installed import InstalledEngine
-from moonpad.run import keeper
+from moonpad.facts.processes import find_descendants, send_signal
 from tests.conftest import ROOT, Moonpad
 from tests.e2e.conftest import CHECKPOINT, write_spec
 
@@ -64,11 +64,11 @@ def started_without(
             _await_health(f"http://127.0.0.1:{port}/health", server)
             yield f"http://127.0.0.1:{port}/v1"
         finally:
-            below = keeper.descendants({server.pid})
+            below = find_descendants({server.pid})
             server.terminate()
             server.wait(60)
             for pid, start in below.items():
-                keeper.send(pid, start, signal.SIGKILL)
+                send_signal(pid, start, signal.SIGKILL)
 
 
 def _await_health(url: str, server: subprocess.Popen[bytes]) -> None:

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from moonpad.environments.installed import InstalledEngine, find
-from moonpad.run import keeper
+from moonpad.facts.processes import PR_SET_CHILD_SUBREAPER, find_descendants, set_process_option
 from tests.conftest import ROOT, Done, Moonpad
+from tests.ports import free_port
 
 CHECKPOINT = ROOT / "src" / "moonpad" / "catalog" / "kimi-k2-tiny"
 
@@ -56,9 +57,7 @@ def write_spec(
     home: Path, name: str, extra: str = "", model: str = "kimi-k2-tiny", engine: str = "vllm-cpu"
 ) -> tuple[Path, int]:
     """A spec on a free port, under the served name that seed 0's requests use."""
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port = sock.getsockname()[1]
+    port = free_port()
     spec = home / f"{name}.toml"
     spec.write_text(
         f'model = "{model}"\nengine = "{engine}"\nserved_name = "kimi-k2-thinking"\n\n'
@@ -70,8 +69,8 @@ def write_spec(
 @pytest.fixture(scope="package")
 def served(engine: InstalledEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Up at the first test of this folder, down after the last; then nothing of it may be left."""
-    keeper.set_process_option(keeper.PR_SET_CHILD_SUBREAPER, 1)
-    before = keeper.descendants({os.getpid()})
+    set_process_option(PR_SET_CHILD_SUBREAPER, 1)
+    before = find_descendants({os.getpid()})
     home = tmp_path_factory.mktemp("e2e")
     moonpad = command_in(home)
     spec, port = write_spec(home, "e2e")
@@ -80,11 +79,19 @@ def served(engine: InstalledEngine, tmp_path_factory: pytest.TempPathFactory) ->
     yield Served(moonpad, spec, f"http://127.0.0.1:{port}/v1", "kimi-k2-thinking", up.json)
     down = moonpad("down", str(spec), "--json")
     assert down.code == 0, down.stderr
-    left = {pid for pid in keeper.descendants({os.getpid()}) if pid not in before}
+    left = {pid for pid in find_descendants({os.getpid()}) if pid not in before}
     assert not left, f"processes are left: {left}"
     with socket.socket() as sock:
         assert sock.connect_ex(("127.0.0.1", port)) != 0, "the port is still served"
     assert not list((home / "state").rglob("*.lock"))
+
+
+def assert_planned_is_measured(moonpad: Moonpad, up: Done) -> None:
+    """The KV cache of the one endpoint that is up, as planned and as the engine logs it: equal to the token."""
+    (row,) = moonpad("status", "--json").json["endpoints"]
+    planned, measured = row["kv_tokens"]["planned"], row["kv_tokens"]["measured"]
+    assert measured == up.json["kv_tokens"] > 0
+    assert planned["value"] == planned["low"] == planned["high"] == measured
 
 
 def in_engine(python: Path, script: Path, job: object, timeout_s: float = 300) -> Any:

@@ -15,7 +15,7 @@ import pytest
 
 from moonpad.environments.installed import InstalledEngine
 from tests.e2e.by_hand import ROTARY_SWITCH, record_oracle, started_without, without_yarn
-from tests.e2e.conftest import CHECKPOINT, Served, command_in, in_engine, write_spec
+from tests.e2e.conftest import CHECKPOINT, Served, assert_planned_is_measured, command_in, in_engine, write_spec
 
 CHATS = (
     "What is 84 * 3 / 2?",
@@ -119,12 +119,14 @@ def plain_rotary(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_eager_as_moonpad_starts_it(engine_python: Path, plain_rotary: Path, tmp_path: Path) -> None:
-    """The case of the trap, with the flags that moonpad writes."""
+    """The case of the trap, with the flags that moonpad writes; its KV cache is as planned for such settings too."""
     moonpad = command_in(tmp_path)
-    spec, port = write_spec(tmp_path, "numerics", model=str(plain_rotary))
+    settings = "[settings]\nkv_cache_gib = 2\nmax_num_seqs = 8\n"
+    spec, port = write_spec(tmp_path, "numerics", settings, model=str(plain_rotary))
     try:
-        up = moonpad("up", str(spec), timeout_s=600)
+        up = moonpad("up", str(spec), "--json", timeout_s=600)
         assert up.code == 0, up.stderr
+        assert_planned_is_measured(moonpad, up)
         found = compare(f"http://127.0.0.1:{port}/v1", "kimi-k2-thinking", engine_python, plain_rotary)
     finally:
         moonpad("down", str(spec))

@@ -308,7 +308,7 @@ def test_half_a_download_is_refused(engine: InstalledEngine, tmp_path: Path) -> 
     up = command_in(tmp_path)("up", str(spec))
     assert up.code == 3
     assert "model.safetensors" in up.stderr
-    assert "lacks 1 of" in up.stderr
+    assert "is 1 bytes short of" in up.stderr
 
 
 @contextmanager

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from moonpad.catalog.embedded import embedded_checkpoint
-from moonpad.checkpoints.described import described
+from moonpad.checkpoints.resolve import described
 from moonpad.engines import ENGINES
 from moonpad.facts.probe import Unknown
-from moonpad.plan.from_spec import make_plan
-from moonpad.spec.load import LoadedSpec, load_spec
+from moonpad.spec.loader import LoadedSpec, load_spec
 from moonpad.values.binding import Bindings, bind_process
 from moonpad.values.deployment import Executable
-from moonpad.values.refs import PortRef
+from moonpad.values.references import PortRef
 from moonpad.values.secret import Secret
+from tests.configurations import make_plan
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))

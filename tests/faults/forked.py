@@ -9,6 +9,7 @@ import contextlib
 import gc
 import importlib
 import os
+import pkgutil
 import select
 import signal
 import sys
@@ -20,13 +21,12 @@ from pathlib import Path
 
 from cyclopts.argument import Argument
 
+from moonpad import run
+
 IMPORTED = (
     *(f"moonpad.cli.{verb}" for verb in ("main", "up", "status", "down", "logs", "bench", "output", "start_display")),
-    *(
-        f"moonpad.run.{name}"
-        for name in ("up", "down", "prepare", "preflight", "truth", "launch", "control", "expected")
-    ),
-    "moonpad.spec.load",
+    *(f"moonpad.run.{module.name}" for module in pkgutil.iter_modules(run.__path__)),
+    "moonpad.spec.loader",
     "moonpad.bench.run",
     "moonpad.facts.gather",
     "psutil",

@@ -15,10 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from moonpad.run import keeper
+from moonpad.facts.processes import find_descendants, is_alive
+from moonpad.run.keeper.log_file import LOG_BYTES
 from tests.conftest import Moonpad
 
 NAME = "fake"
+_BLOCK = 128 if "amx_tile" in Path("/proc/cpuinfo").read_text().split() else 16
+PLANNED_KV_TOKENS = (1 << 30) // (4608 * _BLOCK) * _BLOCK
+"""Of a gibibyte, in blocks of 16 tokens of 4,608 bytes; with AMX of 128."""
 LOOK_S = 0.02
 FINAL = ("stopped", "failed")
 COMM = {"api": "VLLM::APIServer", "core": "VLLM::EngineCor", "worker": "VLLM::Worker_TP"}
@@ -70,7 +74,7 @@ def job_of(folder: Path, argv: list[str], env: dict[str, str]) -> dict[str, Any]
         "foreground_of": 0,
         "temp_base": "",
         "cgroup": False,
-        "log_bytes": keeper.LOG_BYTES,
+        "log_bytes": LOG_BYTES,
         "controller": None,
         "processes": [{**process, "log": str(folder / "engine.log")}],
     }
@@ -96,7 +100,7 @@ def controller_of(moonpad: Moonpad) -> tuple[int, int]:
 def everybody(moonpad: Moonpad) -> dict[int, int]:
     """pid → start time: the keeper, and what lives below it or stands in its file."""
     pid, start = keeper_of(moonpad)
-    below = keeper.descendants({pid}) if keeper.is_alive(pid, start) else {}
+    below = find_descendants({pid}) if is_alive(pid, start) else {}
     return {pid: start, **below, **owned_of(moonpad)}
 
 
@@ -108,7 +112,7 @@ def pids_of_role(moonpad: Moonpad, role: str) -> list[int]:
     found = [
         (cmdline_of(pid) if role == "worker" else "", start, pid)
         for pid, start in everybody(moonpad).items()
-        if keeper.is_alive(pid, start) and comm_of(pid).startswith(COMM[role])
+        if is_alive(pid, start) and comm_of(pid).startswith(COMM[role])
     ]
     return [pid for _, _, pid in sorted(found)]
 
@@ -148,7 +152,7 @@ def wait_until(holds: Callable[[], object], what: Callable[[], str], limit_s: fl
 
 def await_gone(processes: dict[int, int], limit_s: float) -> float:
     def left() -> list[int]:
-        return [pid for pid, start in processes.items() if keeper.is_alive(pid, start)]
+        return [pid for pid, start in processes.items() if is_alive(pid, start)]
 
     return wait_until(lambda: not left(), lambda: f"left are {[(pid, cmdline_of(pid)) for pid in left()]}", limit_s)
 
@@ -327,8 +331,8 @@ def violations(moonpad: Moonpad) -> list[str]:
         engine = [pid for pid in processes if comm_of(pid).startswith("VLLM::")]
         if state in (*FINAL, "waiting") and engine:
             found.append(f"{folder.name} is {state}, and {len(engine)} processes of its engine live")
-    for pid, start in keeper.descendants({os.getpid()}).items():
-        if pid not in owner and comm_of(pid).startswith("VLLM::") and keeper.is_alive(pid, start):
+    for pid, start in find_descendants({os.getpid()}).items():
+        if pid not in owner and comm_of(pid).startswith("VLLM::") and is_alive(pid, start):
             found.append(f"process {pid} ({cmdline_of(pid)}) is owned by no run")
     return found + _untrue(moonpad, living)
 
@@ -338,8 +342,8 @@ def _living(folder: Path) -> dict[int, int]:
     document = _document(folder / "keeper.json")
     named = [*document.get("owned", ()), document.get("keeper"), document.get("controller")]
     known = {one["pid"]: one["start"] for one in named if one}
-    living = {pid: start for pid, start in known.items() if keeper.is_alive(pid, start)}
-    return {**living, **keeper.descendants(set(living))}
+    living = {pid: start for pid, start in known.items() if is_alive(pid, start)}
+    return {**living, **find_descendants(set(living))}
 
 
 def _unreadable(folder: Path) -> list[str]:

@@ -1,8 +1,8 @@
 """Kills one of a run's three programs just before its Nth change of the disk, as a loss of power would.
 
 `fuse` gives the environment for `moonpad up`. With it this file is imported by `up` and by the controller as their
-`sitecustomize`. The keeper starts with -I -S and has none: `up` is given this file in place of keeper.py, and runs the
-true one from here. An audit hook sees each file that is opened for writing, renamed or removed, whoever does it by
+`sitecustomize`. The keeper starts with -I -S and has none: `up` runs this file in place of the keeper's own program,
+which is run from here. An audit hook sees each file that is opened for writing, renamed or removed, whoever does it by
 whatever function: the state after each single write is met, and so is a half-done replacement.
 
 A fuse burns once: the controller that is started next lives. Standard library only.
@@ -20,7 +20,7 @@ from typing import Any
 
 FUSE = "KILL_AFTER"  # "up:7", "controller:3", "keeper:12"
 BURNT = "KILL_AFTER_BURNT"  # a file: what the program was about to do when it was killed
-KEEPER = "KILL_AFTER_KEEPER"  # the true keeper.py
+KEEPER = "KILL_AFTER_KEEPER"  # the keeper's own program
 LOCKS = "/tmp/moonpad-"  # claims, and the run's temporary folder
 CGROUPS = "/sys/fs/cgroup/"
 
@@ -86,10 +86,10 @@ def begin() -> None:
         if program == "up":
             light(int(number))
         elif program == "keeper":
-            from moonpad.run import keeper
+            from moonpad.run import launch
 
-            os.environ[KEEPER] = keeper.__file__
-            keeper.__file__ = __file__
+            os.environ[KEEPER] = str(launch.KEEPER_PROGRAM)
+            launch.KEEPER_PROGRAM = Path(__file__)
     elif program == "controller" and "moonpad.run.controller" in words:
         light(int(number))
 

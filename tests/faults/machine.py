@@ -30,7 +30,7 @@ from hypothesis import HealthCheck, Phase, assume, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from moonpad.run import keeper
+from moonpad.facts.processes import PR_SET_CHILD_SUBREAPER, send_signal, set_process_option
 from tests.faults import forked, mounts, oracle
 from tests.faults.machine_world import DISK_BYTES, TEMPERS, Violation, World
 
@@ -211,7 +211,7 @@ def main() -> None:
     if args.own_mounts:
         for where in (state, Path("/dev/shm")):
             mounts.mount_tmpfs(where, DISK_BYTES)
-    keeper.set_process_option(keeper.PR_SET_CHILD_SUBREAPER, 1)
+    set_process_option(PR_SET_CHILD_SUBREAPER, 1)
     forked.import_moonpad()
     gc.collect()
     gc.freeze()  # what a fork does not touch it need not copy
@@ -265,7 +265,7 @@ def end_all() -> None:
     """What a violation has left."""
     while left := oracle.below({os.getpid()}, oracle.processes()):
         for process in left.values():
-            keeper.send(process.pid, process.start, 9)
+            send_signal(process.pid, process.start, 9)
         oracle.reap()
         time.sleep(0.02)
 

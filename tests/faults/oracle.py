@@ -248,7 +248,7 @@ def run_at(name: str, path: Path, table: Table) -> Run:
 def is_moonpad(process: Process) -> bool:
     """Whether it is the keeper or the controller of a run, by its command."""
     command = process.command
-    return "moonpad/run/keeper.py" in command or "moonpad.run.controller" in command
+    return "moonpad/run/keeper/" in command or "moonpad.run.controller" in command
 
 
 def works_in(process: Process, folder: Path) -> bool:

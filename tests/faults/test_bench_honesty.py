@@ -14,7 +14,7 @@ from moonpad.bench.config import BenchConfig
 from moonpad.bench.result import BenchResult, as_json
 from moonpad.bench.run import measure
 from moonpad.load.arrivals import Arrivals
-from moonpad.load.loop import run_in_loop
+from moonpad.load.event_loop import run_in_loop
 from tests.faults.streaming_server import (
     DONE,
     FINISH,
@@ -121,8 +121,8 @@ def test_too_few_descriptors_are_refused_before_anything_is_sent(tmp_path: Path)
         )  # fmt: skip
         heads = len(server.heads)
     assert done.returncode == 3
-    assert b"1000 connections need 1064 file descriptors, and this process may have 256" in done.stderr
-    assert b"ulimit -n 1064, or --concurrency 192" in done.stderr
+    assert b"1000 connections need 1064 file descriptors; the limit of this process is 256" in done.stderr
+    assert b"ulimit -n 1064, or use --concurrency 192" in done.stderr
     assert not (tmp_path / "run").exists()
     assert few.returncode == 0, few.stderr
     assert orjson.loads(few.stdout)["completed"] == 100

@@ -9,7 +9,6 @@ import os
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import urllib.error
@@ -20,8 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.run import keeper
-from moonpad.run.control import tell
+from moonpad.facts.processes import send_signal
+from moonpad.run.keeper_client import tell
 from moonpad.store.run_folder import RunFolder
 from tests.conftest import LAUNCH, ROOT, Moonpad
 from tests.faults.helpers import (
@@ -39,6 +38,7 @@ from tests.faults.helpers import (
     status_of,
     wait_until,
 )
+from tests.ports import free_port
 
 FAKE_DOCKER = ROOT / "tests" / "fake_engine" / "docker.py"
 IMAGE = f"registry.example/vllm-cpu@sha256:{'0' * 64}"
@@ -84,9 +84,7 @@ class Docker:
 
     def run_other(self) -> None:
         """A container that is not ours, beside which everything happens."""
-        with socket.socket() as sock:
-            sock.bind(("127.0.0.1", 0))
-            port = str(sock.getsockname()[1])
+        port = str(free_port())
         options = ("--name", OTHER, "--label", "moonpad.run=other", "--env", "FAKE_NO_PORT=1")
         self.other = self.call("run", *options, "image", "serve", "--port", port)
         assert self.other.stdout is not None
@@ -217,7 +215,7 @@ def test_client_killed(moonpad: Moonpad, docker: Docker, image_spec: Path, free_
     container = docker.id_of(f"moonpad-{run}")
     for count in (1, 2):
         client = client_of(moonpad)
-        keeper.send(*client, signal.SIGKILL)
+        send_signal(*client, signal.SIGKILL)
         await_event(moonpad, "reattached", count=count)
         docker.await_attached(count)
         wait_until(lambda client=client: client_of(moonpad) != client, lambda: "the old root", 5.0)  # type: ignore[misc]
@@ -239,7 +237,7 @@ def test_client_killed_before_ready(moonpad: Moonpad, docker: Docker, image_spec
     docker.start(FAKE_LOAD_S="2")
     starting = moonpad.start("up", str(image_spec), "--json")
     await_event(moonpad, "phase")
-    keeper.send(*client_of(moonpad), signal.SIGKILL)
+    send_signal(*client_of(moonpad), signal.SIGKILL)
     stdout, stderr = starting.communicate(timeout=60)
     assert starting.returncode == 0, stderr
     assert len(events_of(moonpad, "reattached")) == 1
@@ -252,7 +250,7 @@ def test_client_killed_before_its_container_runs(moonpad: Moonpad, docker: Docke
     docker.start()
     starting = moonpad.start("up", str(image_spec), FAKE_START_DELAY_S="30")
     wait_until(docker.made, lambda: "no container is made", 20.0)
-    keeper.send(*client_of(moonpad), signal.SIGKILL)
+    send_signal(*client_of(moonpad), signal.SIGKILL)
     _, stderr = starting.communicate(timeout=60)
     assert starting.returncode == 4
     assert "SIGKILL" in stderr
@@ -265,7 +263,7 @@ def test_no_other_client_for_it(moonpad: Moonpad, docker: Docker, image_spec: Pa
     docker.start()
     done = moonpad("up", str(image_spec), FAKE_ATTACH_REFUSED="1")
     assert done.code == 0, done.stderr
-    keeper.send(*client_of(moonpad), signal.SIGKILL)
+    send_signal(*client_of(moonpad), signal.SIGKILL)
     await_event(moonpad, "reattached", count=6, limit_s=60.0)
     tries_s = [event["t_s"] for event in events_of(moonpad, "reattached")]
     assert tries_s[5] - tries_s[4] >= 1.0
@@ -291,7 +289,7 @@ def test_stopped_from_outside_without_a_client(moonpad: Moonpad, docker: Docker,
     """The client that came later says how it ended, as the first one would."""
     docker.start()
     run = up(moonpad, image_spec)
-    keeper.send(*client_of(moonpad), signal.SIGKILL)
+    send_signal(*client_of(moonpad), signal.SIGKILL)
     docker.await_attached()
     docker.call("rm", "--force", f"moonpad-{run}").communicate(timeout=20)
     assert "exit 137" in await_state(moonpad, "failed")["because"]
@@ -338,13 +336,13 @@ def test_keeper_killed(moonpad: Moonpad, docker: Docker, image_spec: Path, clien
     processes = everybody(moonpad)
     client, began = client_of(moonpad)
     pid, start = keeper_of(moonpad)
-    keeper.send(pid, start, signal.SIGKILL)
+    send_signal(pid, start, signal.SIGKILL)
     await_gone({pid: start}, 5.0)
     if client_too:
-        keeper.send(client, began, signal.SIGKILL)
+        send_signal(client, began, signal.SIGKILL)
         await_gone(processes, 15.0)
     status = status_of(moonpad)
-    assert (status["state"], f"moonpad-{run} runs" in status["because"]) == ("unattended", True)
+    assert (status["state"], f"moonpad-{run} still runs" in status["because"]) == ("unattended", True)
     assert docker.calls("ps")[-1][2] == f"label=moonpad.run={run}"
     again = moonpad("up", str(image_spec), "--json")
     assert again.code == 0, again.stderr
@@ -447,7 +445,7 @@ def test_daemon_away_for_good(moonpad: Moonpad, docker: Docker, image_spec: Path
     assert moonpad("up", str(image_spec)).code in (0, 3, 6), "adopted or refused, never doubled"
     docker.start()
     assert docker.running() == [f"moonpad-{run}"]
-    assert f"moonpad-{run} runs" in status_of(moonpad)["because"]
+    assert f"moonpad-{run} still runs" in status_of(moonpad)["because"]
     assert moonpad("down", "fake").code == 0
     assert docker.running() == []
     assert state_of(moonpad) == "stopped"
@@ -477,7 +475,7 @@ def test_daemon_away_and_nobody_left(moonpad: Moonpad, docker: Docker, image_spe
     up(moonpad, image_spec)
     processes = everybody(moonpad)
     for pid, start in processes.items():
-        keeper.send(pid, start, signal.SIGKILL)
+        send_signal(pid, start, signal.SIGKILL)
     await_gone(processes, 5.0)
     docker.end()
     assert state_of(moonpad) == "unattended"
@@ -496,13 +494,13 @@ def test_daemon_that_does_not_answer(moonpad: Moonpad, docker: Docker, image_spe
     docker.start()
     up(moonpad, image_spec)
     assert docker.daemon is not None
-    keeper.send(*client_of(moonpad), signal.SIGKILL)
+    send_signal(*client_of(moonpad), signal.SIGKILL)
     docker.await_attached()
     docker.daemon.send_signal(signal.SIGSTOP)
     try:
         assert state_of(moonpad) in ("ready", "unattended")
         pid, start = keeper_of(moonpad)
-        keeper.send(pid, start, signal.SIGKILL)
+        send_signal(pid, start, signal.SIGKILL)
         await_gone({pid: start}, 5.0)
         assert "timed out" in status_of(moonpad)["because"]
     finally:
@@ -543,7 +541,7 @@ def test_key_never_in_argv(moonpad: Moonpad, docker: Docker, image_spec: Path, f
     with pytest.raises(urllib.error.HTTPError, match="401"):
         urllib.request.urlopen(asked, timeout=5)
     shown = (docker.place / "calls.jsonl").read_text()
-    keeper.send(*client_of(moonpad), signal.SIGKILL)
+    send_signal(*client_of(moonpad), signal.SIGKILL)
     docker.await_attached()
     for pid in everybody(moonpad):
         shown += cmdline_of(pid)

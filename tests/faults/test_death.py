@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from moonpad.run import keeper
-from moonpad.run.control import tell
+from moonpad.facts.processes import send_signal
+from moonpad.run.keeper_client import tell
+from moonpad.run.launch import KEEPER_PROGRAM
 from moonpad.store.run_folder import RunFolder
 from tests.conftest import ROOT, Moonpad
 from tests.faults.helpers import (
@@ -146,7 +147,7 @@ def test_renamed_worker_is_found(moonpad: Moonpad, fake_spec: Path, kept: bool) 
         assert comm_of(other.pid) == comm_of(worker)
         assert other.pid not in owned
         if not kept:
-            keeper.send(*keeper_of(moonpad), signal.SIGKILL)
+            send_signal(*keeper_of(moonpad), signal.SIGKILL)
         assert moonpad("down", "fake").code == 0
         await_gone(owned, FOUND_S)
         assert other.poll() is None, "a stranger was ended"
@@ -177,7 +178,7 @@ def test_the_young_die_before_the_keeper_knows_of_the_token(moonpad: Moonpad, as
     of a start is as young, and may die as it likes."""
     folder = RunFolder("lone", moonpad.state / "runs" / "lone")
     job = job_of(folder.path, ["/bin/sh", "-c", COMPUTES_ASIDE], dict(moonpad.env))
-    command = (sys.executable, "-I", "-S", keeper.__file__)
+    command = (sys.executable, "-I", "-S", str(KEEPER_PROGRAM), "keep")
     answer = json.loads(
         subprocess.run(command, input=json.dumps(job), capture_output=True, check=True, text=True).stdout
     )
@@ -188,7 +189,7 @@ def test_the_young_die_before_the_keeper_knows_of_the_token(moonpad: Moonpad, as
     wait_until(lambda: len(document()["owned"]) == 3, lambda: str(document()), FOUND_S)
     began_s = time.monotonic()
     aside = document()["owned"][-1]
-    assert keeper.send(aside["pid"], aside["start"], signal.SIGKILL)
+    assert send_signal(aside["pid"], aside["start"], signal.SIGKILL)
     await_gone({aside["pid"]: aside["start"]}, FOUND_S)
     wait_until(lambda: len(document()["owned"]) == 2, lambda: str(document()), FOUND_S)
     assert tell(folder, "ready", generation=1, asked_s=began_s + asked_s)["ok"]

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from moonpad.bench.config import BenchConfig
-from moonpad.bench.run import Progress, measure
-from moonpad.load.loop import run_in_loop
-from moonpad.run import keeper
-from moonpad.store.files import append_line, read_json, read_lines, replace_json
+from moonpad.bench.run import BenchProgress, measure
+from moonpad.facts.processes import find_descendants, is_alive
+from moonpad.load.event_loop import run_in_loop
+from moonpad.store.atomic_files import append_line, read_json, read_lines, replace_json
 from moonpad.store.run_folder import create_run
 from moonpad.values.errors import CheckFailed
 from tests.conftest import Moonpad
@@ -109,7 +109,7 @@ def test_as_root_of_a_namespace(tmp_path: Path) -> None:
 # --- results ---------------------------------------------------------------------------------------------------------
 
 
-def bench(out: Path, requests: int, on_progress: list[Progress]) -> None:
+def bench(out: Path, requests: int, on_progress: list[BenchProgress]) -> None:
     async def run() -> None:
         async with streaming_server(lambda number: answer(30)) as server:
             config = BenchConfig(input_tokens=20, requests=requests, concurrency=8, warmup=0)
@@ -128,7 +128,7 @@ def saved(out: Path) -> list[int]:
 def test_a_benchmark_fills_the_disk(disk: Disk) -> None:
     """What was acknowledged is there, line by line, and nothing else."""
     out = disk.path / "run"
-    seen: list[Progress] = []
+    seen: list[BenchProgress] = []
     with pytest.raises(CheckFailed, match="No space left on device") as failed:
         bench(out, 2000, seen)
     acknowledged = [step.record.index for step in seen if step.record is not None]
@@ -142,8 +142,8 @@ def test_the_result_of_a_benchmark_does_not_fit(disk: Disk) -> None:
     """The last request fitted: the lines are all there, and of the result nothing."""
     out = disk.path / "run"
 
-    class FullAtTheEnd(list[Progress]):
-        def append(self, step: Progress) -> None:
+    class FullAtTheEnd(list[BenchProgress]):
+        def append(self, step: BenchProgress) -> None:
             super().append(step)
             if step.phase == "measure" and step.done == step.total:
                 disk.fill()
@@ -248,7 +248,7 @@ def test_up_is_refused_where_logs_have_no_room(
     state_disk.leave(64 << 10)
     up = moonpad("up", str(fake_spec))
     assert up.code == 3, up.stderr
-    assert re.search(r"\d .?iB is free where logs and results go, 1\.00 GiB is wanted", up.stderr), up.stderr
+    assert re.search(r"\d .?iB is free where logs and results go, 1\.00 GiB is needed", up.stderr), up.stderr
     assert "XDG_STATE_HOME" in up.stderr
     state_disk.fill()
     assert moonpad("up", str(fake_spec)).code == 3
@@ -281,7 +281,7 @@ def test_a_run_outlives_a_full_disk(
     os.kill(pid, 9)
     wait_until(lambda: controllers_of(moonpad) - first, lambda: "no other controller", 20.0)
     assert streams(free_port, 2, 5).wait()[1].finished
-    assert all(keeper.is_alive(pid, start) for pid, start in engine.items())
+    assert all(is_alive(pid, start) for pid, start in engine.items())
     assert "controller_ended" not in names(moonpad), "or the disk was not full"
     grown_s = time.monotonic()
     state_disk.grow()
@@ -365,7 +365,7 @@ def last_event(moonpad: Moonpad, name: str) -> dict[str, Any]:
 
 def controllers_of(moonpad: Moonpad) -> set[int]:
     """Those that live, by what they are: the files may be old."""
-    below = keeper.descendants({keeper_of(moonpad)[0]})
+    below = find_descendants({keeper_of(moonpad)[0]})
     return {pid for pid in below if "moonpad.run.controller" in cmdline_of(pid)}
 
 

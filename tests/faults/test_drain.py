@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.run import keeper
+from moonpad.facts.processes import is_alive
 from tests.conftest import Moonpad
 from tests.faults.helpers import await_event, events_of, everybody, run_folder, set_launch, streams, wait_until
 
@@ -36,7 +36,7 @@ def drain(moonpad: Moonpad, spec: Path, port: int, stream_s: float, drain_s: flo
     seen = open_.wait(stream_s + drain_s + 30)
     output, said = down.communicate(timeout=30)
     assert down.returncode == 0, said
-    assert not any(keeper.is_alive(pid, start) for pid, start in living.items())
+    assert not any(is_alive(pid, start) for pid, start in living.items())
     drained = await_event(moonpad, "drained")
     assert drained["finished"] == open_.finished
     assert drained["cut"] == 8 - open_.finished

@@ -5,19 +5,16 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 import signal
-import socket
 import urllib.error
 import urllib.request
-from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 
-from moonpad.render.front import PROGRAM
+from moonpad.render.proxy import PROGRAM
 from tests.conftest import Moonpad
 from tests.faults.helpers import await_event, await_gone, await_state, everybody, set_launch, streams
 
@@ -25,17 +22,6 @@ pytestmark = [
     pytest.mark.usefixtures("clean_world"),
     pytest.mark.skipif(shutil.which(PROGRAM) is None, reason="nginx is not here: apt install nginx-light"),
 ]
-
-
-@pytest.fixture
-def free_port() -> int:
-    """The first of two, out of the range that the system takes ports for clients from."""
-    for port in random.SystemRandom().sample(range(20_000, 30_000, 2), 100):
-        with socket.socket() as one, socket.socket() as other, suppress(OSError):
-            one.bind(("127.0.0.1", port))
-            other.bind(("127.0.0.1", port + 1))
-            return port
-    raise AssertionError("no two ports beside one another are free")
 
 
 @pytest.fixture

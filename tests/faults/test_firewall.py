@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.plan.from_spec import make_plan
 from moonpad.render.targets import render_for
-from moonpad.spec.load import load_spec
+from moonpad.spec.loader import load_spec
+from tests.configurations import make_plan
 from tests.faults.two_hosts import HERE, THERE, run, why_not, wire
 
 STRANGER = "10.77.0.3"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.run.keeper import LOG_BYTES, LOG_HEAD_BYTES, LOGS_KEPT
+from moonpad.run.keeper.log_file import LOG_BYTES, LOG_HEAD_BYTES, LOGS_KEPT
 from tests.conftest import Moonpad
 from tests.faults.helpers import (
     await_event,

@@ -18,11 +18,12 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.plan.from_spec import make_plan
-from moonpad.render.front import PROGRAM
+from moonpad.render.proxy import PROGRAM
 from moonpad.render.targets import render_for
-from moonpad.spec.load import parse_spec
+from moonpad.spec.loader import parse_spec
+from tests.configurations import make_plan
 from tests.faults.helpers import wait_until
+from tests.ports import free_port
 
 SPEC = 'model = "kimi-k2-tiny"\nengine = "vllm-cpu"\n[endpoint]\nexpose = true\napi_key_env = "KIMI_KEY"\n'
 pytestmark = pytest.mark.usefixtures("_nothing_seen")
@@ -93,9 +94,7 @@ def running(folder: Path, stop: int) -> Iterator[Front]:
     script.write_text(render_for("shell", spec, make_plan(spec, 0)).files["node-0/front.sh"].text)
     engine = Engine()
     threading.Thread(target=engine.serve_forever, daemon=True).start()
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port = one.getsockname()[1]
+    port = free_port()
     variables = {"MOONPAD_PORT_API": str(port), "MOONPAD_PORT_ENGINE_API": str(engine.server_port)}
     process = subprocess.Popen(
         ["bash", str(script)],

@@ -24,18 +24,18 @@ import psutil
 import pytest
 
 from moonpad.catalog.recipes import Lock, parse_lock
-from moonpad.engines.recipe import Recipe
+from moonpad.engines.install_recipe import Recipe
 from moonpad.engines.vllm import VLLM_CPU, Vllm
+from moonpad.environments.cancellation import Cancellation
 from moonpad.environments.install import Installation, install
 from moonpad.environments.installed import find, list_installed, list_unfinished
 from moonpad.environments.lock import locked
-from moonpad.environments.places import Place, place_of
+from moonpad.environments.paths import EnvironmentFolder, folder_of
 from moonpad.environments.preflight import Machine
 from moonpad.environments.progress import Silent
 from moonpad.environments.remove import remove
-from moonpad.environments.stop_sign import StopSign
 from moonpad.facts.disk import Disk
-from moonpad.facts.memory import Memory
+from moonpad.facts.memory import Ram
 from moonpad.facts.platform import System, this_system
 from moonpad.facts.processor import Processor
 from moonpad.values.errors import InstallError, MoonpadError, PreflightRefused
@@ -94,12 +94,13 @@ class World:
             memory_bytes=GIB,
             alias=("fake", "1.0+cpu"),
         )
-        return replace(VLLM_CPU, name="fake-engine", command="fake-engine", recipe=recipe)
+        facts = replace(VLLM_CPU.facts, name="fake-engine")
+        return replace(VLLM_CPU, facts=facts, command="fake-engine", recipe=recipe)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> EnvironmentFolder:
         assert self.engine.recipe is not None
-        return place_of(self.engine.recipe, PYTHON, self.home)
+        return folder_of(self.engine.recipe, PYTHON, self.home)
 
     def install(self, **given: object) -> Installation:
         facts: dict[str, object] = {"machine": MACHINE, **given}
@@ -132,7 +133,7 @@ MACHINE = Machine(
     python=PYTHON,
     has_venv=True,
     processor=Processor("Fake", frozenset({"wide"}), 2, 2),
-    memory=Memory(8 * GIB, 6 * GIB),
+    memory=Ram(8 * GIB, 6 * GIB),
 )
 
 
@@ -285,7 +286,7 @@ def test_interrupted_at_any_moment_leaves_no_process_and_the_next_one_finishes(
 
 
 def test_interrupted_while_waiting_for_another(begun: World) -> None:
-    with locked(begun.place.lock, StopSign()):
+    with locked(begun.place.lock, Cancellation()):
         waiting = begun.start()
         wait_for(waiting, f"phase waiting for pid {os.getpid()}")
         waiting.send_signal(signal.SIGINT)
@@ -343,9 +344,7 @@ def test_another_lock_makes_the_environment_anew(installed: World) -> None:
 
 def test_a_file_that_is_not_the_one_of_the_lock_is_refused_by_name(begun: World) -> None:
     write_lock(begun, dep="0" * 64, engine=hash_in(begun, "fake-engine"))
-    with pytest.raises(
-        InstallError, match=r"fake-dep==1\.0 is not the file that the lock names: sha256 \w{64}"
-    ) as error:
+    with pytest.raises(InstallError, match=r"fake-dep==1\.0 is not the locked file: its sha256 is \w{64}") as error:
         begun.install()
     assert str(begun.place.log) in error.value.remedy
     assert "DO NOT MATCH" in begun.place.log.read_text()
@@ -368,7 +367,7 @@ def test_the_fallback_is_asked_for_that_package_alone(begun: World) -> None:
 def test_a_package_that_nobody_has(begun: World) -> None:
     only_the_fallback(begun)
     shutil.rmtree(begun.fallback)
-    with pytest.raises(InstallError, match=r"no source that pip was given has fake-torch==2\.0\+cpu") as error:
+    with pytest.raises(InstallError, match=r"none of pip's sources has fake-torch==2\.0\+cpu") as error:
         begun.install()
     assert begun.fallback.as_uri() in error.value.remedy
 
@@ -376,7 +375,7 @@ def test_a_package_that_nobody_has(begun: World) -> None:
 def test_an_engine_of_another_version_gets_no_receipt(begun: World) -> None:
     dep = make_wheel(begun.wheels, "fake-dep", "1.0", {"fake_dep.py": "VERSION = '0.9'\n"})
     write_lock(begun, dep=dep, engine=hash_in(begun, "fake-engine"))
-    with pytest.raises(InstallError, match=r"says version 0\.9, expected 1\.0"):
+    with pytest.raises(InstallError, match=r"reports version 0\.9, expected 1\.0"):
         begun.install()
     assert not begun.place.receipt.exists()
 
@@ -388,7 +387,7 @@ def test_an_engine_that_cannot_be_imported_says_why(begun: World) -> None:
         begun.install()
 
 
-SMALL = replace(MACHINE, memory=Memory(GIB // 2, GIB // 2, "/batch/7"))
+SMALL = replace(MACHINE, memory=Ram(GIB // 2, GIB // 2, "/batch/7"))
 REFUSALS = [
     (SMALL, Code.MEMORY_LOW, "1.00 GiB to serve the smallest model, the limit of the cgroup /batch/7 is 0.50 GiB"),
     (
@@ -428,7 +427,7 @@ def test_macos_is_refused_in_one_sentence(world: World, no_process: None) -> Non
     with pytest.raises(PreflightRefused) as error:
         world.install(machine=replace(MACHINE, system=System("Darwin", "arm64", None)))
     assert error.value.exit_code == 3
-    assert "this is macOS on arm64; everything that needs no local engine goes on working." in error.value.message
+    assert "this is macOS on arm64; everything that needs no local engine still works." in error.value.message
     assert not error.value.findings
     assert not world.home.exists()
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.run import keeper
+from moonpad.facts.processes import is_alive
 from tests.conftest import Moonpad
 from tests.faults.helpers import await_event, events_of, everybody, status_of
 
@@ -77,5 +77,5 @@ def test_second_ctrl_c_hurries(moonpad: Moonpad, fake_spec: Path) -> None:
     os.killpg(up.pid, signal.SIGINT)
     up.communicate(timeout=3.0)
     assert up.returncode == 130
-    assert not any(keeper.is_alive(pid, start) for pid, start in living.items())
+    assert not any(is_alive(pid, start) for pid, start in living.items())
     assert await_event(moonpad, "stopped")["signal"] == "KILL"

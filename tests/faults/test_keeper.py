@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.run import keeper
+from moonpad.facts.processes import is_alive, send_signal
 from tests.conftest import Moonpad
 from tests.faults.helpers import (
+    PLANNED_KV_TOKENS,
     await_event,
     await_gone,
     await_state,
@@ -34,10 +35,10 @@ def test_up_status_down(moonpad: Moonpad, fake_spec: Path) -> None:
     assert up.json["kv_tokens"] == 310_672
     state = status_of(moonpad)
     assert (state["state"], state["model"]) == ("ready", "kimi-k2-tiny")
-    assert state["kv_tokens"]["planned"]["value"] == 233_008, "a gibibyte in blocks of 16 tokens of 4,608 bytes"
+    assert state["kv_tokens"]["planned"]["value"] == PLANNED_KV_TOKENS
     assert state["kv_tokens"]["measured"] == 310_672, "what the fake engine's log says"
     (kept,) = [json.loads(line) for line in (moonpad.state / "calibrations.jsonl").read_text().splitlines()]
-    assert (kept["engine"], kept["kv_tokens"], kept["planned_kv_tokens"]) == ("vllm-cpu", 310_672, 233_008)
+    assert (kept["engine"], kept["kv_tokens"], kept["planned_kv_tokens"]) == ("vllm-cpu", 310_672, PLANNED_KV_TOKENS)
     owned = owned_of(moonpad)
     assert len(owned) >= 4, "the API server, the core and two workers that detached themselves"
     document = keeper_document(moonpad)
@@ -47,7 +48,7 @@ def test_up_status_down(moonpad: Moonpad, fake_spec: Path) -> None:
     down = moonpad("down", "fake", "--json")
     assert down.code == 0
     assert down.json["was_up"] is True
-    assert not any(keeper.is_alive(pid, start) for pid, start in owned.items())
+    assert not any(is_alive(pid, start) for pid, start in owned.items())
     assert status_of(moonpad)["state"] == "stopped"
     assert not temp_dir.exists()
 
@@ -75,12 +76,12 @@ def test_keeper_killed_before_it_looked(moonpad: Moonpad, fake_spec: Path) -> No
     assert moonpad("up", str(fake_spec), FAKE_IGNORE_TERM="1", MOONPAD_CGROUP="off").code == 0
     living = everybody(moonpad)
     pid, start = keeper_of(moonpad)
-    keeper.send(pid, start, signal.SIGKILL)
+    send_signal(pid, start, signal.SIGKILL)
     await_gone({pid: start}, 5.0)
     snapshot = run_folder(moonpad) / "keeper.json"
     document = json.loads(snapshot.read_text())
     snapshot.write_text(json.dumps({**document, "owned": document["roots"]}))
-    keeper.send(document["roots"][0]["pid"], document["roots"][0]["start"], signal.SIGKILL)
+    send_signal(document["roots"][0]["pid"], document["roots"][0]["start"], signal.SIGKILL)
     assert status_of(moonpad)["state"] == "unattended"
     assert moonpad("down", "fake").code == 0
     await_gone(living, 1.0)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.run import keeper
+from moonpad.facts.processes import find_descendants, send_signal
 from tests.conftest import Moonpad
 from tests.faults.helpers import (
     FINAL,
@@ -44,7 +44,7 @@ UP = ("starting", "ready", "stalled", "unattended")
 
 def engine() -> list[int]:
     """The living processes of fake engines, found by parentage alone: no file of ours is asked."""
-    below = keeper.descendants({os.getpid()})
+    below = find_descendants({os.getpid()})
     return [pid for pid in below if comm_of(pid).startswith("VLLM::") or "/vllm.py" in cmdline_of(pid)]
 
 
@@ -174,7 +174,7 @@ def kill_running(moonpad: Moonpad, delay_s: float) -> None:
     time.sleep(delay_s)
     before = owned_of(moonpad)
     seen = len(events_of(moonpad, "controller_started"))
-    if keeper.send(*controller_of(moonpad), signal.SIGKILL):
+    if send_signal(*controller_of(moonpad), signal.SIGKILL):
         await_event(moonpad, "controller_started", 20.0, count=seen + 1)
     assert before.items() <= owned_of(moonpad).items(), "it took some of the engine with it"
 
@@ -207,7 +207,7 @@ def test_keeper_killed(moonpad: Moonpad, fake_spec: Path) -> None:
     owned = owned_of(moonpad)
     controller = controller_of(moonpad)
     pid, start = keeper_of(moonpad)
-    keeper.send(pid, start, signal.SIGKILL)
+    send_signal(pid, start, signal.SIGKILL)
     await_gone(dict([(pid, start), controller]), 5.0)
     assert status_of(moonpad)["state"] == "unattended"
     assert moonpad("up", str(fake_spec)).code in (0, 3), "adopted or refused, never doubled"

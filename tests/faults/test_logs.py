@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.run import keeper
-from moonpad.store.schema import SCHEMA
+from moonpad.facts.processes import read_boot_id, read_stat
+from moonpad.run.keeper.log_file import bound_log, renew_log
+from moonpad.store.schema_version import SCHEMA
 from tests.conftest import Moonpad
 
 ENDLESS_BYTES = 50_000_000
@@ -33,10 +34,10 @@ def log(moonpad: Moonpad, writer: subprocess.Popen[bytes]) -> Path:
     """The log of a run that is up, as far as `moonpad logs` can see."""
     run = moonpad.state / "runs" / "k2-20261120-120000-ab12"
     run.mkdir(parents=True)
-    found = keeper.stat_of(writer.pid)
+    found = read_stat(writer.pid)
     assert found is not None
     own = {"pid": writer.pid, "start": found[1]}
-    document = {"schema": SCHEMA, "state": "running", "boot_id": keeper.boot_id(), "keeper": own, "owned": []}
+    document = {"schema": SCHEMA, "state": "running", "boot_id": read_boot_id(), "keeper": own, "owned": []}
     (run / "keeper.json").write_text(json.dumps(document))
     (run / "run.json").write_text(json.dumps({"schema": SCHEMA, "name": "k2"}))
     (moonpad.state / "endpoints").mkdir()
@@ -106,10 +107,10 @@ def test_following_a_flood_costs_no_memory(moonpad: Moonpad, log: Path, writer: 
             for _ in range(ENDLESS_BYTES // 1_000_000):
                 file.write(b"x" * 1_000_000)
         say(log, "")
-        assert keeper.bound_log(str(log), 40_000_000) == 0
+        assert bound_log(str(log), 40_000_000) == 0
         for _ in range(3):
             say(log, *block)
-        keeper.renew_log(str(log))
+        renew_log(str(log))
         say(log, "the next generation")
         seen: list[str] = []
         while seen[-1:] != ["the next generation"]:

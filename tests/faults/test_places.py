@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import getpass
 import json
 import os
@@ -20,7 +21,10 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.run import keeper
+from moonpad.facts.processes import find_descendants, is_alive, read_stat, send_signal
+from moonpad.run.keeper import cgroup
+from moonpad.run.keeper_archive import keeper_archive
+from moonpad.run.ssh_hosts import BOOTSTRAP
 from tests.conftest import ROOT, Done, Moonpad
 from tests.faults.helpers import (
     await_event,
@@ -39,6 +43,7 @@ from tests.faults.helpers import (
     wait_until,
 )
 from tests.faults.two_hosts import sshd
+from tests.ports import free_port
 
 pytestmark = pytest.mark.usefixtures("clean_world")
 
@@ -58,7 +63,7 @@ def zombies_below(pid: int) -> list[int]:
     """Children of a process that have ended and that nobody has collected."""
     found = []
     for path in Path("/proc").iterdir():
-        seen = keeper.stat_of(int(path.name)) if path.name.isdigit() else None
+        seen = read_stat(int(path.name)) if path.name.isdigit() else None
         if seen and seen[0] == pid and seen[2] == "Z":
             found.append(int(path.name))
     return found
@@ -80,8 +85,8 @@ def test_pid_1(moonpad: Moonpad, fake_spec: Path, deaf: bool) -> None:
     )
     try:
         await_event(moonpad, "ready")
-        (first,) = [pid for pid in keeper.descendants({outer.pid}) if keeper.stat_of(pid)[0] == outer.pid]  # type: ignore[index]
-        inside = keeper.descendants({first})
+        (first,) = [pid for pid in find_descendants({outer.pid}) if read_stat(pid)[0] == outer.pid]  # type: ignore[index]
+        inside = find_descendants({first})
         assert len(inside) >= 4
         wait_until(lambda: not zombies_below(first), lambda: f"zombies: {zombies_below(first)}", 10.0)
         os.kill(first, signal.SIGTERM)
@@ -90,7 +95,7 @@ def test_pid_1(moonpad: Moonpad, fake_spec: Path, deaf: bool) -> None:
         outer.kill()
         outer.communicate()
     assert outer.returncode == 0, f"TERM is how a container is stopped: {said}"
-    assert not any(keeper.is_alive(pid, start) for pid, start in inside.items())
+    assert not any(is_alive(pid, start) for pid, start in inside.items())
     (stopped,) = events_of(moonpad, "stopped")
     assert stopped["left"] == []
     assert bool(stopped["killed"]) == deaf, "the engine was stopped in order, not by the end of its namespace"
@@ -144,9 +149,7 @@ def remote(tmp_path: Path) -> Iterator[Remote]:
     for name in ("host", "user"):
         subprocess.run(("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)), check=True)
     shutil.copy(folder / "user.pub", folder / "authorized")
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port = sock.getsockname()[1]
+    port = free_port()
     host_key = (folder / "host.pub").read_text().split()
     (folder / "known").write_text(f"[127.0.0.1]:{port} {host_key[0]} {host_key[1]}\n")
     (folder / "sshd_config").write_text(
@@ -206,16 +209,16 @@ exec sleep 600
 
 
 def test_keeper_bytes_over_ssh(moonpad: Moonpad, remote: Remote) -> None:
-    """The keeper needs nothing on the other side but a Python: its bytes are the command, its job is standard input. It
-    answers, lives on when the client is killed, and stops what it has started, orphans too."""
+    """The keeper needs nothing on the other side but a Python: its archive and its job are standard input. It answers,
+    lives on when the client is killed, and stops what it has started, orphans too."""
     folder = moonpad.state / "runs" / "far"
     job = job_of(folder, ["/bin/sh", "-c", DETACHES], dict(moonpad.env))
-    command = remote.command(sys.executable, "-I", "-S", "-c", Path(keeper.__file__).read_text())
+    command = remote.command(sys.executable, "-I", "-S", "-c", BOOTSTRAP, "keep", str(folder))
     client = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert client.stdin is not None
     assert client.stdout is not None
     with client.stdin:
-        client.stdin.write(json.dumps(job))
+        client.stdin.write(f"{base64.b64encode(keeper_archive()).decode()}\n{json.dumps(job)}")
     answer = json.loads(client.stdout.readline())
     assert answer["ok"], answer
     client.kill()
@@ -229,9 +232,9 @@ def test_keeper_bytes_over_ssh(moonpad: Moonpad, remote: Remote) -> None:
     document = json.loads((folder / "keeper.json").read_text())
     own = document["keeper"]
     assert own["pid"] == answer["pid"]
-    assert all(keeper.is_alive(pid, start) for pid, start in owned().items())
+    assert all(is_alive(pid, start) for pid, start in owned().items())
     living = {**owned(), own["pid"]: own["start"]}
-    keeper.send(own["pid"], own["start"], signal.SIGTERM)
+    send_signal(own["pid"], own["start"], signal.SIGTERM)
     await_gone(living, GONE_S)
     assert json.loads((folder / "keeper.json").read_text())["state"] == "stopped"
     assert not Path(job["lock"]).exists()
@@ -241,9 +244,9 @@ def test_keeper_bytes_over_ssh(moonpad: Moonpad, remote: Remote) -> None:
 
 
 def writable_cgroup() -> bool:
-    path = keeper.cgroup_path(f"moonpad-{os.getuid()}-test-{os.getpid()}")
-    made = keeper.make_cgroup(path) if path else ""
-    keeper.remove_cgroup(made)
+    path = cgroup.name_new()
+    made = cgroup.make(path) if path else ""
+    cgroup.remove(made)
     return bool(made)
 
 
@@ -282,7 +285,7 @@ def test_keeper_killed_with_and_without_a_cgroup(moonpad: Moonpad, fake_spec: Pa
     assert moonpad("up", str(fake_spec), MOONPAD_CGROUP=cgroup).code == 0
     folder = keeper_document(moonpad)["cgroup"]
     living = everybody(moonpad)
-    keeper.send(*keeper_of(moonpad), signal.SIGKILL)
+    send_signal(*keeper_of(moonpad), signal.SIGKILL)
     down = moonpad("down", "fake")
     assert down.code == 0, down.stderr
     await_gone(living, 1.0)

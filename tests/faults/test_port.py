@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+import psutil
 import pytest
 
 from tests.conftest import Moonpad
@@ -30,7 +30,8 @@ def taken(port: int) -> Iterator[None]:
 
 
 def names_us(said: str, port: int) -> bool:
-    return f"port {port} is taken by" in said and str(os.getpid()) in said and "pytest" in said
+    own = psutil.Process()
+    return f"port {port} is taken by pid {own.pid} ({' '.join(own.cmdline()[:3])}" in said
 
 
 def test_taken_before(moonpad: Moonpad, fake_spec: Path, free_port: int) -> None:

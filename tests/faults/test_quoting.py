@@ -24,14 +24,15 @@ from typing import Any
 import pytest
 
 from moonpad.cli.render import render
-from moonpad.plan.from_spec import engine_of, make_plan, runtime_of
+from moonpad.plan.from_spec import engine_of, runtime_of
 from moonpad.render.docker_run import docker_run
-from moonpad.spec.load import load_spec, parse_spec
+from moonpad.spec.loader import load_spec, parse_spec
 from moonpad.spec.schema import TABLES, fields_of
 from moonpad.values.binding import Bindings
 from moonpad.values.deployment import Mount
 from moonpad.values.errors import SpecError
-from moonpad.values.refs import PortRef
+from moonpad.values.references import PortRef
+from tests.configurations import make_plan
 from tests.conftest import ROOT, Moonpad
 from tests.fake_environment import FAKE_ENGINE
 
@@ -81,7 +82,7 @@ def spec_of(model: Path | str, python: Path | str, text: str, port: int = 8000) 
         f"model = {toml(str(model))}\nserved_name = {toml(text)}\n"
         f'[engine]\nname = "vllm-cpu"\npython = {toml(str(python))}\n'
         f"[endpoint]\nport = {port}\n"
-        f"[settings]\nkv_cache_dtype = {toml(text)}\nextra_args = {toml_list('--seed', text)}\n"
+        f"[settings]\nextra_args = {toml_list('--seed', text)}\n"
         '[launch]\nstart_timeout = "20s"\nstop_grace = "4s"\n'
     )
 
@@ -137,7 +138,6 @@ def test_the_rendered_script(text: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert_words(told["argv"], model, text)
-    assert value_of(told["argv"], "--kv-cache-dtype") == text
     assert told["host"] == "127.0.0.1"
     assert not list(tmp_path.rglob("pwned"))
 

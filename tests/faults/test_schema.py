@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from moonpad.run import keeper
-from moonpad.store.schema import SCHEMA
+from moonpad.facts.processes import is_alive, read_boot_id, read_stat
+from moonpad.store.schema_version import SCHEMA
 from tests.conftest import Moonpad
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "runs"
@@ -57,7 +57,7 @@ def endpoint(free_port: int) -> Iterator[int]:
 def process() -> Iterator[dict[str, int]]:
     """Something that lives, to stand for what a run folder names."""
     child = subprocess.Popen(("sleep", "600"))
-    found = keeper.stat_of(child.pid)
+    found = read_stat(child.pid)
     assert found is not None
     yield {"pid": child.pid, "start": found[1]}
     child.kill()
@@ -78,7 +78,7 @@ def change(path: Path, **fields: object) -> None:
 
 def bring_to_life(run: Path, process: dict[str, int], port: int) -> None:
     """What the run's files name lives, on this boot of this machine."""
-    own: dict[str, Any] = {"boot_id": keeper.boot_id()}
+    own: dict[str, Any] = {"boot_id": read_boot_id()}
     recorded = json.loads((run / "keeper.json").read_text())
     controller = {"controller": process} if "controller" in recorded else {}
     roots = [{**one, **process} for one in recorded["roots"]]
@@ -123,10 +123,10 @@ def test_what_is_ready(schema: int, moonpad: Moonpad, endpoint: int, process: di
 def test_down_of_what_an_older_keeper_left(schema: int, moonpad: Moonpad, process: dict[str, int]) -> None:
     """Its keeper is gone, one of its processes is not: `down` finishes the job, whatever the schema."""
     run = bring(moonpad, schema, "ready")
-    change(run / "keeper.json", boot_id=keeper.boot_id(), owned=[process])
+    change(run / "keeper.json", boot_id=read_boot_id(), owned=[process])
     down = moonpad("down", "ready", "--json")
     assert (down.code, down.json["was_up"]) == (0, True), down.stderr
-    assert not keeper.is_alive(process["pid"], process["start"])
+    assert not is_alive(process["pid"], process["start"])
     row = row_of(moonpad, "ready")
     assert row["state"] == "stopped"
 

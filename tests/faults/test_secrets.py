@@ -25,14 +25,14 @@ import pytest
 
 from moonpad.engines import ENGINES
 from moonpad.engines.base import installed_runtime
-from moonpad.run import keeper
-from moonpad.run.launch import NOT_INHERITED
-from moonpad.spec.load import parse_spec
+from moonpad.facts.processes import send_signal
+from moonpad.run.launch import KEEPER_PROGRAM, NOT_INHERITED
+from moonpad.spec.loader import parse_spec
 from moonpad.values.binding import Bindings, bind
 from moonpad.values.deployment import Deployment, Executable, Process
 from moonpad.values.errors import PreflightRefused, SpecError
 from moonpad.values.plan import Layout, Plan, Serving, Settings
-from moonpad.values.refs import PortRef, SecretRef, parts
+from moonpad.values.references import PortRef, SecretRef, parts
 from moonpad.values.secret import Secret
 from tests.conftest import Done, Moonpad
 from tests.faults.helpers import (
@@ -317,7 +317,7 @@ def test_a_bug_in_up(search: Search, moonpad: Moonpad, fake_spec: Path, name: st
 
 def keeper_told(text: str) -> subprocess.CompletedProcess[str]:
     """What a keeper answers and complains of."""
-    command = (sys.executable, "-I", "-S", keeper.__file__)
+    command = (sys.executable, "-I", "-S", str(KEEPER_PROGRAM), "keep")
     return subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
 
 
@@ -358,10 +358,10 @@ def test_a_controller_and_a_keeper_that_were_killed(search: Search, moonpad: Moo
     """What the next ones say of them, and what `down` writes when it finishes the job."""
     assert search("up", str(fake_spec)).code == 0
     controller = keeper_document(moonpad)["controller"]
-    keeper.send(controller["pid"], controller["start"], signal.SIGABRT)
+    send_signal(controller["pid"], controller["start"], signal.SIGABRT)
     wait_until(lambda: keeper_document(moonpad)["controller"] not in (None, controller), lambda: "no new one", 20.0)
     search_processes(search, moonpad)
-    keeper.send(*keeper_of(moonpad), signal.SIGKILL)
+    send_signal(*keeper_of(moonpad), signal.SIGKILL)
     assert search("status", "--json").code == 0
     assert search("down", "--json").code == 0
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.run import keeper
+from moonpad.facts.processes import send_signal
 from tests.conftest import Moonpad
 from tests.faults.helpers import (
     await_event,
@@ -75,7 +75,7 @@ def test_hang_that_is_only_said(moonpad: Moonpad, fake_spec: Path, free_port: in
     status = await_state(moonpad, "stalled")
     assert "requests run" in status["because"]
     controller = controller_of(moonpad)
-    keeper.send(*controller, signal.SIGKILL)  # what the next one makes of it
+    send_signal(*controller, signal.SIGKILL)  # what the next one makes of it
     await_event(moonpad, "controller_started", count=2)
     assert await_state(moonpad, "stalled")["because"] == status["because"]
     assert len(events_of(moonpad, "stalled")) == 1

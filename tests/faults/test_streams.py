@@ -19,13 +19,13 @@ from moonpad.bench.config import BenchConfig
 from moonpad.bench.result import BenchResult
 from moonpad.bench.run import measure
 from moonpad.load.client import Connector
-from moonpad.load.deadlines import Deadlines
-from moonpad.load.drive import drive, open_idle
+from moonpad.load.deadlines import RequestDeadlines
+from moonpad.load.endpoint_url import target_of
+from moonpad.load.event_loop import run_in_loop
 from moonpad.load.failure import FailureKind
-from moonpad.load.loop import run_in_loop
 from moonpad.load.record import LoadRequest, RequestRecord
-from moonpad.load.schedule import ClosedLoop
-from moonpad.load.target import target_of
+from moonpad.load.request_schedule import ClosedLoop
+from moonpad.load.scheduler import open_idle, run_schedule
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost
 from tests.faults.streaming_server import (
@@ -43,10 +43,10 @@ from tests.faults.streaming_server import (
     usage,
 )
 
-QUICK = Deadlines(connect_s=2.0, first_byte_s=5.0, first_token_s=5.0, between_tokens_s=5.0, total_s=10.0)
+QUICK = RequestDeadlines(connect_s=2.0, first_byte_s=5.0, first_token_s=5.0, between_tokens_s=5.0, total_s=10.0)
 
 
-def bench(*scripts: Script, deadlines: Deadlines = QUICK, out_dir: Path | None = None) -> BenchResult:
+def bench(*scripts: Script, deadlines: RequestDeadlines = QUICK, out_dir: Path | None = None) -> BenchResult:
     """One request for each script, in turn, on one connection at a time."""
 
     async def run() -> BenchResult:
@@ -59,7 +59,7 @@ def bench(*scripts: Script, deadlines: Deadlines = QUICK, out_dir: Path | None =
     return run_in_loop(run())
 
 
-def only_failure(*scripts: Script, deadlines: Deadlines = QUICK) -> RequestRecord:
+def only_failure(*scripts: Script, deadlines: RequestDeadlines = QUICK) -> RequestRecord:
     """The record of a fault between two good answers, both of which must be whole."""
     result = bench(answer(3), *scripts, answer(5), deadlines=deadlines)
     first, faulty, last = result.records
@@ -224,27 +224,27 @@ def test_tool_calls_are_tokens_and_no_answer() -> None:
 @pytest.mark.parametrize(
     ("script", "deadlines", "kind", "due_s"),
     [
-        ([5.0, HEAD], Deadlines(first_byte_s=0.2), FailureKind.FIRST_BYTE_TIMEOUT, 0.2),
-        ([b"HTTP/1.1 200 OK\r\n", 5.0], Deadlines(first_byte_s=0.2), FailureKind.FIRST_BYTE_TIMEOUT, 0.2),
-        ([HEAD, 5.0], Deadlines(first_token_s=0.2), FailureKind.FIRST_TOKEN_TIMEOUT, 0.2),
+        ([5.0, HEAD], RequestDeadlines(first_byte_s=0.2), FailureKind.FIRST_BYTE_TIMEOUT, 0.2),
+        ([b"HTTP/1.1 200 OK\r\n", 5.0], RequestDeadlines(first_byte_s=0.2), FailureKind.FIRST_BYTE_TIMEOUT, 0.2),
+        ([HEAD, 5.0], RequestDeadlines(first_token_s=0.2), FailureKind.FIRST_TOKEN_TIMEOUT, 0.2),
         (
             [HEAD, delta(content="a"), *[0.05, http_chunk(b": ping\n\n")] * 40],
-            Deadlines(between_tokens_s=0.2),
+            RequestDeadlines(between_tokens_s=0.2),
             FailureKind.BETWEEN_TOKENS_TIMEOUT,
             0.2,
         ),
         (
             [HEAD, *[0.15, delta(content="a")] * 2, 5.0],
-            Deadlines(between_tokens_s=0.2),
+            RequestDeadlines(between_tokens_s=0.2),
             FailureKind.BETWEEN_TOKENS_TIMEOUT,
             0.49,
         ),
-        ([HEAD, *[0.05, delta(content="a")] * 40], Deadlines(total_s=0.4), FailureKind.TOTAL_TIMEOUT, 0.4),
+        ([HEAD, *[0.05, delta(content="a")] * 40], RequestDeadlines(total_s=0.4), FailureKind.TOTAL_TIMEOUT, 0.4),
     ],
     ids=["never answers", "head never ends", "no token", "pings only", "two tokens and no more", "trickles for ever"],
 )
 def test_each_hang_ends_at_its_own_deadline(
-    script: Script, deadlines: Deadlines, kind: FailureKind, due_s: float
+    script: Script, deadlines: RequestDeadlines, kind: FailureKind, due_s: float
 ) -> None:
     """Fault 44."""
     record = only_failure(script, deadlines=deadlines)
@@ -307,7 +307,7 @@ def test_refused_connections_are_counted(free_port: int) -> None:
         records: list[RequestRecord] = []
         requests = [LoadRequest(index, b"", 1, 1) for index in range(5)]
         clock = asyncio.get_running_loop().time
-        await drive(requests, ClosedLoop(2), slots, connector, QUICK, clock, clock(), records.append)
+        await run_schedule(requests, ClosedLoop(2), slots, connector, QUICK, clock, clock(), records.append)
         return records
 
     records = run_in_loop(run())

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.run import keeper
+from moonpad.facts.processes import send_signal
 from tests.conftest import Moonpad
 from tests.faults.helpers import (
     await_event,
@@ -69,7 +69,7 @@ def test_stale_lock_is_taken_over(moonpad: Moonpad, fake_spec: Path) -> None:
     assert moonpad("up", str(fake_spec)).code == 0
     living = everybody(moonpad)
     for pid, start in ((keeper_of(moonpad)), *owned_of(moonpad).items()):
-        keeper.send(pid, start, signal.SIGKILL)
+        send_signal(pid, start, signal.SIGKILL)
     await_gone(living, 5.0)
     lock = moonpad.state / "endpoints" / "fake.lock"
     former = json.loads(lock.read_text())

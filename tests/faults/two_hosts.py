@@ -23,7 +23,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.run import keeper
+from moonpad.facts.processes import read_stat
 from tests.conftest import Moonpad
 from tests.fake_environment import make_environment
 
@@ -66,7 +66,7 @@ class TwoHosts:
     def processes(self, which: str) -> dict[int, int]:
         """pid → start time of what runs in that namespace, sshd's own processes left out."""
         listed = run("ip", "netns", "pids", f"{self.tag}-{which}")
-        found = {int(pid): stat for pid in listed.split() if (stat := keeper.stat_of(int(pid))) is not None}
+        found = {int(pid): stat for pid in listed.split() if (stat := read_stat(int(pid))) is not None}
         return {
             pid: stat[1] for pid, stat in found.items() if stat[2] not in "ZX" and not name_of(pid).startswith("sshd")
         }

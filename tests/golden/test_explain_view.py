@@ -11,7 +11,7 @@ from moonpad.catalog.calibrations import calibrations
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.explain.judge import judge
 from moonpad.explain.script import read_script
-from moonpad.explain.subject import Question
+from moonpad.explain.target_detection import Question
 from moonpad.report.explain_view import explain_view
 
 SEEDS = Path(__file__).resolve().parents[1] / "seeds"

@@ -8,17 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.checkpoints.described import described
-from moonpad.facts.probe import Unknown
-from moonpad.plan.from_spec import make_plan
 from moonpad.render.targets import THERE, render_for
-from moonpad.spec.load import LoadedSpec, load_spec
-from moonpad.values.errors import MoonpadError
+from moonpad.run.planning import plan_spec
+from moonpad.spec.loader import LoadedSpec, load_spec
+from moonpad.values.errors import MoonpadError, PreflightRefused
+from moonpad.values.finding import Code
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 
 EXPOSED = """
-model = "/models/Kimi-K2-Instruct"
+model = "/models/of-ours"
 engine = "vllm-cpu"
 served_name = "it's $(touch pwned)"
 
@@ -37,14 +36,20 @@ extra_args = ["--seed", "7"]
 """
 
 
+@pytest.fixture(autouse=True)
+def _no_measured_starts_of_this_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+
 def written(loaded: LoadedSpec, target: str) -> Mapping[str, str]:
-    """As `moonpad render` does it; of a model that is not here, the catalogue knows size and format."""
-    found = described(loaded)
-    size, scheme = (0, "bf16") if isinstance(found, Unknown) else (found.total_bytes, found.quantization.scheme)
+    """As `moonpad render` does it."""
     try:
-        rendered = render_for(target, loaded.spec, make_plan(loaded.spec, size, scheme))
+        planned = plan_spec(loaded, despite=frozenset({Code.CHECKPOINT_UNKNOWN}))
+        rendered = render_for(target, loaded.spec, planned.plan)
     except MoonpadError as refused:
-        return {"refused": f"{refused.message}\nremedy: {refused.remedy}\n"}
+        findings = refused.findings if isinstance(refused, PreflightRefused) else ()
+        lines = [f"{finding.code}: {finding.message}" for finding in findings]
+        return {"refused": "\n".join([refused.message, *lines, f"remedy: {refused.remedy}"]) + "\n"}
     return {path: file.text for path, file in rendered.files.items()}
 
 

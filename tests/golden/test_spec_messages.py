@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from moonpad.spec.load import parse_spec
+from moonpad.spec.loader import parse_spec
 from moonpad.values.errors import SpecError
 
 TOP = 'model = "kimi-k2-tiny"\nengine = "vllm-cpu"\n'
@@ -48,7 +48,7 @@ WRONG = {
     "tp-zero": TOP + "[layout]\ntp = 0\n",
     "tp-true": TOP + "[layout]\ntp = true\n",
     "tp-float": TOP + "[layout]\ntp = 2.0\n",
-    "memory-fraction": TOP + "[settings]\ngpu_memory_utilization = 1.0\n",
+    "memory-fraction": TOP + "[settings]\ngpu_memory_utilization = 1.1\n",
     "memory-nan": TOP + "[settings]\ngpu_memory_utilization = nan\n",
     "extra-args-text": TOP + '[settings]\nextra_args = "--seed 1"\n',
     "extra-args-number": TOP + '[settings]\nextra_args = [\n  "--seed",\n  1,\n]\n',

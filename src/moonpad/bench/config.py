@@ -7,27 +7,25 @@ from typing import Final
 
 from moonpad.bench.slo import NO_LIMITS, Slo
 from moonpad.load.arrivals import Arrivals
-from moonpad.load.asker import Api
-from moonpad.load.deadlines import Deadlines
+from moonpad.load.deadlines import RequestDeadlines
 from moonpad.load.lengths import Lengths, fixed
+from moonpad.load.request_builder import Api
 from moonpad.load.workloads.workload import RANDOM, Workload
 from moonpad.values.errors import UsageError
 
 UNCAPPED_CONNECTIONS: Final = 16
-"""Open before an open loop without a cap; further ones are opened shortly before they are needed."""
+"""Connections opened before an uncapped open loop; more are opened shortly before they are needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchConfig:
-    """`input_tokens` counts the chat template too; `output_tokens` is a limit, reached for sure with `ignore_eos`, and
-    None is what a file says. Of a file, `input_tokens` is not looked at.
+    """`input_tokens` includes the chat template; `output_tokens` is a limit, always reached with `ignore_eos`. A
+    workload from a file has its own input lengths, and its own output lengths where `output_tokens` is None.
 
-    requests: in all; of conversations each turn is one.
-
-    arrivals: None is a closed loop of `concurrency` users; otherwise requests arrive by it, and `concurrency` is a cap
-    on those in flight, None none.
+    requests: in all; each turn of a conversation is one.
+    arrivals: None is a closed loop of `concurrency` users; otherwise `concurrency` caps the requests in flight.
     workers: client processes that share the load.
-    measure_client: behind the run, let the client measure its own error under the same load.
+    measure_client: after the run, measure the client's own error under the same load.
     """
 
     input_tokens: int | Lengths = 128
@@ -44,7 +42,7 @@ class BenchConfig:
     warmup: int = 2
     workers: int = 1
     seed: int = 0
-    deadlines: Deadlines = field(default_factory=Deadlines)
+    deadlines: RequestDeadlines = field(default_factory=RequestDeadlines)
 
     def __post_init__(self) -> None:
         least = {"input_tokens": 1, "output_tokens": 1, "requests": 1, "concurrency": 1, "warmup": 0, "workers": 1}
@@ -52,14 +50,14 @@ class BenchConfig:
             value = getattr(self, name)
             if isinstance(value, int) and value < minimum:
                 flag = "--" + name.replace("_", "-")
-                raise UsageError(f"{flag} is {value}", remedy=f"give {minimum} or more")
+                raise UsageError(f"{flag} must be at least {minimum}, not {value}")
 
         if self.concurrency is None and not self.paced:
-            raise UsageError("a closed loop has no number of users", remedy="give --concurrency, or --rate")
+            raise UsageError("neither users nor a rate is given", remedy="give --concurrency or --rate")
         if self.output_tokens is None and not self.workload.file:
-            raise UsageError("nothing says how long answers are", remedy="--output-tokens 64")
+            raise UsageError("the length of answers is not given", remedy="give --output-tokens 64")
         if self.api == "completions" and (self.workload.turns > 1 or self.workload.kind == "agent"):
-            raise UsageError("a conversation needs messages, and completions have none", remedy="--api chat")
+            raise UsageError("a conversation needs messages, which completions lack", remedy="use --api chat")
 
     @property
     def input_lengths(self) -> Lengths:
@@ -69,26 +67,26 @@ class BenchConfig:
     def output_lengths(self) -> Lengths:
         """
         Raises:
-            ValueError: the file says it.
+            ValueError: the file has them.
         """
         if self.output_tokens is None:
             raise ValueError("the lengths are the file's")
         return fixed(self.output_tokens) if isinstance(self.output_tokens, int) else self.output_tokens
 
     @property
-    def said_output(self) -> int | str:
-        return "the file's" if self.output_tokens is None else self.output_lengths.said
+    def requested_output(self) -> int | str:
+        return "the file's" if self.output_tokens is None else self.output_lengths.requested
 
     @property
-    def said_input(self) -> int | str:
-        return "the file's" if self.workload.file else self.input_lengths.said
+    def requested_input(self) -> int | str:
+        return "the file's" if self.workload.file else self.input_lengths.requested
 
     @property
     def paced(self) -> bool:
-        """Requests arrive whatever the server does: by a rate, or at the instants of a trace."""
+        """An open loop: requests arrive at a rate or at the instants of a trace, whatever the server does."""
         return self.arrivals is not None or self.workload.kind == "trace"
 
     @property
     def connections(self) -> int:
-        """Those that are open before the run: one for each user; more than requests would only be idle."""
+        """Connections opened before the run: one for each user, and no more than requests."""
         return min(UNCAPPED_CONNECTIONS if self.concurrency is None else self.concurrency, self.requests)

@@ -1,4 +1,4 @@
-"""What the devices did during a run, where they are this machine's: power, use, memory."""
+"""Power, utilisation and memory of this machine's devices during a run."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from statistics import fmean
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from moonpad.bench.server_watch import Keep, Zero
+from moonpad.bench.sampling import KeepSample, RunZero, sample_every
 from moonpad.facts.device import DeviceUse
 from moonpad.facts.device_use import device_use
 from moonpad.facts.probe import Unknown
+from moonpad.load.event_loop import in_background
 from moonpad.values.endpoint import Endpoint
 
 EVERY_S: Final = 1.0
@@ -23,8 +24,8 @@ Ask = Callable[[float], "tuple[DeviceUse, ...] | Unknown"]
 
 
 @dataclass(slots=True)
-class DevicesDid:
-    """`samples`: seconds since the run began, and what each device did then. `why_not`: why there is none."""
+class DeviceStats:
+    """`samples`: seconds since the run began, and each device's use then. `why_not`: why there are none."""
 
     samples: list[tuple[float, tuple[DeviceUse, ...]]] = field(default_factory=list)
     why_not: str = ""
@@ -33,9 +34,9 @@ class DevicesDid:
         """`power_w` is of all devices together; `busy` their mean."""
         if not self.samples:
             return {"samples": 0, "why_not": self.why_not}
-        powers = [sum(known) for _, uses in self.samples if (known := _known(use.power_w for use in uses))]
-        busy = [fmean(known) for _, uses in self.samples if (known := _known(use.busy for use in uses))]
-        used = [max(known) for _, uses in self.samples if (known := _known(use.used_bytes for use in uses))]
+        powers = [sum(reported) for _, uses in self.samples if (reported := _reported(use.power_w for use in uses))]
+        busy = [fmean(reported) for _, uses in self.samples if (reported := _reported(use.busy for use in uses))]
+        used = [max(reported) for _, uses in self.samples if (reported := _reported(use.used_bytes for use in uses))]
         return {
             "samples": len(self.samples),
             "count": max(len(uses) for _, uses in self.samples),
@@ -46,42 +47,33 @@ class DevicesDid:
 
 
 @asynccontextmanager
-async def devices_watched(
+async def watch_devices(
     endpoint: Endpoint,
     clock: Callable[[], float],
-    zero: Zero,
-    keep: Keep,
+    zero: RunZero,
+    keep: KeepSample,
     *,
     ask: Ask = device_use,
     every_s: float = EVERY_S,
-) -> AsyncIterator[DevicesDid]:
-    """As `watched`; nobody is asked where the endpoint is on another machine."""
-    did = DevicesDid()
+) -> AsyncIterator[DeviceStats]:
+    """As `watch_server`; nothing is sampled where the endpoint is on another machine."""
+    stats = DeviceStats()
     if not _is_here(endpoint):
-        did.why_not = "the endpoint is on another machine"
-        yield did
+        stats.why_not = "the endpoint is on another machine"
+        yield stats
         return
-    task = asyncio.create_task(_watch(clock, zero, keep, ask, every_s, did))
-    try:
-        yield did
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
-
-async def _watch(clock: Callable[[], float], zero: Zero, keep: Keep, ask: Ask, every_s: float, did: DevicesDid) -> None:
-    """A tool that is not there, or fails, is asked once."""
-    origin_s = await zero()
-    await asyncio.sleep(max(0.0, origin_s - clock()))
-    while True:
-        at_s = clock() - origin_s
+    async def take(at_s: float) -> bool:
         uses = await asyncio.to_thread(ask, LIMIT_S)
-        if isinstance(uses, Unknown):
-            did.why_not = uses.reason
-            return
-        did.samples.append((at_s, uses))
+        if isinstance(uses, Unknown):  # the tool is missing or fails: it is not asked again
+            stats.why_not = uses.reason
+            return False
+        stats.samples.append((at_s, uses))
         keep({"at_s": round(at_s, 3), "devices": [asdict(use) for use in uses]})
-        await asyncio.sleep(max(0.0, at_s + every_s - (clock() - origin_s)))
+        return True
+
+    async with in_background(sample_every(every_s, clock, zero, take)):
+        yield stats
 
 
 def _is_here(endpoint: Endpoint) -> bool:
@@ -92,5 +84,5 @@ def _is_here(endpoint: Endpoint) -> bool:
         return host == "localhost"
 
 
-def _known(values: Iterator[float | None] | Sequence[float | None]) -> list[float]:
+def _reported(values: Iterator[float | None] | Sequence[float | None]) -> list[float]:
     return [value for value in values if value is not None]

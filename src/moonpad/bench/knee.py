@@ -1,9 +1,9 @@
-"""Where more load stops paying, and why, by what client and server said at each level. Pure."""
+"""Where more load stops paying, and why, from what client and server measured at each level. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any, Final
 
@@ -41,13 +41,7 @@ class Knee:
     remedy: str
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "below": self.below,
-            "above": self.above,
-            "signs": list(self.signs),
-            "cause": self.cause,
-            "remedy": self.remedy,
-        }
+        return {**asdict(self), "signs": list(self.signs)}
 
 
 def level_of(load: int, document: Mapping[str, Any]) -> Level:
@@ -55,18 +49,18 @@ def level_of(load: int, document: Mapping[str, Any]) -> Level:
     ours = document.get("moonpad") or {}
     server = ours.get("server") or {}
 
-    def said(name: str, of: str) -> float | None:
-        found = server.get(name)
-        return found.get(of) if isinstance(found, Mapping) else None
+    def gauge(name: str, statistic: str) -> float | None:
+        values = server.get(name)
+        return values.get(statistic) if isinstance(values, Mapping) else None
 
     return Level(
         load=load,
         output_throughput=document["output_throughput"],
         mean_ttft_ms=document.get("mean_ttft_ms"),
         mean_tpot_ms=document.get("mean_tpot_ms"),
-        running_max=said("running", "max"),
-        waiting_median=said("waiting", "median"),
-        kv_usage_max=said("kv_usage", "max"),
+        running_max=gauge("running", "max"),
+        waiting_median=gauge("waiting", "median"),
+        kv_usage_max=gauge("kv_usage", "max"),
         preemptions=server.get("preemptions"),
         client_bound=bool((ours.get("client") or {}).get("client_bound")),
     )
@@ -74,7 +68,7 @@ def level_of(load: int, document: Mapping[str, Any]) -> Level:
 
 def find_knee(levels: Sequence[Level]) -> Knee | None:
     """The first step past which load does not pay; None where every step does."""
-    for below, above in pairwise(sorted(levels, key=lambda one: one.load)):
+    for below, above in pairwise(sorted(levels, key=lambda level: level.load)):
         if signs := _signs(below, above):
             return Knee(below.load, above.load, signs, *_cause(below, above))
     return None
@@ -97,17 +91,20 @@ def _signs(below: Level, above: Level) -> tuple[str, ...]:
 def _cause(below: Level, above: Level) -> tuple[str, str]:
     """The cause and the remedy."""
     if above.client_bound:
-        return "the client is at its limit, not the server", "run the client on another machine, or lower the load"
+        return (
+            "the client is at its limit, not the server",
+            "add --workers, or lower the load",
+        )
     if above.running_max is None or above.waiting_median is None:
-        return "not known: the server reports no queue", "open /metrics (SGLang: --enable-metrics)"
+        return "unknown: the server reports no queue", "make /metrics reachable (some engines need an option for it)"
     if above.waiting_median >= 1 and above.running_max < above.load:
-        held = f"running stays at {above.running_max:g} while {above.waiting_median:g} wait"
+        stuck = f"running stays at {above.running_max:g} while {above.waiting_median:g} wait"
         if (above.kv_usage_max or 0) >= FULL or (above.preemptions or 0) > 0:
             full = f"the KV cache is full ({above.kv_usage_max or 0:.0%}, {above.preemptions or 0:g} preemptions)"
-            return f"{full}: {held}", "a larger KV cache, or shorter contexts: moonpad plan"
-        return f"{held}, at {above.kv_usage_max or 0:.0%} of the KV cache: max_num_seqs is reached", (
+            return f"{full}: {stuck}", "a larger KV cache, or shorter contexts: moonpad plan"
+        return f"{stuck}, at {above.kv_usage_max or 0:.0%} of the KV cache: max_num_seqs is reached", (
             f"raise max_num_seqs above {above.running_max:g} where memory allows, or keep clients at {below.load}"
         )
     slower = above.mean_tpot_ms / below.mean_tpot_ms if above.mean_tpot_ms and below.mean_tpot_ms else None
-    told = f", and a token takes {slower:.1f} times as long" if slower else ""
-    return f"all {above.load} run at once{told}: the device is at its limit", f"keep clients at {below.load}"
+    longer = f", and a token takes {slower:.1f} times as long" if slower else ""
+    return f"all {above.load} run at once{longer}: the device is at its limit", f"keep clients at {below.load}"

@@ -11,13 +11,14 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from moonpad.bench.slo import NO_LIMITS, Slo
-from moonpad.bench.steady import Steady, steady_window
+from moonpad.bench.steady_state import SteadyWindow, steady_window
 from moonpad.load.record import RequestRecord
 from moonpad.stats.bootstrap import Interval, intervals_of
+from moonpad.stats.histogram import Tally
 from moonpad.stats.percentiles import Distribution, describe
-from moonpad.stats.tally import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class Metrics:
     slip_s: Distribution | None
     queued_s: Distribution | None
     good: int | None = None
-    steady: Steady | None = None
+    steady: SteadyWindow | None = None
     intervals: Mapping[str, Interval] = field(default_factory=dict)
 
     @property
@@ -87,59 +88,65 @@ def metrics_of(records: Collection[RequestRecord], duration_s: float, slo: Slo =
     """`duration_s` is from the run's zero to the end of its last request. Of a request, its latencies alone are kept:
     `records` is gone through twice, and may be larger than the memory.
     """
-    seen = _Seen()
+    totals = _Totals()
     for record in records:
-        seen.take(record, slo)
-    window = steady_window(seen.started_s, seen.closed_s)
-    chunks, steady_tokens = _chunks(records, min(seen.started_s, default=0.0), window)
-    intervals: dict[str, Interval] = {}
-    for name, values in (("ttft", seen.ttft_s), ("tpot", seen.tpot_s), ("e2el", seen.e2el_s)):
-        intervals |= {f"{statistic}_{name}": found for statistic, found in intervals_of(values).items()}
+        totals.add(record, slo)
+    values = totals.values
+    window = steady_window(values["started_s"], values["closed_s"])
+    chunks, steady_tokens = _chunks(records, min(values["started_s"], default=0.0), window)
+    intervals = {
+        f"{statistic}_{name}": interval
+        for name in ("ttft", "tpot", "e2el")
+        for statistic, interval in intervals_of(values[f"{name}_s"]).items()
+    }
     return Metrics(
-        completed=len(seen.e2el_s),
-        failed=seen.failures.total(),
-        failures=dict(seen.failures.most_common()),
+        completed=len(values["e2el_s"]),
+        failed=totals.failures.total(),
+        failures=dict(totals.failures.most_common()),
         duration_s=duration_s,
-        input_tokens=seen.input_tokens,
-        output_tokens=seen.output_tokens,
-        failed_output_chunks=seen.failed_output_chunks,
-        input_tokens_counted=seen.input_tokens_counted,
-        output_tokens_counted=seen.output_tokens_counted,
-        usage_below_chunks=seen.usage_below_chunks,
+        input_tokens=totals.input_tokens,
+        output_tokens=totals.output_tokens,
+        failed_output_chunks=totals.failed_output_chunks,
+        input_tokens_counted=totals.input_tokens_counted,
+        output_tokens_counted=totals.output_tokens_counted,
+        usage_below_chunks=totals.usage_below_chunks,
         peak_output_throughput=float(max(chunks.values(), default=0)),
-        peak_concurrency=_peak_concurrency(seen.started_s, seen.ended_s),
-        ttft_s=describe(seen.ttft_s),
-        answer_ttft_s=describe(seen.answer_ttft_s),
-        tpot_s=describe(seen.tpot_s),
-        itl_s=seen.itl_s.describe(),
-        mean_itl_s=describe(seen.mean_itl_s),
-        e2el_s=describe(seen.e2el_s),
-        slip_s=describe(seen.slip_s),
-        queued_s=describe(seen.queued_s),
-        good=seen.good if slo.given else None,
-        steady=None if window is None else Steady(*window, steady_tokens / (window[1] - window[0])),
+        peak_concurrency=_peak_concurrency(values["started_s"], values["ended_s"]),
+        ttft_s=describe(values["ttft_s"]),
+        answer_ttft_s=describe(values["answer_ttft_s"]),
+        tpot_s=describe(values["tpot_s"]),
+        itl_s=totals.itl_s.describe(),
+        mean_itl_s=describe(values["mean_itl_s"]),
+        e2el_s=describe(values["e2el_s"]),
+        slip_s=describe(values["slip_s"]),
+        queued_s=describe(values["queued_s"]),
+        good=totals.good if slo.given else None,
+        steady=None if window is None else SteadyWindow(*window, steady_tokens / (window[1] - window[0])),
         intervals=intervals,
     )
 
 
-def _doubles() -> array[float]:
-    return array("d")
+OF_EACH: Final = (
+    "started_s",
+    "ended_s",
+    "closed_s",
+    "e2el_s",
+    "slip_s",
+    "queued_s",
+    "ttft_s",
+    "answer_ttft_s",
+    "tpot_s",
+)
+"""Kept of each successful request that has it; `mean_itl_s` besides."""
 
 
 @dataclass(slots=True)
-class _Seen:
-    """What is kept of the records: some bytes each."""
+class _Totals:
+    """What is kept of the records: a few bytes each."""
 
-    started_s: array[float] = field(default_factory=_doubles)
-    ended_s: array[float] = field(default_factory=_doubles)
-    closed_s: array[float] = field(default_factory=_doubles)
-    ttft_s: array[float] = field(default_factory=_doubles)
-    answer_ttft_s: array[float] = field(default_factory=_doubles)
-    tpot_s: array[float] = field(default_factory=_doubles)
-    mean_itl_s: array[float] = field(default_factory=_doubles)
-    e2el_s: array[float] = field(default_factory=_doubles)
-    slip_s: array[float] = field(default_factory=_doubles)
-    queued_s: array[float] = field(default_factory=_doubles)
+    values: dict[str, array[float]] = field(
+        default_factory=lambda: {name: array("d") for name in (*OF_EACH, "mean_itl_s")}
+    )
     itl_s: Tally = field(default_factory=Tally)
     failures: Counter[str] = field(default_factory=Counter)
     failed_output_chunks: int = 0
@@ -150,37 +157,23 @@ class _Seen:
     usage_below_chunks: int = 0
     good: int = 0
 
-    def take(self, record: RequestRecord, slo: Slo) -> None:
+    def add(self, record: RequestRecord, slo: Slo) -> None:
         if record.failure is not None:
             self.failures[record.failure.label] += 1
             self.failed_output_chunks += len(record.token_times_s)
             return
-        self.started_s.append(record.started_s)
-        self.ended_s.append(record.ended_s)
-        self.closed_s.append(record.closed_s)
-        self.e2el_s.append(record.e2el_s)
-        self.slip_s.append(record.slip_s)
-        self.queued_s.append(record.queued_s)
-        for values, value in (
-            (self.ttft_s, record.ttft_s),
-            (self.answer_ttft_s, record.answer_ttft_s),
-            (self.tpot_s, record.tpot_s),
-        ):
-            if value is not None:
-                values.append(value)
+        for name in OF_EACH:
+            if (value := getattr(record, name)) is not None:
+                self.values[name].append(value)
         if gaps := record.itl_s:
             self.itl_s.add(gaps)
-            self.mean_itl_s.append(math.fsum(gaps) / len(gaps))
-        self.input_tokens += _input_tokens(record)
+            self.values["mean_itl_s"].append(math.fsum(gaps) / len(gaps))
+        self.input_tokens += record.requested_input_tokens if record.prompt_tokens is None else record.prompt_tokens
         self.output_tokens += record.output_tokens
         self.input_tokens_counted += record.prompt_tokens is not None
         self.output_tokens_counted += record.output_tokens_from == "usage"
         self.usage_below_chunks += record.output_tokens < len(record.token_times_s)
         self.good += slo.keeps(record)
-
-
-def _input_tokens(record: RequestRecord) -> int:
-    return record.requested_input_tokens if record.prompt_tokens is None else record.prompt_tokens
 
 
 def _chunks(
@@ -205,8 +198,8 @@ def _peak_concurrency(started_s: array[float], ended_s: array[float]) -> int:
     if not started_s:
         return 0
     zero_s = min(started_s)
-    changes: Counter[int] = Counter(math.floor(one - zero_s) for one in started_s)
-    changes.subtract(Counter(math.floor(one - zero_s) + 1 for one in ended_s))
+    changes: Counter[int] = Counter(math.floor(start_s - zero_s) for start_s in started_s)
+    changes.subtract(Counter(math.floor(end_s - zero_s) + 1 for end_s in ended_s))
     running = peak = 0
     for second in sorted(changes):
         running += changes[second]

@@ -1,4 +1,4 @@
-"""The same measurement several times, each with prompts of its own, and how far the figures lie apart."""
+"""The same measurement several times, each with its own prompts, and how much the figures vary."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIGURES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class FigureSpread:
     """One figure over all repeats; `apart` is the distance between the smallest and the largest, as a share of the
     median.
     """
@@ -37,31 +37,31 @@ class Spread:
 
 
 def config_of(config: BenchConfig, number: int) -> BenchConfig:
-    """Of repeat `number`, from 0: another seed, or a cache would know the prompts of the one before."""
+    """Of repeat `number`, from 0. Each has its own seed: the prefix cache must not hold its prompts already."""
     return replace(config, seed=config.seed + number, measure_client=config.measure_client and number == 0)
 
 
 def check_repeats(count: int) -> None:
     """
     Raises:
-        UsageError: fewer than two are none.
+        UsageError: fewer than two.
     """
     if count < 2:
-        raise UsageError(f"--repeat is {count}", remedy="give 2 or more")
+        raise UsageError(f"--repeat must be at least 2, not {count}")
 
 
-def spreads(documents: Sequence[Mapping[str, Any]]) -> list[Spread]:
+def spreads_of(documents: Sequence[Mapping[str, Any]]) -> list[FigureSpread]:
     """The figures that every repeat has."""
-    found = []
+    spreads = []
     for name in FIGURES:
         values = [value for document in documents if isinstance(value := document.get(name), int | float)]
         if values and len(values) == len(documents):
-            found.append(Spread(name, median(values), min(values), max(values)))
-    return found
+            spreads.append(FigureSpread(name, median(values), min(values), max(values)))
+    return spreads
 
 
 def as_json(documents: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
-        "spread": {spread.name: spread.as_json() for spread in spreads(documents)},
+        "spread": {spread.name: spread.as_json() for spread in spreads_of(documents)},
         "repeats": [dict(document) for document in documents],
     }

@@ -1,4 +1,4 @@
-"""What a page shows of a run's requests: gone through once, and little is kept of a long run."""
+"""What a page shows of a run's requests, from one pass over them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Final
 from moonpad.load.record import RequestRecord
 
 MOST_BARS: Final = 300
-"""Requests that are drawn one by one: more lines than that are finer than a page shows."""
+"""Requests that are drawn one by one: a page has no room for more lines."""
 SLICE_S: Final = 0.1
 """The finest in which tokens are counted."""
 LATENCIES: Final = ("ttft", "tpot", "itl", "e2el")
 MOST_S: Final = 1e9
-"""Some thirty years: what is later is no time of a run."""
+"""Some thirty years: a later time is not one of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Failures:
+class FailureGroup:
     """Of one kind: how many, and what the first of them said."""
 
     label: str
@@ -55,14 +55,14 @@ class RequestData:
     latencies_ms: Mapping[str, Sequence[tuple[float, int]]]
     bars: tuple[Bar, ...]
     tokens: Mapping[int, float]
-    failures: tuple[Failures, ...]
+    failures: tuple[FailureGroup, ...]
     end_s: float
 
 
 def requests_of(records: Sequence[RequestRecord]) -> RequestData:
     """
     Raises:
-        TypeError, ValueError: a record holds something that is no time.
+        TypeError, ValueError: a record has a value that is not a time.
     """
     count = len(records)
     drawn = {place * count // min(MOST_BARS, count) for place in range(min(MOST_BARS, count))}
@@ -85,10 +85,10 @@ def requests_of(records: Sequence[RequestRecord]) -> RequestData:
     return RequestData(
         count=count,
         failed=failures.total(),
-        latencies_ms={name: [(value, found[value]) for value in sorted(found)] for name, found in values.items()},
+        latencies_ms={name: [(value, counts[value]) for value in sorted(counts)] for name, counts in values.items()},
         bars=tuple(sorted(bars, key=lambda bar: (bar.scheduled_s, bar.index))),
         tokens=tokens,
-        failures=tuple(Failures(label, number, first_texts[label]) for label, number in failures.most_common()),
+        failures=tuple(FailureGroup(label, number, first_texts[label]) for label, number in failures.most_common()),
         end_s=end_s,
     )
 
@@ -96,8 +96,8 @@ def requests_of(records: Sequence[RequestRecord]) -> RequestData:
 def _check(record: RequestRecord) -> None:
     first = () if record.first_token_s is None else (record.first_token_s,)
     times = (record.scheduled_s, record.started_s, *first, record.ended_s, *record.token_times_s)
-    if wrong := [time_s for time_s in times if not abs(time_s) <= MOST_S]:
-        raise ValueError(f"request {record.index} has a time of {wrong[0]} s")
+    if invalid := [time_s for time_s in times if not abs(time_s) <= MOST_S]:
+        raise ValueError(f"request {record.index} has a time of {invalid[0]} s")
 
 
 def _bar(record: RequestRecord) -> Bar:

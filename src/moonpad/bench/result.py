@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import moonpad
 from moonpad.bench.config import BenchConfig
-from moonpad.bench.device_watch import DevicesDid
+from moonpad.bench.device_watch import DeviceStats
 from moonpad.bench.metrics import Metrics
-from moonpad.bench.server_watch import ServerSaid
+from moonpad.bench.server_watch import ServerStats
 from moonpad.load.arrivals import offered_rate
-from moonpad.load.asker import Api
-from moonpad.load.calibrate import Calibration
+from moonpad.load.client_error import ClientError
+from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.load.record import RequestRecord
-from moonpad.load.self_error import SelfError
+from moonpad.load.request_builder import Api
 from moonpad.stats.percentiles import Distribution
-from moonpad.values.planned import Planned
+from moonpad.values.planned_figure import Planned
 
 # Above this share of one core, or this slip at p99 (of its requests, or of a timer of its own), the client may be
 # slower than the server, and its latencies are no longer the server's.
@@ -33,7 +33,7 @@ BACKENDS: Final[dict[Api, str]] = {"chat": "openai-chat", "completions": "openai
 class BenchResult:
     """`records` are in the order of their requests. `partial` means interrupted: requests that were in flight
     have no record. `client_cpu` is the CPU seconds of the client, or of the busiest of its processes, for each second
-    of the run, `client_lag_s` how late its loop was at P99. `self_error` is None where nobody asked for it, or the run
+    of the run, `client_lag_s` how late its loop was at P99. `client_error` is None where it was not measured or the run
     was interrupted.
     """
 
@@ -41,16 +41,16 @@ class BenchResult:
     base_url: str
     model: str
     began: str  # wall clock, for people
-    calibration: Calibration
+    calibration: PromptCalibration
     records: Sequence[RequestRecord]
     metrics: Metrics
     client_cpu: float
     partial: bool
     client_lag_s: float = 0.0
     workers: int = 1
-    self_error: SelfError | None = None
-    server: ServerSaid = field(default_factory=ServerSaid)
-    devices: DevicesDid = field(default_factory=DevicesDid)
+    client_error: ClientError | None = None
+    server: ServerStats = field(default_factory=ServerStats)
+    devices: DeviceStats = field(default_factory=DeviceStats)
     planned: tuple[Planned, ...] = ()
 
     @property
@@ -72,6 +72,7 @@ def as_json(result: BenchResult) -> dict[str, Any]:
     A figure that cannot be had is null, and so is the latency of a failed request.
     """
     metrics, config = result.metrics, result.config
+    rows = [_RequestRow.of(record) for record in result.records]  # gone through once: they may be read from a file
     return {
         "date": result.began,
         "endpoint_type": BACKENDS[config.api],
@@ -92,8 +93,8 @@ def as_json(result: BenchResult) -> dict[str, Any]:
         "request_goodput": metrics.goodput,
         "output_throughput": metrics.output_throughput,
         "total_token_throughput": metrics.total_throughput,
-        "latencies": [record.e2el_s if record.ok else None for record in result.records],
-        "queue_times": [record.queued_s for record in result.records],
+        "latencies": [row.e2el_s for row in rows],
+        "queue_times": [row.queued_s for row in rows],
         "max_output_tokens_per_s": metrics.peak_output_throughput,
         "max_concurrent_requests": metrics.peak_concurrency,
         "rtfx": 0.0,
@@ -101,8 +102,22 @@ def as_json(result: BenchResult) -> dict[str, Any]:
         **_milliseconds("tpot", metrics.tpot_s),
         **_milliseconds("itl", metrics.itl_s),
         **_milliseconds("e2el", metrics.e2el_s),
-        "moonpad": _ours(result),
+        "moonpad": _ours(result, rows),
     }
+
+
+class _RequestRow(NamedTuple):
+    """`e2el_s` is None where the request failed; the tokens are those requested."""
+
+    e2el_s: float | None
+    queued_s: float
+    input_tokens: int
+    output_tokens: int
+
+    @classmethod
+    def of(cls, record: RequestRecord) -> _RequestRow:
+        e2el_s = record.e2el_s if record.ok else None
+        return cls(e2el_s, record.queued_s, record.requested_input_tokens, record.requested_output_tokens)
 
 
 def _milliseconds(name: str, values: Distribution | None) -> dict[str, float | None]:
@@ -116,8 +131,9 @@ def _milliseconds(name: str, values: Distribution | None) -> dict[str, float | N
     }
 
 
-def _ours(result: BenchResult) -> dict[str, Any]:
+def _ours(result: BenchResult, rows: Sequence[_RequestRow]) -> dict[str, Any]:
     metrics, config = result.metrics, result.config
+    good = [row for row in rows if row.e2el_s is not None]
     return {
         "schema": SCHEMA,
         "version": moonpad.__version__,
@@ -125,25 +141,25 @@ def _ours(result: BenchResult) -> dict[str, Any]:
         "partial": result.partial,
         "finished_requests": len(result.records),
         "seed": config.seed,
-        "workload": {**asdict(config.workload), "said": config.workload.said},
+        "workload": {**asdict(config.workload), "said": config.workload.description},
         "warmup": config.warmup,
         "ignore_eos": config.ignore_eos,
         "temperature": config.temperature,
         "failures": dict(metrics.failures),
         "failed_output_chunks": metrics.failed_output_chunks,
         "input_tokens": {
-            "requested": config.said_input,
+            "requested": config.requested_input,
             "mean": _mean(metrics.input_tokens, metrics.completed),
             "counted_by_usage": metrics.input_tokens_counted,
-            "requested_mean": _requested(result, "requested_input_tokens"),
+            "requested_mean": _mean(sum(row.input_tokens for row in good), len(good)),
             "words": result.calibration.words,
             "calibrated_by": result.calibration.judge,
             "exact": bool(result.calibration.weights),
         },
         "output_tokens": {
-            "requested": config.said_output,
+            "requested": config.requested_output,
             "mean": _mean(metrics.output_tokens, metrics.completed),
-            "requested_mean": _requested(result, "requested_output_tokens"),
+            "requested_mean": _mean(sum(row.output_tokens for row in good), len(good)),
             "counted_by_usage": metrics.output_tokens_counted,
             "usage_below_chunks": metrics.usage_below_chunks,
         },
@@ -160,13 +176,13 @@ def _ours(result: BenchResult) -> dict[str, Any]:
             "workers": result.workers,
             "p99_lag_ms": 1000 * result.client_lag_s,
             "client_bound": result.client_bound,
-            "error": result.self_error.as_json() if result.self_error else None,
+            "error": result.client_error.as_json() if result.client_error else None,
             **_milliseconds("slip", metrics.slip_s),
         },
         **_milliseconds("queued", metrics.queued_s),
         "server": result.server.as_json(),
         "devices": result.devices.as_json(),
-        "planned": {one.name: one.as_json() for one in result.planned},
+        "planned": {figure.name: figure.as_json() for figure in result.planned},
     }
 
 
@@ -186,11 +202,6 @@ def _arrivals(result: BenchResult) -> dict[str, Any] | None:
         "rate": _rate(result.config),
         "offered": result.offered_rate,
     }
-
-
-def _requested(result: BenchResult, name: str) -> float | None:
-    good = [getattr(record, name) for record in result.records if record.ok]
-    return _mean(sum(good), len(good))
 
 
 def _mean(total: int, count: int) -> float | None:

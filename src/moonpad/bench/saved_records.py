@@ -9,41 +9,41 @@ from typing import Any, overload
 
 import orjson
 
-from moonpad.load.failure import Failure, FailureKind
+from moonpad.load.failure import FailureKind, RequestFailure
 from moonpad.load.record import RequestRecord
 
 
 def record_from(line: bytes) -> RequestRecord:
     """
     Raises:
-        KeyError, TypeError, ValueError: the line is no record.
+        KeyError, TypeError, ValueError: the line is not a record.
     """
     row: dict[str, Any] = orjson.loads(line)
     if not isinstance(row, dict) or not isinstance(row["index"], int):
-        raise TypeError("no row of a request")
+        raise TypeError("the row is not a request")
     failure = row.pop("failure")
-    known = None if failure is None else Failure(FailureKind(failure["kind"]), failure["text"], failure["status"])
-    return RequestRecord(**{**row, "token_times_s": tuple(row["token_times_s"])}, failure=known)
+    if failure is not None:
+        failure = RequestFailure(FailureKind(failure["kind"]), failure["text"], failure["status"])
+    return RequestRecord(**{**row, "token_times_s": tuple(row["token_times_s"])}, failure=failure)
 
 
 class SavedRecords(Sequence[RequestRecord]):
-    """By index; of two with one index the first. What is torn, or no record, is left out: it may be a file's last line.
-
-    A file that does not exist has none.
+    """By index; of two with one index the first. A line that is torn or not a record is left out. A missing file has
+    none.
     """
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._places = array("Q")  # of the lines in the file, in the order of their requests
-        found: dict[int, int] = {}
+        places: dict[int, int] = {}
         if file.exists():
             with file.open("rb") as lines:
                 at = 0
                 for line in lines:
                     if (index := _index(line)) is not None:
-                        found.setdefault(index, at)
+                        places.setdefault(index, at)
                     at += len(line)
-        self._places.extend(found[index] for index in sorted(found))
+        self._places.extend(places[index] for index in sorted(places))
 
     def __len__(self) -> int:
         return len(self._places)

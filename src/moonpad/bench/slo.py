@@ -1,4 +1,4 @@
-"""What a request must keep to be a good one; the good ones a second are the goodput (DistServe, arXiv 2401.09670)."""
+"""The latency limits of a good request; good requests a second are the goodput (DistServe, arXiv 2401.09670)."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Slo:
         return record.ok and all(limit is None or (value is not None and value <= limit) for value, limit in pairs)
 
     def as_json(self) -> dict[str, float]:
-        found = {"ttft_s": self.ttft_s, "tpot_s": self.tpot_s, "e2el_s": self.e2el_s}
-        return {name: limit for name, limit in found.items() if limit is not None}
+        limits = {"ttft_s": self.ttft_s, "tpot_s": self.tpot_s, "e2el_s": self.e2el_s}
+        return {name: limit for name, limit in limits.items() if limit is not None}
 
 
 NO_LIMITS: Final = Slo()

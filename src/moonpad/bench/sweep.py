@@ -1,4 +1,4 @@
-"""A row of runs at growing load, each in a folder of its own, so that what was measured is not measured again."""
+"""Runs at growing load, each in its own folder, so that a sweep can be resumed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, Final, Literal, Protocol
 import orjson
 
 from moonpad.bench.config import BenchConfig
-from moonpad.bench.folder import RESULT_FILE
 from moonpad.bench.knee import Knee, find_knee, level_of
-from moonpad.bench.resume import read_plan
+from moonpad.bench.run_files import RESULT_FILE
+from moonpad.bench.run_header import read_plan
 from moonpad.values.errors import UsageError
 
 SWEEP_FILE: Final = "sweep.json"
@@ -65,7 +65,7 @@ class SweepResult:
 def parse_sweep(text: str, requests_per_stream: int) -> Sweep:
     """
     Raises:
-        UsageError: it is no sweep.
+        UsageError: the text is not a list of loads.
     """
     over, _, values = text.partition("=")
     parts = values.split(",")
@@ -75,11 +75,11 @@ def parse_sweep(text: str, requests_per_stream: int) -> Sweep:
         return Sweep("concurrency", loads, requests_per_stream)
     if right and over == "requests":
         return Sweep("requests", loads, requests_per_stream)
-    raise UsageError(f"--sweep {text!r} is no row of loads", remedy=EXAMPLE)
+    raise UsageError(f"--sweep {text!r} is not a list of loads", remedy=EXAMPLE)
 
 
 class Measure(Protocol):
-    """Writes a run into a folder, where there is one, and gives its result; `resume`: it goes on with what is there."""
+    """Writes a run into a folder, where there is one, and gives its result; `resume`: continues the run there."""
 
     def __call__(self, config: BenchConfig, place: Path | None, *, resume: bool) -> dict[str, Any]: ...
 
@@ -89,8 +89,8 @@ def run_sweep(
 ) -> Iterator[Point]:
     """The points as they come.
 
-    A point whose result is there, whole, of the same configuration and endpoint, is read; of one that was cut, the rest
-    is measured; what is of another one is kept beside it. Without a folder all are measured.
+    A point with a complete result of the same configuration and endpoint is read; one that was interrupted is resumed;
+    a run of another configuration is moved aside. Without a folder all are measured.
     """
     for load in sweep.loads:
         wanted = sweep.config_at(config, load)
@@ -108,12 +108,12 @@ def run_sweep(
 
 
 def _is_of(place: Path, wanted: BenchConfig, base_url: str) -> bool:
-    """Whether the folder holds a run of the same configuration; how the client measures itself is no part of that."""
+    """Whether the folder holds a run of the same configuration; `measure_client` may differ."""
     try:
-        found = read_plan(place)
+        plan = read_plan(place)
     except UsageError:
         return False
-    return found.base_url == base_url and replace(found.config, measure_client=wanted.measure_client) == wanted
+    return plan.base_url == base_url and replace(plan.config, measure_client=wanted.measure_client) == wanted
 
 
 def _whole(place: Path) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""One of several client processes: `python -m moonpad.bench.worker`, spoken to by `bench/crew.py`.
+"""One of several client processes, `python -m moonpad.bench.worker`, started by `bench/worker_pool.py`.
 
 It reads its job from stdin, says that it is ready, reads the instant of the run's zero, and writes each record as a
 line. It ends when stdin does: nothing of it outlives the run.
@@ -14,13 +14,13 @@ from typing import Any
 
 import orjson
 
-from moonpad.bench.crew import Load, client_watched, unless_ended
-from moonpad.bench.requests import Share, measured_requests, schedule_of
-from moonpad.bench.run_plan import plan_from
+from moonpad.bench.request_plan import Share, measured_requests, schedule_of
+from moonpad.bench.run_header import plan_from
+from moonpad.bench.worker_pool import LoadState, skip_ended, watch_client
 from moonpad.load.client import Connector
-from moonpad.load.drive import close_idle, drive, open_idle
-from moonpad.load.loop import run_in_loop
-from moonpad.load.target import target_of
+from moonpad.load.endpoint_url import target_of
+from moonpad.load.event_loop import run_in_loop
+from moonpad.load.scheduler import close_idle, open_idle, run_schedule
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.secret import Secret
 
@@ -41,25 +41,27 @@ async def work() -> None:
     connector = Connector(target, time.perf_counter, deadlines.connect_s)
     idle = await open_idle(connector, share.part(plan.config.connections))
 
-    def tell(document: object) -> None:
+    def send(document: object) -> None:
         pipe.write(orjson.dumps(document) + b"\n")
 
-    tell({"ready": True})
+    send({"ready": True})
     origin_s = orjson.loads(await reader.readline() or b"{}").get("origin_s")
     if origin_s is None:
         return
-    load = Load(origin_s)
+    load = LoadState(origin_s)
     driving = asyncio.ensure_future(
-        drive(requests, schedule, idle, connector, deadlines, time.perf_counter, origin_s, unless_ended(ended, tell))
+        run_schedule(
+            requests, schedule, idle, connector, deadlines, time.perf_counter, origin_s, skip_ended(ended, send)
+        )
     )
     over = asyncio.ensure_future(reader.read())
-    async with client_watched(load):
+    async with watch_client(load):
         done, _ = await asyncio.wait((driving, over), return_when=asyncio.FIRST_COMPLETED)
     if driving not in done:
         driving.cancel()
         return
     await driving
-    tell({"cpu": load.cpu, "lag_s": load.lag_s})
+    send({"cpu": load.cpu, "lag_s": load.lag_s})
     await over
     await close_idle(idle)
 

@@ -6,39 +6,41 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Final
+from typing import Annotated, Final
 
-from moonpad.catalog.rows import Provenance, Row, rows
+from msgspec import Meta
+
+from moonpad.catalog.toml_rows import Provenance, rows
 
 FILE: Final = "attention_backends.toml"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Backend:
     """`on` holds kinds of device (`sm9`, `cuda`, `rocm` …). A version is "" for as long as we know."""
 
     name: str
     engines: tuple[str, ...]
     on: tuple[str, ...]
-    since: str
-    kv: Mapping[str, str]
+    since: str = ""
+    kv: Annotated[Mapping[str, str], Meta(min_length=1)]
     """Formats of the KV cache (`bf16`, `fp8` for E4M3, `fp8_e5m2`), each with the first version that has it."""
-    fp8_from_sm: int
+    fp8_from_sm: int = 0
     """An FP8 KV cache needs this compute capability; 0 for none."""
     block: int
     """The KV block must be a multiple of this many tokens."""
-    dcp_since: str | None
+    dcp_since: str | None = None
     """The first version with decode context parallelism; None: it has none."""
     provenance: Provenance
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
     """What an engine takes by itself on a kind of device from a version on, best first."""
 
     engine: str
     on: str
-    since: str
+    since: str = ""
     names: tuple[str, ...]
     provenance: Provenance
 
@@ -46,39 +48,10 @@ class Order:
 @cache
 def backends() -> Mapping[str, Backend]:
     """Every backend by its name. Reads the data once."""
-    return MappingProxyType({key: _backend(key, row) for key, row in rows(FILE, "backends")})
+    return MappingProxyType({key: row.build(Backend, name=key) for key, row in rows(FILE, "backends")})
 
 
 @cache
 def orders() -> tuple[Order, ...]:
     """As the file has them: of one engine and device, older versions first."""
-    return tuple(_order(row) for _, row in rows(FILE, "orders"))
-
-
-def _backend(name: str, row: Row) -> Backend:
-    found = Backend(
-        name=name,
-        engines=row.texts("engines"),
-        on=row.texts("on"),
-        since=row.text("since", ""),
-        kv=MappingProxyType(_versions(row)),
-        fp8_from_sm=row.whole("fp8_from_sm", 0),
-        block=row.whole("block"),
-        dcp_since=row.text("dcp_since") if "dcp_since" in row else None,
-        provenance=row.provenance(),
-    )
-    row.done()
-    return found
-
-
-def _versions(row: Row) -> dict[str, str]:
-    found = row.table("kv")
-    if not found or not all(isinstance(version, str) for version in found.values()):
-        raise ValueError(f"{row.where}: kv is {found!r}")
-    return {str(name): str(version) for name, version in found.items()}
-
-
-def _order(row: Row) -> Order:
-    found = Order(row.text("engine"), row.text("on"), row.text("since", ""), row.texts("names"), row.provenance())
-    row.done()
-    return found
+    return tuple(row.build(Order) for _, row in rows(FILE, "orders"))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
-from moonpad.catalog.rows import Row, Standing, rows
+from moonpad.catalog.toml_rows import Row, Standing, rows
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.units import GIB
 
@@ -49,39 +49,15 @@ def calibrations() -> tuple[Calibration, ...]:
 
 
 def _calibration(key: str, row: Row) -> Calibration:
-    kv_gib = row.number_or_none("kv_gib")
-    if kv_gib is None or kv_gib <= HALF_DIGIT_GIB:
-        raise ValueError(f"{row.where}: kv_gib is {kv_gib}")
-    provenance = row.provenance()
-    one = Calibration(
+    kv_gib, _ = row.span("kv_gib") or (0.0, 0.0)
+    if kv_gib <= HALF_DIGIT_GIB:
+        raise row.error(f"kv_gib is {kv_gib}")
+    return row.build(
+        Calibration,
         id=key,
-        engine=row.text("engine"),
-        engine_version=row.text("engine_version"),
-        model=row.text("model"),
-        scheme=row.text("scheme"),
-        device=row.text("device"),
-        layout=layout_of(row),
-        settings=Settings(**_known(row, "settings", Settings)),
+        layout=row.part("layout", Layout),
+        settings=row.part("settings", Settings),
         kv_bytes=kv_gib * GIB,
         kv_bytes_low=(kv_gib - HALF_DIGIT_GIB) * GIB,
         kv_bytes_high=(kv_gib + HALF_DIGIT_GIB) * GIB,
-        source=provenance.source,
-        checked=provenance.checked,
-        standing=provenance.standing,
-        kv_tokens=row.whole_or_none("kv_tokens"),
-        notes=row.text("notes", ""),
     )
-    row.done()
-    return one
-
-
-def layout_of(row: Row) -> Layout:
-    """`layout = { tp = 8 }` of a row."""
-    return Layout(**_known(row, "layout", Layout))
-
-
-def _known(row: Row, key: str, kind: type[Any]) -> dict[str, Any]:
-    table = row.table(key)
-    if strange := set(table) - {one.name for one in fields(kind)}:
-        raise ValueError(f"{row.where}: {key} has no {', '.join(sorted(strange))}")
-    return table

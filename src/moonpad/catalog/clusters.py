@@ -11,29 +11,32 @@ from moonpad.values.errors import UsageError
 
 MAX_NODES: Final = 1024
 MAX_PER_NODE: Final = 64
-EXAMPLES: Final = "8xH200, 2x8xH800, 16xA3, cpu"
+EXAMPLES: Final = "8xH200, 2x8xH800, 16xA3, GB200-NVL72, cpu"
 
-# ASCII digits only: \d takes ٣ and ８ too. Nobody has a cluster of more than five digits.
+# ASCII digits only: \d takes ٣ and ８ too.
 _SHAPE: Final = re.compile(r"(?:([0-9]{1,5}) ?[x×*] ?)?(?:([0-9]{1,5}) ?[x×*] ?)?([^\s×*].{0,63})", re.IGNORECASE)
+_BACKWARDS: Final = re.compile(r"(.{1,40}?) ?[x×*] ?([0-9]{1,5})", re.IGNORECASE)
 
 
 def parse_cluster(text: str) -> Cluster:
     """The cluster that a text means, with its name in the shortest form.
 
     `N×KIND` is one node where a usual machine holds N, and otherwise whole nodes; of NVL72 and Atlas supernodes each
-    tray or server is a node.
+    tray or server is a node. `GB200-NVL72` without a count is the whole rack: 18 trays of 4.
 
     Raises:
         UsageError: with the nearest names that are known.
     """
     matched = _SHAPE.fullmatch(" ".join(text.split())[:80])
     if matched is None:
-        raise UsageError(f"{_shown(text)} is no cluster", remedy=f"write it like {EXAMPLES}")
+        raise UsageError(f"{_shown(text)} is not a cluster", remedy=f"write it like {EXAMPLES}")
     first, second, kind = matched.groups()
     row = _known(kind, text)
     device = row.device
     if device is None:
         raise UsageError(row.refused, remedy="`moonpad catalog hardware` lists what it plans for")
+    if first is None and row.is_domain(kind):
+        first = str(device.scaleup_domain)
     nodes, per_node = _shape(
         text, device, None if first is None else int(first), None if second is None else int(second)
     )
@@ -49,9 +52,12 @@ def parse_cluster(text: str) -> Cluster:
 def _known(kind: str, text: str) -> Hardware:
     row = find_hardware(kind)
     if row is None:
+        backwards = _BACKWARDS.fullmatch(kind)
+        if backwards and (row := find_hardware(backwards[1])):
+            raise UsageError(f"{_shown(text)}: the count comes first", remedy=f"write {backwards[2]}x{row.label}")
         near = near_names(kind)
-        meant = f"did you mean {' or '.join(near)}?" if near else "`moonpad catalog hardware` lists what it knows"
-        raise UsageError(f"{_shown(text)}: there is no device {_shown(kind)}", remedy=meant)
+        remedy = f"did you mean {' or '.join(near)}?" if near else "`moonpad catalog hardware` lists what it knows"
+        raise UsageError(f"{_shown(text)}: no device is called {_shown(kind)}", remedy=remedy)
     return row
 
 
@@ -76,7 +82,7 @@ def _whole_nodes(text: str, device: Device, count: int) -> tuple[int, int]:
     nodes, rest = divmod(count, device.per_node)
     if rest:
         raise UsageError(
-            f"{_shown(text)}: {count} devices are no whole nodes of {device.per_node}",
+            f"{_shown(text)}: {count} devices do not fill nodes of {device.per_node}",
             remedy="write nodes x devices a node x kind, as in 2x8xH200",
         )
     return nodes, device.per_node

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from moonpad.catalog.rows import Provenance, rows
+from moonpad.catalog.toml_rows import Provenance, rows
 from moonpad.values.platform import Platform
+from moonpad.values.versions import CHANNELS
 
 FILE: Final = "images.toml"
 
@@ -25,16 +26,13 @@ class PublishedImage:
 @cache
 def images() -> tuple[PublishedImage, ...]:
     """All of them. Reads the data once."""
-    made = []
-    for _, row in rows(FILE, "images"):
-        made.append(PublishedImage(row.text("engine"), row.text("on"), row.text("tag"), row.provenance()))
-        row.done()
-    return tuple(made)
+    return tuple(row.build(PublishedImage) for _, row in rows(FILE, "images"))
 
 
 def image_of(engine: str, platform: Platform, capability: str, version: str) -> str | None:
-    """`vllm/vllm-openai:v0.33.0`; None where none is known for such devices."""
+    """`vllm/vllm-openai:v0.33.0`, `vllm/vllm-openai:nightly`; None where none is known for such devices."""
     for image in images():
         if image.engine == engine and image.on in (platform.value, capability):
-            return image.tag.format(version=version)
+            tag = image.tag.replace("v{version}", "{version}") if version in CHANNELS else image.tag
+            return tag.format(version=version)
     return None

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from moonpad.catalog.gguf import ambiguous_repository, gguf_models
-from moonpad.catalog.model import Model
-from moonpad.catalog.parts import architectures, quantizations
-from moonpad.catalog.rows import Row, rows, unique
+from moonpad.catalog.model_row import Model
+from moonpad.catalog.shared_parts import architectures, quantizations
+from moonpad.catalog.toml_rows import Row, rows, unique
 
 __all__ = ["Model", "find_model", "models"]
 
@@ -20,9 +20,9 @@ FILE: Final = "models.toml"
 @cache
 def models() -> Mapping[str, Model]:
     """Every checkpoint by its id. Reads the data once."""
-    found = (*(_model(key, row) for key, row in rows(FILE, "models")), *_ggufs())
-    unique(FILE, (name.casefold() for model in found for name in (model.id, *model.aliases)))
-    return MappingProxyType({model.id: model for model in found})
+    every_model = (*(_model(key, row) for key, row in rows(FILE, "models")), *_ggufs())
+    unique(FILE, (name.casefold() for model in every_model for name in (model.id, *model.aliases)))
+    return MappingProxyType({model.id: model for model in every_model})
 
 
 def find_model(name: str) -> Model | None:
@@ -37,24 +37,24 @@ def find_model(name: str) -> Model | None:
             parts = part.removeprefix("models--").split("--")
             break
     for last in (2, 1):
-        if len(parts) >= last and (found := _names().get("/".join(parts[-last:]))) is not None:
-            return found
+        if len(parts) >= last and (model := _names().get("/".join(parts[-last:]))) is not None:
+            return model
     return None
 
 
 @cache
 def _names() -> Mapping[str, Model]:
     """By id, alias and last part, casefolded; a last part that two checkpoints share means neither of them."""
-    found: dict[str, Model] = {}
+    by_name: dict[str, Model] = {}
     sharing: dict[str, list[Model]] = {}
     for model in (*models().values(), *_ambiguous()):
         for name in (model.id, *model.aliases):
-            found[name.casefold()] = model
+            by_name[name.casefold()] = model
             sharing.setdefault(name.rpartition("/")[2].casefold(), []).append(model)
-    for name, ones in sharing.items():
-        if all(one is ones[0] for one in ones):
-            found.setdefault(name, ones[0])
-    return found
+    for name, models_of_name in sharing.items():
+        if all(model is models_of_name[0] for model in models_of_name):
+            by_name.setdefault(name, models_of_name[0])
+    return by_name
 
 
 def _ambiguous() -> Iterator[Model]:
@@ -68,51 +68,26 @@ def _ambiguous() -> Iterator[Model]:
 
 @cache
 def _ggufs() -> tuple[Model, ...]:
-    found: list[Model] = []
-    for repository, row in rows(FILE, "gguf"):
-        architecture = architectures()[row.text("architecture")]
-        found.extend(gguf_models(repository, row, architecture, quantizations()["gguf"]))
-    return tuple(found)
+    return tuple(model for repository, row in rows(FILE, "gguf") for model in gguf_models(repository, row))
 
 
 def _model(key: str, row: Row) -> Model:
-    architecture = architectures()[row.text("architecture")] if "architecture" in row else None
-    quantization = quantizations()[row.text("quantization")] if "quantization" in row else None
-    provenance = row.provenance()
-    total = row.whole_or_none("total_bytes")
-    low, high = _range(row, total)
-    model = Model(
-        id=key,
-        aliases=row.texts("aliases"),
-        architecture=architecture.value if architecture else None,
-        quantization=quantization.value if quantization else None,
-        total_bytes=total,
-        total_low_bytes=low,
-        total_high_bytes=high,
-        rotary_in_files=architecture.rotary_in_files if architecture else False,
-        formats_known=quantization.formats_known if quantization else False,
-        refused=row.text("refused", ""),
-        standing=provenance.standing,
-        source=provenance.source,
-        checked=provenance.checked,
-        notes=row.text("notes", ""),
-        license=row.text("license", ""),
-        shards=row.whole_or_none("shards"),
-        tensors=row.whole_or_none("tensors"),
-        hub=row.text("hub", "Hugging Face"),
-        architecture_name=architecture.name if architecture else "",
-        quantization_name=quantization.name if quantization else "",
-    )
-    row.done()
-    if not model.refused and (architecture is None or quantization is None or total is None):
-        raise ValueError(f"{row.where}: a model that is not refused has architecture, quantization and total_bytes")
+    parts: dict[str, Any] = {}
+    if name := row.pop("architecture", ""):
+        architecture = architectures()[name]
+        parts |= {
+            "architecture": architecture.value,
+            "architecture_name": name,
+            "rotary_in_files": architecture.rotary_in_files,
+        }
+    if name := row.pop("quantization", ""):
+        scheme = quantizations()[name]
+        parts |= {"quantization": scheme.value, "quantization_name": name, "formats_known": scheme.formats_known}
+    total = row.get("total_bytes")
+    low, high = row.pop("range", (total, total))
+    model = row.build(Model, id=key, total_low_bytes=low, total_high_bytes=high, **parts)
+    if total is not None and not low <= total <= high:
+        raise row.error(f"the range {low} to {high} does not hold {total}")
+    if not model.refused and (model.architecture is None or model.quantization is None or total is None):
+        raise row.error("a model that is not refused needs architecture, quantization and total_bytes")
     return model
-
-
-def _range(row: Row, total: int | None) -> tuple[int | None, int | None]:
-    ends = row.wholes("range")
-    if not ends:
-        return total, total
-    if total is None or len(ends) != 2 or not ends[0] <= total <= ends[1]:
-        raise ValueError(f"{row.where}: the range {ends!r} does not hold {total}")
-    return ends[0], ends[1]

@@ -1,4 +1,4 @@
-"""What others measured. None of it was run here, and each row says who says so."""
+"""What others measured, each row with its source. None of it was run here."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-from moonpad.catalog.calibrations import layout_of
-from moonpad.catalog.rows import Row, rows
-from moonpad.values.choice import Published
+from moonpad.catalog.toml_rows import Row, rows
+from moonpad.values.plan import Layout
+from moonpad.values.plan_answer import Published
 
 FILE: Final = "published.toml"
 
@@ -26,22 +26,5 @@ def published_by_id() -> Mapping[str, Published]:
 
 
 def _published(row: Row) -> Published:
-    figures = row.table("figures")
-    if not figures or not all(isinstance(value, int | float) for value in figures.values()):
-        raise ValueError(f"{row.where}: figures is {figures!r}")
-    provenance = row.provenance()
-    one = Published(
-        title=row.text("title"),
-        model=row.text("model"),
-        cluster=row.text("cluster"),
-        engine=row.text("engine"),
-        layout=layout_of(row),
-        figures=tuple((name, float(value)) for name, value in figures.items()),
-        source=provenance.source,
-        note=row.text("note", ""),
-        engine_version=row.text("engine_version", ""),
-        checked=provenance.checked,
-        standing=provenance.standing,
-    )
-    row.done()
-    return one
+    figures = row.take("figures")
+    return row.build(Published, figures=tuple(figures.items()), layout=row.part("layout", Layout))

@@ -35,13 +35,13 @@ def language_model(config: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     kind = config.get("model_type")
     if not isinstance(kind, str):
-        raise CheckpointError("names no model_type")
+        raise CheckpointError("has no model_type")
     text = config
     if kind in MULTIMODAL:
-        said = config.get("text_config")
-        if not isinstance(said, dict):
-            raise CheckpointError(f"is of the kind {kind} and has no text_config")
-        text = said
+        text_config = config.get("text_config")
+        if not isinstance(text_config, dict):
+            raise CheckpointError(f"is of the kind {kind} but has no text_config")
+        text = text_config
     inner = text.get("model_type")
     if not isinstance(inner, str) or inner not in TEXT_MODELS:
         raise CheckpointError(
@@ -57,45 +57,45 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture:
         raise CheckpointError(f"has moe_layer_freq {short(text['moe_layer_freq'])}; only 1 is modelled")
     if text.get("attention_bias", False) is not False:
         raise CheckpointError("has attention_bias, which is not modelled")
-    layers = whole(text, "num_hidden_layers", 1, MAX_LAYERS)
-    experts = whole(text, "n_routed_experts", 1, MAX_EXPERTS)
+    layers = integer(text, "num_hidden_layers", 1, MAX_LAYERS)
+    experts = integer(text, "n_routed_experts", 1, MAX_EXPERTS)
     return Architecture(
         model_type=str(config["model_type"]),
         layers=layers,
-        hidden=whole(text, "hidden_size", 1, MAX_WIDTH),
-        heads=whole(text, "num_attention_heads", 1, MAX_HEADS),
+        hidden=integer(text, "hidden_size", 1, MAX_WIDTH),
+        heads=integer(text, "num_attention_heads", 1, MAX_HEADS),
         q_lora_rank=_latent(text, "q_lora_rank"),
         kv_lora_rank=_latent(text, "kv_lora_rank"),
         qk_nope_head_dim=_latent(text, "qk_nope_head_dim"),
         qk_rope_head_dim=_latent(text, "qk_rope_head_dim"),
         v_head_dim=_latent(text, "v_head_dim"),
-        intermediate=whole(text, "intermediate_size", 1, MAX_WIDTH),
-        dense_layers=whole(text, "first_k_dense_replace", 0, layers, 0),
+        intermediate=integer(text, "intermediate_size", 1, MAX_WIDTH),
+        dense_layers=integer(text, "first_k_dense_replace", 0, layers, 0),
         routed_experts=experts,
-        experts_per_token=whole(text, "num_experts_per_tok", 1, experts),
-        shared_experts=whole(text, "n_shared_experts", 0, MAX_EXPERTS, 0),
-        moe_intermediate=whole(text, "moe_intermediate_size", 1, MAX_WIDTH),
-        vocabulary=whole(text, "vocab_size", 1, MAX_VOCABULARY),
-        max_context=whole(text, "max_position_embeddings", 1, MAX_CONTEXT),
+        experts_per_token=integer(text, "num_experts_per_tok", 1, experts),
+        shared_experts=integer(text, "n_shared_experts", 0, MAX_EXPERTS, 0),
+        moe_intermediate=integer(text, "moe_intermediate_size", 1, MAX_WIDTH),
+        vocabulary=integer(text, "vocab_size", 1, MAX_VOCABULARY),
+        max_context=integer(text, "max_position_embeddings", 1, MAX_CONTEXT),
         tied_embeddings=_flag(text, "tie_word_embeddings"),
         vision_parameters=_vision(config),
-        nextn_layers=whole(text, "num_nextn_predict_layers", 0, MAX_LAYERS, 0),
+        nextn_layers=integer(text, "num_nextn_predict_layers", 0, MAX_LAYERS, 0),
         topk_method=_word(text, "topk_method", "noaux_tc"),
         scoring=_word(text, "scoring_func", "sigmoid"),
     )
 
 
-def whole(table: Mapping[str, Any], key: str, least: int, most: int, default: int | None = None) -> int:
-    """The whole number of a key; `default` where the key is missing, if there is one."""
+def integer(table: Mapping[str, Any], key: str, least: int, most: int, default: int | None = None) -> int:
+    """The integer of a key; `default` where the key is missing, if there is one."""
     value = table.get(key, MISSING)
     if value is MISSING and default is not None:
         return default
     if value is MISSING:
         raise CheckpointError(f"has no {key}")
     if type(value) is not int:  # True is an int of Python, and orjson gives a float for what exceeds 64 bits
-        raise CheckpointError(f"has {key} {short(value)}, which is no whole number of a believable size")
+        raise CheckpointError(f"has {key} {short(value)}, which is not a plausible integer")
     if not least <= value <= most:
-        raise CheckpointError(f"has {key} {value}; between {least} and {most} is believed")
+        raise CheckpointError(f"has {key} {value}; {least} to {most} is plausible")
     return value
 
 
@@ -103,20 +103,20 @@ def _latent(text: Mapping[str, Any], key: str) -> int:
     """A size of multi-head latent attention. Kimi-VL has `q_lora_rank: null`, plain attention has none of them."""
     if text.get(key) is None:
         raise CheckpointError(f"has no {key}: its attention is not modelled")
-    return whole(text, key, 1, MAX_WIDTH)
+    return integer(text, key, 1, MAX_WIDTH)
 
 
 def _flag(text: Mapping[str, Any], key: str) -> bool:
     value = text.get(key, False)
     if not isinstance(value, bool):
-        raise CheckpointError(f"has {key} {short(value)}, which is neither true nor false")
+        raise CheckpointError(f"has {key} {short(value)}, which is not true or false")
     return value
 
 
 def _word(text: Mapping[str, Any], key: str, default: str) -> str:
     value = text.get(key, default)
     if not isinstance(value, str) or not 0 < len(value) <= 40 or not value.isprintable():
-        raise CheckpointError(f"has {key} {short(value)}, which is no name")
+        raise CheckpointError(f"has {key} {short(value)}, which is not a name")
     return value
 
 
@@ -129,13 +129,13 @@ def _vision(config: Mapping[str, Any]) -> int:
     if vision is None or config["model_type"] not in MULTIMODAL:
         return 0
     if not isinstance(vision, dict):
-        raise CheckpointError("has a vision_config that is no object")
-    width = whole(vision, "vt_hidden_size", 1, MAX_WIDTH)
-    inner = whole(vision, "vt_intermediate_size", 1, MAX_WIDTH)
-    patch = whole(vision, "patch_size", 1, MAX_GRID)
-    grid = whole(vision, "init_pos_emb_height", 1, MAX_GRID) * whole(vision, "init_pos_emb_width", 1, MAX_GRID)
-    merged = whole(vision, "mm_hidden_size", 1, MAX_WIDTH) * _merge(vision)
-    text_width = whole(vision, "text_hidden_size", 1, MAX_WIDTH)
+        raise CheckpointError("has a vision_config that is not an object")
+    width = integer(vision, "vt_hidden_size", 1, MAX_WIDTH)
+    inner = integer(vision, "vt_intermediate_size", 1, MAX_WIDTH)
+    patch = integer(vision, "patch_size", 1, MAX_GRID)
+    grid = integer(vision, "init_pos_emb_height", 1, MAX_GRID) * integer(vision, "init_pos_emb_width", 1, MAX_GRID)
+    merged = integer(vision, "mm_hidden_size", 1, MAX_WIDTH) * _merge(vision)
+    text_width = integer(vision, "text_hidden_size", 1, MAX_WIDTH)
     layer_norm = 2 * width
     block = (
         2 * layer_norm
@@ -145,16 +145,16 @@ def _vision(config: Mapping[str, Any]) -> int:
         + _linear(inner, width)
     )
     tower = _linear(3 * patch * patch, width) + grid * width + layer_norm
-    tower += whole(vision, "vt_num_hidden_layers", 0, MAX_LAYERS) * block
+    tower += integer(vision, "vt_num_hidden_layers", 0, MAX_LAYERS) * block
     return tower + layer_norm + _linear(merged, merged) + _linear(merged, text_width)
 
 
 def _merge(vision: Mapping[str, Any]) -> int:
     kernel = vision.get("merge_kernel_size")
     if not isinstance(kernel, list) or len(kernel) != 2:
-        raise CheckpointError(f"has merge_kernel_size {short(kernel)}, which is no pair")
+        raise CheckpointError(f"has merge_kernel_size {short(kernel)}, which is not a pair")
     sides = {"height": kernel[0], "width": kernel[1]}
-    return whole(sides, "height", 1, MAX_GRID) * whole(sides, "width", 1, MAX_GRID)
+    return integer(sides, "height", 1, MAX_GRID) * integer(sides, "width", 1, MAX_GRID)
 
 
 def _linear(inputs: int, outputs: int) -> int:

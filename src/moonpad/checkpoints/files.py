@@ -1,4 +1,4 @@
-"""Opening files of a checkpoint folder, which came from somebody else (fault 55).
+"""Opening files of a checkpoint folder, which is not trusted (fault 55).
 
 A link may leave the folder for one place only: the `blobs` folder beside the `snapshots` folder of a Hugging Face
 cache, https://huggingface.co/docs/huggingface_hub/guides/manage-cache.
@@ -14,17 +14,25 @@ from typing import BinaryIO
 from moonpad.values.errors import CheckpointError
 
 
+def is_folder(path: Path) -> bool:
+    """False also where the path is too long or may not be looked at."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
 def open_inside(folder: Path, name: str) -> tuple[BinaryIO, int]:
     """The opened regular file `name` of the folder, and its size in bytes.
 
     Raises:
         FileNotFoundError: there is none.
-        CheckpointError: it is elsewhere, is no regular file, or may not be read.
+        CheckpointError: it is elsewhere, is not a regular file, or may not be read.
     """
     try:
         path = (folder / name).resolve(strict=True)
         if not any(path.is_relative_to(place) for place in _allowed(folder)):
-            raise CheckpointError(f"leads out of the checkpoint folder, to {path}")
+            raise CheckpointError(f"is a link out of the checkpoint folder, to {path}")
         # A named pipe would block the opening for ever.
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
@@ -34,7 +42,7 @@ def open_inside(folder: Path, name: str) -> tuple[BinaryIO, int]:
     about = os.fstat(handle)
     if not stat.S_ISREG(about.st_mode):
         os.close(handle)
-        raise CheckpointError("is no regular file")
+        raise CheckpointError("is not a regular file")
     return os.fdopen(handle, "rb"), about.st_size
 
 
@@ -43,7 +51,7 @@ def read_bounded(folder: Path, name: str, most_bytes: int) -> bytes:
     file, size_bytes = open_inside(folder, name)
     with file:
         if size_bytes > most_bytes:
-            raise CheckpointError(f"has {size_bytes} bytes; more than {most_bytes} is not believed")
+            raise CheckpointError(f"has {size_bytes} bytes; at most {most_bytes} is plausible")
         try:
             return file.read(most_bytes)
         except OSError as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from moonpad.checkpoints.architecture import short, whole
+from moonpad.checkpoints.architecture import integer, short
 from moonpad.values.checkpoint import TensorFormat
 from moonpad.values.errors import CheckpointError
 
@@ -20,11 +20,11 @@ FP16: Final = TensorFormat("fp16", 16)
 INT4_FORMATS: Final = (TensorFormat("int4", 4, (1, 32), 2, 8, 2),)
 
 
-def fp8_format(said: Mapping[str, Any]) -> TensorFormat:
+def fp8_format(config: Mapping[str, Any]) -> TensorFormat:
     """`quant_method: fp8`. One FP32 `weight_scale_inv` for each block, or one FP32 scale for the whole matrix."""
-    if said.get("weight_block_size") is not None:
-        return TensorFormat("fp8", 8, _pair(said["weight_block_size"], "weight_block_size"), 4, 0, 1)
-    scales = 2 if said.get("activation_scheme") == "static" else 1  # with a static scheme that of the input, too
+    if config.get("weight_block_size") is not None:
+        return TensorFormat("fp8", 8, _pair(config["weight_block_size"], "weight_block_size"), 4, 0, 1)
+    scales = 2 if config.get("activation_scheme") == "static" else 1  # with a static scheme that of the input, too
     return TensorFormat("fp8", 8, None, 0, 4 * scales, scales)
 
 
@@ -33,7 +33,7 @@ def compressed_format(group: Mapping[str, Any], format_: object) -> TensorFormat
     weights = group.get("weights")
     if not isinstance(weights, dict):
         raise CheckpointError("has a config group without weights")
-    bits = whole(weights, "num_bits", 4, 8)
+    bits = integer(weights, "num_bits", 4, 8)
     kind, strategy = weights.get("type"), weights.get("strategy")
     packing = group.get("format") or format_
     if weights.get("symmetric") is False:
@@ -66,19 +66,19 @@ def _eight_bits(name: str, weights: Mapping[str, Any], strategy: object) -> Tens
     raise CheckpointError(f"has 8-bit weights by {short(strategy)}, which are not modelled")
 
 
-def modelopt_format(said: Mapping[str, Any]) -> TensorFormat:
+def modelopt_format(config: Mapping[str, Any]) -> TensorFormat:
     """NVFP4: weight_scale in FP8 for each group, weight_scale_2 and input_scale in FP32. FP8: two FP32 scales."""
-    algorithm = said.get("quant_algo")
+    algorithm = config.get("quant_algo")
     if algorithm == "NVFP4":
-        return TensorFormat("nvfp4", 4, (1, whole(said, "group_size", 1, MAX_BLOCK, 16)), 1, 8, 3)
+        return TensorFormat("nvfp4", 4, (1, integer(config, "group_size", 1, MAX_BLOCK, 16)), 1, 8, 3)
     if algorithm == "FP8":
         return TensorFormat("fp8", 8, None, 0, 8, 2)
     raise CheckpointError(f"is quantised by ModelOpt to {short(algorithm)}; only NVFP4 and FP8 are modelled")
 
 
-def quark_format(held: object) -> TensorFormat:
+def quark_format(entry: object) -> TensorFormat:
     """One entry of quark's configuration. MXFP4: an E8M0 scale for each 32 weights."""
-    weight = held.get("weight") if isinstance(held, dict) else None
+    weight = entry.get("weight") if isinstance(entry, dict) else None
     if not isinstance(weight, dict):
         raise CheckpointError("has a layer that quark quantises without weight")
     dtype, scheme = weight.get("dtype"), weight.get("qscheme")
@@ -108,11 +108,11 @@ def modelslim_format(kind: str, hidden: int) -> TensorFormat | None:
 
 
 def _group(weights: Mapping[str, Any]) -> int:
-    return whole(weights, "group_size", 1, MAX_BLOCK)
+    return integer(weights, "group_size", 1, MAX_BLOCK)
 
 
 def _pair(value: object, key: str) -> tuple[int, int]:
     if not isinstance(value, list) or len(value) != 2:
-        raise CheckpointError(f"has {key} {short(value)}, which is no pair of sizes")
+        raise CheckpointError(f"has {key} {short(value)}, which is not a pair of sizes")
     sides = {"rows": value[0], "columns": value[1]}
-    return whole(sides, "rows", 1, MAX_BLOCK), whole(sides, "columns", 1, MAX_BLOCK)
+    return integer(sides, "rows", 1, MAX_BLOCK), integer(sides, "columns", 1, MAX_BLOCK)

@@ -22,7 +22,7 @@ def gguf_bytes(folder: Path) -> int | None:
     names = sorted(path.name for path in folder.glob("*.gguf") if not path.name.startswith("mmproj"))
     if not names:
         return None
-    stems = {found["stem"] if (found := _PART.fullmatch(name)) else name for name in names}
+    stems = {part["stem"] if (part := _PART.fullmatch(name)) else name for name in names}
     if len(stems) > 1:
         raise CheckpointError(
             f"holds {len(stems)} GGUF models: {', '.join(sorted(stems)[:MAX_NAMED])}",
@@ -30,13 +30,13 @@ def gguf_bytes(folder: Path) -> int | None:
         )
     missing = _missing_parts(names)
     if missing:
-        raise CheckpointError(f"lacks {len(missing)} parts of a GGUF file: {', '.join(missing[:MAX_NAMED])}")
+        raise CheckpointError(f"is missing {len(missing)} parts of a GGUF file: {', '.join(missing[:MAX_NAMED])}")
     total = 0
     for name in names:
         try:
             file, size_bytes = open_inside(folder, name)
         except FileNotFoundError:
-            raise CheckpointError(f"has {name}, a link to nothing") from None
+            raise CheckpointError(f"has {name}, a dangling link") from None
         except CheckpointError as error:
             raise CheckpointError(f"has {name}, which {error.message}") from None
         file.close()
@@ -48,7 +48,7 @@ def _missing_parts(names: list[str]) -> list[str]:
     first = _PART.fullmatch(names[0])
     if first is None:
         return []
-    there = set(names)
+    present = set(names)
     count = int(first["count"])
     expected = (f"{first['stem']}-{number:05d}-of-{first['count']}.gguf" for number in range(1, count + 1))
-    return [name for name in expected if name not in there]
+    return [name for name in expected if name not in present]

@@ -30,7 +30,7 @@ class Groups:
 
     def __init__(self, architecture: Architecture, quantization: Quantization) -> None:
         self._layers = architecture.layers
-        self._bits = {component: made.bits for component, made in quantization.formats.items()}
+        self._bits = {component: tensor_format.bits for component, tensor_format in quantization.formats.items()}
         self._counts: dict[tuple[Component, int | None], list[int]] = {}
         self.router_bias_bytes = 0
         """Of one value of `e_score_correction_bias`; 0 where there is none. config.json does not say it."""
@@ -62,7 +62,7 @@ class Groups:
 
     def groups(self) -> tuple[TensorGroup, ...]:
         """What lies before the layers, the layers, what lies behind them."""
-        found = [
+        groups = [
             TensorGroup(
                 component=component,
                 layer=layer,
@@ -74,7 +74,7 @@ class Groups:
             )
             for (component, layer), counts in self._counts.items()
         ]
-        return tuple(sorted(found, key=self._order))
+        return tuple(sorted(groups, key=self._order))
 
     def _sharding(self, component: Component, layer: int | None) -> Sharding:
         if layer is not None and layer >= self._layers:

@@ -11,9 +11,9 @@ import re
 from array import array
 from collections.abc import Iterator
 from math import prod
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Annotated, BinaryIO, Final, Literal, NamedTuple
 
-import orjson
+import msgspec
 
 from moonpad.values.errors import CheckpointError
 
@@ -42,7 +42,22 @@ _NAME: Final = re.compile(
 )
 _TENSOR: Final = re.compile(rb"\{[^{}]{0,2000}+\}")
 _NEXT: Final = re.compile(rb"\s*+([,}])")
-_BRACE_OR_QUOTE: Final = re.compile(rb'[{}"]')
+# An object of texts, which may hold braces themselves.
+_METADATA: Final = re.compile(rb"""\{(?:[^"{}]++|"(?:[^"\\]++|\\.)*+")*+\}""", re.DOTALL)
+
+Size = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+
+class Entry(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """What the header says of one tensor."""
+
+    dtype: Literal[tuple(DTYPE_BITS)]  # type: ignore[valid-type]
+    shape: Annotated[tuple[Size, ...], msgspec.Meta(max_length=MAX_DIMENSIONS)]
+    data_offsets: tuple[Size, Size]
+
+
+_ENTRY: Final = msgspec.json.Decoder(Entry)
+_TEXTS: Final = msgspec.json.Decoder(dict[str, str])
 
 
 class Tensor(NamedTuple):
@@ -59,12 +74,12 @@ def read_header(file: BinaryIO, size_bytes: int) -> bytes:
     """The JSON of a file of that size, unparsed. Raises CheckpointError where its length cannot be true."""
     prefix = file.read(8)
     if len(prefix) < 8:
-        raise CheckpointError(f"is {size_bytes} bytes long, too short for a safetensors file")
+        raise CheckpointError(f"has {size_bytes} bytes, too short for a safetensors file")
     length = int.from_bytes(prefix, "little")
     if length > MAX_HEADER_BYTES:
-        raise CheckpointError(f"says that its header has {length} bytes; more than {MAX_HEADER_BYTES} is not believed")
+        raise CheckpointError(f"says that its header has {length} bytes; at most {MAX_HEADER_BYTES} is plausible")
     if length + 8 > size_bytes:
-        raise CheckpointError(f"says that its header has {length} bytes; the whole file has {size_bytes}")
+        raise CheckpointError(f"says that its header has {length} bytes; the file has {size_bytes}")
     header = file.read(length)
     if len(header) < length:
         raise CheckpointError(f"ended after {len(header)} of {length} bytes of its header")
@@ -78,8 +93,8 @@ def tensors(header: bytes) -> Iterator[Tensor]:
         CheckpointError: the header is not what the format says; the message says where.
     """
     begins, ends = array("Q"), array("Q")
-    for name, at, value in _entries(header):
-        tensor = _tensor(name, at, value)
+    for name, value in _entries(header):
+        tensor = _tensor(name, value)
         if len(begins) == MAX_TENSORS:
             raise CheckpointError(f"has more than {MAX_TENSORS} tensors")
         begins.append(tensor.begin)
@@ -88,14 +103,14 @@ def tensors(header: bytes) -> Iterator[Tensor]:
     _check_contiguous(begins, ends)
 
 
-def _entries(header: bytes) -> Iterator[tuple[str, int, bytes]]:
-    """(name, position, JSON) of each tensor. `__metadata__` is checked and passed over."""
+def _entries(header: bytes) -> Iterator[tuple[str, bytes]]:
+    """(name, JSON) of each tensor. `__metadata__` is checked and skipped."""
     if not header.startswith(b"{"):
-        raise CheckpointError("has a header that is no JSON object")
-    at, found = 1, b","
+        raise CheckpointError("has a header that is not a JSON object")
+    at, separator = 1, b","
     if empty := _EMPTY.match(header):
-        at, found = empty.end(), b"}"
-    while found == b",":
+        at, separator = empty.end(), b"}"
+    while separator == b",":
         name = _NAME.match(header, at)
         if name is None:
             raise CheckpointError(f"has a broken header: no tensor's name at byte {at}")
@@ -105,43 +120,27 @@ def _entries(header: bytes) -> Iterator[tuple[str, int, bytes]]:
             value = _TENSOR.match(header, name.end())
             if value is None:
                 raise CheckpointError(f"has a broken header: no tensor at byte {name.end()}")
-            yield _text(name[1], at), at, value[0]
+            yield _text(name[1], at), value[0]
             at = value.end()
-        separator = _NEXT.match(header, at)
-        if separator is None:
+        match = _NEXT.match(header, at)
+        if match is None:
             raise CheckpointError(f'has a broken header: neither "," nor "}}" at byte {at}')
-        found, at = separator[1], separator.end()
+        separator, at = match[1], match.end()
     if header[at:].strip(b" "):
         raise CheckpointError(f"has a broken header: something follows its end at byte {at}")
 
 
-def _tensor(name: str, at: int, value: bytes) -> Tensor:
-    fields = _load(value, at)
+def _tensor(name: str, value: bytes) -> Tensor:
     try:
-        dtype, shape, offsets = fields["dtype"], fields["shape"], fields["data_offsets"]
-    except KeyError as missing:
-        raise CheckpointError(f"has a tensor without {missing.args[0]}: {name}") from None
-    if len(fields) != 3:
-        raise CheckpointError(f"has a tensor with more than dtype, shape and data_offsets: {name}")
-    bits = DTYPE_BITS.get(dtype) if isinstance(dtype, str) else None
-    if bits is None:
-        raise CheckpointError(f"has a tensor of an unknown dtype: {name}")
-    if not _are_sizes(shape) or not _are_sizes(offsets) or len(offsets) != 2:
-        raise CheckpointError(f"has a tensor whose shape or place is no list of sizes: {name}")
-    begin, end = offsets
-    if (end - begin) * 8 != prod(shape) * bits:
-        raise CheckpointError(f"has {end - begin} bytes for {name}, which does not fit {dtype} of shape {shape}")
-    return Tensor(name, dtype, tuple(shape), begin, end)
-
-
-def _are_sizes(value: object) -> bool:
-    """orjson gives an int for what fits into 64 bits, and a float for what does not."""
-    if not isinstance(value, list) or len(value) > MAX_DIMENSIONS:
-        return False
-    for size in value:  # noqa: SIM110 - the generator of all() would take a third of the whole reading
-        if type(size) is not int or size < 0:
-            return False
-    return True
+        entry = _ENTRY.decode(value)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CheckpointError(f"has an invalid tensor, {name}: {error}") from None
+    begin, end = entry.data_offsets
+    if (end - begin) * 8 != prod(entry.shape) * DTYPE_BITS[entry.dtype]:
+        raise CheckpointError(
+            f"has {end - begin} bytes for {name}, which does not fit {entry.dtype} of shape {list(entry.shape)}"
+        )
+    return Tensor(name, entry.dtype, entry.shape, begin, end)
 
 
 def _check_contiguous(begins: array[int], ends: array[int]) -> None:
@@ -155,46 +154,17 @@ def _check_contiguous(begins: array[int], ends: array[int]) -> None:
 
 
 def _end_of_metadata(header: bytes, at: int) -> int:
-    """Behind the `}` of an object of texts, which may hold braces themselves."""
-    end, inside = at, False
-    while (mark := _BRACE_OR_QUOTE.search(header, end, at + MAX_METADATA_BYTES)) is not None:
-        end = mark.end()
-        if mark[0] == b'"':
-            end = _end_of_text(header, end)
-        elif mark[0] == b"{" and not inside:
-            inside = True
-        elif mark[0] == b"}" and inside:
-            metadata = _load(header[at:end], at)
-            if not all(isinstance(value, str) for value in metadata.values()):
-                raise CheckpointError("has __metadata__ that is no object of texts")
-            return end
-        else:
-            break
-    raise CheckpointError(f"has a broken header: __metadata__ at byte {at}")
-
-
-def _end_of_text(header: bytes, at: int) -> int:
-    """Behind the quote that ends the text in which `at` is."""
-    while (quote := header.find(b'"', at)) >= 0:
-        escape = header.find(b"\\", at, quote)
-        if escape < 0:
-            return quote + 1
-        at = escape + 2
-    raise CheckpointError(f"has a broken header: a text at byte {at} does not end")
-
-
-def _load(value: bytes, at: int) -> dict[str, Any]:
+    metadata = _METADATA.match(header, at, at + MAX_METADATA_BYTES)
     try:
-        loaded = orjson.loads(value)
-    except orjson.JSONDecodeError:
-        raise CheckpointError(f"has a broken header: no JSON at byte {at}") from None
-    if not isinstance(loaded, dict):
-        raise CheckpointError(f"has a broken header: no JSON object at byte {at}")
-    return loaded
+        if metadata is not None and _TEXTS.decode(metadata[0]) is not None:
+            return metadata.end()
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        pass
+    raise CheckpointError(f"has a broken header: __metadata__ at byte {at} is not an object of texts")
 
 
 def _text(raw: bytes, at: int) -> str:
     try:
-        return raw.decode("utf-8") if b"\\" not in raw else str(orjson.loads(b'"%b"' % raw))
-    except (UnicodeDecodeError, orjson.JSONDecodeError):
+        return raw.decode("utf-8") if b"\\" not in raw else msgspec.json.decode(b'"%b"' % raw, type=str)
+    except (UnicodeDecodeError, msgspec.DecodeError):
         raise CheckpointError(f"has a broken header: no name at byte {at}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from moonpad.catalog.embedded import embedded_checkpoint
-from moonpad.spec.load import LoadedSpec
+from moonpad.spec.loader import LoadedSpec
 
 
 def checkpoint_folder(loaded: LoadedSpec) -> Path:

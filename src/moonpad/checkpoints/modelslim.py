@@ -28,7 +28,7 @@ def find_description(folder: Path) -> str | None:
 
 
 def read_description(folder: Path, name: str, architecture: Architecture) -> Quantized:
-    """Raises CheckpointError, whose message goes on from the file's name."""
+    """Raises CheckpointError, whose message continues the file's name."""
     return modelslim_quantization(load_object(read_bounded(folder, name, MAX_BYTES)), architecture)
 
 
@@ -42,15 +42,15 @@ def modelslim_quantization(description: Mapping[str, Any], architecture: Archite
         if component not in MATRICES:
             continue
         if not isinstance(kind, str):
-            raise CheckpointError(f"says {short(kind)} of {short(name)}, which is no kind of weight")
+            raise CheckpointError(f"says {short(kind)} of {short(name)}, which is not a kind of weight")
         kinds.setdefault(component, Counter())[kind] += 1
     if not kinds:
         raise CheckpointError("names no weight of this architecture")
     formats: dict[Component, TensorFormat] = {}
     for component, counts in kinds.items():
-        made = modelslim_format(counts.most_common(1)[0][0], architecture.hidden)
-        if made is not None:
-            formats[component] = made
+        tensor_format = modelslim_format(counts.most_common(1)[0][0], architecture.hidden)
+        if tensor_format is not None:
+            formats[component] = tensor_format
     uneven = tuple(component for component, counts in kinds.items() if len(counts) > 1)
     return Quantized(Quantization(_scheme(formats), "ascend", formats), uneven)
 

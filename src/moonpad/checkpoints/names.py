@@ -84,7 +84,7 @@ SCALES: Final = frozenset(
 )
 
 
-class Place(NamedTuple):
+class TensorPlace(NamedTuple):
     """`layer` None: outside the layers. `scale`: it belongs to a weight and is none itself."""
 
     component: Component
@@ -92,7 +92,7 @@ class Place(NamedTuple):
     scale: bool
 
 
-def place_of(name: str) -> Place:
+def place_of(name: str) -> TensorPlace:
     """Component.OTHER for a name that is not of this architecture."""
     parts = name.split(".")
     at = 0
@@ -100,15 +100,15 @@ def place_of(name: str) -> Place:
         at += 1
     rest = parts[at:]
     if not rest:
-        return Place(Component.OTHER, None, False)
+        return TensorPlace(Component.OTHER, None, False)
     if rest[0] in VISION:
-        return Place(Component.VISION, None, False)
+        return TensorPlace(Component.VISION, None, False)
     scale = rest[-1] in SCALES
     if rest[0] == "layers" and len(rest) > 3 and rest[1].isascii() and rest[1].isdigit() and len(rest[1]) < 7:
-        return Place(_in_layer(rest[2], rest[3]), int(rest[1]), scale)
+        return TensorPlace(_in_layer(rest[2], rest[3]), int(rest[1]), scale)
     if len(rest) == 2:
-        return Place(OUTSIDE.get(rest[0], Component.OTHER), None, scale)
-    return Place(Component.OTHER, None, scale)
+        return TensorPlace(OUTSIDE.get(rest[0], Component.OTHER), None, scale)
+    return TensorPlace(Component.OTHER, None, scale)
 
 
 def _in_layer(block: str, module: str) -> Component:

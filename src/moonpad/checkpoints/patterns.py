@@ -1,6 +1,6 @@
 """The names that a quantiser's configuration leaves out: exact ones, globs, and regular expressions after `re:`.
 
-The file came from somebody else, so its regular expressions are not run: `(a*)*b` would take for ever. Those that
+The file is not trusted, so its regular expressions are not run: `(a*)*b` would take for ever. Those that
 quantisers write are made of literals, `.*`, digits and alternatives, and are translated into globs, whose matching
 takes linear time in Python. Anything else is refused by name.
 """
@@ -36,7 +36,7 @@ class Patterns:
         if patterns is None:
             patterns = []
         if not isinstance(patterns, list) or len(patterns) > MAX_PATTERNS:
-            raise CheckpointError("has a list of names to leave out that is no list, or an endless one")
+            raise CheckpointError("has a list of ignored modules that is not a list, or too long")
         exact: set[str] = set()
         starts: set[str] = set()
         globs: set[str] = set()
@@ -48,7 +48,7 @@ class Patterns:
                 else:
                     (exact if body is glob else starts).add(body)
         if len(globs) > MAX_GLOBS:
-            raise CheckpointError(f"leaves out {len(globs)} patterns; more than {MAX_GLOBS} are not believed")
+            raise CheckpointError(f"ignores {len(globs)} patterns; at most {MAX_GLOBS} are plausible")
         self._exact, self._starts = frozenset(exact), tuple(sorted(starts))
         self._globs = tuple(re.compile(fnmatch.translate(glob)) for glob in sorted(globs))
 
@@ -62,7 +62,7 @@ class Patterns:
 
 def _globs(pattern: object) -> Iterable[str]:
     if not isinstance(pattern, str) or not 0 < len(pattern) <= MAX_LENGTH:
-        raise CheckpointError("has a list of names to leave out with something else than a name in it")
+        raise CheckpointError("has a list of ignored modules that holds something other than a name")
     if pattern.startswith("re:"):
         return _from_expression(pattern.removeprefix("re:"))
     # A module that is left out takes everything inside with it (vLLM and ModelOpt both read it so).
@@ -77,23 +77,23 @@ def _from_expression(expression: str) -> tuple[str, ...]:
     pieces: list[tuple[str, ...]] = []
     at = 0
     while at < len(body):
-        found = _PIECE.match(body, at)
-        if found is None:
-            raise CheckpointError(f"leaves out {expression!r}, a regular expression that is not understood")
-        pieces.append(_piece(found))
-        at = found.end()
-    if reduce(lambda count, piece: count * len(piece), pieces, 1) > MAX_ALTERNATIVES:
-        raise CheckpointError(f"leaves out {expression!r}, a regular expression with too many alternatives")
+        piece = _PIECE.match(body, at)
+        if piece is None:
+            raise CheckpointError(f"ignores {expression!r}, a regular expression that moonpad does not understand")
+        pieces.append(_piece(piece))
+        at = piece.end()
+    if reduce(lambda count, alternatives: count * len(alternatives), pieces, 1) > MAX_ALTERNATIVES:
+        raise CheckpointError(f"ignores {expression!r}, a regular expression with too many alternatives")
     return tuple("".join(parts) + ("" if closed else "*") for parts in product(*pieces))
 
 
-def _piece(found: re.Match[str]) -> tuple[str, ...]:
-    if found["any"]:
+def _piece(match: re.Match[str]) -> tuple[str, ...]:
+    if match["any"]:
         return ("*",)
-    if found["digits"]:
-        return ("[0-9]*",) if found["digits"].endswith("+") else ("[0-9]",)
-    if found["one"]:
+    if match["digits"]:
+        return ("[0-9]*",) if match["digits"].endswith("+") else ("[0-9]",)
+    if match["one"]:
         return ("?",)
-    if found["choice"]:
-        return tuple(choice.replace("\\", "") for choice in found["choice"].split("|"))
-    return (found[0].removeprefix("\\"),)
+    if match["choice"]:
+        return tuple(choice.replace("\\", "") for choice in match["choice"].split("|"))
+    return (match[0].removeprefix("\\"),)

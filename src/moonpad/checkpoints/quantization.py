@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from moonpad.checkpoints.architecture import language_model, short, whole
+from moonpad.checkpoints.architecture import integer, language_model, short
 from moonpad.checkpoints.formats import FP16, INT4_FORMATS, compressed_format, fp8_format, modelopt_format, quark_format
 from moonpad.checkpoints.names import MATRICES, modules
 from moonpad.checkpoints.patterns import Patterns
@@ -55,22 +55,21 @@ def read_quantization(
         CheckpointError: it is quantised in a way that is not modelled, or not what it should be.
     """
     text = language_model(config)
-    said = config.get("quantization_config")
-    if said is None:
-        said = text.get("quantization_config")
-    if said is None and hf_quant_config is not None:
-        said = _from_hf_quant_config(hf_quant_config)
-    if said is None:
+    quantization = config.get("quantization_config")
+    if quantization is None:
+        quantization = text.get("quantization_config")
+    if quantization is None and hf_quant_config is not None:
+        quantization = _from_hf_quant_config(hf_quant_config)
+    if quantization is None:
         return Quantized(_plain(config, text))
-    if not isinstance(said, dict) or not isinstance(said.get("quant_method"), str):
+    if not isinstance(quantization, dict) or not isinstance(quantization.get("quant_method"), str):
         raise CheckpointError("has a quantization_config without quant_method")
     _dtype(config, text)
-    reader = READERS.get(said["quant_method"])
+    reader = READERS.get(quantization["quant_method"])
     if reader is None:
-        raise CheckpointError(
-            f"is quantised by {short(said['quant_method'])}; only {', '.join(READERS)} and ModelSlim are modelled"
-        )
-    return _apply(reader(said), architecture)
+        method = short(quantization["quant_method"])
+        raise CheckpointError(f"is quantised by {method}; only {', '.join(READERS)} and ModelSlim are modelled")
+    return _apply(reader(quantization), architecture)
 
 
 def _plain(config: Mapping[str, Any], text: Mapping[str, Any]) -> Quantization:
@@ -95,17 +94,17 @@ def _apply(rules: _Rules, architecture: Architecture) -> Quantized:
     formats: dict[Component, TensorFormat] = {}
     uneven: list[Component] = []
     for component in MATRICES:
-        found = [
+        module_formats = [
             _of_module(rules, component, names)
             for layer in _layers(component, architecture)
             for names in modules(component, layer)
         ]
-        if not found:
+        if not module_formats:
             continue
-        most = max(set(found), key=found.count)
+        most = max(set(module_formats), key=module_formats.count)
         if most is not None:
             formats[component] = most
-        if found.count(most) < len(found):
+        if module_formats.count(most) < len(module_formats):
             uneven.append(component)
     return Quantized(
         Quantization(_scheme(formats, rules), rules.method, formats, rules.kv_cache),
@@ -126,7 +125,7 @@ def _layers(component: Component, architecture: Architecture) -> range:
 def _of_module(rules: _Rules, component: Component, names: tuple[str, ...]) -> TensorFormat | None:
     if rules.left_out.match(names):
         return None
-    return next((made for meant, made in rules.rules if meant(component, names)), None)
+    return next((tensor_format for applies, tensor_format in rules.rules if applies(component, names)), None)
 
 
 def _scheme(formats: Mapping[Component, TensorFormat], rules: _Rules) -> str:
@@ -148,21 +147,21 @@ def _all(component: Component, names: tuple[str, ...]) -> bool:
     return True
 
 
-def _fp8(said: Mapping[str, Any]) -> _Rules:
-    left_out = said.get("modules_to_not_convert", said.get("ignored_layers"))
-    return _Rules("fp8", ((_all, fp8_format(said)),), Patterns(left_out))
+def _fp8(config: Mapping[str, Any]) -> _Rules:
+    left_out = config.get("modules_to_not_convert", config.get("ignored_layers"))
+    return _Rules("fp8", ((_all, fp8_format(config)),), Patterns(left_out))
 
 
-def _compressed(said: Mapping[str, Any]) -> _Rules:
-    groups = said.get("config_groups")
+def _compressed(config: Mapping[str, Any]) -> _Rules:
+    groups = config.get("config_groups")
     if not isinstance(groups, dict) or not 0 < len(groups) <= MAX_GROUPS:
         raise CheckpointError("has a quantization_config without config_groups")
     rules: list[tuple[Meant, TensorFormat]] = []
     int8_activations = False
     for group in groups.values():
         if not isinstance(group, dict):
-            raise CheckpointError("has a config group that is no object")
-        rules.append((_targets(group.get("targets")), compressed_format(group, said.get("format"))))
+            raise CheckpointError("has a config group that is not an object")
+        rules.append((_targets(group.get("targets")), compressed_format(group, config.get("format"))))
         inputs = group.get("input_activations")
         int8_activations = int8_activations or (
             isinstance(inputs, dict) and inputs.get("type") == "int" and inputs.get("num_bits") == 8
@@ -170,66 +169,66 @@ def _compressed(said: Mapping[str, Any]) -> _Rules:
     return _Rules(
         "compressed-tensors",
         rules,
-        Patterns(said.get("ignore")),
-        _kv_scheme(said.get("kv_cache_scheme")),
+        Patterns(config.get("ignore")),
+        _kv_scheme(config.get("kv_cache_scheme")),
         int8_activations,
     )
 
 
-def _targets(said: object) -> Meant:
+def _targets(targets: object) -> Meant:
     """`Linear` means every matrix. vLLM-Ascend wants `MoE` there, which means the routed experts."""
-    if not isinstance(said, list) or not said:
+    if not isinstance(targets, list) or not targets:
         raise CheckpointError("has a config group without targets")
-    if "Linear" in said:
+    if "Linear" in targets:
         return _all
-    experts = "MoE" in said or "FusedMoE" in said
-    patterns = Patterns([name for name in said if name not in ("MoE", "FusedMoE")])
+    experts = "MoE" in targets or "FusedMoE" in targets
+    patterns = Patterns([name for name in targets if name not in ("MoE", "FusedMoE")])
     return lambda component, names: (experts and component is Component.ROUTED_EXPERTS) or patterns.match(names)
 
 
-def _modelopt(said: Mapping[str, Any]) -> _Rules:
-    left_out = said.get("ignore", said.get("exclude_modules"))
-    kv_cache = said.get("kv_cache_quant_algo", said.get("kv_cache_scheme"))
-    return _Rules("modelopt", ((_all, modelopt_format(said)),), Patterns(left_out), _kv_scheme(kv_cache))
+def _modelopt(config: Mapping[str, Any]) -> _Rules:
+    left_out = config.get("ignore", config.get("exclude_modules"))
+    kv_cache = config.get("kv_cache_quant_algo", config.get("kv_cache_scheme"))
+    return _Rules("modelopt", ((_all, modelopt_format(config)),), Patterns(left_out), _kv_scheme(kv_cache))
 
 
-def _quark(said: Mapping[str, Any]) -> _Rules:
-    layers = said.get("layer_quant_config") or {}
-    everywhere = said.get("global_quant_config")
+def _quark(config: Mapping[str, Any]) -> _Rules:
+    layers = config.get("layer_quant_config") or {}
+    everywhere = config.get("global_quant_config")
     if not isinstance(layers, dict) or not isinstance(everywhere, dict):
         raise CheckpointError("has a quantization_config without global_quant_config")
     rules: list[tuple[Meant, TensorFormat]] = []
     by_format: dict[TensorFormat, list[str]] = {}
-    for pattern, held in layers.items():
-        by_format.setdefault(quark_format(held), []).append(pattern)
-    for made, patterns in by_format.items():
-        rules.append((_meant_by(Patterns(patterns)), made))
+    for pattern, entry in layers.items():
+        by_format.setdefault(quark_format(entry), []).append(pattern)
+    for tensor_format, patterns in by_format.items():
+        rules.append((_meant_by(Patterns(patterns)), tensor_format))
     if everywhere.get("weight") is not None:
         rules.append((_all, quark_format(everywhere)))
-    return _Rules("quark", rules, Patterns(said.get("exclude")))
+    return _Rules("quark", rules, Patterns(config.get("exclude")))
 
 
 def _meant_by(patterns: Patterns) -> Meant:
     return lambda component, names: patterns.match(names)
 
 
-def _kv_scheme(said: object) -> str | None:
+def _kv_scheme(scheme: object) -> str | None:
     """`fp8` for what ModelOpt and compressed-tensors say of scales for the KV cache."""
-    if said is None:
+    if scheme is None:
         return None
-    if isinstance(said, dict) and said.get("type") == "float" and said.get("num_bits") == 8:
+    if isinstance(scheme, dict) and scheme.get("type") == "float" and scheme.get("num_bits") == 8:
         return "fp8"
-    if isinstance(said, str) and said.upper() == "FP8":
+    if isinstance(scheme, str) and scheme.upper() == "FP8":
         return "fp8"
-    raise CheckpointError(f"has scales for a KV cache of {short(said)}, which are not modelled")
+    raise CheckpointError(f"has scales for a KV cache of {short(scheme)}, which are not modelled")
 
 
 def _from_hf_quant_config(document: Mapping[str, Any]) -> dict[str, Any]:
-    said = document.get("quantization")
-    if not isinstance(said, dict):
+    quantization = document.get("quantization")
+    if not isinstance(quantization, dict):
         raise CheckpointError("has an hf_quant_config.json without quantization")
-    whole({"group_size": 16, **said}, "group_size", 1, 1 << 20)
-    return {**said, "quant_method": "modelopt"}
+    integer({"group_size": 16, **quantization}, "group_size", 1, 1 << 20)
+    return {**quantization, "quant_method": "modelopt"}
 
 
 READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], _Rules]]] = {

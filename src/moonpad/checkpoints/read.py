@@ -5,22 +5,24 @@ The headers win: they are what an engine loads. A fine-tune or a new quantisatio
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 from moonpad.checkpoints.architecture import read_architecture
 from moonpad.checkpoints.config import CONFIG, config_document, load_object
-from moonpad.checkpoints.files import read_bounded
+from moonpad.checkpoints.files import is_folder, read_bounded
 from moonpad.checkpoints.gguf import gguf_bytes
 from moonpad.checkpoints.groups import Groups
-from moonpad.checkpoints.inspect import FETCH, whole_shards
+from moonpad.checkpoints.header import Tensor
 from moonpad.checkpoints.modelslim import find_description, read_description
 from moonpad.checkpoints.quantization import Quantized, read_quantization
 from moonpad.checkpoints.revision import name_of
+from moonpad.checkpoints.weights import FETCH, Shard, intact_shards
 from moonpad.plan.tensors import tensor_groups
-from moonpad.values.checkpoint import Architecture, Checkpoint, Quantization, TensorGroup
+from moonpad.values.checkpoint import Architecture, Checkpoint, Quantization
 from moonpad.values.errors import CheckpointError
-from moonpad.values.finding import Code, Finding, Severity, errors_of
+from moonpad.values.finding import Code, Finding, Severity
 
 HF_QUANT_CONFIG: Final = "hf_quant_config.json"
 MAX_HF_QUANT_CONFIG_BYTES: Final = 10_000_000
@@ -32,15 +34,25 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     Where the weights are elsewhere and only their config.json is here, the groups are calculated from it.
 
     Raises:
-        CheckpointError: there is no checkpoint, it is not whole, or it is of an architecture that is not modelled.
+        CheckpointError: there is no checkpoint, it is incomplete, or it is of an architecture that is not modelled.
     """
-    try:
-        there = folder.is_dir()
-    except OSError:
-        there = False
-    if not there:
-        missing = Finding(Severity.ERROR, Code.CHECKPOINT_MISSING, str(folder), "there is no such folder")
+    if not is_folder(folder):
+        missing = Finding(Severity.ERROR, Code.CHECKPOINT_MISSING, str(folder), "this folder does not exist")
         raise CheckpointError(f"there is no folder {folder}", remedy="check the path", findings=(missing,))
+
+    def read_headers(each: Callable[[Tensor], None]) -> tuple[Shard, ...]:
+        findings: list[Finding] = []
+        shards = intact_shards(folder, findings, each)
+        if findings:
+            message = f"the checkpoint {folder} is incomplete or damaged"
+            raise CheckpointError(message, remedy=FETCH, findings=tuple(findings))
+        return shards
+
+    return read_contents(folder, read_headers)
+
+
+def read_contents(folder: Path, read_headers: Callable[[Callable[[Tensor], None]], tuple[Shard, ...]]) -> Checkpoint:
+    """As `read_checkpoint`. `read_headers` reads every header once and calls its argument with each tensor."""
     architecture, quantized = _configuration(folder)
     name = name_of(folder)
     gguf = _gguf(folder)
@@ -48,7 +60,9 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         return Checkpoint(name, architecture, Quantization("gguf", "gguf"), (), f"GGUF files in {folder}", gguf)
     if not any(folder.glob("*.safetensors")):
         return _calculated(folder, name, architecture, quantized)
-    groups, files = _from_headers(folder, architecture, quantized.quantization)
+    counted = Groups(architecture, quantized.quantization)
+    files = len(read_headers(counted.add))
+    groups = counted.groups()
     source = f"headers of {files} files in {folder}" if files != 1 else f"header of 1 file in {folder}"
     total = sum(group.size_bytes for group in groups)
     return Checkpoint(name, architecture, quantized.quantization, groups, source, total)
@@ -69,8 +83,8 @@ def _configuration(folder: Path) -> tuple[Architecture, Quantized]:
     try:
         return architecture, read_description(folder, description, architecture)
     except (CheckpointError, FileNotFoundError) as error:
-        said = error.message if isinstance(error, CheckpointError) else "is a link to nothing"
-        raise CheckpointError(f"{description} in {folder} {said}") from None
+        problem = error.message if isinstance(error, CheckpointError) else "is a dangling link"
+        raise CheckpointError(f"{description} in {folder} {problem}") from None
 
 
 def _hf_quant_config(folder: Path) -> dict[str, Any] | None:
@@ -99,14 +113,3 @@ def _calculated(folder: Path, name: str, architecture: Architecture, quantized: 
     source = f"calculated from {CONFIG} in {folder}; the weights are not there"
     total = sum(group.size_bytes for group in groups)
     return Checkpoint(name, architecture, quantized.quantization, groups, source, total)
-
-
-def _from_headers(
-    folder: Path, architecture: Architecture, quantization: Quantization
-) -> tuple[tuple[TensorGroup, ...], int]:
-    counted = Groups(architecture, quantization)
-    findings: list[Finding] = []
-    shards = whole_shards(folder, findings, counted.add)
-    if errors := errors_of(tuple(findings)):
-        raise CheckpointError(f"the checkpoint {folder} is not whole", remedy=FETCH, findings=errors)
-    return counted.groups(), len(shards)

@@ -42,15 +42,15 @@ def revision_of(folder: Path) -> str | None:
 
 def revision_findings(folder: Path, pinned: str) -> tuple[Finding, ...]:
     """What is wrong with the folder where a commit is pinned (fault 25). A short commit is enough."""
-    there = revision_of(folder)
-    wanted = pinned.strip().lower()
+    commit = revision_of(folder)
+    prefix = pinned.strip().lower()
     remedy = f"download revision {pinned}"
-    if not _PINNED.fullmatch(wanted):
+    if not _PINNED.fullmatch(prefix):
         return ()  # a branch or a tag: nothing on this machine says which commit it means
-    if there is None:
-        message = f"nothing in {folder} says which commit it is; {pinned} is asked for"
+    if commit is None:
+        message = f"nothing in {folder} says which commit it holds; the spec pins {pinned}"
         return (Finding(Severity.WARNING, Code.CONFLICT, "revision", message, remedy),)
-    if there.startswith(wanted):
+    if commit.startswith(prefix):
         return ()
-    message = f"{folder} holds commit {there}; {pinned} is asked for"
+    message = f"{folder} holds commit {commit}; the spec pins {pinned}"
     return (Finding(Severity.ERROR, Code.CONFLICT, "revision", message, remedy),)

@@ -1,9 +1,9 @@
-"""Which files the weights are in, and whether each of them is whole."""
+"""Which files hold the weights, and whether each of them is intact."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -12,7 +12,11 @@ from moonpad.checkpoints.config import load_object
 from moonpad.checkpoints.files import open_inside, read_bounded
 from moonpad.checkpoints.header import Tensor, read_header, tensors
 from moonpad.values.errors import CheckpointError
+from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.units import gib
 
+FETCH: Final = "download the checkpoint again; the download resumes where it stopped"
+MAX_NAMED: Final = 20
 INDEX: Final = "model.safetensors.index.json"
 MAX_INDEX_BYTES: Final = 64_000_000
 """That of Kimi-K2-Thinking, with 211 thousand tensors, is below 25 MB."""
@@ -32,7 +36,7 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One whole file. `data_bytes` is what its tensors take."""
+    """One intact file. `data_bytes` is what its tensors take."""
 
     name: str
     size_bytes: int
@@ -52,11 +56,11 @@ def read_index(folder: Path) -> Index | None:
     by_file: dict[str, set[str]] = {}
     for tensor, name in places.items():
         if not isinstance(name, str):
-            raise CheckpointError(f"places {tensor} in no file")
+            raise CheckpointError(f"does not say which file holds {tensor}")
         by_file.setdefault(name, set()).add(tensor)
     for name in by_file:
         if not _FILE_NAME.fullmatch(name):
-            raise CheckpointError(f"places tensors in {name!r}, which is no name of a safetensors file")
+            raise CheckpointError(f"places tensors in {name!r}, which is not the name of a safetensors file")
     metadata = document.get("metadata")
     total = metadata.get("total_size") if isinstance(metadata, dict) else None
     tensors_of = {name: frozenset(by_file[name]) for name in sorted(by_file)}
@@ -66,7 +70,7 @@ def read_index(folder: Path) -> Index | None:
 def expected_shards(folder: Path) -> tuple[str, ...]:
     """The files that must be there where no index says so: all of `…-of-00062`, or the one file."""
     names = sorted(path.name for path in folder.glob("*.safetensors"))
-    numbered = [found for name in names if (found := _NUMBERED.fullmatch(name))]
+    numbered = [match for name in names if (match := _NUMBERED.fullmatch(name))]
     if numbered:
         stem, digits, count = numbered[0]["stem"], len(numbered[0]["number"]), numbered[0]["count"]
         return tuple(f"{stem}-{number:0{digits}d}-of-{count}.safetensors" for number in range(1, int(count) + 1))
@@ -80,7 +84,7 @@ def read_shard(
 
     Raises:
         FileNotFoundError: there is no such file.
-        CheckpointError: it is not whole, or not what it says; the message goes on from the file's name.
+        CheckpointError: it is damaged, or not what it says; the message continues the file's name.
     """
     file, size_bytes = open_inside(folder, name)
     with file:
@@ -90,7 +94,7 @@ def read_shard(
             raise CheckpointError(f"cannot be read: {error.strerror}") from None
     count = data_bytes = 0
     promised = set(index.tensors.get(name, ())) if index else set()
-    strange = ""
+    unexpected = ""
     for tensor in tensors(header):
         count += 1
         data_bytes = max(data_bytes, tensor.end)
@@ -99,15 +103,67 @@ def read_shard(
         if tensor.name in promised:
             promised.remove(tensor.name)
         else:
-            strange = strange or tensor.name
+            unexpected = unexpected or tensor.name
     expected_bytes = 8 + len(header) + data_bytes
     if size_bytes < expected_bytes:
-        raise CheckpointError(f"lacks {expected_bytes - size_bytes} of {expected_bytes} bytes")
+        raise CheckpointError(f"is {expected_bytes - size_bytes} bytes short of {expected_bytes}")
     if size_bytes > expected_bytes:
-        raise CheckpointError(f"has {size_bytes - expected_bytes} bytes more than its header says ({expected_bytes})")
+        raise CheckpointError(f"is {size_bytes - expected_bytes} bytes longer than its header says ({expected_bytes})")
     if promised:
-        instead = f"; it has {strange}, which the index does not place there" if strange else ""
+        instead = f"; it has {unexpected}, which the index does not place there" if unexpected else ""
         raise CheckpointError(
-            f"lacks {len(promised)} tensors that the index places in it, {min(promised)} first{instead}"
+            f"is missing {len(promised)} tensors that the index places in it, {min(promised)} first{instead}"
         )
     return Shard(name, size_bytes, data_bytes, count)
+
+
+def intact_shards(
+    folder: Path, findings: list[Finding], each: Callable[[Tensor], None] | None = None
+) -> tuple[Shard, ...]:
+    """The intact shards; the problems of the others are added to the findings. `each` is called with every tensor."""
+    try:
+        index = read_index(folder)
+    except CheckpointError as error:
+        findings.append(broken_file(INDEX, error))
+        return ()
+    names = tuple(index.tensors) if index else expected_shards(folder)
+    intact: list[Shard] = []
+    missing: list[str] = []
+    broken: list[Finding] = []
+    for name in names:
+        try:
+            intact.append(read_shard(folder, name, index, each))
+        except FileNotFoundError:
+            missing.append(name)
+        except CheckpointError as error:
+            broken.append(broken_file(name, error))
+    if missing:
+        findings.extend(_missing(missing, len(names), index, intact if not broken else None))
+    findings.extend(broken[:MAX_NAMED])
+    if len(broken) > MAX_NAMED:
+        findings.append(broken_file("weights", CheckpointError(f"{len(broken) - MAX_NAMED} more files are broken")))
+    if index is None and len(names) > 1:
+        findings.append(incomplete(INDEX, f"is missing beside {len(names)} files"))
+    return tuple(intact)
+
+
+def _missing(names: Sequence[str], of: int, index: Index | None, intact: Sequence[Shard] | None) -> Iterator[Finding]:
+    """Each missing file, and their bytes together where the index and the other files give them."""
+    total_bytes = index.total_bytes if index else None
+    for name in names[:MAX_NAMED]:
+        yield incomplete(name, "is missing")
+    if len(names) > MAX_NAMED:
+        yield incomplete("weights", f"{len(names) - MAX_NAMED} more files are missing")
+    if total_bytes is not None and intact is not None:
+        missing_bytes = total_bytes - sum(shard.data_bytes for shard in intact)
+        share = f"{missing_bytes} bytes ({gib(missing_bytes)}) of {gib(total_bytes)}"
+        message = f"{len(names)} of {of} files are missing: {share}"
+        yield incomplete("weights", message)
+
+
+def incomplete(where: str, message: str) -> Finding:
+    return Finding(Severity.ERROR, Code.CHECKPOINT_INCOMPLETE, where, message, FETCH)
+
+
+def broken_file(where: str, error: CheckpointError) -> Finding:
+    return incomplete(where, error.message)

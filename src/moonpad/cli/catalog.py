@@ -1,4 +1,4 @@
-"""`moonpad catalog`: what moonpad knows without asking anybody, with where it comes from and how sure that is."""
+"""`moonpad catalog`: what moonpad knows of models, hardware and engines, with source and standing."""
 
 from __future__ import annotations
 
@@ -13,165 +13,114 @@ from cyclopts import Parameter
 from moonpad.cli.output import emit_json, next_command, out
 
 if TYPE_CHECKING:
-    from moonpad.engines.base import Engine
+    from rich.console import RenderableType
 
-Json = Annotated[bool, Parameter(negative=())]
+Json = Annotated[bool, Parameter(negative=(), help="Print one JSON document on stdout.")]
 PLAN = "moonpad plan --model moonshotai/Kimi-K2-Thinking --on 8xH200"
 
 
 def summary(*, json: Json = False) -> None:
-    """Say how much there is of everything.
-
-    Parameters
-    ----------
-    json
-        Print one JSON document on stdout.
-    """
+    """Count what each table holds, by how sure it is."""
     from moonpad.catalog.calibrations import calibrations
     from moonpad.catalog.hardware import hardware
     from moonpad.catalog.models import models
     from moonpad.catalog.published import published
+    from moonpad.catalog.toml_rows import STANDINGS
+    from moonpad.engines import ENGINES
 
     parts: dict[str, Counter[str]] = {
         "models": Counter(model.standing for model in models().values()),
-        "hardware": Counter(one.provenance.standing for one in hardware().values()),
-        "engines": Counter({"rows": len(_engines())}),
-        "calibrations": Counter(one.standing for one in calibrations()),
-        "published": Counter(one.standing for one in published()),
+        "hardware": Counter(row.provenance.standing for row in hardware().values()),
+        "engines": Counter({"rows": len(ENGINES)}),
+        "calibrations": Counter(run.standing for run in calibrations()),
+        "published": Counter(result.standing for result in published()),
     }
+    standings = {name: {key: counts[key] for key in STANDINGS if counts[key]} for name, counts in parts.items()}
     if json:
-        emit_json({name: {"count": counts.total(), **_standings(counts)} for name, counts in parts.items()})
+        emit_json({name: {"count": counts.total(), **standings[name]} for name, counts in parts.items()})
         return
     for name, counts in parts.items():
-        how_sure = ", ".join(f"{count} {standing}" for standing, count in _standings(counts).items())
+        how_sure = ", ".join(f"{count} {standing}" for standing, count in standings[name].items())
         out().print(f"  {name:<13} {counts.total():>3}" + (f"  ({how_sure})" if how_sure else ""))
-    out().print("verified: run or computed here. reported: read in the source named. estimated: concluded.")
+    out().print("verified: run or computed here. reported: read in the named source. estimated: inferred.")
     next_command("moonpad catalog models")
 
 
 def models(*, json: Json = False) -> None:
-    """List the checkpoints that can be planned by name, and what their weights take.
-
-    Parameters
-    ----------
-    json
-        Print one JSON document on stdout.
-    """
+    """List the checkpoints that can be planned by name, and the size of their weights."""
     from moonpad.catalog.models import models as known
     from moonpad.report.catalog_table import models_table
 
     rows = known().values()
-    if json:
-        emit_json({"models": [_plain(model) for model in rows]})
-        return
-    out().print(models_table(rows))
-    for model in rows:
-        if model.refused:
-            out().print(f"  {model.refused}")
-    next_command(PLAN)
+    _show("models", rows, models_table(rows), (model.refused for model in rows), json=json)
 
 
 def hardware(*, json: Json = False) -> None:
-    """List the devices that a cluster can be named by, such as 8xH200.
-
-    Parameters
-    ----------
-    json
-        Print one JSON document on stdout.
-    """
+    """List the devices that a cluster can be named by, such as 8xH200."""
+    from moonpad.catalog.clusters import parse_cluster
     from moonpad.catalog.hardware import hardware as known
     from moonpad.report.catalog_table import hardware_table
 
     rows = known().values()
-    if json:
-        emit_json({"hardware": [_plain(one) for one in rows]})
-        return
-    out().print(hardware_table(rows))
-    for one in rows:
-        if one.refused:
-            out().print(f"  {one.refused}")
-    next_command(PLAN)
+    racks = [(name, parse_cluster(name)) for row in rows for name in row.domain_names]
+    notes = [row.refused for row in rows]
+    notes += [f"{name}: the {cluster.devices} devices of a rack, {cluster.name}" for name, cluster in racks]
+    _show("hardware", rows, hardware_table(rows), notes, json=json)
 
 
 def engines(*, json: Json = False) -> None:
-    """List the engines that moonpad plans for.
-
-    Parameters
-    ----------
-    json
-        Print one JSON document on stdout.
-    """
+    """List the engines that moonpad plans for."""
+    from moonpad.engines import ENGINES
     from moonpad.report.catalog_table import engines_table
 
-    rows = [(engine.name, tuple(map(str, engine.platforms)), _installs(engine)) for engine in _engines()]
-    if json:
-        keys = ("name", "platforms", "installs")
-        emit_json({"engines": [dict(zip(keys, row, strict=True)) for row in rows]})
-        return
-    out().print(engines_table(rows))
-    next_command("moonpad engine list")
+    rows = [
+        {
+            "name": engine.name,
+            "platforms": tuple(map(str, engine.platforms)),
+            "installs": engine.recipe.version if engine.recipe else "",
+        }
+        for engine in ENGINES.values()
+    ]
+    _show("engines", rows, engines_table(rows), json=json, following="moonpad engine list")
 
 
 def calibrations(*, json: Json = False) -> None:
-    """List the measured starts that override the memory model.
-
-    Parameters
-    ----------
-    json
-        Print one JSON document on stdout.
-    """
+    """List the measured starts that override the memory model."""
     from moonpad.catalog.calibrations import calibrations as known
     from moonpad.report.catalog_table import calibrations_table
 
-    if json:
-        emit_json({"calibrations": [_plain(one) for one in known()]})
-        return
-    out().print(calibrations_table(known()))
-    _print_sources((one.source, one.notes) for one in known())
-    next_command(PLAN)
+    sources = dict.fromkeys((run.source, run.notes) for run in known())
+    _show("calibrations", known(), calibrations_table(known()), map(": ".join, sources), json=json)
 
 
 def published(*, json: Json = False) -> None:
-    """List results that others published. None of them was measured here.
-
-    Parameters
-    ----------
-    json
-        Print one JSON document on stdout.
-    """
+    """List results that others published. None of them was measured here."""
     from moonpad.catalog.published import published as known
     from moonpad.report.catalog_table import published_text
 
+    rows = [{**_plain(result), "figures": dict(result.figures)} for result in known()]
+    sources = dict.fromkeys((result.source, result.note) for result in known())
+    _show("published", rows, published_text(known()), map(": ".join, sources), json=json)
+
+
+def _show(
+    name: str,
+    rows: Iterable[object],
+    table: RenderableType,
+    notes: Iterable[str] = (),
+    *,
+    json: bool,
+    following: str = PLAN,
+) -> None:
+    """One table with its notes, or the rows as JSON."""
     if json:
-        rows = [_plain(one) for one in known()]
-        emit_json({"published": [{**row, "figures": dict(row["figures"])} for row in rows]})
+        emit_json({name: [_plain(row) for row in rows]})
         return
-    out().print("Means measured by others, not by moonpad:")
-    out().print(published_text(known()))
-    _print_sources((one.source, one.note) for one in known())
-    next_command(PLAN)
-
-
-def _print_sources(rows: Iterable[tuple[str, str]]) -> None:
-    for source, note in dict.fromkeys(rows):
-        out().print(f"  {source}" + (f": {note}" if note else ""), style="dim")
-
-
-def _standings(counts: Counter[str]) -> dict[str, int]:
-    from moonpad.catalog.rows import STANDINGS
-
-    return {standing: counts[standing] for standing in STANDINGS if counts[standing]}
-
-
-def _engines() -> tuple[Engine, ...]:
-    from moonpad.engines import ENGINES
-
-    return tuple(ENGINES.values())
-
-
-def _installs(engine: Engine) -> str:
-    """The version that moonpad installs, "" where the user brings it."""
-    return engine.recipe.version if engine.recipe is not None else ""
+    out().print(table)
+    for note in notes:
+        if note:
+            out().print(f"  {note.removesuffix(': ')}", style="dim")
+    next_command(following)
 
 
 def _plain(value: object) -> Any:
@@ -179,9 +128,9 @@ def _plain(value: object) -> Any:
     if isinstance(value, Enum):
         return value.value
     if is_dataclass(value):
-        return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return value

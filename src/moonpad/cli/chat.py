@@ -21,11 +21,11 @@ from moonpad.values.errors import CheckFailed, ContactLost, MoonpadError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from moonpad.load.wire import Delta, Message
+    from moonpad.load.openai_schema import Delta, Message
     from moonpad.values.endpoint import Endpoint
     from moonpad.verify.api import Deadlines
 
-HELP: Final = "/reset forgets the conversation, /quit or Ctrl-D leaves, Ctrl-C stops an answer."
+HELP: Final = "/reset clears the conversation, /quit or Ctrl-D leaves, Ctrl-C stops an answer."
 MAX_TOOL_ROUNDS: Final = 4
 
 
@@ -77,7 +77,7 @@ async def _named(endpoint: Endpoint) -> Endpoint:
     if endpoint.model:
         return endpoint
     from moonpad.verify.api import connect
-    from moonpad.verify.subject import subject_of
+    from moonpad.verify.judged_model import subject_of
 
     async with connect(endpoint) as api:
         return (await subject_of(api))[0]
@@ -92,7 +92,7 @@ def _converse(runner: asyncio.Runner, session: Session) -> None:
         try:
             runner.run(session.say(text))
         except KeyboardInterrupt:
-            note("\n(stopped: this turn is forgotten; Ctrl-C again leaves)")
+            note("\n(stopped; this turn is dropped. Ctrl-C again leaves)")
         except MoonpadError as error:
             print_error(error)
 
@@ -119,13 +119,13 @@ def _answer_lines(runner: asyncio.Runner, session: Session) -> None:
         ContactLost: the endpoint is gone.
     """
     _tolerate_bytes()
-    asked = failed = 0
+    messages = failed = 0
     for line in sys.stdin:
         if line.strip() == "/quit":
             break
         if _is_command(line, session):
             continue
-        asked += 1
+        messages += 1
         try:
             runner.run(session.say(line.rstrip("\n")))
         except ContactLost:
@@ -134,17 +134,17 @@ def _answer_lines(runner: asyncio.Runner, session: Session) -> None:
             failed += 1
             print_error(error)
     if failed:
-        raise CheckFailed(f"{failed} of {asked} messages got no answer")
+        raise CheckFailed(f"{failed} of {messages} messages got no answer")
 
 
 def _is_command(line: str, session: Session) -> bool:
-    """Obeys a line that is no message. One word with one slash in front is a command, known or not."""
+    """Obeys a line that is not a message. One word with one slash in front is a command, known or not."""
     word = line.strip()
     if word == "/reset":
         session.reset()
-        note("(the conversation is forgotten)")
+        note("(conversation cleared)")
     elif word.startswith("/") and word[1:].isalpha():
-        note(HELP if word == "/help" else f"{word} is no command. {HELP}")
+        note(HELP if word == "/help" else f"{word} is not a command. {HELP}")
     elif word:
         return False
     return True
@@ -157,7 +157,7 @@ def _tolerate_bytes() -> None:
 
 @dataclass(slots=True)
 class Session:
-    """One conversation. A turn enters the history when its answer is whole."""
+    """One conversation. A turn enters the history when its answer is complete."""
 
     endpoint: Endpoint
     options: dict[str, Any]
@@ -169,9 +169,7 @@ class Session:
         self.reset()
 
     def reset(self) -> None:
-        from moonpad.report.transcript import said_by_system
-
-        self.history = [said_by_system(self.system)] if self.system else []
+        self.history = [{"role": "system", "content": self.system}] if self.system else []
 
     async def say(self, text: str) -> None:
         """Sends one message and shows what comes, tool calls and their made-up results included.
@@ -180,20 +178,20 @@ class Session:
             CheckFailed: the endpoint refused the request, or its stream broke.
             ContactLost: no answer.
         """
-        from moonpad.report.transcript import DEMO_RESULT, said_by_model, said_by_user, tool_result
+        from moonpad.report.transcript import DEMO_RESULT, assistant_message, tool_message
 
-        messages = [*self.history, said_by_user(text)]
+        messages = [*self.history, {"role": "user", "content": text}]
         for _ in range(MAX_TOOL_ROUNDS):
             answer = await self._answer(messages)
-            messages.append(said_by_model(answer))
+            messages.append(assistant_message(answer))
             if not (self.demo_tool and answer.tool_calls):
                 break
             err().print(f"[tool result, made up] {DEMO_RESULT}", style="dim", emoji=False)
-            messages += [tool_result(call, DEMO_RESULT) for call in answer.tool_calls]
+            messages += [tool_message(call, DEMO_RESULT) for call in answer.tool_calls]
         self.history = messages
 
     async def _answer(self, messages: list[dict[str, Any]]) -> Message:
-        from moonpad.load.wire import Broken, Delta, Refused, join
+        from moonpad.load.openai_schema import Broken, Delta, HttpRefusal, join
         from moonpad.report.transcript import DEMO_TOOL, call_line, usage_line
         from moonpad.verify.api import connect
 
@@ -205,10 +203,10 @@ class Session:
             async with connect(self.endpoint, _patient()) as api, aclosing(api.stream(body)) as events:
                 async for event in events:
                     match event:
-                        case Refused(reply):
+                        case HttpRefusal(reply):
                             raise CheckFailed(f"the endpoint answers HTTP {reply.status}: {reply.error_text()}")
                         case Broken(because):
-                            raise CheckFailed(f"the answer broke off: {because}")
+                            raise CheckFailed(f"the answer was cut off: {because}")
                         case Delta():
                             deltas.append(event)
                             screen.show(event)

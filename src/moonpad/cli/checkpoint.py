@@ -28,7 +28,7 @@ def show(folder: str, *, json: Annotated[bool, Parameter(negative=())] = False) 
         Print one JSON document on stdout.
     """
     from moonpad.catalog.embedded import embedded_checkpoint
-    from moonpad.checkpoints.compare import calculated_groups, compare
+    from moonpad.checkpoints.expectations import calculated_groups, compare
     from moonpad.checkpoints.read import read_checkpoint
     from moonpad.checkpoints.revision import revision_of
     from moonpad.values.errors import CheckpointError
@@ -70,7 +70,7 @@ def architecture_line(architecture: Architecture) -> str:
 
 def _document(checkpoint: Checkpoint, revision: str | None, findings: tuple[Finding, ...]) -> dict[str, Any]:
     quantization = checkpoint.quantization
-    known = bool(checkpoint.groups)
+    counted = bool(checkpoint.groups)
     return {
         "name": checkpoint.name,
         "source": checkpoint.source,
@@ -80,10 +80,12 @@ def _document(checkpoint: Checkpoint, revision: str | None, findings: tuple[Find
         "quantization": {
             "method": quantization.method,
             "kv_cache": quantization.kv_cache,
-            "formats": {str(component): _format(made) for component, made in quantization.formats.items()},
+            "formats": {
+                str(component): _format(tensor_format) for component, tensor_format in quantization.formats.items()
+            },
         },
-        "parameters": checkpoint.parameters if known else None,
-        "tensors": checkpoint.tensors if known else None,
+        "parameters": checkpoint.parameters if counted else None,
+        "tensors": checkpoint.tensors if counted else None,
         "bytes": checkpoint.total_bytes,
         "components": _components(checkpoint),
         "kv_bytes_per_token": kv_bytes_per_token(checkpoint.architecture),
@@ -91,19 +93,23 @@ def _document(checkpoint: Checkpoint, revision: str | None, findings: tuple[Find
     }
 
 
-def _format(made: TensorFormat) -> dict[str, Any]:
-    return {"name": made.name, "bits": made.bits, "block": list(made.block) if made.block else None}
+def _format(tensor_format: TensorFormat) -> dict[str, Any]:
+    return {
+        "name": tensor_format.name,
+        "bits": tensor_format.bits,
+        "block": list(tensor_format.block) if tensor_format.block else None,
+    }
 
 
 def _components(checkpoint: Checkpoint) -> dict[str, dict[str, int]]:
     """Largest first."""
-    found: dict[str, dict[str, int]] = {}
+    rows: dict[str, dict[str, int]] = {}
     for group in checkpoint.groups:
-        row = found.setdefault(str(group.component), {"parameters": 0, "bytes": 0, "tensors": 0})
+        row = rows.setdefault(str(group.component), {"parameters": 0, "bytes": 0, "tensors": 0})
         row["parameters"] += group.parameters
         row["bytes"] += group.size_bytes
         row["tensors"] += group.tensors
-    return dict(sorted(found.items(), key=lambda item: -item[1]["bytes"]))
+    return dict(sorted(rows.items(), key=lambda item: -item[1]["bytes"]))
 
 
 def _print(checkpoint: Checkpoint, findings: tuple[Finding, ...]) -> None:
@@ -127,7 +133,9 @@ def _print_table(checkpoint: Checkpoint) -> None:
     from rich import box
     from rich.table import Table
 
-    formats = {str(component): made.name for component, made in checkpoint.quantization.formats.items()}
+    formats = {
+        str(component): tensor_format.name for component, tensor_format in checkpoint.quantization.formats.items()
+    }
     unknown = {"rotary": "", "other": ""}
     table = Table(box=box.SIMPLE_HEAD, header_style="bold")
     for title in ("component", "format"):

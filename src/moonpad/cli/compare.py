@@ -1,4 +1,4 @@
-"""`moonpad compare`: is the second run another one than the first, and how sure is that?"""
+"""`moonpad compare`: how much the second run differs from the first, and how sure that is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from moonpad.values.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:
     from moonpad.bench.compare import Comparison
-    from moonpad.bench.saved import SavedRun
+    from moonpad.bench.saved_results import SavedRun
 
 EXAMPLE = "--min-ratio output_throughput=0.95"
 
@@ -25,7 +25,7 @@ def compare(
     max_ratio: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
-    """Compare two measured runs, figure by figure. Exit 5 where a ratio that you ask for is not kept.
+    """Compare two measured runs, figure by figure. Exit 5 if a ratio misses its limit.
 
     Parameters
     ----------
@@ -33,37 +33,37 @@ def compare(
         A run's name or folder, last or last-1 (moonpad runs lists them), a file of vllm bench serve --save-result, or
         published:ID of the catalogue.
     run_b
-        The other one: a change is from A to B.
+        The other run; changes are from A to B.
     min_ratio
-        The least B / A of figures: output_throughput=0.95. Throughputs of answers of other lengths are refused.
+        The least B / A of a figure: output_throughput=0.95. Refused for throughputs if the answers differ in length.
     max_ratio
-        The largest: p99_ttft_ms=1.1.
+        The largest B / A of a figure: p99_ttft_ms=1.1.
     json
         Print one JSON document on stdout.
     """
     from moonpad.bench.compare import compare as compared
 
     limits = [(*_limit(text), True) for text in min_ratio or ()] + [(*_limit(text), False) for text in max_ratio or ()]
-    found = compared(_run(run_a), _run(run_b))
-    if not found.rows:
-        raise UsageError("the two runs have no figure in common", remedy="moonpad bench --out FOLDER makes one")
-    broken = [why for name, limit, least in limits if (why := _broken(found, name, limit, least=least))]
+    comparison = compared(_run(run_a), _run(run_b))
+    if not comparison.rows:
+        raise UsageError("the two runs have no figure in common", remedy="measure one with moonpad bench --out FOLDER")
+    broken = [why for name, limit, least in limits if (why := _broken(comparison, name, limit, least=least))]
     if json:
-        emit_json({**found.as_json(), "broken": broken})
+        emit_json({**comparison.as_json(), "broken": broken})
     else:
         from moonpad.report.compare_table import compare_notes, compare_table
 
-        out().print(compare_table(found))
-        for line in compare_notes(found):
+        out().print(compare_table(comparison))
+        for line in compare_notes(comparison):
             note(line)
     if broken:
         raise CheckFailed("; ".join(broken))
-    next_command("moonpad bench --out FOLDER  for a third one: what holds twice is no chance")
+    next_command("moonpad bench --out FOLDER  repeats it: a change seen in both repeats is unlikely to be noise")
 
 
 def _run(named: str) -> SavedRun:
-    from moonpad.bench.saved import PUBLISHED, read_run
-    from moonpad.cli.measured import measured_path
+    from moonpad.bench.saved_results import PUBLISHED, read_run
+    from moonpad.cli.run_argument import measured_path
 
     return read_run(named if named.startswith(PUBLISHED) else str(measured_path(named)))
 
@@ -75,23 +75,23 @@ def _limit(text: str) -> tuple[str, float]:
     except ValueError:
         limit = math.nan
     if not limit > 0 or not name:
-        raise UsageError(f"{text!r} is no limit of a ratio", remedy=EXAMPLE)
+        raise UsageError(f"{text!r} is not a limit for a ratio", remedy=f"write {EXAMPLE}")
     return name, limit
 
 
-def _broken(found: Comparison, name: str, limit: float, *, least: bool) -> str:
-    """Why a limit is not kept; "" where it is."""
+def _broken(comparison: Comparison, name: str, limit: float, *, least: bool) -> str:
+    """How a limit is missed; "" where it is met."""
     from moonpad.bench.compare import THROUGHPUTS
 
-    row = found.row(name)
+    row = comparison.row(name)
     if row is None:
         raise UsageError(
-            f"the runs have no {name} in common", remedy=f"one of {', '.join(one.name for one in found.rows)}"
+            f"the runs have no {name} in common", remedy=f"use one of {', '.join(row.name for row in comparison.rows)}"
         )
-    if name in THROUGHPUTS and not found.same_length:
-        return f"{name} cannot be judged: the answers of one run have {found.tokens_ratio:.2f} times the other's tokens"
+    if name in THROUGHPUTS and not comparison.same_length:
+        return f"{name} cannot be compared: B's answers have {comparison.tokens_ratio:.2f} times A's tokens"
     if least and row.ratio.value < limit:
-        return f"{name} is {row.ratio.value:.3f} of A's, at least {limit:g} was asked for"
+        return f"{name} is {row.ratio.value:.3f} × A's; the limit is at least {limit:g}"
     if not least and row.ratio.value > limit:
-        return f"{name} is {row.ratio.value:.3f} of A's, at most {limit:g} was asked for"
+        return f"{name} is {row.ratio.value:.3f} × A's; the limit is at most {limit:g}"
     return ""

@@ -1,7 +1,8 @@
-"""`moonpad down`: stops a run, and says what it took."""
+"""`moonpad down`: stops a run, and reports what it took."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -27,7 +28,7 @@ def down(
     target
         A spec or the name of an endpoint; without it, the one that is up.
     drain
-        How long the requests that run may take to finish first, like 10s or 2m.
+        How long running requests may take to finish first, like 10s or 2m.
     json
         Print one JSON document on stdout.
     """
@@ -40,7 +41,7 @@ def down(
         if json:
             emit_json({"name": name_of(target), "was_up": False})
         else:
-            out().print(f"{name_of(target)} was never up here: nothing to stop.")
+            out().print(f"{name_of(target)} has no run on this machine: nothing to stop.")
         return
     folder = find_run(target)
     stopped = _stop(folder, drain_s)
@@ -66,7 +67,7 @@ def _drain_s(text: str | None) -> float:
 
 
 def _stop(folder: RunFolder, drain_s: float) -> Stopped:
-    """Ctrl-C means: now."""
+    """Ctrl-C means: at once."""
     from moonpad.cli.output import clean, err
     from moonpad.run.down import stop_run
 
@@ -83,12 +84,12 @@ def _notes(folder: RunFolder, drained: Drained | None, drain_s: float) -> list[s
     if drained is None:
         return []
     if drained.running is None:
-        return [f"{about.get('engine', 'the engine')} did not say how many requests it has: none were waited for"]
+        return [f"{about.get('engine', 'the engine')} does not report its requests: it was stopped without waiting"]
     if not drained.refuses_new:
-        return ["this engine cannot refuse new requests: those that came in meanwhile were taken"]
+        return ["this engine cannot refuse new requests: it also accepted those that came in meanwhile"]
     most_s = float(about.get("drain_s") or 0.0)
     if 0 < most_s < drain_s and drained.cut:
-        return [f"the engine itself cuts after {most_s:g} s: [launch] drain of the spec it was started with"]
+        return [f"the engine itself cuts requests off after {most_s:g} s: [launch] drain of its spec"]
     return []
 
 
@@ -98,19 +99,18 @@ def _sentence(folder: RunFolder, stopped: Stopped) -> str:
     if not stopped.was_up:
         return f"{folder.name} was not up."
     drained = stopped.drained
-    said = ""
+    requests = ""
     if drained is not None and drained.running:
-        said = f"; {drained.finished} of {drained.running} running requests finished"
-        said += f", {drained.cut} {'was' if drained.cut == 1 else 'were'} cut" if drained.cut else ""
+        requests = f"; {drained.finished} of {drained.running} running requests finished"
+        requests += f", {drained.cut} {'was' if drained.cut == 1 else 'were'} cut off" if drained.cut else ""
     elif drained is not None and drained.cut:
-        said = f"; {drained.cut} requests were cut"
+        requests = f"; {drained.cut} requests were cut off"
     count = f"{stopped.killed} process{'es' * (stopped.killed != 1)}"
     killed = f", {count} had to be killed" if stopped.killed and not stopped.eased else ""
-    return f"{folder.name} is down after {duration(stopped.seconds)}{said}{killed}; none of its processes is left."
+    return f"{folder.name} is down after {duration(stopped.seconds)}{requests}{killed}; none of its processes is left."
 
 
 def _as_json(folder: RunFolder, stopped: Stopped) -> dict[str, Any]:
-    drained = stopped.drained
     return {
         "name": folder.name,
         "run": folder.run_id,
@@ -118,12 +118,5 @@ def _as_json(folder: RunFolder, stopped: Stopped) -> dict[str, Any]:
         "signal": stopped.signal,
         "killed": stopped.killed,
         "seconds": round(stopped.seconds, 3),
-        "drained": None
-        if drained is None
-        else {
-            "running": drained.running,
-            "finished": drained.finished,
-            "cut": drained.cut,
-            "refuses_new": drained.refuses_new,
-        },
+        "drained": asdict(stopped.drained) if stopped.drained else None,
     }

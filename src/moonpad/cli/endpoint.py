@@ -54,8 +54,8 @@ def resolve_endpoint(spec: Path | None, options: EndpointOptions) -> Endpoint:
     if options.url is None:
         from moonpad.run.endpoints import endpoint_of_run
 
-        found = endpoint_of_run(spec, secret)
-        return replace(found, model=options.model) if options.model else found
+        endpoint = endpoint_of_run(spec, secret)
+        return replace(endpoint, model=options.model) if options.model else endpoint
     if spec:
         raise UsageError("both a spec and --url were given", remedy="leave one of them out")
     if not options.url.startswith(("http://", "https://")):

@@ -5,23 +5,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
 
 from moonpad.cli.output import clean, emit_json, next_command, note, out
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine
 from moonpad.environments.installed import InstalledEngine, list_installed, list_unfinished
-from moonpad.environments.places import engines_home
+from moonpad.environments.paths import engines_home
 from moonpad.values.errors import UsageError
 from moonpad.values.units import duration, gib
-
-EXAMPLES: Final = {
-    "vllm-cpu": "examples/tiny.toml",
-    "sglang-cpu": "examples/tiny-sglang.toml",
-    "vllm": "examples/thinking-8xh200-latency.toml",
-    "sglang": "examples/k25-8xh200-sglang-eagle3.toml",
-}
-"""A spec for each engine that is installed here."""
 
 
 def install(name: str, *, platform: str | None = None, json: bool = False) -> None:
@@ -47,15 +38,15 @@ def install(name: str, *, platform: str | None = None, json: bool = False) -> No
         emit_json({"engine": done.engine.as_json(), "already": done.already, "seconds": round(done.seconds, 1)})
         return
     size = gib(done.engine.size_bytes or 0)
-    how = "was installed already: nothing to do" if done.already else f"installed in {duration(done.seconds)}"
+    how = "is already installed: nothing to do" if done.already else f"installed in {duration(done.seconds)}"
     out().print(f"{name} {done.engine.version} {how}. {size} in {clean(str(done.engine.path))}")
     if engine.recipe and not engine.recipe.served:
-        note("this recipe was tried as far as the engine's version goes; nobody has served from it for the record yet")
-    next_command(f"moonpad up {EXAMPLES[name]}")
+        note("this recipe was tested up to the engine's --version; no model has been served from it on record")
+    next_command(f"moonpad up {ENGINES[name].facts.example}")
 
 
 def list_(*, json: bool = False) -> None:
-    """Say what is installed, where, how large.
+    """Show which engines are installed, where, and their sizes.
 
     Parameters
     ----------
@@ -64,16 +55,19 @@ def list_(*, json: bool = False) -> None:
     """
     engines, unfinished = list_installed(), list_unfinished()
     if json:
-        emit_json({"engines": [one.as_json() for one in engines], "unfinished": [str(path) for path in unfinished]})
+        rows = [engine.as_json() for engine in engines]
+        emit_json({"engines": rows, "unfinished": [str(path) for path in unfinished]})
         return
     if engines:
         _print_table(engines)
     else:
         out().print(f"no engine is installed in {clean(str(engines_home()))}")
     for folder in unfinished:
-        note(f"unfinished: {folder} (install it again: it goes on; or remove it)")
+        note(f"unfinished: {folder} (install it again to continue, or remove it)")
     next_command(
-        f"moonpad up {EXAMPLES[engines[0].name]}" if engines else f"moonpad engine install {_installable()[0]}"
+        f"moonpad up {ENGINES[engines[0].name].facts.example}"
+        if engines
+        else f"moonpad engine install {_installable()[0]}"
     )
 
 
@@ -117,17 +111,17 @@ def _refuse_without_recipe(engine: Engine, platform: str | None) -> None:
     from moonpad.environments.installed import BRING_YOUR_OWN
     from moonpad.values.platform import Platform
 
-    names = [one.value for one in engine.platforms]
+    names = [member.value for member in engine.platforms]
     if platform is not None and platform not in names:
         raise UsageError(f"{engine.name} does not run on {platform!r}", remedy=f"it runs on {' and '.join(names)}")
-    asked = platform or engine.platform.value
-    if engine.recipe and engine.recipe.platform.value == asked:
+    wanted = platform or engine.platform.value
+    if engine.recipe and engine.recipe.platform.value == wanted:
         return
-    others = {one.value for one in Platform} - {asked}  # what is no platform is a device's capability
-    rows = (one for one in images() if one.engine == engine.name and one.on not in others)
-    tags = " or ".join(one.tag.format(version=newest_stable(engine.program)) for one in rows)
+    others = {member.value for member in Platform} - {wanted}  # `on` may also be a device's capability
+    rows = (image for image in images() if image.engine == engine.name and image.on not in others)
+    tags = " or ".join(image.tag.format(version=newest_stable(engine.program)) for image in rows)
     published = f"its makers publish {tags}; " if tags else ""
-    raise UsageError(f"moonpad does not install {engine.name} for {asked}", remedy=published + BRING_YOUR_OWN)
+    raise UsageError(f"moonpad does not install {engine.name} for {wanted}", remedy=published + BRING_YOUR_OWN)
 
 
 def _installable() -> tuple[str, ...]:
@@ -143,9 +137,10 @@ def _print_table(engines: Iterable[InstalledEngine]) -> None:
     table = Table(box=box.SIMPLE_HEAD, header_style="bold")
     for title in ("engine", "version", "where", "size", "installed (UTC)"):
         table.add_column(title, overflow="fold", no_wrap=title != "where")
-    for one in engines:
-        size, when = gib(one.size_bytes or 0), (one.installed_at or "")[:16].replace("T", " ")
-        table.add_row(*(Text(clean(text)) for text in (one.name, one.version, _short(one.path), size, when)))
+    for engine in engines:
+        size, when = gib(engine.size_bytes or 0), (engine.installed_at or "")[:16].replace("T", " ")
+        cells = (engine.name, engine.version, _short(engine.path), size, when)
+        table.add_row(*(Text(clean(cell)) for cell in cells))
     out().print(table)
 
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from moonpad.explain.commands import Script
-    from moonpad.explain.judged import Judged
-    from moonpad.explain.subject import Question
+    from moonpad.explain.results import Judged
+    from moonpad.explain.target_detection import Question
     from moonpad.values.checkpoint import Checkpoint
 
 MAX_BYTES = 1_000_000
@@ -23,7 +23,7 @@ MAX_BYTES = 1_000_000
 
 def explain(
     *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
-    file: Path | None = None,
+    file: Annotated[list[Path] | None, Parameter(consume_multiple=True, negative=())] = None,
     on: str | None = None,
     model: str | None = None,
     engine_version: str = "",
@@ -36,7 +36,8 @@ def explain(
     command
         The command, behind `--`.
     file
-        A shell script, or a document with commands in it; `-` is the standard input.
+        A shell script, a compose file, objects of Kubernetes, or a document with commands in it; `-` is the standard
+        input. Several files are pieces of one deployment: node-0/run.sh node-1/run.sh.
     on
         The devices it is for: 8xH200, 2x8xH800. Without it, those that the text names.
     model
@@ -53,29 +54,30 @@ def explain(
     from moonpad.store.calibrations import own_calibrations
 
     script = _script(command, file)
-    known = (*calibrations(), *own_calibrations())
-    judged = judge(script, _question(on, model, engine_version), known)
+    judged = judge(script, _question(on, model, engine_version), (*calibrations(), *own_calibrations()))
     if not judged:
-        raise UsageError("no engine is started in it", remedy="moonpad explain --file SCRIPT, or -- vllm serve …")
+        raise UsageError("it starts no engine", remedy="moonpad explain --file SCRIPT, or put the command behind --")
     if json:
-        emit_json(explain_json(judged, script.problems))
+        emit_json(explain_json(judged, script))
     else:
         from moonpad.report.explain_view import explain_view
 
         console = out()
-        console.print(explain_view(judged, script, console.width, ascii_only=console.options.ascii_only))
+        width = console.width if console.is_terminal else 80
+        console.print(explain_view(judged, script, width, ascii_only=console.options.ascii_only))
         next_command(_next(judged))
-    if errors := [finding for one in judged for finding in one.findings if finding.severity is Severity.ERROR]:
-        said = "1 finding is an error" if len(errors) == 1 else f"{len(errors)} findings are errors"
-        raise PreflightRefused(said, remedy="what mends them stands above" if not json else "")
+    findings = [finding for deployment in judged for finding in deployment.findings]
+    if count := sum(finding.severity is Severity.ERROR for finding in findings):
+        errors = "1 finding is an error" if count == 1 else f"{count} findings are errors"
+        raise PreflightRefused(errors, remedy="" if json else "apply the remedies shown above")
 
 
-def _script(command: tuple[str, ...], file: Path | None) -> Script:
-    from moonpad.explain.script import read_command, read_script
+def _script(command: tuple[str, ...], files: list[Path] | None) -> Script:
+    from moonpad.explain.script import read_command, read_files
 
-    if (file is None) == (not command):
-        raise UsageError("explain wants a --file, or a command behind `--`, and not both")
-    return read_command(command) if file is None else read_script(_read(file))
+    if bool(files) == bool(command):
+        raise UsageError("explain takes either --file, or a command behind `--`")
+    return read_files([(str(path), _read(path)) for path in files]) if files else read_command(command)
 
 
 def _read(path: Path) -> str:
@@ -91,13 +93,13 @@ def _read(path: Path) -> str:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"cannot read {path}: {reason}", remedy="name a file that you may read") from None
     if len(raw) > MAX_BYTES:
-        raise UsageError(f"{path} is larger than {MAX_BYTES} bytes", remedy="is it the right file?")
+        raise UsageError(f"{path} is larger than {MAX_BYTES:,} bytes", remedy="pass only the part with the command")
     return raw.decode("utf-8", "replace")
 
 
 def _question(on: str | None, model: str | None, engine_version: str) -> Question:
     from moonpad.catalog.clusters import parse_cluster
-    from moonpad.explain.subject import Question
+    from moonpad.explain.target_detection import Question
 
     return Question(
         checkpoint=_checkpoint(model) if model else None,
@@ -126,8 +128,9 @@ def _checkpoint(name: str) -> Checkpoint:
 
 def _next(judged: Sequence[Judged]) -> str:
     """The plan for what was judged; without a deployment of which all is known, what is missing stands in capitals."""
-    servers = [one for one in judged if one.layout is not None]
-    one = next((one for one in servers if one.checkpoint and one.cluster), servers[0] if servers else None)
-    model = one.checkpoint.name if one is not None and one.checkpoint is not None else "MODEL"
-    cluster = one.cluster.name if one is not None and one.cluster is not None else "8xH200"
+    servers = [deployment for deployment in judged if deployment.layout is not None]
+    servers.sort(key=lambda server: server.checkpoint is None or server.cluster is None)
+    first = servers[0] if servers else None
+    model = first.checkpoint.name if first is not None and first.checkpoint is not None else "MODEL"
+    cluster = first.cluster.name if first is not None and first.cluster is not None else "8xH200"
     return f"moonpad plan --model {model} --on {cluster}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from moonpad.observe.notify import ServiceManager
+from moonpad.observe.systemd_notify import ServiceManager
 from moonpad.values.errors import LaunchFailed
 
 if TYPE_CHECKING:
@@ -18,17 +18,17 @@ STATUS = {
     "spawned": "starting",
     "phase": "{phase}",
     "ready": "ready",
-    "stalled": "hangs: {reason}",
+    "stalled": "stalled: {reason}",
     "recovered": "ready again",
     "ended": "ended: {reason}",
     "restarting": "restart {restart} of {of} after {delay_s} s",
     "stopping": "stopping: {reason}",
 }
-"""What a service manager is shown of an event."""
+"""An event as a service manager shows it."""
 
 
 class Foreground:
-    """What a run in the foreground does beside being followed."""
+    """Reports a run in the foreground to its service manager, and follows it."""
 
     def __init__(self, prepared: Prepared) -> None:
         self._prepared = prepared
@@ -37,11 +37,11 @@ class Foreground:
         self._shown_s = 0.0
 
     def show(self, event: Mapping[str, Any]) -> None:
-        """Tells the service manager of it, once."""
+        """Reports the event to the service manager, once."""
         name, at_s = str(event.get("event")), float(event.get("t_s", 0.0))
         if name in STATUS and at_s > self._shown_s:
             self._shown_s = at_s
-            text = f"STATUS={STATUS[name].format_map(_Fields(event))}"
+            text = f"STATUS={STATUS[name].format_map(_EventFields(event))}"
             self._manager.tell(*(("READY=1", text) if name == "ready" and not self.is_ready else (text,)))
             self.is_ready = self.is_ready or name == "ready"
 
@@ -49,42 +49,43 @@ class Foreground:
         self._manager.tell("STOPPING=1", "STATUS=stopping")
 
     def tick(self) -> None:
-        """Collects the orphans that a first process gets, whoever they were."""
+        """Reaps the orphans that a container's first process inherits."""
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
 
     def follow(self, folder: RunFolder) -> None:
-        """The log on stdout until the run ends; returns where somebody has stopped it.
+        """The log on stdout until the run ends; returns where it was stopped on request.
 
         Raises:
             LaunchFailed: it has failed for good, or its keeper was killed; nothing of it is left.
         """
         from moonpad.cli.logs import follow
-        from moonpad.run.truth import FINAL, is_kept
+        from moonpad.run.keeper.state_file import FINAL
+        from moonpad.run.run_status import is_kept
         from moonpad.run.up import Follower, stop_after_interrupt, why_ended
 
         follower = Follower(folder)
 
-        def goes_on() -> bool:
+        def has_more() -> bool:
             self.tick()
-            kept = is_kept(folder)
+            goes_on = is_kept(folder)
             for event in follower.events():
                 self.show(event)
-            return kept
+            return goes_on
 
-        follow(folder.log_path, goes_on)
+        follow(folder.log_path, has_more)
         self.say_stopping()
         ended = folder.last_event(*FINAL)
         if ended is None:
             stop_after_interrupt(folder, self._prepared)
-            raise LaunchFailed(f"{folder.name}: its keeper was killed, and what it kept is stopped")
+            raise LaunchFailed(f"{folder.name}: its keeper was killed, and its processes are stopped")
         if ended["event"] == "failed":
             raise why_ended(folder, self._prepared, f"{folder.name}: {ended.get('reason', '')}")
 
 
-class _Fields(dict[str, Any]):
-    """An event's; one that it does not have is shown as a dash."""
+class _EventFields(dict[str, Any]):
+    """A field that the event does not have is shown as a dash."""
 
     def __missing__(self, key: str) -> str:
         return "-"

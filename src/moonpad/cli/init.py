@@ -62,8 +62,8 @@ def init(
         typed_path,
     )
     from moonpad.report.plan_table import layout_words
-    from moonpad.spec.write import spec_text
-    from moonpad.store.files import replace_text
+    from moonpad.spec.writer import spec_text
+    from moonpad.store.atomic_files import replace_text
 
     if out.exists() and not force:
         raise UsageError(f"{out} is there already", remedy="name another file with -o, or replace it with --force")

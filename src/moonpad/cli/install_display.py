@@ -1,4 +1,4 @@
-"""How far an installation has come: a bar on a terminal, one line a phase elsewhere. On stderr."""
+"""The progress of an installation: a bar on a terminal, one line a phase elsewhere. On stderr."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class InstallDisplay:
-    """An `InstallProgress` that people see. Nothing is shown before the first phase."""
+    """Shows an `InstallProgress`; nothing before the first phase."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -72,7 +72,7 @@ class InstallDisplay:
         return bar
 
     def _keep_phase(self, done: bool = True) -> None:
-        """A phase that is over stays above the bar, with its seconds."""
+        """A finished phase stays above the bar, with its seconds."""
         if self._bar is not None and self._phase:
             mark = "✓" if done else "✗"
             took = duration(time.monotonic() - self._phase_begun)

@@ -1,4 +1,4 @@
-"""Ctrl-C, `kill` and a closed terminal during a start: none of them is lost, and each means the same."""
+"""Ctrl-C, `kill` and a closed terminal during a start: none is lost, and all mean the same."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM: a request to stop, as Ctrl-C is, and from a service manager nothing out of the ordinary."""
+    """SIGTERM: a request to stop, as Ctrl-C is; from a service manager it is routine."""
 
 
 class Interrupts:
-    """From its making on, each of these signals raises KeyboardInterrupt.
+    """Once this is constructed, each of these signals raises KeyboardInterrupt.
 
-    An extension module may swallow what is raised while it calls back (pydantic's validators do, seen here: "Exception
-    ignored in"), so what came is remembered, and raised again where it can be heard.
+    An extension module may swallow an exception raised in its callback (pydantic's validators do: "Exception ignored
+    in"), so it is remembered, and raised again by `raise_lost`.
     """
 
     def __init__(self) -> None:
@@ -31,20 +31,20 @@ class Interrupts:
         raise self._lost
 
     def _swallowed(self, what: sys.UnraisableHookArgs) -> None:
-        """What an extension module drops is printed with a traceback; ours is not lost, so nobody need read of it."""
+        """A dropped exception is printed with a traceback; ours is not lost, so it is not printed."""
         if not issubclass(what.exc_type, KeyboardInterrupt):
             self._unraisable(what)
 
     def raise_lost(self) -> None:
         """
         Raises:
-            KeyboardInterrupt: a signal came, and its exception was heard by nobody.
+            KeyboardInterrupt: a signal came, and its exception was swallowed.
         """
         if self._lost is not None:
             raise self._lost
 
     def end(self) -> None:
-        """From now on they are ignored. One that came before and was lost is raised."""
+        """From now on the signals are ignored. A lost one is raised."""
         for number in NUMBERS:
             signal.signal(number, signal.SIG_IGN)
         self.raise_lost()

@@ -30,15 +30,15 @@ def logs(
     target
         A spec or the name of an endpoint; without it, the one that is up.
     follow_
-        Go on with the lines as they come, until the run ends.
+        Go on printing new lines until the run ends.
     tail
         How many of the last lines to show first.
     node
-        Whose log, where the run has several hosts.
+        The node whose log to show, for a run on several hosts.
     """
     from moonpad.observe.log_tail import last_lines
     from moonpad.run.endpoints import find_run
-    from moonpad.run.truth import is_kept
+    from moonpad.run.run_status import is_kept
 
     folder = find_run(target)
     path = _path(folder, node)
@@ -49,7 +49,7 @@ def logs(
 
 
 def _path(folder: RunFolder, node: str) -> Path:
-    from moonpad.run.hosts import far_log
+    from moonpad.run.ssh_hosts import far_log
     from moonpad.values.errors import SpecError
 
     far = folder.about().get("hosts") or {}
@@ -75,7 +75,7 @@ def follow(path: Path, goes_on: Callable[[], bool], *, tail: int | None = None) 
 
 
 def _show(lines: Iterable[str]) -> None:
-    """Of a progress bar that redraws itself, the last state. Not by rich: a flood is 100,000 lines a second."""
+    """Of a progress bar that redraws itself, the last state. Without rich: a flood has 100,000 lines a second."""
     from moonpad.cli.output import clean
 
     for line in lines:

@@ -21,7 +21,7 @@ VERBS = (
     ("status", "moonpad.cli.status:status", "Say what is up, and in which state."),
     ("logs", "moonpad.cli.logs:logs", "Show the engine's log."),
     ("chat", "moonpad.cli.chat:chat", "Talk with an endpoint in the terminal."),
-    ("down", "moonpad.cli.down:down", "Stop a run; nothing of it survives."),
+    ("down", "moonpad.cli.down:down", "Stop a run and everything that it started."),
     ("verify", "moonpad.cli.verify:verify", "Prove that an endpoint answers correctly."),
     ("bench", "moonpad.cli.bench:bench", "Measure an endpoint."),
     ("runs", "moonpad.cli.runs:runs", "List what was measured."),
@@ -94,13 +94,16 @@ def run(argv: list[str]) -> int:
 def _run(argv: list[str]) -> int:
     from cyclopts.exceptions import CycloptsError
 
-    from moonpad.cli.output import note, print_error
+    from moonpad.cli.output import print_error
 
     try:
         app(argv)
     except CycloptsError as error:
-        note(f"moonpad: {str(error).strip()}\n  moonpad --help")
-        return 2
+        from moonpad.cli.usage_errors import usage_error
+
+        usage = usage_error(error)
+        print_error(usage)
+        return usage.exit_code
     except MoonpadError as error:
         print_error(error)
         return error.exit_code

@@ -7,7 +7,7 @@ in a model's answer or in a log line is text.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
@@ -17,21 +17,31 @@ from moonpad.values.errors import MoonpadError, PreflightRefused
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from moonpad.values.finding import Finding
+
+PIPE_COLUMNS = 10_000
+"""A pipe or a file has no width: a row of a table stays on one line, so that `grep` and `awk` can read it."""
+
 
 @cache
 def out() -> Console:
     """The console of results, on stdout."""
-    from rich.console import Console
-
-    return Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
+    return _console(stderr=False)
 
 
 @cache
 def err() -> Console:
     """The console of progress and notes, on stderr."""
+    return _console(stderr=True)
+
+
+def _console(*, stderr: bool) -> Console:
     from rich.console import Console
 
-    return Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
+    console = Console(stderr=stderr, markup=False, emoji=False, highlight=False, soft_wrap=True)
+    if not console.file.isatty():
+        console.width = PIPE_COLUMNS
+    return console
 
 
 def emit_json(document: object) -> None:
@@ -45,6 +55,11 @@ def emit_json(document: object) -> None:
 
 def note(text: str) -> None:
     err().print(clean(text))
+
+
+def note_findings(findings: Iterable[Finding]) -> None:
+    for finding in findings:
+        note(f"{finding.severity}: {finding.where}: {finding.message}")
 
 
 def next_command(command: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,9 +11,10 @@ from moonpad.values.errors import UsageError
 
 if TYPE_CHECKING:
     from moonpad.cli.plan_inputs import Model
+    from moonpad.plan.request import Request
     from moonpad.report.plan_commands import Command
-    from moonpad.values.choice import Answer, Choice
-    from moonpad.values.plan import Plan
+    from moonpad.values.cluster import Cluster
+    from moonpad.values.plan_answer import Answer, Choice
 
 
 def plan(
@@ -73,46 +73,68 @@ def plan(
 
     if spec is None and model is None:
         raise UsageError("what is to be planned?", remedy="name a spec, or --model moonshotai/Kimi-K2-Thinking")
-    base: Plan | None = None
-    fixed: dict[str, Any] = {}
-    if spec is not None:
-        from moonpad.cli.plan_spec import read_spec
-
-        said = read_spec(spec, model)
-        found, base, fixed = said.model, said.plan, said.fixed
-        on = on or said.cluster
+    options: dict[str, Any] = {
+        "goal": goal,
+        "engine": engine,
+        "engine_version": engine_version,
+        "context": context,
+        "concurrency": concurrency,
+        "words": words or (),
+        "every_layout": every,
+    }
+    if spec is None:
+        checkpoint = find_model(str(model), typed_path(str(model)))
+        request = make_request(**options)
+        cluster = find_cluster(on, request.engine)
+        answer = find_answer(checkpoint, cluster, request)
     else:
-        found = find_model(str(model), typed_path(str(model)))
-    if engine is not None and engine != fixed.get("engine"):
-        fixed.pop("engine_version", None)  # it is that of the spec's engine
-    options: dict[str, Any] = {"engine": engine, "engine_version": engine_version, "goal": goal}
-    fixed |= {name: value for name, value in options.items() if value is not None}
-    request = make_request(context=context, concurrency=concurrency, words=words or (), every_layout=every, **fixed)
-    cluster = find_cluster(on, request.engine)
-    if base is not None and on is None:
-        cluster = replace(cluster, nodes=base.nodes)  # this machine, and the [[hosts]] that are like it
-    answer = find_answer(found, cluster, request)
-    _show(answer, found, base, every=every, json=json)
+        checkpoint, cluster, request, answer = _of_spec(spec, model, on, options)
+    _show(answer, checkpoint, every=every, json=json)
     refuse_unless_it_fits(answer, request)
     if spec is not None:
         next_command(f"moonpad up {spec}")
     else:
-        next_command(f"{init_words(found, cluster, request)} -o moonpad.toml, then moonpad up")
+        next_command(f"{init_words(checkpoint, cluster, request)} -o moonpad.toml, then moonpad up")
 
 
-def _show(answer: Answer, model: Model, base: Plan | None, *, every: bool, json: bool) -> None:
+def _of_spec(
+    path: Path, model: str | None, on: str | None, options: dict[str, Any]
+) -> tuple[Model, Cluster, Request, Answer]:
+    """What `up` would start, and what else would fit; the options override what the spec fixes."""
+    from moonpad.catalog.clusters import parse_cluster
+    from moonpad.checkpoints.locate import checkpoint_folder
+    from moonpad.cli.plan_inputs import Model, find_answer, find_model, make_request, typed_path
+    from moonpad.plan.from_spec import finished, request_of
+    from moonpad.run.planning import cluster_of, known_checkpoint
+    from moonpad.spec.loader import load_spec
+
+    loaded = load_spec(path)
+    spec = loaded.spec
+    if model is not None:
+        chosen = find_model(model, typed_path(model))
+    else:
+        checkpoint = known_checkpoint(loaded)
+        folder = checkpoint_folder(loaded)
+        argument = str(folder) if folder.is_dir() else checkpoint.name
+        chosen = Model(checkpoint, spec.model, argument, spec.trust_remote_code, folder.is_dir())
+    cluster = parse_cluster(on) if on else cluster_of(spec)
+    request = make_request(request_of(spec, cluster.device.platform), **options)
+    return chosen, cluster, request, find_answer(chosen, cluster, request, lambda plan: finished(spec, plan))
+
+
+def _show(answer: Answer, model: Model, *, every: bool, json: bool) -> None:
     if json:
         from moonpad.cli.output import emit_json
         from moonpad.report.plan_json import answer_json
 
-        commands = {place: commands_for(choice, model, base) for place, choice in enumerate(answer.choices)}
+        commands = {place: commands_for(choice, model) for place, choice in enumerate(answer.choices)}
         emit_json(answer_json(answer, commands))
         return
     from moonpad.cli.output import clean, out
     from moonpad.report.plan_table import plan_table
 
     console = out()
-    best = commands_for(answer.choices[0], model, base) if answer.choices else ()
+    best = commands_for(answer.choices[0], model) if answer.choices else ()
     width = min(console.width, 120) if console.is_terminal else 120
     ascii_only = not (console.encoding or "").lower().startswith("utf")
     table = plan_table(answer, best, width, every=every, ascii_only=ascii_only)
@@ -120,17 +142,14 @@ def _show(answer: Answer, model: Model, base: Plan | None, *, every: bool, json:
     console.print(table)
 
 
-def commands_for(choice: Choice, model: Model, base: Plan | None = None) -> tuple[Command, ...]:
-    """What to type for a plan; `base` is the plan of a spec, which has more to say than layout and settings."""
+def commands_for(choice: Choice, model: Model) -> tuple[Command, ...]:
+    """What to type for a plan."""
     from moonpad.engines import ENGINES
     from moonpad.report.plan_commands import commands_of
     from moonpad.values.deployment import Executable
 
-    plan = choice.plan
-    if base is not None:
-        plan = replace(plan, name=base.name, serving=base.serving, extra_args=base.extra_args)
-    engine = ENGINES[plan.engine]
-    deployment = engine.processes(plan, Executable((engine.command,)))
-    # KTransformers reads the experts from a folder, never from a hub.
-    argument = model.argument if model.here or plan.engine != "ktransformers" else "CHECKPOINT_FOLDER"
+    engine = ENGINES[choice.plan.engine]
+    deployment = engine.processes(choice.plan, Executable((engine.command,)))
+    # What computes experts on the host reads them from a folder, never from a hub.
+    argument = "CHECKPOINT_FOLDER" if engine.facts.experts_on_host and not model.here else model.argument
     return commands_of(deployment, argument, here=model.here)

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from moonpad.plan.request import Request, Value, parse_set, parse_tokens
+from moonpad.plan.request import Request, parse_set, parse_tokens
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import Code, Finding
+from moonpad.values.versions import checked_version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
-    from moonpad.engines.base import Engine
-    from moonpad.plan.search import Known
     from moonpad.values.checkpoint import Checkpoint
-    from moonpad.values.choice import Answer, Goal
     from moonpad.values.cluster import Cluster
+    from moonpad.values.plan import Plan
+    from moonpad.values.plan_answer import Answer, Goal
 
 LARGEST_CONCURRENCY = 1_000_000
 
@@ -47,7 +47,7 @@ def typed_path(written: str) -> Path:
     try:
         return Path(written).expanduser()
     except RuntimeError:
-        raise UsageError(f'no home folder is known for "{written}"', remedy="write the whole path") from None
+        raise UsageError(f'there is no home folder for "{written}"', remedy="write the whole path") from None
 
 
 def find_model(written: str, folder: Path) -> Model:
@@ -103,74 +103,71 @@ def _unknown(written: str) -> UsageError:
 
 
 def find_cluster(on: str | None, engine: str = "auto") -> Cluster:
-    """The cluster that the text means, else this machine: its processors for an engine that runs on nothing else.
+    """The cluster that the text means, else this machine.
 
     Raises:
-        UsageError: the text is none.
+        UsageError: the text is not a cluster.
         PreflightRefused: what this machine has is not known.
     """
     from moonpad.catalog.clusters import parse_cluster
+    from moonpad.engines import ENGINES
+    from moonpad.run.knowledge import local_cluster
 
     if on is not None:
         return parse_cluster(on)
-    from moonpad.engines import ENGINES
-    from moonpad.facts.devices import detect_cluster, devices, this_host
-    from moonpad.facts.probe import Unknown
-    from moonpad.values.plan import Platform
+    return local_cluster(ENGINES.get(engine), "name it with --on, as in --on 8xH200")
 
-    if engine in ENGINES and ENGINES[engine].platforms == (Platform.CPU,):
-        return replace(parse_cluster("cpu"), host=this_host(), detected=True)
-    found = detect_cluster(devices())
-    if isinstance(found, Unknown):
-        raise PreflightRefused(
-            f"what this machine has is not known: {found.reason}", remedy="say it with --on, as in --on 8xH200"
-        )
-    return found
+
+NOTHING_FIXED = Request()
 
 
 def make_request(
+    base: Request = NOTHING_FIXED,
     *,
-    goal: Goal = "latency",
-    engine: str = "auto",
+    goal: Goal | None = None,
+    engine: str | None = None,
     engine_version: str | None = None,
     context: str | None = None,
     concurrency: int | None = None,
     words: Iterable[str] = (),
     every_layout: bool = False,
-    layout: Mapping[str, int] | None = None,
-    settings: Mapping[str, Value] | None = None,
 ) -> Request:
-    """`layout` and `settings` are those of a spec, which the words of the command line override.
+    """`base` is what a spec fixes, which the words of the command line override.
 
     Raises:
-        UsageError: a word is wrong, two of them contradict each other, or the engine is none.
+        UsageError: a word is wrong, two of them contradict each other, or there is no such engine.
     """
-    said_layout, said_settings = parse_set(words)
-    fixed = {**(settings or {}), **said_settings}
+    layout, settings = parse_set(words)
     tokens = parse_tokens(context) if context is not None else None
-    length = fixed.pop("max_model_len", None)
-    if tokens is not None and "max_model_len" in said_settings and length != tokens:
+    length = settings.pop("max_model_len", None)
+    if tokens is not None and length not in (None, tokens):
         raise UsageError(f"--context says {tokens} tokens and --set {length}", remedy="leave one of them out")
+    tokens = tokens if tokens is not None else None if length is None else int(length)
     if concurrency is not None and not 1 <= concurrency <= LARGEST_CONCURRENCY:
-        raise UsageError(f"--concurrency {concurrency} is no number of requests", remedy="write 1 or more")
-    if engine == "auto" and engine_version:
-        raise UsageError("--engine-version needs an engine", remedy="name it, as in --engine vllm")
-    _check_engine(engine)
-    return Request(
-        goal=goal,
-        engine=engine,
-        engine_version=engine_version or "",
-        context=tokens if tokens is not None else int(length) if length is not None else None,
+        raise UsageError(f"--concurrency must be from 1 to {LARGEST_CONCURRENCY:,}, got {concurrency}")
+    named = engine or base.engine
+    # The version of a spec is that of the spec's engine.
+    version = checked_version(engine_version) if engine_version else ""
+    version = version or (base.engine_version if named == base.engine else "")
+    if named == "auto" and version:
+        raise UsageError("--engine-version needs an engine", remedy="name it with --engine NAME")
+    _check_engine(named)
+    return replace(
+        base,
+        goal=goal or base.goal,
+        engine=named,
+        engine_version=version,
+        context=tokens if tokens is not None else base.context,
         concurrency=concurrency,
-        layout={**(layout or {}), **said_layout},
-        settings=fixed,
+        layout={**base.layout, **layout},
+        settings={**base.settings, **settings},
         every_layout=every_layout,
     )
 
 
 def _check_engine(name: str) -> None:
     from moonpad.engines import ENGINES
-    from moonpad.spec.nearest import nearest
+    from moonpad.spec.near_match import nearest
 
     if name != "auto" and name not in ENGINES:
         near = nearest(name, ENGINES)
@@ -178,29 +175,15 @@ def _check_engine(name: str) -> None:
         raise UsageError(f"there is no engine {name[:60]!a}{hint}", remedy=f"one of {', '.join(ENGINES)}, or auto")
 
 
-def knowledge(model: Model) -> Known:
-    """What the package knows, for a search."""
-    from moonpad.catalog.calibrations import calibrations
-    from moonpad.catalog.published import published
-    from moonpad.plan.search import Known
-    from moonpad.store.calibrations import own_calibrations
-
-    return Known(version_of, (*calibrations(), *own_calibrations()), published(), model.brings_code)
-
-
-def version_of(engine: Engine) -> str:
-    """Of an engine for processors, the recipe's; else the newest release whose options are known."""
-    from moonpad.catalog.options import newest_stable
-    from moonpad.engines.base import settled_version
-
-    return settled_version(engine) or newest_stable(engine.program)
-
-
-def find_answer(model: Model, cluster: Cluster, request: Request) -> Answer:
-    """What fits, and what does not. The model is named as it was written."""
+def find_answer(
+    model: Model, cluster: Cluster, request: Request, finish: Callable[[Plan], Plan] = lambda plan: plan
+) -> Answer:
+    """What fits, and what does not. The model is named as it was written; `finish` as `Known` has it."""
     from moonpad.plan.search import search
+    from moonpad.run.knowledge import knowledge
 
-    return replace(search(model.checkpoint, cluster, request, knowledge(model)), model=model.written)
+    known = replace(knowledge(), code_in_checkpoint=model.brings_code, finish=finish)
+    return replace(search(model.checkpoint, cluster, request, known), model=model.written)
 
 
 def refuse_unless_it_fits(answer: Answer, request: Request, findings: tuple[Finding, ...] = ()) -> None:

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
 
 from moonpad.values.errors import PreflightRefused
+from moonpad.values.finding import Code
 
 Target = Literal["shell", "docker", "compose", "kubernetes", "slurm", "mpirun", "systemd"]
 
 
-def render(spec: Path, *, to: Target = "shell", out: Path, json: bool = False) -> None:
-    """Write the files that run a spec elsewhere.
+def render(
+    spec: Path,
+    *,
+    to: Target = "shell",
+    out: Path,
+    despite: Annotated[list[Code] | None, Parameter(negative=())] = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> None:
+    """Write the files that run a spec elsewhere. What `plan` refuses is not written.
 
     Parameters
     ----------
@@ -21,24 +31,22 @@ def render(spec: Path, *, to: Target = "shell", out: Path, json: bool = False) -
         What the files are for: slurm, mpirun and systemd are not there yet.
     out
         The folder for them; files of the same name are replaced.
+    despite
+        The code of an error to override, like does-not-fit; the files say so.
     json
         One JSON document on stdout instead of text.
     """
-    from moonpad.checkpoints.described import described
-    from moonpad.cli.output import emit_json, next_command
+    from moonpad.cli.output import emit_json, next_command, note_findings
     from moonpad.cli.output import out as console
-    from moonpad.facts.probe import Unknown
-    from moonpad.plan.from_spec import make_plan
     from moonpad.render.targets import render_for
-    from moonpad.spec.load import load_spec
-    from moonpad.store.files import replace_text
+    from moonpad.run.planning import plan_spec
+    from moonpad.spec.loader import load_spec
+    from moonpad.store.atomic_files import replace_text
 
     loaded = load_spec(spec)
-    # The checkpoint may be on another machine only. Its size bears on what a host is asked for and on how long a start
-    # may take; its format on what engines must be told.
-    found = described(loaded)
-    size, scheme = (0, "bf16") if isinstance(found, Unknown) else (found.total_bytes, found.quantization.scheme)
-    rendered = render_for(to, loaded.spec, make_plan(loaded.spec, size, scheme))
+    planned = plan_spec(loaded, despite=frozenset(despite or ()))
+    rendered = render_for(to, loaded.spec, planned.plan)
+    note_findings(planned.findings)
     for path, file in rendered.files.items():
         try:
             replace_text(out / path, file.text, file.mode)
@@ -48,7 +56,7 @@ def render(spec: Path, *, to: Target = "shell", out: Path, json: bool = False) -
             ) from None
     if json:
         files = [{"path": str(out / path), "mode": f"{file.mode:04o}"} for path, file in rendered.files.items()]
-        emit_json({"files": files})
+        emit_json({"files": files, "findings": [finding.as_json() for finding in planned.findings]})
         return
     for path, file in rendered.files.items():
         console().print(f"{out / path}  {file.mode:04o}")

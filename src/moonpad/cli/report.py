@@ -8,8 +8,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from moonpad.cli.measured import measured_path
 from moonpad.cli.output import emit_json, next_command, note
+from moonpad.cli.run_argument import measured_path
 from moonpad.values.errors import UsageError
 
 FILE = "report.html"
@@ -22,28 +22,28 @@ def report(
     devices: int = 1,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
-    """Write a measured run or a sweep as one page that stands alone: no script, nothing fetched.
+    """Write a measured run or a sweep as one self-contained HTML page.
 
     Parameters
     ----------
     run
-        A run's name, or last (moonpad runs lists them); a folder of moonpad bench --out, or of --sweep. A run that was
-        cut has its page too.
+        A run's name, or last (moonpad runs lists them); a folder of moonpad bench --out, or of --sweep. Interrupted
+        runs work too.
     out
-        The file; by default report.html in that folder.
+        The HTML file; by default report.html in that folder.
     devices
-        Of a sweep: how many devices the endpoint has, for its tokens a second and device.
+        For a sweep: the number of devices behind the endpoint, for tokens per second and device.
     json
         Print one JSON document on stdout: where the page was written.
     """
     from moonpad.bench.report_data import RunData, read_report
     from moonpad.report.run_page import run_page
     from moonpad.report.sweep_page import sweep_page
-    from moonpad.store.files import replace_text
+    from moonpad.store.atomic_files import replace_text
 
     path = measured_path(run)
     if devices < 1:
-        raise UsageError(f"--devices is {devices}", remedy="give 1 or more")
+        raise UsageError(f"--devices must be at least 1, not {devices}")
     data = read_report(path)
     html = run_page(data) if isinstance(data, RunData) else sweep_page(data, devices)
     file = path / FILE if out is None else out
@@ -56,10 +56,10 @@ def report(
     else:
         note(f"written: {file}")
     if isinstance(data, RunData):
-        next_command(f"moonpad compare {shlex.quote(str(path))} ANOTHER  for what a change brought")
+        next_command(f"moonpad compare {shlex.quote(str(path))} ANOTHER  shows what a change brought")
     elif data.cut or len(data.points) == 1:
-        next_command("the same moonpad bench --sweep … --out again: it measures what is left, or more loads")
+        next_command("moonpad bench --sweep … --out, as before: it measures the loads that are missing")
     else:
-        one, other = (data.points[at].load for at in (0, -1))
-        folders = (shlex.quote(str(path / f"{data.over}-{load}")) for load in (one, other))
+        loads = (data.points[at].load for at in (0, -1))
+        folders = (shlex.quote(str(path / f"{data.over}-{load}")) for load in loads)
         next_command(f"moonpad compare {' '.join(folders)}")

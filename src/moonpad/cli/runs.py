@@ -1,4 +1,4 @@
-"""`moonpad runs`: what was measured here."""
+"""`moonpad runs`: the measured runs."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from moonpad.cli.output import emit_json, next_command, note, out
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from moonpad.bench.listing import Listed
+    from moonpad.bench.run_listing import ListedRun
 
 
 def runs(folder: Path | None = None, *, json: Annotated[bool, Parameter(negative=())] = False) -> None:
-    """List what moonpad bench has measured, the last one first.
+    """List the runs of moonpad bench, the newest first.
 
     Parameters
     ----------
     folder
-        A folder of runs; without it, the one where those are kept that --out has not put elsewhere.
+        A folder of runs; by default the one for runs without --out.
     json
         Print one JSON document on stdout.
     """
-    from moonpad.bench.listing import listed
+    from moonpad.bench.run_listing import list_run
     from moonpad.report.runs_table import runs_table
-    from moonpad.store.benches import benches_folder
+    from moonpad.store.bench_folders import benches_folder
     from moonpad.values.errors import UsageError
 
     place = folder or benches_folder()
     if folder and not folder.is_dir():
-        raise UsageError(f"{folder} is no folder", remedy="moonpad runs  lists those of moonpad's own")
+        raise UsageError(f"{folder} is not a folder", remedy="moonpad runs  lists those in the default folder")
     try:
         names = sorted((path for path in place.iterdir() if path.is_dir()), reverse=True) if place.is_dir() else []
     except OSError as error:
         raise UsageError(f"{place} cannot be read: {error.strerror or error}", remedy="moonpad runs FOLDER") from error
-    rows = [listed(path) for path in names]
+    rows = [list_run(path) for path in names]
     if json:
         emit_json({"folder": str(place), "runs": [row.as_json() for row in rows]})
         return
     if not rows:
-        out().print(f"Nothing was measured in {place}.")
+        out().print(f"No runs in {place}.")
         next_command("moonpad bench SPEC.toml")
         return
     out().print(runs_table(rows))
@@ -51,8 +51,8 @@ def runs(folder: Path | None = None, *, json: Annotated[bool, Parameter(negative
     next_command(_next(rows, named=folder is None))
 
 
-def _next(rows: Sequence[Listed], *, named: bool) -> str:
-    """What the last ones can be used for; `named`: a name will do for a run."""
+def _next(rows: Sequence[ListedRun], *, named: bool) -> str:
+    """A command for the newest runs; `named`: their names are enough."""
     if named and [row.state for row in rows[:2]] == ["whole", "whole"]:
         return "moonpad compare last-1 last"
     for row in rows:

@@ -1,4 +1,4 @@
-"""How far a start has come: one redrawn line on a terminal, one line a phase elsewhere. On stderr."""
+"""The progress of a start: one redrawn line on a terminal, one line a phase elsewhere. On stderr."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class StartDisplay:
-    """Shows the events of a start as they come; `also` is shown them too."""
+    """Shows the events of a start as they come; `also` gets them too."""
 
     def __init__(self, name: str, also: Callable[[Mapping[str, Any]], None] | None = None) -> None:
         self._name = name
@@ -61,11 +61,11 @@ class StartDisplay:
                     self._keep(text)
                 self._update(text, event.get("percent"))
             case "healthy":
-                self._update("asking for one real token", None)
+                self._update("requesting one real token", None)
             case "ready":
                 self._keep(f"first real token after {duration(float(event.get('token_s', 0.0)))}")
             case "controller_ended":
-                self._keep(f"its controller ended ({event.get('how')}), and is started again")
+                self._keep(f"its controller ended ({event.get('how')}) and is being restarted")
             case "stopping":
                 self._update(f"stopping: {event.get('reason')}", None)
 

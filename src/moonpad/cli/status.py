@@ -1,4 +1,4 @@
-"""`moonpad status`: what is up, and in which state."""
+"""`moonpad status`: which endpoints are up, and their states."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def status(target: str | None = None, *, json: Annotated[bool, Parameter(negative=())] = False) -> None:
-    """Say what is up, and in which state.
+    """Show which endpoints are up, and their states.
 
     Parameters
     ----------
@@ -25,12 +25,12 @@ def status(target: str | None = None, *, json: Annotated[bool, Parameter(negativ
     from moonpad.run.endpoints import find_run
     from moonpad.store.run_folder import current_runs
 
-    rows = [_row(folder) for folder in ((find_run(target),) if target else current_runs())]
+    rows = [_make_row(folder) for folder in ((find_run(target),) if target else current_runs())]
     if json:
         emit_json({"endpoints": rows})
         return
     if not rows:
-        out().print("No endpoint was ever up here.")
+        out().print("No endpoint was ever started on this machine.")
         next_command("moonpad up SPEC.toml")
         return
     for row in rows:
@@ -46,77 +46,70 @@ def status(target: str | None = None, *, json: Annotated[bool, Parameter(negativ
     next_command(f"moonpad verify {up[0]['spec']}" if up else f"moonpad up {rows[0]['spec']}".rstrip())
 
 
-def _row(folder: RunFolder) -> dict[str, Any]:
-    from moonpad.store.schema import SchemaTooNew
+def _make_row(folder: RunFolder) -> dict[str, Any]:
+    from moonpad.store.schema_version import SchemaTooNew
 
     try:
-        return _known_row(folder)
+        return _read_row(folder)
     except SchemaTooNew as error:
-        return {**_NOTHING, "name": folder.name, "state": UNKNOWN, "because": error.message, "run": folder.run_id}
+        return {**_UNKNOWN_ROW, "name": folder.name, "state": UNKNOWN, "because": error.message, "run": folder.run_id}
 
 
-def _known_row(folder: RunFolder) -> dict[str, Any]:
+def _read_row(folder: RunFolder) -> dict[str, Any]:
     from moonpad.run.endpoints import keyless_endpoint_of
-    from moonpad.run.planned import kv_tokens_measured
-    from moonpad.run.truth import truth_of
+    from moonpad.run.planned_figures import kv_tokens_measured
+    from moonpad.run.run_status import read_status
 
     about = folder.about()
-    truth = truth_of(folder, keyless_endpoint_of(folder))
+    status = read_status(folder, keyless_endpoint_of(folder))
     since = folder.last_event(*_CHANGES)
     return {
         "name": folder.name,
-        "state": str(truth.state),
-        "because": truth.because,
-        "stable": truth.stable,
-        "restarts": truth.restarts,
+        "state": str(status.state),
+        "because": status.because,
+        "stable": status.stable,
+        "restarts": status.restarts,
         "base_url": about.get("base_url", ""),
         "model": about.get("served_name", ""),
         "engine": about.get("engine", ""),
-        "pid": truth.engine_pid,
-        "keeper_pid": truth.keeper_pid,
-        "controller_pid": truth.controller_pid,
+        "pid": status.engine_pid,
+        "keeper_pid": status.keeper_pid,
+        "controller_pid": status.controller_pid,
         "since": time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(since["at"])) if since else "",
         "run": folder.run_id,
         "spec": about.get("spec", ""),
         "hosts": about.get("hosts") or {},
+        "despite": about.get("despite") or [],
         "kv_tokens": {"planned": folder.memory().get("kv_tokens"), "measured": kv_tokens_measured(folder)},
     }
 
 
 def _steadiness(row: dict[str, Any]) -> str:
-    """`, stable, 2 restarts`, as far as there is something to say."""
-    said = (", stable" if row["stable"] else ", not stable yet") if row["state"] == "ready" else ""
+    """`, stable, 2 restarts`, "" without either."""
+    words = (", stable" if row["stable"] else ", not stable yet") if row["state"] == "ready" else ""
     restarts = row["restarts"]
-    return said + (f", {restarts} restart{'s' * (restarts != 1)}" if restarts else "")
+    words += f", {restarts} restart{'s' * (restarts != 1)}" if restarts else ""
+    return words + (f", started despite {', '.join(row['despite'])}" if row["despite"] else "")
 
 
 def _kv_words(kv_tokens: dict[str, Any]) -> str:
-    """Plan against measured, as far as each is known."""
+    """Planned and measured, as far as each is known."""
     planned, measured = kv_tokens["planned"], kv_tokens["measured"]
     if not measured:
         return f", KV cache planned for {planned['value']:,.0f} tokens" if planned else ""
-    said = f", KV cache of {measured:,} tokens"
+    size = f", KV cache of {measured:,} tokens"
     if not planned:
-        return said
+        return size
     difference = measured / planned["value"] - 1 if planned["value"] else 0.0
-    return f"{said}, as planned" if measured == planned["value"] else f"{said}, {difference:+.1%} of the plan"
+    return f"{size}, as planned" if measured == planned["value"] else f"{size}, {difference:+.1%} from the plan"
 
 
 UNKNOWN = "unknown"
-"""The state of a run that a newer moonpad keeps: nobody here can say what it is."""
+"""The state of a run whose files a newer moonpad wrote."""
 
 _CHANGES = ("spawned", "ready", "stalled", "recovered", "ended", "stopped", "failed")
-_NOTHING: dict[str, Any] = {
-    "stable": False,
-    "restarts": 0,
-    "base_url": "",
-    "model": "",
-    "engine": "",
-    "pid": None,
-    "keeper_pid": None,
-    "controller_pid": None,
-    "since": "",
-    "spec": "",
-    "hosts": {},
+_UNKNOWN_ROW: dict[str, Any] = {
+    **{"stable": False, "restarts": 0, "base_url": "", "model": "", "engine": "", "spec": "", "since": ""},
+    **{"pid": None, "keeper_pid": None, "controller_pid": None, "hosts": {}, "despite": []},
     "kv_tokens": {"planned": None, "measured": None},
 }

@@ -11,11 +11,12 @@ from cyclopts import Parameter
 
 from moonpad.cli.interrupts import Interrupts, Terminated
 from moonpad.values.errors import PreflightRefused
+from moonpad.values.finding import Code
 
 if TYPE_CHECKING:
     from moonpad.cli.foreground import Foreground
     from moonpad.facts.probe import Unknown
-    from moonpad.run.expected import Expected
+    from moonpad.run.memory_check import Expected
     from moonpad.run.prepare import Prepared
     from moonpad.run.up import Started
     from moonpad.store.run_folder import RunFolder
@@ -27,6 +28,8 @@ def up(
     *,
     no_wait: Annotated[bool, Parameter(negative=())] = False,
     foreground: Annotated[bool, Parameter(negative=())] = False,
+    dry_run: Annotated[bool, Parameter(negative=())] = False,
+    despite: Annotated[list[Code] | None, Parameter(negative=())] = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
     """Start what a spec says, and wait until it answers with a real token.
@@ -39,22 +42,30 @@ def up(
         Return once the engine is spawned; `moonpad status` says when it is ready.
     foreground
         Stay, show the log, and stop the engine with this command: under systemd, or as a container's first process.
+    dry_run
+        Judge the spec and show what would be started; look at neither the engine nor the devices, start nothing.
+    despite
+        The code of an error to override, like does-not-fit; `status` shows it.
     json
         Print one JSON document on stdout.
     """
-    from moonpad.run.launch import interrupts_held
-    from moonpad.run.system import refuse_other_systems
+    overridden = frozenset(despite or ())
+    if dry_run:
+        _show_only(spec, overridden, json=json)
+        return
+    from moonpad.run.launch import interrupts_blocked
+    from moonpad.run.supported_system import refuse_other_systems
 
-    with interrupts_held():  # extension modules do not like a KeyboardInterrupt in the middle of their import
+    with interrupts_blocked():  # extension modules do not like a KeyboardInterrupt in the middle of their import
         from moonpad.run.down import tidy_up
         from moonpad.run.prepare import prepare
-        from moonpad.spec.load import load_spec
+        from moonpad.spec.loader import load_spec
         from moonpad.store.run_folder import current_run
 
         import_module("moonpad.run.up")
         interrupts = Interrupts()
     refuse_other_systems()
-    prepared = prepare(load_spec(spec))
+    prepared = prepare(load_spec(spec), overridden)
     running = current_run(prepared.spec.name)
     if running is not None and _is_up(running):
         _already(running, prepared, spec, no_wait=no_wait, json=json)
@@ -66,11 +77,35 @@ def up(
     _start(prepared, spec, expected, interrupts, no_wait=no_wait, foreground=foreground, json=json)
 
 
+def _show_only(spec: Path, despite: frozenset[Code], *, json: bool) -> None:
+    from moonpad.cli.output import emit_json, next_command, note_findings, out
+    from moonpad.engines import ENGINES
+    from moonpad.report.plan_commands import commands_of
+    from moonpad.run.planning import plan_spec
+    from moonpad.spec.loader import load_spec
+    from moonpad.values.deployment import Executable
+
+    loaded = load_spec(spec)
+    planned = plan_spec(loaded, despite=despite)
+    engine = ENGINES[planned.plan.engine]
+    deployment = engine.processes(planned.plan, Executable((engine.command,)))
+    commands = commands_of(deployment, loaded.spec.model, here=True)
+    if json:
+        findings = [finding.as_json() for finding in planned.findings]
+        emit_json({"changed": False, "processes": [command.as_json() for command in commands], "findings": findings})
+        return
+    note_findings(planned.findings)
+    for command in commands:
+        for line in command.lines():
+            out().print(line)
+    next_command(f"moonpad up {spec}")
+
+
 def _is_up(folder: RunFolder) -> bool:
     """Raises PreflightRefused where it is being stopped: in a moment the name is free."""
-    from moonpad.run.truth import truth_of
+    from moonpad.run.run_status import read_status
 
-    truth = truth_of(folder, None)
+    truth = read_status(folder, None)
     if truth.stopping:
         raise PreflightRefused(
             f"{folder.name} {truth.because if 'is being stopped' in truth.because else 'is being stopped'}",
@@ -85,14 +120,14 @@ def _already(folder: RunFolder, prepared: Prepared, spec: Path, *, no_wait: bool
 
     from moonpad.cli.output import emit_json, next_command, note, out
     from moonpad.run.endpoints import endpoint_of
-    from moonpad.run.truth import truth_of
+    from moonpad.run.run_status import read_status
 
     about = folder.about()
     if about.get("digest") != prepared.digest:
         raise PreflightRefused(
             f"{folder.name} is up with another spec or engine", remedy=f"moonpad down {folder.name}, then up again"
         )
-    truth = truth_of(folder, endpoint_of(folder, prepared.key))
+    truth = read_status(folder, endpoint_of(folder, prepared.key))
     if json:
         emit_json(
             {"changed": False, "run": folder.run_id, "state": truth.state, "base_url": prepared.endpoint.base_url}
@@ -108,30 +143,28 @@ def _already(folder: RunFolder, prepared: Prepared, spec: Path, *, no_wait: bool
 
 
 def _preflight(prepared: Prepared, host_findings: tuple[Finding, ...]) -> Expected | Unknown:
-    from moonpad.cli.output import note
+    from moonpad.cli.output import note_findings
     from moonpad.facts.devices import devices
-    from moonpad.plan.legality import exposure_findings
-    from moonpad.run.expected import expect, memory_findings
+    from moonpad.plan.from_spec import exposure_findings
+    from moonpad.run.memory_check import expect, start_findings
     from moonpad.run.preflight import check, check_devices
     from moonpad.values.finding import errors_of
-    from moonpad.values.plan import Platform
+    from moonpad.values.platform import Platform
 
     plan = prepared.plan
     # Asked once: a driver's tool takes a second or more.
     there = None if prepared.engine.platform is Platform.CPU else devices()
+    expected = expect(prepared, there)
     findings = (
-        *prepared.findings,
         *exposure_findings(prepared.spec),
         *check(prepared.deployment, prepared.ports, prepared.far),
         *host_findings,
         *check_devices(there, plan.layout.world_size // plan.nodes),
+        *start_findings(prepared, expected),
     )
-    expected = expect(prepared, there)
-    findings = (*findings, *memory_findings(expected, plan.layout))
     if errors := errors_of(findings):
         raise PreflightRefused("refused before anything was started", findings=errors)
-    for finding in findings:
-        note(f"{finding.severity}: {finding.where}: {finding.message}")
+    note_findings(findings)
     return expected
 
 
@@ -140,7 +173,7 @@ def _ask_hosts(prepared: Prepared) -> tuple[Prepared, tuple[Finding, ...]]:
     from dataclasses import replace
 
     from moonpad.cli.output import busy
-    from moonpad.run.host_check import ask_hosts, host_findings
+    from moonpad.run.host_agreement import ask_hosts, host_findings
 
     if not prepared.far:
         return prepared, ()
@@ -162,14 +195,14 @@ def _start(
 ) -> None:
     from moonpad.cli.output import emit_json, next_command, out
     from moonpad.cli.start_display import StartDisplay
-    from moonpad.run.launch import interrupts_held
+    from moonpad.run.launch import interrupts_blocked
     from moonpad.run.up import await_ready, launch, note_facts
 
     stay = _foreground(prepared) if foreground else None
     folder: RunFolder | None = None
     try:
         interrupts.raise_lost()
-        with interrupts_held():
+        with interrupts_blocked():
             folder = launch(prepared, command_age_s=_command_age_s(), foreground=foreground)
         _say_taken_over(folder)
         note_facts(folder, expected)

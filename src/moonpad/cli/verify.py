@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -20,6 +21,11 @@ from moonpad.cli.verify_options import (
 )
 from moonpad.values.errors import UsageError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PROBES = "the probes"
+
 
 def verify(
     spec: Path | None = None,
@@ -33,43 +39,71 @@ def verify(
     out: Path | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
-    """Prove that an endpoint answers correctly, whoever serves it. Exit 5 where a probe fails, 6 where nothing answers.
+    """Prove that an endpoint answers correctly, whoever serves it. Exit 5 if a probe fails, 6 if nothing answers.
 
     Parameters
     ----------
     spec
-        The spec whose endpoint is meant; without it and --url, the only endpoint that is up.
+        The spec whose endpoint to verify; without it and --url, the only endpoint that is up.
     gate
-        Judge by the thresholds in the spec's [gate]. With --url the spec gives these alone.
+        Judge by the thresholds in the spec's [gate]. With --url the spec is read for these only.
     out
-        Where the verdict is kept, a folder; with --vendor the file of its results. Without it, the folder of the run.
+        The folder for the verdict; with --vendor the file for the results. Without it, the run's folder.
     json
         Print one JSON document on stdout.
     """
-    modes = {"--loop": loop.loop is not None, "--vendor": vendor.vendor is not None, "--numerics": numerics.numerics}
-    chosen = [name for name, meant in modes.items() if meant]
-    if len(chosen) > 1:
-        raise UsageError(f"{' and '.join(chosen)} are runs of their own", remedy=f"moonpad verify {chosen[0]} first")
-    if chosen and probes != QUICK_SET:
+    mode = _mode(loop, vendor, numerics)
+    for owner, options, defaults in (
+        (PROBES, probes, QUICK_SET),
+        ("--loop", loop, NO_LOOP),
+        ("--vendor", vendor, NO_VENDOR),
+        ("--numerics", numerics, NO_NUMERICS),
+    ):
+        if owner != mode and (changed := list(_changed(options, defaults))):
+            raise UsageError(_does_not_belong(changed[0], owner, mode), remedy=f"leave {changed[0]} out")
+    if mode == "--numerics" and (gate or out):
         raise UsageError(
-            f"--only, --raw, --repeat, --fail-fast and --junit are of probes, and {chosen[0]} has none",
-            remedy="leave them out",
+            f"{'--gate' if gate else '--out'} does not go with --numerics", remedy="--record FILE keeps the numbers"
         )
     if loop.loop is not None:
-        from moonpad.cli.agent_loop import verify_loop
+        from moonpad.cli.verify_loop import verify_loop
 
         verify_loop(spec, at, loop.loop, loop.seed, gate=gate, out_folder=out, json=json)
     elif vendor.vendor is not None:
-        from moonpad.cli.vendor import verify_vendor
+        from moonpad.cli.verify_vendor import verify_vendor
 
         verify_vendor(spec, at, vendor.vendor, vendor, gate=gate, out_file=out, json=json)
-    elif numerics.numerics or numerics.record or numerics.against:
-        from moonpad.cli.numerics import verify_numerics
+    elif numerics.numerics:
+        from moonpad.cli.verify_numerics import verify_numerics
 
-        if gate or out:
-            raise UsageError("--numerics has neither --gate nor --out", remedy="--record FILE keeps its numbers")
         verify_numerics(spec, at, numerics, json=json)
     else:
-        from moonpad.cli.probes import verify_probes
+        from moonpad.cli.verify_probes import verify_probes
 
         verify_probes(spec, at, probes, gate=gate, out_folder=out, json=json)
+
+
+def _mode(loop: LoopOptions, vendor: VendorOptions, numerics: NumericsOptions) -> str:
+    """What runs: the option that asks for it, or the probes.
+
+    Raises:
+        UsageError: several are asked for.
+    """
+    modes = {"--loop": loop.loop is not None, "--vendor": vendor.vendor is not None, "--numerics": numerics.numerics}
+    chosen = [name for name, wanted in modes.items() if wanted]
+    if len(chosen) > 1:
+        raise UsageError(f"{' and '.join(chosen)} are separate runs", remedy=f"moonpad verify {chosen[0]} first")
+    return chosen[0] if chosen else PROBES
+
+
+def _changed(options: object, defaults: object) -> Iterator[str]:
+    """The options that were given, other than their defaults."""
+    for field in fields(type(options)):  # type: ignore[arg-type]
+        if getattr(options, field.name) != getattr(defaults, field.name):
+            yield "--" + field.name.replace("_", "-")
+
+
+def _does_not_belong(option: str, owner: str, mode: str) -> str:
+    if mode == PROBES:
+        return f"{option} is an option of {owner}, which was not given"
+    return f"{option} does not go with {mode}: it is an option of {owner}"

@@ -1,6 +1,6 @@
 """The options of `moonpad verify`, one group for each of its runs. Their texts are what --help shows.
 
-They stand apart from what the runs do, whose modules are heavy: --help must be quick.
+The modules of the runs are heavy, and --help must be quick: so the options are in a module of their own.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from cyclopts import Parameter
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeOptions:
     only: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None
-    """Ids of the probes to run, as the table names them. raw_calls, needle and tool_long run only when named."""
+    """The ids of the probes to run, as in the table. raw_calls, needle and tool_long run only when named."""
     raw: Annotated[bool, Parameter(negative=())] = False
-    """Judge the model's own text of a tool call, for a server that parses none: --only raw_calls."""
+    """Judge the model's own text of a tool call, for a server without a parser: --only raw_calls."""
     repeat: int = 1
-    """Ask everything so many times. A probe that fails once has failed."""
+    """Run the probes this many times. A probe that fails once has failed."""
     fail_fast: Annotated[bool, Parameter(negative=())] = False
-    """Ask nothing more once a probe has failed."""
+    """Stop at the first probe that fails."""
     junit: Path | None = None
-    """Write the verdict to this file too, as JUnit's XML."""
+    """Also write the verdict to this file, as JUnit XML."""
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -34,13 +34,13 @@ class ProbeOptions:
 QUICK_SET = ProbeOptions()
 
 
-@Parameter(name="*", group="An agent's loop instead")
+@Parameter(name="*", group="The agent loop instead")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopOptions:
     loop: int | None = None
-    """So many calls of a tool in a row, say 300, and the turn at which the model drifts. --out FOLDER again goes on."""
+    """Make this many tool calls in a row, say 300; find the turn at which the model drifts. --out FOLDER continues."""
     seed: int = 0
-    """Another seed is another row of pages."""
+    """Another seed gives other pages."""
 
 
 NO_LOOP = LoopOptions()
@@ -50,15 +50,15 @@ NO_LOOP = LoopOptions()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VendorOptions:
     vendor: str | None = None
-    """A file of requests, one JSON object a line, or "own" for 500 of ours. --out FILE again asks what is missing."""
+    """A file of requests, one JSON object a line, or "own" for 500 generated ones. --out FILE continues."""
     reference: Path | None = None
-    """The results of a reference endpoint, to compare when tools are called."""
+    """The results file of a reference endpoint, for the trigger similarity."""
     floor: float | None = None
-    """The least trigger similarity, 0.73 for K2-Thinking by Moonshot."""
+    """The least trigger similarity; Moonshot accepts 0.73 for K2-Thinking."""
     concurrency: int = 5
-    """Requests at a time."""
+    """Requests at once."""
     stream: bool | None = None
-    """Ask for streams, or for none; without it, as each request says."""
+    """Ask for streams only, or for whole answers only; without it, as each request says."""
 
 
 NO_VENDOR = VendorOptions()
@@ -68,11 +68,11 @@ NO_VENDOR = VendorOptions()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumericsOptions:
     numerics: Annotated[bool, Parameter(negative=())] = False
-    """Compare the log-probabilities of fixed texts: with --against, or for kimi-k2-tiny with an oracle's."""
+    """Compare the log-probabilities of fixed texts with those of --against, or for kimi-k2-tiny with the oracle's."""
     record: Path | None = None
     """Write the log-probabilities of this endpoint, which you trust, to this file."""
     against: Path | None = None
-    """Such a file, of the same model on another configuration."""
+    """A file that --record wrote, for the same model in another configuration."""
 
 
 NO_NUMERICS = NumericsOptions()

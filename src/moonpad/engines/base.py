@@ -7,14 +7,17 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Protocol
 
-from moonpad.engines.argv import Parsed, Value
+from moonpad.engines.api_facts import ApiFacts
+from moonpad.engines.argv_reader import Parsed, Value
+from moonpad.engines.command_line import CommandLine
+from moonpad.engines.install_recipe import Recipe
 from moonpad.engines.log_grammar import LogGrammar
-from moonpad.engines.recipe import Recipe
+from moonpad.values.configuration import EngineFacts
 from moonpad.values.deployment import Deployment, Executable, Image, Reach, Runtime
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Layout, Plan, Platform, Settings
-from moonpad.values.refs import PathRef
+from moonpad.values.references import PathRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +105,17 @@ class Engine(Protocol):
         """The first of `platforms`."""
 
     @property
+    def facts(self) -> EngineFacts:
+        """What planning and judging have to know of it."""
+
+    @property
     def log(self) -> LogGrammar: ...
 
     @property
     def metrics(self) -> MetricNames: ...
+
+    @property
+    def api(self) -> ApiFacts: ...
 
     @property
     def recipe(self) -> Recipe | None:
@@ -122,6 +132,10 @@ class Engine(Protocol):
     @property
     def program(self) -> str:
         """The name of its options in the catalogue, `vllm serve`."""
+
+    @property
+    def command_line(self) -> CommandLine:
+        """How scripts and documents name it, start it and talk to it."""
 
     def processes(self, plan: Plan, runtime: Runtime) -> Deployment:
         """What is to run. Pure: hosts, ports, paths and secrets stay references.
@@ -142,6 +156,25 @@ class Engine(Protocol):
 
         `files` are the contents of files that the arguments name, by path. Never raises, whatever the argv.
         """
+
+
+class Named:
+    """Name and platforms of an engine, as its facts have them."""
+
+    __slots__ = ()
+    facts: EngineFacts
+
+    @property
+    def name(self) -> str:
+        return self.facts.name
+
+    @property
+    def platforms(self) -> tuple[Platform, ...]:
+        return self.facts.platforms
+
+    @property
+    def platform(self) -> Platform:
+        return self.facts.platforms[0]
 
 
 def settled_version(engine: Engine) -> str | None:

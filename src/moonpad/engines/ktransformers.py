@@ -6,40 +6,48 @@ Facts: https://github.com/kvcache-ai/ktransformers, doc/en/kt-kernel/Kimi-K2-Thi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from moonpad.engines import ktransformers_read
-from moonpad.engines.base import MetricNames, Reading, refuse_layout, refuse_unsaid
+from moonpad.engines import ktransformers_read, sglang_api, sglang_command_line
+from moonpad.engines.api_facts import ApiFacts
+from moonpad.engines.base import MetricNames, Named, Reading, refuse_layout, refuse_unsaid
+from moonpad.engines.command_line import CommandLine
+from moonpad.engines.install_recipe import Recipe
 from moonpad.engines.log_grammar import LogGrammar
-from moonpad.engines.recipe import Recipe
 from moonpad.engines.sglang import LOG, METRICS, SETTINGS, Variant, deployment
+from moonpad.engines.sglang_facts import KTRANSFORMERS as FACTS
+from moonpad.values.configuration import EngineFacts
 from moonpad.values.deployment import Deployment, Runtime
-from moonpad.values.plan import Plan, Platform
-from moonpad.values.refs import Arg, PathRef
+from moonpad.values.plan import Plan
+from moonpad.values.references import Arg, PathRef
 
 # The formats that the processors compute in as they lie in the checkpoint. Others need weights of their own beside it.
 METHODS: Final[Mapping[str, str]] = {"int4": "RAWINT4", "fp8": "FP8", "bf16": "BF16"}
 
 LAYOUT: Final = frozenset({"tp", "pp", "dp", "ep"})  # the fork has no decode context parallelism
 
+# Its server is SGLang's.
+API_FACTS: Final = replace(
+    sglang_api.API_FACTS,
+    repository="kvcache-ai/ktransformers",
+    known_issues={**sglang_api.API_FACTS.known_issues, "gibberish": ("ktransformers#1577",)},
+)
+
 VERSION_ARGS: Final = ("-c", "from importlib.metadata import version; print('kt-kernel', version('kt-kernel'))")
 
 
 @dataclass(frozen=True, slots=True)
-class Ktransformers:
-    name: str = "ktransformers"
-    platforms: tuple[Platform, ...] = (Platform.CUDA,)
+class Ktransformers(Named):
+    facts: EngineFacts = FACTS
     recipe: Recipe | None = None
     command: str = "python"
     version_args: tuple[str, ...] = VERSION_ARGS
     program: str = ktransformers_read.PROGRAM
+    command_line: CommandLine = sglang_command_line.KTRANSFORMERS
     log: LogGrammar = LOG
     metrics: MetricNames = METRICS
-
-    @property
-    def platform(self) -> Platform:
-        return self.platforms[0]
+    api: ApiFacts = API_FACTS
 
     def processes(self, plan: Plan, runtime: Runtime) -> Deployment:
         """One process: the experts are on one host.

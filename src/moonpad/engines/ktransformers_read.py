@@ -8,11 +8,11 @@ from functools import lru_cache
 from typing import Final
 
 from moonpad.engines import sglang_read
-from moonpad.engines.argv import parse
+from moonpad.engines.argument_values import Words, model_of, start_of, unknown_words
+from moonpad.engines.argv_reader import parse
 from moonpad.engines.base import Reading, ServingFlags
-from moonpad.engines.grammar import Grammar, Known, KnownSet, OptionLike
-from moonpad.engines.recorded import recorded
-from moonpad.engines.words import Words, model_of, start_of, unknown_words
+from moonpad.engines.option_grammar import Grammar, Known, KnownSet, OptionLike
+from moonpad.engines.recorded_options import recorded
 from moonpad.values.plan import Layout, Settings
 
 PROGRAM: Final = "sglang-kt"

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Final
 
 from moonpad.values.deployment import File
-from moonpad.values.refs import Arg, PathRef
+from moonpad.values.references import Arg, PathRef
 
 FOLDER: Final = "plugin"
 PATH: Final[Arg] = (PathRef("run"), f"/{FOLDER}")

@@ -11,12 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from moonpad.engines import sglang_read
-from moonpad.engines.base import MetricNames, Reading, listen_on, refuse_layout, refuse_unsaid
+from moonpad.engines import sglang_command_line, sglang_read
+from moonpad.engines.api_facts import ApiFacts
+from moonpad.engines.base import MetricNames, Named, Reading, listen_on, refuse_layout, refuse_unsaid
+from moonpad.engines.command_line import CommandLine
+from moonpad.engines.install_recipe import Recipe, cuda_recipe
 from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
-from moonpad.engines.recipe import Recipe, cuda_recipe
-from moonpad.engines.recorded import has_option, refuse_unknown_flags
+from moonpad.engines.recorded_options import has_option, refuse_unknown_flags
+from moonpad.engines.sglang_api import API_FACTS
+from moonpad.engines.sglang_facts import SGLANG as FACTS
 from moonpad.engines.sglang_read import GRAPHS_OFF, SETTING_FLAGS, TEXT_ONLY
+from moonpad.values.configuration import EngineFacts
 from moonpad.values.deployment import (
     AliveProbe,
     Deployment,
@@ -31,7 +36,7 @@ from moonpad.values.deployment import (
     Stop,
 )
 from moonpad.values.plan import Plan, Platform
-from moonpad.values.refs import Arg, HostRef, PathRef, PortRef, RankRef, SecretRef
+from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, SecretRef
 from moonpad.values.units import GIB
 
 API: Final = PortRef("engine", "api")
@@ -115,21 +120,18 @@ CUDA_RECIPE: Final = cuda_recipe("sglang", "0.5.23", disk_bytes=10_690_000_000, 
 
 
 @dataclass(frozen=True, slots=True)
-class Sglang:
+class Sglang(Named):
     """SGLang as upstream publishes it."""
 
-    name: str = "sglang"
-    platforms: tuple[Platform, ...] = (Platform.CUDA, Platform.ROCM)
+    facts: EngineFacts = FACTS
     recipe: Recipe | None = CUDA_RECIPE
     command: str = "python"
     version_args: tuple[str, ...] = VERSION_ARGS
     program: str = sglang_read.PROGRAM
+    command_line: CommandLine = sglang_command_line.SGLANG
     log: LogGrammar = LOG
     metrics: MetricNames = METRICS
-
-    @property
-    def platform(self) -> Platform:
-        return self.platforms[0]
+    api: ApiFacts = API_FACTS
 
     def processes(self, plan: Plan, runtime: Runtime) -> Deployment:
         """One process a node, all alike but for their rank; node 0 serves.

@@ -10,16 +10,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from moonpad.engines import sglang_read
-from moonpad.engines.base import MetricNames, Reading, refuse_unsaid
+from moonpad.engines import sglang_command_line, sglang_read
+from moonpad.engines.api_facts import ApiFacts
+from moonpad.engines.base import MetricNames, Named, Reading, refuse_unsaid
+from moonpad.engines.command_line import CommandLine
+from moonpad.engines.install_recipe import Recipe
 from moonpad.engines.log_grammar import LogGrammar
 from moonpad.engines.plugin import PATH as PLUGIN_PATH
 from moonpad.engines.plugin import plugin_files
-from moonpad.engines.recipe import Recipe
 from moonpad.engines.sglang import LAYOUT, LOG, METRICS, SETTINGS, VERSION_ARGS, Variant, deployment
+from moonpad.engines.sglang_api import API_FACTS
+from moonpad.engines.sglang_facts import SGLANG_CPU as FACTS
+from moonpad.values.configuration import EngineFacts
 from moonpad.values.deployment import Deployment, Runtime
-from moonpad.values.plan import Plan, Platform
-from moonpad.values.refs import Arg
+from moonpad.values.plan import Plan
+from moonpad.values.references import Arg
 from moonpad.values.units import GIB
 
 MODULE: Final = "moonpad_sglang_cpu"
@@ -49,19 +54,16 @@ RECIPE: Final = Recipe(
 
 
 @dataclass(frozen=True, slots=True)
-class SglangCpu:
-    name: str = "sglang-cpu"
-    platforms: tuple[Platform, ...] = (Platform.CPU,)
+class SglangCpu(Named):
+    facts: EngineFacts = FACTS
     recipe: Recipe | None = RECIPE
     command: str = "python"
     version_args: tuple[str, ...] = VERSION_ARGS
     program: str = sglang_read.PROGRAM
+    command_line: CommandLine = sglang_command_line.SGLANG_CPU
     log: LogGrammar = LOG
     metrics: MetricNames = METRICS
-
-    @property
-    def platform(self) -> Platform:
-        return self.platforms[0]
+    api: ApiFacts = API_FACTS
 
     def processes(self, plan: Plan, runtime: Runtime) -> Deployment:
         """As SGLang's own.

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from pathlib import PurePosixPath
 from typing import Final
 
-from moonpad.engines.argv import parse
+from moonpad.engines.argument_values import Words, model_of, start_of, unknown_words
+from moonpad.engines.argv_reader import parse
 from moonpad.engines.base import NodeFlags, Reading, ServingFlags
-from moonpad.engines.grammar import Grammar, Known, KnownSet
-from moonpad.engines.recorded import recorded
+from moonpad.engines.option_file import option_file
+from moonpad.engines.option_grammar import Grammar, Known, KnownSet
+from moonpad.engines.recorded_options import recorded
 from moonpad.engines.value_checks import sglang_tokens
-from moonpad.engines.words import Words, model_of, start_of, unknown_words
-from moonpad.engines.yaml_subset import flat_yaml
 from moonpad.values.plan import Layout, Settings
 
 PROGRAM: Final = "sglang"
@@ -128,7 +127,7 @@ def read(
     serving = ServingFlags(
         host=words.text("--host"),
         port=words.whole("--port", least=0),
-        keyed=key or "api-key" in _config(config, files),
+        keyed=key or "api-key" in option_file(config, files),
         key_in_argv=key,
         tool_parser=words.text("--tool-call-parser"),
         reasoning_parser=words.text("--reasoning-parser"),
@@ -215,11 +214,3 @@ def _draft_tokens(words: Words) -> int:
 def _chunk(words: Words) -> int | None:
     size = words.whole("--chunked-prefill-size", least=-1)
     return size if size and size > 0 else None  # -1: prefill is not cut
-
-
-def _config(path: str | None, files: Mapping[str, str] | None) -> Mapping[str, str]:
-    """What the YAML file of `--config` says, where its content is known."""
-    if path is None or not files:
-        return {}
-    text = files.get(path) or files.get(PurePosixPath(path).name)
-    return flat_yaml(text) if text else {}

@@ -1,4 +1,4 @@
-"""TensorRT-LLM: `trtllm-serve` and its option file; tensorrt_read.py is the inverse.
+"""TensorRT-LLM: `trtllm-serve` and its option file; tensorrt_llm_read.py is the inverse.
 
 Facts: tensorrt_llm/commands/serve.py, and the deployment guide for Kimi-K2-Thinking on
 https://nvidia.github.io/TensorRT-LLM/deployment-guide/. Its log is read for what ends every start alone.
@@ -12,11 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from moonpad.engines import tensorrt_read
-from moonpad.engines.base import MetricNames, Reading, listen_on, refuse_layout, refuse_unsaid
+from moonpad.engines import tensorrt_llm_command_line, tensorrt_llm_read
+from moonpad.engines.api_facts import ApiFacts
+from moonpad.engines.base import MetricNames, Named, Reading, listen_on, refuse_layout, refuse_unsaid
+from moonpad.engines.command_line import CommandLine
+from moonpad.engines.install_recipe import Recipe
 from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
-from moonpad.engines.recipe import Recipe
-from moonpad.engines.recorded import has_option, refuse_unknown_flags
+from moonpad.engines.recorded_options import has_option, refuse_unknown_flags
+from moonpad.engines.tensorrt_llm_api import API_FACTS
+from moonpad.engines.tensorrt_llm_rules import int4_engine
+from moonpad.values.configuration import EngineFacts
 from moonpad.values.deployment import (
     Deployment,
     Executable,
@@ -34,7 +39,7 @@ from moonpad.values.deployment import (
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Plan, Platform
-from moonpad.values.refs import Arg, HostRef, PathRef, PortRef, Ref
+from moonpad.values.references import Arg, HostRef, PathRef, PortRef, Ref
 from moonpad.values.units import GIB
 
 API: Final = PortRef("engine", "api")
@@ -87,20 +92,41 @@ METRICS: Final = MetricNames(
 )
 
 
+FACTS: Final = EngineFacts(
+    name="tensorrt-llm",
+    title="TensorRT-LLM",
+    platforms=(Platform.CUDA,),
+    preference=30,
+    first_versions={"kimi_k2": "1.0.0rc2"},
+    setting_names={
+        "max_seq_len": "max_model_len",
+        "max_batch_size": "max_num_seqs",
+        "max_num_tokens": "max_num_batched_tokens",
+        "kv_cache_free_gpu_memory_fraction": "kv_free_fraction",
+    },
+    attention_dp=True,
+    no_dcp_because=(
+        "tensorrt-llm deals the KV cache out (Helix) only in the decode workers of a disaggregated deployment"
+    ),
+    fits_mlp_itself=True,
+    memory_fraction_name="kv_free_fraction",
+    kv_cache_names=frozenset({"auto", "fp8", "nvfp4"}),
+    fp8_kv_name="fp8",
+    rules=(int4_engine,),
+)
+
+
 @dataclass(frozen=True, slots=True)
-class TensorrtLlm:
-    name: str = "tensorrt-llm"
-    platforms: tuple[Platform, ...] = (Platform.CUDA,)
+class TensorrtLlm(Named):
+    facts: EngineFacts = FACTS
     recipe: Recipe | None = None
     command: str = "trtllm-serve"
     version_args: tuple[str, ...] = ("--version",)
-    program: str = tensorrt_read.PROGRAM
+    program: str = tensorrt_llm_read.PROGRAM
+    command_line: CommandLine = tensorrt_llm_command_line.TENSORRT_LLM
     log: LogGrammar = LOG
     metrics: MetricNames = METRICS
-
-    @property
-    def platform(self) -> Platform:
-        return self.platforms[0]
+    api: ApiFacts = API_FACTS
 
     def processes(self, plan: Plan, runtime: Runtime) -> Deployment:
         """One process on one node; for several nodes one launcher on node 0, which starts the others over MPI.
@@ -156,7 +182,7 @@ class TensorrtLlm:
         files: Mapping[str, str] | None = None,
         version: str | None = None,
     ) -> Reading:
-        return tensorrt_read.read(argv, engine=self.name, version=version, files=files)
+        return tensorrt_llm_read.read(argv, engine=self.name, version=version, files=files)
 
 
 def _refuse_key(plan: Plan) -> None:
@@ -175,7 +201,7 @@ def _refuse_key(plan: Plan) -> None:
 def _argv(plan: Plan, runtime: Runtime, option_file: bool) -> Iterator[Arg]:
     serving, layout = plan.serving, plan.layout
     yield PathRef("checkpoint")
-    if has_option(tensorrt_read.PROGRAM, plan.engine_version, "--served_model_name"):
+    if has_option(tensorrt_llm_read.PROGRAM, plan.engine_version, "--served_model_name"):
         yield from ("--served_model_name", serving.served_name)
     yield from ("--host", listen_on(serving.reach, runtime), "--port", API)
     for flag, size in (("--tp_size", layout.tp * layout.dp), ("--pp_size", layout.pp), ("--ep_size", layout.ep)):
@@ -189,7 +215,7 @@ def _argv(plan: Plan, runtime: Runtime, option_file: bool) -> Iterator[Arg]:
     if plan.settings.kv_free_fraction is not None:
         yield from ("--kv_cache_free_gpu_memory_fraction", str(plan.settings.kv_free_fraction))
     if option_file:
-        named = has_option(tensorrt_read.PROGRAM, plan.engine_version, "--config")
+        named = has_option(tensorrt_llm_read.PROGRAM, plan.engine_version, "--config")
         yield "--config" if named else "--extra_llm_api_options"
         yield (PathRef("run"), f"/{OPTION_FILE}")
     if serving.tool_parser:

@@ -11,16 +11,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from moonpad.engines import vllm_ray, vllm_read
-from moonpad.engines.base import MetricNames, Reading, listen_on, refuse_layout, refuse_unsaid, settled_version
+from moonpad.engines import vllm_command_line, vllm_facts, vllm_ray, vllm_read
+from moonpad.engines.api_facts import ApiFacts
+from moonpad.engines.base import MetricNames, Named, Reading, listen_on, refuse_layout, refuse_unsaid, settled_version
+from moonpad.engines.command_line import CommandLine
+from moonpad.engines.install_recipe import Recipe, cuda_recipe
 from moonpad.engines.log_grammar import LogGrammar
 from moonpad.engines.plugin import PATH as PLUGIN_PATH
 from moonpad.engines.plugin import plugin_files
-from moonpad.engines.recipe import Recipe, cuda_recipe
-from moonpad.engines.recorded import has_option, recorded, refuse_unknown_flags
+from moonpad.engines.recorded_options import has_option, recorded, refuse_unknown_flags
+from moonpad.engines.vllm_api import API_FACTS
 from moonpad.engines.vllm_log import LOG as LOG
 from moonpad.engines.vllm_log import METRICS
 from moonpad.engines.vllm_read import DRAFT, LAYOUT_FLAGS, SETTING_FLAGS, TEXT_ONLY
+from moonpad.values.configuration import EngineFacts
 from moonpad.values.deployment import (
     AliveProbe,
     Deployment,
@@ -35,7 +39,7 @@ from moonpad.values.deployment import (
     Stop,
 )
 from moonpad.values.plan import Plan, Platform
-from moonpad.values.refs import Arg, HostRef, PathRef, PortRef, RankRef, SecretRef
+from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, SecretRef
 from moonpad.values.units import GIB
 
 API: Final = PortRef("engine", "api")
@@ -94,25 +98,22 @@ CUDA_RECIPE: Final = cuda_recipe("vllm", "0.32.0", disk_bytes=8_920_000_000, dow
 
 
 @dataclass(frozen=True, slots=True)
-class Vllm:
+class Vllm(Named):
     """vLLM in one of its builds. `env` is set on every node; `quantizations` maps a scheme to what must be said."""
 
-    name: str
-    platforms: tuple[Platform, ...]
+    facts: EngineFacts
     recipe: Recipe | None = None
     program: str = vllm_read.PROGRAM
     env: Mapping[str, str] = field(default_factory=dict)
     quantizations: Mapping[str, str] = field(default_factory=dict)
+    command_line: CommandLine = vllm_command_line.VLLM
     node_address_env: tuple[str, ...] = ()
     """Variables besides VLLM_HOST_IP that name the node's own address, where there are several nodes."""
     command: str = "vllm"
     version_args: tuple[str, ...] = ("--version",)
     log: LogGrammar = LOG
     metrics: MetricNames = METRICS
-
-    @property
-    def platform(self) -> Platform:
-        return self.platforms[0]
+    api: ApiFacts = API_FACTS
 
     def processes(self, plan: Plan, runtime: Runtime) -> Deployment:
         """One process a node; those above node 0 are headless.
@@ -326,5 +327,5 @@ def _host_memory_bytes(plan: Plan, recipe: Recipe | None) -> int:
     return recipe.memory_bytes + plan.weights_bytes + kv_bytes * plan.layout.world_size
 
 
-VLLM_CPU: Final = Vllm("vllm-cpu", (Platform.CPU,), CPU_RECIPE)
-VLLM: Final = Vllm("vllm", (Platform.CUDA, Platform.ROCM), CUDA_RECIPE)
+VLLM_CPU: Final = Vllm(vllm_facts.VLLM_CPU, CPU_RECIPE, command_line=vllm_command_line.VLLM_CPU)
+VLLM: Final = Vllm(vllm_facts.VLLM, CUDA_RECIPE)

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from moonpad.engines import vllm_command_line, vllm_facts
 from moonpad.engines.vllm import Vllm
-from moonpad.values.plan import Platform
 
 VLLM_ASCEND: Final = Vllm(
-    "vllm-ascend",
-    (Platform.ASCEND,),
+    vllm_facts.VLLM_ASCEND,
     program="vllm-ascend",
     env={
         "HCCL_BUFFSIZE": "1024",
@@ -25,4 +24,5 @@ VLLM_ASCEND: Final = Vllm(
     # Checkpoints of ModelSlim say nothing of themselves in config.json.
     quantizations={"w8a8": "ascend", "w4a8": "ascend"},
     node_address_env=("HCCL_IF_IP",),
+    command_line=vllm_command_line.VLLM_ASCEND,
 )

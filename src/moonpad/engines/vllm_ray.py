@@ -11,7 +11,7 @@ from typing import Final
 
 from moonpad.engines.base import installed_runtime
 from moonpad.values.deployment import Executable, Image, PortSpec, Runtime
-from moonpad.values.refs import Arg, HostRef, PortRef
+from moonpad.values.references import Arg, HostRef, PortRef
 
 EXECUTOR: Final = "ray"
 RAY: Final = PortRef("engine", "ray")

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
-from moonpad.engines.argv import parse
+from moonpad.engines.argument_values import Words, model_of, start_of, unknown_words
+from moonpad.engines.argv_reader import parse
 from moonpad.engines.base import NodeFlags, Reading, ServingFlags
-from moonpad.engines.grammar import Grammar, Known, KnownSet
-from moonpad.engines.recorded import recorded
+from moonpad.engines.option_grammar import Grammar, Known, KnownSet
+from moonpad.engines.recorded_options import recorded
 from moonpad.engines.value_checks import vllm_tokens, whole
-from moonpad.engines.words import Words, model_of, start_of, unknown_words
 from moonpad.values.plan import Layout, Settings
 
 PROGRAM: Final = "vllm serve"

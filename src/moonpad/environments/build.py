@@ -1,7 +1,9 @@
-"""Makes one environment from its recipe, under its lock. Every step can be repeated on what an earlier try left."""
+"""Builds one environment from its recipe, under its lock. Every step can be repeated on what an earlier try left."""
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,15 +12,16 @@ from pathlib import Path
 from typing import IO, Final
 
 from moonpad.catalog.recipes import Lock
-from moonpad.engines.recipe import Recipe
+from moonpad.engines.base import Engine
+from moonpad.engines.install_recipe import Recipe
 from moonpad.environments import pip
-from moonpad.environments.contents import drop_damaged, folder_bytes, normal_name, packages, write_alias
-from moonpad.environments.places import Place
+from moonpad.environments.cancellation import Cancellation
+from moonpad.environments.installed_packages import drop_damaged, folder_bytes, normal_name, packages, write_alias
+from moonpad.environments.paths import EnvironmentFolder
 from moonpad.environments.process import DeadlinePassed, Watch, run
 from moonpad.environments.progress import InstallProgress
 from moonpad.environments.receipt import Receipt, read_receipt, write_receipt
-from moonpad.environments.stop_sign import StopSign
-from moonpad.environments.version import matches, version_in, version_of_command
+from moonpad.environments.version import matches, version_in
 from moonpad.values.errors import InstallError
 from moonpad.values.units import duration
 
@@ -28,29 +31,25 @@ VERSION_DEADLINE_S: Final = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Builder:
-    """What every step needs: the recipe, its place, and what goes on around."""
+    """`recipe` is the engine's, `lock_fd` holds the environment's lock."""
 
+    engine: Engine
     recipe: Recipe
-    command: str
-    version_args: tuple[str, ...]
     lock: Lock
-    place: Place
-    base_python: Path
-    environ: Mapping[str, str]
+    place: EnvironmentFolder
     progress: InstallProgress
-    stop: StopSign
+    cancellation: Cancellation
     lock_fd: int
     log: IO[bytes]
-    clock: Callable[[], float] = time.monotonic
 
     def build(self) -> Receipt:
         """The receipt of the finished environment.
 
         Raises:
             InstallError: pip or the engine failed; the message names the log.
-            Interrupted: the stop sign was raised. No process is left, and the next try goes on.
+            Interrupted: the user cancelled. No process is left, and the next try goes on.
         """
-        begun = self.clock()
+        begun = time.monotonic()
         self._prepare()
         for package in self.recipe.unlocked:
             self._install_unlocked(package)
@@ -63,13 +62,13 @@ class Builder:
         return receipt
 
     def _prepare(self) -> None:
-        """An environment with a working pip; what an interrupted try has installed whole is kept."""
+        """An environment with a working pip; packages that an interrupted try has installed completely are kept."""
         self.progress.phase("making the environment")
         old = read_receipt(self.place.receipt)
         self.place.receipt.unlink(missing_ok=True)
         of_another_lock = old is not None and old.lock_sha256 != self.lock.sha256
         if of_another_lock or not self._pip_works():
-            command = pip.make_environment(self.base_python, self.place.folder)
+            command = pip.make_environment(Path(sys.executable), self.place.folder)
             status, lines = self._run(command)
             if status:
                 raise self._failure("Python could not make an environment", lines)
@@ -80,10 +79,10 @@ class Builder:
         return self._run((str(self.place.python), "-I", "-c", "import pip"))[0] == 0
 
     def _install_unlocked(self, package: str) -> None:
-        # The user's own pip configuration comes first: a mirror, a proxy or a folder of wheels that has this build is
-        # nearer than the index of its makers, and perhaps the only one that can be reached. PyPI has the version only
-        # in its CUDA build, under another version string, so on an ordinary machine the first try ends in a second
-        # with "no matching distribution" and the second one finds it.
+        # The user's own pip configuration comes first: a mirror, a proxy or a folder of wheels with this build is
+        # nearer than its makers' index, and perhaps the only one in reach. PyPI has the version only as a CUDA build,
+        # under another version string, so on an ordinary machine the first try fails within a second with "no matching
+        # distribution" and the second one succeeds.
         self.progress.phase(f"fetching {package}")
         status, lines = self._run(pip.install_unlocked(self.place, (package,)), self._show_file)
         if status and pip.lacks_package(lines):
@@ -124,39 +123,38 @@ class Builder:
     def _ask_version(self) -> None:
         """The one real check: the engine starts, finds its libraries and answers."""
         self.progress.phase("asking the engine for its version")
-        asked, *args = self.recipe.ask or (self.command, *self.version_args)
-        command = version_of_command(self.place.program(asked), tuple(args))
+        program, *args = self.recipe.ask or (self.engine.command, *self.engine.version_args)
         try:
-            status, lines = self._run(command, deadline_s=VERSION_DEADLINE_S)
+            status, lines = self._run((str(self.place.program(program)), *args), deadline_s=VERSION_DEADLINE_S)
         except DeadlinePassed as error:
-            what = f"{asked} did not say its version within {duration(VERSION_DEADLINE_S)}"
+            what = f"{program} did not print its version within {duration(VERSION_DEADLINE_S)}"
             raise InstallError(what, remedy=f"see {self.place.log}; then repeat the command") from error
         if status:
-            raise self._failure(f"{asked} {args[0]} failed with {status}", lines)
+            raise self._failure(f"{program} {args[0]} failed with {status}", lines)
         version = version_in("\n".join(lines))
         if not matches(version, self.recipe.version):
-            raise self._failure(f"{asked} says version {version}, expected {self.recipe.version}", lines)
+            raise self._failure(f"{program} reports version {version}, expected {self.recipe.version}", lines)
 
     def _receipt(self, begun: float) -> Receipt:
-        self.progress.phase("taking stock")
+        self.progress.phase("checking the packages")
         there = {package.name: package for package in packages(self.place.site_packages)}
         missing = [name for name, version in self.lock.pins.items() if not _is_there(there, name, version)]
         if missing:
             raise InstallError(
-                f"pip said that all is well, and {', '.join(missing)} is not there in the version of the lock",
+                f"pip reported success, but {', '.join(missing)} is not installed in the locked version",
                 remedy=f"see {self.place.log}; then repeat the command",
             )
         engine = normal_name(self.recipe.package or self.recipe.name)
         witnesses = [there[name] for name in (engine, *map(_package_name, self.recipe.unlocked)) if name in there]
-        self.stop.raise_if_asked()
+        self.cancellation.raise_if_requested()
         return Receipt(
             name=self.recipe.name,
             version=self.recipe.version,
-            command=self.command,
+            command=self.engine.command,
             python=str(self.place.python),
             lock_sha256=self.lock.sha256,
             size_bytes=folder_bytes(self.place.folder),
-            seconds=round(self.clock() - begun, 1),
+            seconds=round(time.monotonic() - begun, 1),
             installed_at=datetime.now(UTC).isoformat(timespec="seconds"),
             packages={name: package.version for name, package in there.items()},
             witnesses=tuple(str(package.record.relative_to(self.place.folder)) for package in witnesses),
@@ -176,9 +174,9 @@ class Builder:
             on_line(line)
 
         self.log.write(f"$ {' '.join(command)}\n".encode())
-        watch = Watch(self.log, self.stop, self.lock_fd, keep, on_tick)
+        watch = Watch(self.log, self.cancellation, self.lock_fd, keep, on_tick)
         try:
-            return run(command, self.environ, watch, deadline_s), lines
+            return run(command, pip.clean_environment(os.environ), watch, deadline_s), lines
         except OSError as error:
             raise InstallError(
                 f"{command[0]} cannot be started: {error.strerror or error}",

@@ -1,20 +1,20 @@
-"""The engines that are here: those that moonpad installed, and one that the user names."""
+"""The engines on this machine: those that moonpad installed, and one that the user names."""
 
 from __future__ import annotations
 
 import os
-import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 from moonpad.engines import ENGINES
-from moonpad.environments.places import Place, engines_home, places
+from moonpad.environments.paths import EnvironmentFolder, engines_home, places
 from moonpad.environments.receipt import Receipt, good_receipt
-from moonpad.environments.version import version_in, version_of_command
+from moonpad.environments.version import version_in
 from moonpad.facts.probe import Unknown, output_of
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.versions import order
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +33,11 @@ class InstalledEngine:
     installed_at: str | None = None
 
     def as_json(self) -> dict[str, object]:
-        return {
-            "name": self.name,
-            "version": self.version,
-            "path": str(self.path),
-            "python": str(self.python),
-            "executable": str(self.executable),
-            "size_bytes": self.size_bytes,
-            "installed_at": self.installed_at,
-        }
+        paths = {name: str(getattr(self, name)) for name in ("path", "python", "executable")}
+        return {**asdict(self), **paths}
 
 
-def installed_from(place: Place, receipt: Receipt) -> InstalledEngine:
+def installed_from(place: EnvironmentFolder, receipt: Receipt) -> InstalledEngine:
     return InstalledEngine(
         name=receipt.name,
         version=receipt.version,
@@ -58,8 +51,8 @@ def installed_from(place: Place, receipt: Receipt) -> InstalledEngine:
 
 def list_installed(home: Path | None = None) -> tuple[InstalledEngine, ...]:
     """Every finished environment. Nothing is started: a few stat calls each."""
-    found = ((place, good_receipt(place)) for place in places(home or engines_home()))
-    return tuple(installed_from(place, receipt) for place, receipt in found if receipt is not None)
+    receipts = ((place, good_receipt(place)) for place in places(home or engines_home()))
+    return tuple(installed_from(place, receipt) for place, receipt in receipts if receipt is not None)
 
 
 def list_unfinished(home: Path | None = None) -> tuple[Path, ...]:
@@ -68,9 +61,9 @@ def list_unfinished(home: Path | None = None) -> tuple[Path, ...]:
 
 
 def find(name: str, home: Path | None = None) -> InstalledEngine | None:
-    """The newest version of that engine which is installed, of two equal ones the later installed; None without any."""
-    found = [engine for engine in list_installed(home) if engine.name == name]
-    return max(found, key=lambda engine: (_ordered(engine.version), engine.installed_at or ""), default=None)
+    """The newest installed version of that engine, of two equal ones the later installed; None without any."""
+    versions = [engine for engine in list_installed(home) if engine.name == name]
+    return max(versions, key=lambda engine: (order(engine.version), engine.installed_at or ""), default=None)
 
 
 BRING_YOUR_OWN: Final = 'name your own in the spec: [engine] image = "NAME@sha256:…", or python = "…/bin/python"'
@@ -81,7 +74,7 @@ def engine_from_python(name: str, python: Path, *, timeout_s: float = 120.0) -> 
     """The engine of an environment that the user brings, as it is; nothing is written there.
 
     Raises:
-        PreflightRefused: no Python is there, the engine's command is not beside it or does not say its version.
+        PreflightRefused: no Python is there, the engine's command is not beside it or does not print its version.
     """
     engine = ENGINES.get(name)
     command = engine.command if engine else name
@@ -94,20 +87,16 @@ def engine_from_python(name: str, python: Path, *, timeout_s: float = 120.0) -> 
                 name, f"{what}, {path}, {problem}", "name the bin/python of an environment that has the engine"
             )
     environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
-    ask = version_of_command(executable, engine.version_args) if engine else version_of_command(executable)
-    answer = output_of(ask, timeout_s, environment)
+    arguments = engine.version_args if engine else ("--version",)
+    answer = output_of((str(executable), *arguments), timeout_s, environment)
     instead = f"moonpad engine install {name}" if engine and engine.recipe else "name another [engine] python"
     if isinstance(answer, Unknown):
-        raise _refused(name, f"it does not say its version: {answer.reason}", f"mend it, or {instead}")
+        raise _refused(name, f"it does not print its version: {answer.reason}", f"repair it, or {instead}")
     if not (version := version_in(answer)):
-        raise _refused(name, f"{executable} --version answers without a version", instead)
+        raise _refused(name, f"{executable} {' '.join(arguments)} prints no version", instead)
     return InstalledEngine(name, version, python.parent.parent, python, executable)
 
 
 def _refused(name: str, problem: str, remedy: str) -> PreflightRefused:
     finding = Finding(Severity.ERROR, Code.ENGINE_MISSING, "engine", problem, remedy)
     return PreflightRefused(f"the engine {name} that you named cannot be used", findings=(finding,))
-
-
-def _ordered(version: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"\d+", version))

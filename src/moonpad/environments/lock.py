@@ -1,4 +1,4 @@
-"""One at a time works on an environment. The lock is `flock`: it ends with its holder, however that ends."""
+"""One process at a time works on an environment. The lock is `flock`: it ends with its holder, however that ends."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from moonpad.environments.stop_sign import StopSign
+from moonpad.environments.cancellation import Cancellation
 from moonpad.values.errors import PreflightRefused
 
 POLL_S: Final = 0.1
 
 
 @contextmanager
-def locked(path: Path, stop: StopSign, on_wait: Callable[[str], None] | None = None) -> Iterator[int]:
-    """The descriptor that holds the lock. `on_wait` is told once who holds it while we wait.
+def locked(path: Path, cancellation: Cancellation, on_wait: Callable[[str], None] | None = None) -> Iterator[int]:
+    """The descriptor that holds the lock. `on_wait` gets the holder once while we wait.
 
     Raises:
-        PreflightRefused: somebody holds it, and there is no `on_wait`.
-        Interrupted: the stop sign was raised while waiting.
+        PreflightRefused: another process holds it, and there is no `on_wait`.
+        Interrupted: the user cancelled while waiting.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     handle = _take(path)
-    if handle is None and on_wait is None:
-        raise PreflightRefused(f"{holder(path)} is working on it", remedy="wait until that has ended")
-    if handle is None and on_wait is not None:
+    if handle is None:
+        if on_wait is None:
+            raise PreflightRefused(f"{holder(path)} is working on it", remedy="wait until it has ended")
         on_wait(holder(path))
     while handle is None:
-        stop.raise_if_asked()
+        cancellation.raise_if_requested()
         time.sleep(POLL_S)
         handle = _take(path)
     try:
@@ -60,7 +60,7 @@ def _take(path: Path) -> int | None:
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # `remove` deletes the file while it holds it: a lock on a deleted file keeps nobody out.
+        # `remove` deletes the file while it holds it: a lock on a deleted file keeps no one out.
         if os.path.samestat(os.fstat(handle), path.stat()):
             return handle
     except (BlockingIOError, FileNotFoundError):

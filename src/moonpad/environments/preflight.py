@@ -1,4 +1,4 @@
-"""What must be so before anything is downloaded. `Machine` is gathered once; the checks are pure."""
+"""What must be true before anything is downloaded. `Machine` is gathered once; the checks are pure."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from moonpad.engines.recipe import Recipe
-from moonpad.environments.places import cache_home
+from moonpad.engines.install_recipe import Recipe
+from moonpad.environments.paths import cache_home
 from moonpad.facts.device import DeviceFacts
 from moonpad.facts.device_findings import device_findings
 from moonpad.facts.devices import devices
 from moonpad.facts.disk import Disk, disk
-from moonpad.facts.memory import Memory, memory
+from moonpad.facts.memory import Ram, memory
 from moonpad.facts.platform import System, this_system
 from moonpad.facts.probe import Unknown
 from moonpad.facts.processor import Processor, processor
@@ -33,13 +33,12 @@ class Machine:
     python: tuple[int, int]
     has_venv: bool
     processor: Processor | Unknown
-    memory: Memory | Unknown
+    memory: Ram | Unknown
     devices: DeviceFacts | Unknown | None = None
-    """None where nobody asked for them."""
+    """None where the recipe is not for one."""
 
 
 def this_machine(recipe: Recipe) -> Machine:
-    """The devices are asked for where the recipe is for one."""
     return Machine(
         system=this_system(),
         python=sys.version_info[:2],
@@ -60,15 +59,10 @@ def refuse_other_machines(recipe: Recipe, machine: Machine) -> tuple[Finding, ..
     if (machine.system.system, machine.system.machine) != (recipe.system, recipe.machine):
         raise PreflightRefused(
             f"{recipe.name} needs {recipe.system} on {recipe.machine}, and this is {machine.system}; "
-            "everything that needs no local engine goes on working."
+            "everything that needs no local engine still works."
         )
-    findings = (
-        *_python(recipe, machine),
-        *_processor(recipe, machine),
-        *_memory(recipe, machine),
-        *_devices(recipe, machine),
-    )
-    return _refuse(recipe, findings)
+    checks = (_python, _processor, _memory, _devices)
+    return _refuse(recipe, tuple(finding for check in checks for finding in check(recipe, machine)))
 
 
 def refuse_full_disks(
@@ -102,95 +96,71 @@ def _refuse(recipe: Recipe, findings: tuple[Finding, ...]) -> tuple[Finding, ...
 
 
 def _python(recipe: Recipe, machine: Machine) -> Iterator[Finding]:
-    first, last = recipe.python
-    if not first <= machine.python <= last:
-        yield Finding(
-            Severity.ERROR,
-            Code.PLATFORM_UNSUPPORTED,
-            "Python",
-            f"moonpad runs on {_dotted(machine.python)}, its packages exist for {_dotted(first)} to {_dotted(last)}",
-            f"install moonpad with a Python from {_dotted(first)} to {_dotted(last)}",
-        )
+    (first, last), ours = map(_dotted, recipe.python), _dotted(machine.python)
+    if not recipe.python[0] <= machine.python <= recipe.python[1]:
+        message = f"moonpad runs on {ours}, its packages exist for {first} to {last}"
+        yield _error("Python", message, f"install moonpad with a Python from {first} to {last}")
     elif not machine.has_venv:
-        yield Finding(
-            Severity.ERROR,
-            Code.PLATFORM_UNSUPPORTED,
-            "Python",
-            f"this Python {_dotted(machine.python)} came without the modules venv and ensurepip",
-            f"install them (Debian, Ubuntu: apt install python{_dotted(machine.python)}-venv)",
-        )
+        message = f"this Python {ours} came without the modules venv and ensurepip"
+        yield _error("Python", message, f"install them (Debian, Ubuntu: apt install python{ours}-venv)")
     glibc = machine.system.glibc
     if recipe.glibc is not None and (glibc is None or glibc < recipe.glibc):
-        yield Finding(
-            Severity.ERROR,
-            Code.PLATFORM_UNSUPPORTED,
-            "C library",
-            f"its packages need glibc {_dotted(recipe.glibc)}, this system has "
-            + (f"glibc {_dotted(glibc)}" if glibc else "another C library"),
-            "use a newer distribution, or a container",
-        )
+        present = f"glibc {_dotted(glibc)}" if glibc else "another C library"
+        message = f"its packages need glibc {_dotted(recipe.glibc)}, this system has {present}"
+        yield _error("C library", message, "use a newer distribution, or a container")
 
 
 def _processor(recipe: Recipe, machine: Machine) -> Iterator[Finding]:
-    found = machine.processor
-    if isinstance(found, Unknown):
-        yield Finding(Severity.WARNING, Code.PROCESSOR_UNSUPPORTED, "processor", f"unknown ({found.reason})")
-    elif not found.flags & set(recipe.processor_flags_any):
-        yield Finding(
-            Severity.ERROR,
-            Code.PROCESSOR_UNSUPPORTED,
-            "processor",
-            f"{found.model or 'this processor'} has none of {', '.join(recipe.processor_flags_any)}; one is needed",
-            "use another machine (in a virtual machine: pass the host's processor through)",
-        )
+    cpu, flags = machine.processor, recipe.processor_flags_any
+    if isinstance(cpu, Unknown):
+        yield Finding(Severity.WARNING, Code.PROCESSOR_UNSUPPORTED, "processor", f"unknown ({cpu.reason})")
+    elif not cpu.flags & set(flags):
+        message = f"{cpu.model or 'this processor'} has none of {', '.join(flags)}; one is needed"
+        remedy = "use another machine (in a virtual machine: pass the host's processor through)"
+        yield _error("processor", message, remedy, Code.PROCESSOR_UNSUPPORTED)
 
 
 def _memory(recipe: Recipe, machine: Machine) -> Iterator[Finding]:
-    found = machine.memory
-    if isinstance(found, Unknown):
-        yield Finding(Severity.WARNING, Code.MEMORY_LOW, "memory", f"unknown ({found.reason})")
-    elif found.total_bytes < recipe.memory_bytes:
-        limit = f"the limit of the cgroup {found.limited_by}" if found.limited_by else "the RAM of this machine"
-        yield Finding(
-            Severity.ERROR,
-            Code.MEMORY_LOW,
-            "memory",
-            f"it takes {gib(recipe.memory_bytes)} to serve the smallest model, {limit} is {gib(found.total_bytes)}",
-            "use a machine (or a limit) with more memory",
-        )
+    ram = machine.memory
+    if isinstance(ram, Unknown):
+        yield Finding(Severity.WARNING, Code.MEMORY_LOW, "memory", f"unknown ({ram.reason})")
+    elif ram.total_bytes < recipe.memory_bytes:
+        limit = f"the limit of the cgroup {ram.limited_by}" if ram.limited_by else "the RAM of this machine"
+        needed = f"it takes {gib(recipe.memory_bytes)} to serve the smallest model"
+        message = f"{needed}, {limit} is {gib(ram.total_bytes)}"
+        yield _error("memory", message, "use a machine (or a limit) with more memory", Code.MEMORY_LOW)
 
 
 def _devices(recipe: Recipe, machine: Machine) -> Iterator[Finding]:
-    """Warnings alone: a driver can be brought up to date after the installation, and a disk be shared by machines."""
-    found = machine.devices
-    if not recipe.cuda or found is None:
+    """Warnings alone: a driver can be updated after the installation, and a disk be shared by machines."""
+    if not recipe.cuda or machine.devices is None:
         return
-    if isinstance(found, DeviceFacts) and not found.devices:
-        message = "this machine shows none: the engine can be installed, and will not start here"
+    if isinstance(machine.devices, DeviceFacts) and not machine.devices.devices:
+        message = "this machine has none: the engine can be installed, and will not start here"
         yield Finding(Severity.WARNING, Code.PLATFORM_UNSUPPORTED, "devices", message)
         return
-    for one in device_findings(found, cuda=recipe.cuda):
-        yield replace(one, severity=Severity.WARNING)
+    for finding in device_findings(machine.devices, cuda=recipe.cuda):
+        yield replace(finding, severity=Severity.WARNING)
 
 
 def _disks(needs: Mapping[Path, int], disks: Mapping[Path, Disk | Unknown]) -> Iterator[Finding]:
-    by_device: dict[int, list[Path]] = {}
-    for path, found in disks.items():
-        if isinstance(found, Unknown):
-            yield Finding(Severity.WARNING, Code.DISK_LOW, str(path), f"free space unknown ({found.reason})")
+    by_device: dict[int, list[tuple[Path, int]]] = {}
+    for path, filesystem in disks.items():
+        if isinstance(filesystem, Unknown):
+            message = f"free space unknown ({filesystem.reason})"
+            yield Finding(Severity.WARNING, Code.DISK_LOW, str(path), message)
         else:
-            by_device.setdefault(found.device, []).append(path)
-    for paths in by_device.values():
-        needed_bytes = sum(needs[path] for path in paths)
-        free = min(found.free_bytes for path in paths if isinstance(found := disks[path], Disk))
-        if free < needed_bytes:
-            yield Finding(
-                Severity.ERROR,
-                Code.DISK_LOW,
-                ", ".join(str(path) for path in paths),
-                f"{gib(needed_bytes)} is needed there, {gib(free)} is free",
-                "free some space, or set XDG_CACHE_HOME, PIP_CACHE_DIR and TMPDIR to folders on another disk",
-            )
+            by_device.setdefault(filesystem.device, []).append((path, filesystem.free_bytes))
+    for places in by_device.values():
+        needed_bytes, free_bytes = sum(needs[path] for path, _ in places), min(free for _, free in places)
+        if free_bytes < needed_bytes:
+            message = f"{gib(needed_bytes)} is needed there, {gib(free_bytes)} is free"
+            remedy = "free some space, or set XDG_CACHE_HOME, PIP_CACHE_DIR and TMPDIR to folders on another disk"
+            yield _error(", ".join(str(path) for path, _ in places), message, remedy, Code.DISK_LOW)
+
+
+def _error(where: str, message: str, remedy: str, code: Code = Code.PLATFORM_UNSUPPORTED) -> Finding:
+    return Finding(Severity.ERROR, code, where, message, remedy)
 
 
 def _dotted(version: tuple[int, int]) -> str:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Final
 
-from moonpad.environments.stop_sign import StopSign
+from moonpad.environments.cancellation import Cancellation
 
 TICK_S: Final = 0.1
 GRACE_S: Final = ((signal.SIGINT, 5.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0))
@@ -25,13 +25,13 @@ class DeadlinePassed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What goes on beside a command: `log` gets every byte, `on_line` every line, `on_tick` ten calls a second.
+    """What happens while a command runs: `log` gets every byte, `on_line` every line, `on_tick` ten calls a second.
 
     `lock_fd` is inherited by the command: if we are killed while it runs, the lock is held until it has ended too.
     """
 
     log: IO[bytes]
-    stop: StopSign
+    cancellation: Cancellation
     lock_fd: int
     on_line: Callable[[str], None] = lambda line: None
     on_tick: Callable[[], None] = lambda: None
@@ -41,10 +41,10 @@ def run(command: Sequence[str], env: Mapping[str, str], watch: Watch, deadline_s
     """The exit status.
 
     Raises:
-        Interrupted: the stop sign was raised; the command's process group is gone.
-        DeadlinePassed: so it is here.
+        Interrupted: the user cancelled; no process of the command's group is left.
+        DeadlinePassed: likewise.
     """
-    watch.stop.raise_if_asked()
+    watch.cancellation.raise_if_requested()
     begun = time.monotonic()
     process = subprocess.Popen(
         command,
@@ -56,18 +56,18 @@ def run(command: Sequence[str], env: Mapping[str, str], watch: Watch, deadline_s
         pass_fds=(watch.lock_fd,),
     )
     try:
-        with _Lines(process, watch) as lines:
+        with _OutputLines(process, watch) as lines:
             while lines.read() or process.poll() is None:
                 watch.on_tick()
-                watch.stop.raise_if_asked()
+                watch.cancellation.raise_if_requested()
                 if deadline_s is not None and time.monotonic() - begun > deadline_s:
                     raise DeadlinePassed
         return process.wait()
     finally:
-        _stop_group(process, watch.stop)
+        _stop_group(process, watch.cancellation)
 
 
-class _Lines:
+class _OutputLines:
     """The command's output, cut into lines as it comes."""
 
     def __init__(self, process: subprocess.Popen[bytes], watch: Watch) -> None:
@@ -79,7 +79,7 @@ class _Lines:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._pipe, selectors.EVENT_READ)
 
-    def __enter__(self) -> _Lines:
+    def __enter__(self) -> _OutputLines:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -107,8 +107,8 @@ class _Lines:
             self._watch.on_line(line.decode("utf-8", "replace"))
 
 
-def _stop_group(process: subprocess.Popen[bytes], stop: StopSign) -> None:
-    """INT, TERM, KILL to the process group, each with its grace; KILL at once when the user asks a second time."""
+def _stop_group(process: subprocess.Popen[bytes], cancellation: Cancellation) -> None:
+    """INT, TERM, KILL to the process group, each with its grace; KILL at once when the user cancels a second time."""
     for number, grace_s in GRACE_S:
         if not _group_lives(process):
             return
@@ -116,7 +116,7 @@ def _stop_group(process: subprocess.Popen[bytes], stop: StopSign) -> None:
             os.killpg(process.pid, number)
         until = time.monotonic() + grace_s
         while _group_lives(process) and time.monotonic() < until:
-            if stop.count > 1 and number is not signal.SIGKILL:
+            if cancellation.count > 1 and number is not signal.SIGKILL:
                 break
             time.sleep(0.02)
     process.wait()

@@ -1,4 +1,4 @@
-"""How far an installation has come, told to whoever shows it."""
+"""The progress of an installation, for whoever shows it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Protocol
 
 class InstallProgress(Protocol):
     def phase(self, name: str, total: int | None = None) -> None:
-        """The next phase begins; `total` is the number of steps in it, None where nobody can say."""
+        """The next phase begins; `total` is the number of steps in it, None where it is unknown."""
 
     def step(self, done: int | None = None, detail: str = "") -> None:
-        """`done` steps of the phase are done, and `detail` is what goes on."""
+        """`done` steps of the phase are done; `detail` is the present one."""
 
     def note(self, text: str) -> None:
-        """Something that the user should have read."""
+        """A warning for the user."""
 
 
 class Silent:

@@ -7,27 +7,27 @@ import re
 import shutil
 from pathlib import Path
 
+from moonpad.environments.cancellation import Cancellation
 from moonpad.environments.lock import locked
-from moonpad.environments.places import Place, engines_home, places
-from moonpad.environments.stop_sign import StopSign
+from moonpad.environments.paths import EnvironmentFolder, engines_home, places
 from moonpad.values.errors import PreflightRefused
 
 
 def remove(name: str, home: Path | None = None) -> tuple[Path, ...]:
-    """The folders that are gone: every environment of that engine, the unfinished ones too. None is fine.
+    """The folders that were removed: every environment of that engine, the unfinished ones too.
 
     Raises:
-        PreflightRefused: somebody installs it right now, runs it, or the folder is not ours to delete.
+        PreflightRefused: it is being installed, is running, or the folder is not ours to delete.
     """
-    found = tuple(places(home or engines_home(), re.escape(name)))
-    for place in found:
+    removed = tuple(places(home or engines_home(), re.escape(name)))
+    for place in removed:
         _remove(place)
-    return tuple(place.folder for place in found)
+    return tuple(place.folder for place in removed)
 
 
-def _remove(place: Place) -> None:
+def _remove(place: EnvironmentFolder) -> None:
     try:
-        with locked(place.lock, StopSign()):
+        with locked(place.lock, Cancellation()):
             if users := pids_using(place.folder):
                 pids = ", ".join(map(str, users))
                 raise PreflightRefused(f"{place.folder} is in use by pid {pids}", remedy="stop it first: moonpad down")

@@ -1,20 +1,15 @@
-"""How an engine is asked for its version."""
+"""The version in what an engine prints."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
-
-
-def version_of_command(program: Path, args: tuple[str, ...] = ("--version",)) -> tuple[str, ...]:
-    return (str(program), *args)
 
 
 def version_in(output: str) -> str:
     """The version in the last line that holds one (`0.32.0+cpu`, `vLLM 0.11.0`), "" where none does."""
     for line in reversed(output.splitlines()):
-        if found := re.search(r"(?<![\w.])v?(\d+\.\d+[\w.+!-]*)", line):
-            return found[1]
+        if match := re.search(r"(?<![\w.])v?(\d+\.\d+[\w.+!-]*)", line):
+            return match[1]
     return ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -17,6 +18,11 @@ class Piece(NamedTuple):
     source_start: int
     source_end: int
 
+    @property
+    def exact(self) -> bool:
+        """Character by character."""
+        return self.end - self.start == self.source_end - self.source_start
+
 
 @dataclass(frozen=True, slots=True)
 class Word:
@@ -26,7 +32,7 @@ class Word:
     `Script.lines[line - 1][column:end_column]` is what was written. A word out of an array, or out of a variable that
     holds several words, has the place where it was defined; out of a variable with one word, where it is used.
 
-    `unresolved` names what nobody knows without running the script: `MASTER_IP`, `$(nproc)`, `<YOUR_MODEL_DIR>`. The
+    `unresolved` names what only running the script would tell: `MASTER_IP`, `$(nproc)`, `<YOUR_MODEL_DIR>`. The
     text holds it as it was written.
     """
 
@@ -37,10 +43,6 @@ class Word:
     end_column: int = 0
     unresolved: tuple[str, ...] = ()
     pieces: tuple[Piece, ...] = field(default=(), repr=False, compare=False)
-
-    @property
-    def known(self) -> bool:
-        return not self.unresolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,35 +88,20 @@ class Wrapper:
         return self.has("--privileged")
 
     @property
-    def ports(self) -> tuple[str, ...]:
-        """As written: `8000:8000`, `127.0.0.1:8000:8000`."""
-        return self.values("--publish")
-
-    @property
     def network(self) -> str | None:
         return self.value("--network")
 
     @property
-    def devices(self) -> tuple[str, ...]:
-        return self.values("--device")
-
-    @property
-    def shm_size(self) -> str | None:
-        return self.value("--shm-size")
-
-    @property
-    def gpus(self) -> str | None:
-        return self.value("--gpus")
+    def devices(self) -> int | None:
+        """How many `--gpus 8` or `--gpus device=0,1` gives the container; None for all, or where nothing is said."""
+        value = (self.value("--gpus") or "").strip("'\"")
+        if value.startswith("device="):
+            return value.count(",") + 1
+        return int(value) if value.isascii() and value.isdigit() and len(value) < 9 else None
 
     @property
     def name(self) -> str | None:
         return self.value("--name")
-
-    @property
-    def processes(self) -> int | None:
-        """Of `mpirun -np N` and `srun -n N`; None where not given as a number."""
-        given = self.value("-np") if self.kind == "mpirun" else self.value("--ntasks")
-        return int(given) if given is not None and given.isascii() and given.isdigit() and len(given) < 9 else None
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -127,7 +114,7 @@ class Command:
     """One command of the script.
 
     `program` is one of: vllm serve, vllm bench serve, sglang, sglang bench, sglang-router, sglang-pdlb, kt run,
-    ktransformers-legacy, trtllm-serve, trtllm-disaggregated, lm_eval, docker (a container in which nothing known is
+    ktransformers-legacy, trtllm-serve, trtllm-disaggregated, lm_eval, docker (a container in which no known program is
     started), ray, fragment (flags without a program), other.
     """
 
@@ -178,7 +165,7 @@ class HereFile:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something in the script that a shell reads in another way than its author meant. We read what was meant."""
+    """Something in the script that a shell does not read as its author meant it. moonpad reads what was meant."""
 
     code: str
     """space-after-backslash, comment-after-backslash, comment-in-command, missing-backslash, unclosed, syntax,
@@ -201,9 +188,25 @@ class Script:
     """Engine (vllm, vllm-ascend, sglang, tensorrt-llm, ktransformers) → version that the text or an image names."""
     minimum_versions: Mapping[str, str] = field(default_factory=dict)
     """What the text calls `0.8.5+` or `v0.10.0rc1 or later`."""
-    hardware_hints: tuple[str, ...] = ()
-    """`8xH100`, in the order of the text."""
     placed_hints: tuple[tuple[str, int], ...] = ()
-    """The same with their lines, each as often as it is said."""
+    """Machines that the text names (`8xH100`) and the lines, in the order of the text."""
     problems: tuple[Problem, ...] = ()
     markdown: bool = False
+    origins: tuple[tuple[str, int], ...] = ()
+    """Of several files, the name of each and its first line in `lines`; empty for a single one."""
+
+    def place(self, line: int) -> tuple[str, int]:
+        """The file that a line belongs to, "" where there is only one, and its number in that file."""
+        at = bisect_right(self.origins, line, key=lambda origin: origin[1])
+        name, first = self.origins[at - 1] if at else ("", 1)
+        return name, line - first + 1
+
+    def where(self, line: int) -> str:
+        """`line 12`, or `node-1/run.sh line 12` where there are several files."""
+        name, number = self.place(line)
+        return f"{name} line {number}".strip()
+
+    @property
+    def hardware_hints(self) -> tuple[str, ...]:
+        """The machines that the text names, each once."""
+        return tuple(dict.fromkeys(machine for machine, _ in self.placed_hints))

@@ -7,41 +7,38 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from moonpad.catalog.calibrations import Calibration
-from moonpad.catalog.options import newest
+from moonpad.catalog.options import newest, unknown_version
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Reading
 from moonpad.engines.value_checks import unresolved
-from moonpad.explain.better import Improvement, Subject, improvements
+from moonpad.explain.argv_edits import flag_of, occurrence, put
+from moonpad.explain.command_lines import mended_line, program_words
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.devices import NOBODY_SAYS, Wanted, cluster_of
-from moonpad.explain.fitting import memory_remarks
+from moonpad.explain.flag_lists import borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, flag_remarks
-from moonpad.explain.fragments import borrowed, is_fragment
 from moonpad.explain.grouping import Group
-from moonpad.explain.judged import Better, Edit, Judged, Remark
-from moonpad.explain.layouts import layout_remarks
-from moonpad.explain.lines import mended_line, program_words
-from moonpad.explain.nodes import node_remarks
-from moonpad.explain.rulebooks import file_remarks, program_of, rulebook
+from moonpad.explain.judgement_remarks import judgement_remarks
+from moonpad.explain.node_checks import node_remarks
+from moonpad.explain.option_sources import file_remarks, program_of, rulebook
+from moonpad.explain.programs import program_named
+from moonpad.explain.removed_programs import removed_program_remarks
+from moonpad.explain.results import Better, Edit, Judged, Remark
 from moonpad.explain.security import serving_remarks, wrapper_remarks
-from moonpad.explain.served import parser_remarks
-from moonpad.explain.spelling import flag_of, occurrence, put
-from moonpad.explain.subject import Question, Version, is_other_model, model_of, version_of
-from moonpad.explain.successors import gone
+from moonpad.explain.serving_flags import parser_remarks
+from moonpad.explain.suggestions import Improvement, Subject, improvements
+from moonpad.explain.target_detection import Question, Version, is_other_model, model_of, version_of
 from moonpad.plan.tensors import catalog_checkpoint
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
+from moonpad.values.configuration import Configuration, EngineFacts
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.memory import Memory
-from moonpad.values.plan import Layout, Settings
+from moonpad.values.plan import Layout
 
-_NEEDS_ITS_CONTEXT: Final = frozenset({"vllm", "vllm-ascend", "vllm-cpu"})
-"""Engines that do not start where one sequence of the model's whole length has no room; the others cut it down."""
 _COUNTED: Final = ("tp", "pp", "dp", "ep", "dcp", "gpu_memory_utilization", "kv_free_fraction", "kv_cache_dtype")
 """Nothing can be said of the memory while one of these is a placeholder."""
-_FROM_SHELL: Final = frozenset({"ktransformers"})
-"""Engines with several programs, which the reader tells apart by their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +60,18 @@ class Deployment:
         fragment = tuple(self._fragment(readings[0], cluster, checkpoint))
         first = readings[0] = self._whole(readings[0], cluster)
         remarks = [*self.remarks, *fragment, *self._flags(version, readings, checkpoint)]
-        remarks += node_remarks(self.engine, version.text, cluster, readings, commands)
+        remarks += node_remarks(ENGINES[self.engine].command_line, version.text, cluster, readings, commands)
         memory: Memory | None = None
-        found: tuple[Improvement, ...] = ()
+        suggestions: tuple[Improvement, ...] = ()
         if checkpoint is not None and cluster is not None:
-            subject = self._subject(checkpoint, cluster, version, first)
             unjudged = _placeholder(first, self.engine)
             if not unjudged:
-                remarks += layout_remarks(subject, first)
-                unjudged = _impossible(subject)
-            if not unjudged:
-                try:
-                    memory = subject.memory()
-                except PreflightRefused as refused:
-                    unjudged = refused.message
-                else:
-                    found = improvements(subject, memory)
-                    remarks += memory_remarks(subject, memory, found, first)
+                subject = self._subject(checkpoint, cluster, version, first)
+                judgement = subject.judgement()
+                memory = judgement.memory
+                unjudged = judgement.unjudged
+                suggestions = improvements(subject, memory) if memory else ()
+                remarks += judgement_remarks(subject, judgement, suggestions, first)
         elif cluster is None and not unjudged:
             unjudged = f"{because}: say them with --on 8xH200" if because == NOBODY_SAYS else because
         remarks = _without_twins(remarks)
@@ -99,14 +91,14 @@ class Deployment:
             cluster_because=because,
             memory=memory,
             unjudged=unjudged,
-            better=tuple(self._better(one, readings, remarks) for one in found),
+            better=tuple(self._better(suggestion, readings, remarks) for suggestion in suggestions),
         )
 
     def _read(self, command: Command, version: Version) -> Reading:
         words = [word.text for word in command.argv]
         env = {name: word.text.removeprefix(f"{name}=") for name, word in command.env.items()}
         files = {path: file.text for path, file in self.script.files.items()}
-        head = list(program_words(command)) if self.engine in _FROM_SHELL else []
+        head = list(program_words(command)) if ENGINES[self.engine].command_line.told_by_program else []
         reading = ENGINES[self.engine].read([*head, *words], env, files=files, version=version.text or None)
         hosts = next((len(wrapper.hosts) for wrapper in command.wrappers if wrapper.hosts), None)
         if hosts is not None and reading.node.nodes is None:
@@ -117,8 +109,9 @@ class Deployment:
         """The checkpoint; where there is none, why."""
         if self.question.checkpoint is not None:
             return self.question.checkpoint, ""
-        if self.group.commands[0].program == "ktransformers-legacy":
-            return None, "which GGUF files they are is not said: say it with --model MODEL"
+        program = program_named(self.group.commands[0].program)
+        if program is not None and program.unnamed_weights:
+            return None, f"{program.unnamed_weights}: say it with --model MODEL"
         model, because = model_of(first.model, first.served_name, self.group.commands, self.script)
         if model is None:
             return None, f"{because}: say it with --model MODEL"
@@ -129,7 +122,8 @@ class Deployment:
 
     def _cluster(self, readings: Sequence[Reading]) -> tuple[Cluster | None, str]:
         first = readings[0]
-        if self.group.commands[0].program == "ktransformers-legacy" and self.question.cluster is None:
+        program = program_named(self.group.commands[0].program)
+        if program is not None and program.unnamed_weights and self.question.cluster is None:
             return None, NOBODY_SAYS
         local = first.node.data_parallel_local
         wanted = Wanted(
@@ -146,14 +140,15 @@ class Deployment:
             return
         end = len(command.argv)
         if not first.model and checkpoint is not None:
-            words = ("--model-path", checkpoint.name) if self.engine == "sglang" else (checkpoint.name,)
+            option = ENGINES[self.engine].command_line.model
+            words = (option, checkpoint.name) if option else (checkpoint.name,)
             yield _note("MODEL", f"taken to be {checkpoint.name}", "name it", Edit(0, 0, words))
         flag = flag_of(self.engine, "tp")
         if flag is None:
             return
         if taken := borrowed(command):
-            text = " ".join(word.text for word in taken)
-            yield _note(flag, f"nothing is said of the layout: taken to be that of line {taken[0].line}", f"add {text}")
+            message = f"nothing is said of the layout: taken to be that of {self.script.where(taken[0].line)}"
+            yield _note(flag, message, f"add {' '.join(word.text for word in taken)}")
         elif (whole := self._whole(first, cluster)) is not first:
             size = str(whole.layout.tp)
             message = f"nothing is said of the layout: taken to be all {size} devices"
@@ -170,32 +165,29 @@ class Deployment:
         return replace(first, layout=Layout(tp=cluster.devices))
 
     def _subject(self, checkpoint: Checkpoint, cluster: Cluster, version: Version, first: Reading) -> Subject:
-        return Subject(
-            checkpoint,
-            _share(cluster, first.replicas),
-            self.engine,
-            version.text,
-            first.layout,
-            first.settings,
-            _context(first, self.engine, checkpoint),
-            self.calibrations,
-        )
+        facts = ENGINES[self.engine].facts
+        cluster = _share(cluster, first.replicas)
+        configuration = Configuration(checkpoint, cluster, facts, version.text, first.layout, first.settings)
+        return Subject(configuration, _context(first, facts, checkpoint), self.calibrations)
 
     def _flags(self, version: Version, readings: Sequence[Reading], checkpoint: Checkpoint | None) -> Iterator[Remark]:
         name = checkpoint.name if checkpoint else readings[0].model
         for number, (command, reading) in enumerate(zip(self.group.commands, readings, strict=True)):
             words = [word.text for word in command.argv]
             program = program_of(command, self.engine)
-            yield from gone(number, command, version, reading.parsed)
+            yield from removed_program_remarks(number, command, version, reading.parsed)
             yield from file_remarks(number, reading, self.script, program, version)
+            if number == 0 and (note := unknown_version(program, ENGINES[self.engine].name, version.text)):
+                yield Remark(note)
             book = rulebook(program, version, checkpoint, command)
             if book is not None and reading.parsed is not None:
                 yield from flag_remarks(number, words, reading.parsed, book)
                 yield from env_remarks(number, tuple(command.env), book)
-            yield from serving_remarks(number, command, reading, self.engine)
+            yield from serving_remarks(number, command, reading, ENGINES[self.engine].command_line)
             yield from wrapper_remarks(number, command)
             if checkpoint is not None or not is_other_model(name):
-                yield from parser_remarks(number, len(words), reading, self.engine, program, version.text, name)
+                engine = ENGINES[self.engine]
+                yield from parser_remarks(number, len(words), reading, engine, version.text, name)
 
     def _better(self, found: Improvement, readings: Sequence[Reading], remarks: Sequence[Remark]) -> Better:
         lines = []
@@ -237,14 +229,14 @@ def _share(cluster: Cluster, replicas: int) -> Cluster:
     return cluster
 
 
-def _context(reading: Reading, engine: str, checkpoint: Checkpoint) -> int | None:
+def _context(reading: Reading, engine: EngineFacts, checkpoint: Checkpoint) -> int | None:
     """The tokens that have to find room, None where the engine takes what there is."""
     if reading.settings.max_model_len is not None:
         return min(reading.settings.max_model_len, 2**31)
     parsed = reading.parsed
-    said = parsed is not None and occurrence(parsed, flag_of(engine, "max_model_len")) is not None
+    said = parsed is not None and occurrence(parsed, flag_of(engine.name, "max_model_len")) is not None
     # `auto`, -1, or a variable.
-    return None if said or engine not in _NEEDS_ITS_CONTEXT else checkpoint.architecture.max_context
+    return None if said or not engine.needs_whole_context else checkpoint.architecture.max_context
 
 
 def _placeholder(first: Reading, engine: str) -> str:
@@ -255,17 +247,6 @@ def _placeholder(first: Reading, engine: str) -> str:
         if one is not None and isinstance(one.value, str) and unresolved(one.value):
             return f"{flag} {one.value} is not known here"
     return ""
-
-
-def _impossible(subject: Subject) -> str:
-    """Why there is no memory to speak of; "" where there is."""
-    cluster, ranks = subject.cluster, subject.layout.world_size
-    if cluster.device.platform not in ENGINES[subject.engine].platforms:
-        return f"{subject.engine} does not run on {cluster.device.product}"
-    if cluster.devices < ranks:
-        return f"{ranks:,} devices are needed, {cluster.name} has {cluster.devices}"
-    plain = replace(subject, settings=Settings(redundant_experts=subject.settings.redundant_experts))
-    return "" if plain.legal() else "the layout is not possible"
 
 
 def _of(remarks: Sequence[Remark], number: int) -> list[Remark]:

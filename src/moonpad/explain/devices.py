@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
@@ -12,7 +12,7 @@ from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import find_device, hardware
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command, Script
-from moonpad.explain.subject import Question
+from moonpad.explain.target_detection import Question
 from moonpad.values.cluster import Cluster
 from moonpad.values.errors import UsageError
 from moonpad.values.plan import Platform
@@ -21,10 +21,10 @@ NOBODY_SAYS: Final = "no devices are named"
 
 _HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
 _ROCM: Final = re.compile(r"\b(?:rocm|amd|mi3[0-9]{2}x?)\b", re.IGNORECASE)
-_ROCM_ENV: Final = ("HIP_", "HSA_", "ROCR_", "VLLM_ROCM_", "AITER_")
+_ROCM_ENV: Final = ("HIP_", "HSA_", "ROCR_", "AITER_")
 _WORD: Final = re.compile(r"(?<![\w./-])[A-Za-z][A-Za-z0-9]{1,9}(?![\w./]|-[0-9a-z])", re.ASCII)
 _LONGEST: Final = 2000
-"""More of a line is no prose."""
+"""A longer line is data, not prose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,39 +47,43 @@ class Wanted:
 def cluster_of(
     engine: str, wanted: Wanted, script: Script, commands: Sequence[Command], question: Question
 ) -> tuple[Cluster | None, str]:
-    """The devices and how they were found: as asked, as the text says; None, and why, where nobody can say.
+    """The devices and how they were found: as asked, as the text says; None, and why, where they are not known.
 
     A machine that the text counts goes before a kind that it only names, what stands above the command before what
     stands below it. A guide that speaks of another number than the command uses has the kind right.
     """
     if question.cluster is not None:
         return question.cluster, "as asked"
+    container = commands[0].container if commands else None
+    if container is not None and wanted.local is None and wanted.nodes is None:
+        wanted = replace(wanted, local=container.devices)
     platforms = ENGINES[engine].platforms
     if platforms == (Platform.CPU,):
         return _cluster("cpu"), f"{engine} runs on a CPU"
     first = min((command.line for command in commands), default=0)
-    rocm = Platform.ROCM in platforms and _speaks_of_rocm(script, commands, first)
+    variables = (*_ROCM_ENV, *ENGINES[engine].command_line.rocm_env)
+    rocm = Platform.ROCM in platforms and _speaks_of_rocm(script, commands, first, variables)
     allowed = (Platform.ROCM,) if rocm else platforms
-    counted = [one for hint in _nearest(script.placed_hints, first) if (one := _cluster(hint)) is not None]
-    counted = [one for one in counted if one.device.platform in allowed]
-    for one in counted:
-        if one.devices == wanted.devices and wanted.per_node in (None, one.per_node):
-            return one, f"the text names {one.name}"
+    machines = [_cluster(hint) for hint in _nearest(script.placed_hints, first)]
+    counted = [machine for machine in machines if machine is not None and machine.device.platform in allowed]
+    for machine in counted:
+        if machine.devices == wanted.devices and wanted.per_node in (None, machine.per_node):
+            return machine, f"the text names {machine.name}"
     if counted and wanted.devices == 1:
         return counted[0], f"the text names {counted[0].name}"
-    kinds = [one.name.rpartition("x")[2] for one in counted]
+    kinds = [machine.name.rpartition("x")[2] for machine in counted]
     kinds += [name for name in _nearest(_named_kinds(script), first) if _platform(name) in allowed]
     for kind in kinds:
-        if (found := _of_kind(kind, wanted)) is not None:
-            return found, f"the text names {kind}, the command uses {wanted.devices}"
+        if (cluster := _of_kind(kind, wanted)) is not None:
+            return cluster, f"the text names {kind}, the command uses {wanted.devices}"
     if rocm:
-        return None, "the text speaks of ROCm, and names no AMD device"
+        return None, "the text is about ROCm, and names no AMD device"
     return None, NOBODY_SAYS
 
 
 def _nearest(placed: Sequence[tuple[str, int]], line: int) -> Iterator[str]:
     """Above the line from there upwards, then below it; of one line in the order of the text."""
-    above = sorted((one for one in placed if one[1] <= line), key=lambda one: -one[1])
+    above = sorted(((text, at) for text, at in placed if at <= line), key=lambda place: -place[1])
     yield from (text for text, _ in above)
     yield from (text for text, at in placed if at > line)
 
@@ -93,18 +97,18 @@ def _cluster(text: str) -> Cluster | None:
 
 def _of_kind(kind: str, wanted: Wanted) -> Cluster | None:
     per_node = wanted.per_node
-    if per_node is not None and (found := _cluster(f"{wanted.devices // per_node}x{per_node}x{kind}")) is not None:
-        return found
+    if per_node is not None and (nodes := _cluster(f"{wanted.devices // per_node}x{per_node}x{kind}")) is not None:
+        return nodes
     return _cluster(f"{wanted.devices}x{kind}")
 
 
-def _speaks_of_rocm(script: Script, commands: Sequence[Command], line: int) -> bool:
-    """By the headings above, the container's image, and variables that only ROCm reads."""
+def _speaks_of_rocm(script: Script, commands: Sequence[Command], line: int, variables: tuple[str, ...]) -> bool:
+    """By the headings above, the container's image, and variables whose names begin as those that only ROCm reads."""
     for command in commands:
         image = command.container.image if command.container else None
         if image is not None and _ROCM.search(image.text[:_LONGEST]):
             return True
-        if any(name.startswith(_ROCM_ENV) for name in command.env):
+        if any(name.startswith(variables) for name in command.env):
             return True
         if any(_ROCM.search(text[:_LONGEST]) for text in (*command.comments, command.heading or "")):
             return True
@@ -137,8 +141,8 @@ def _named_kinds(script: Script) -> tuple[tuple[str, int], ...]:
 
 @cache
 def _kinds() -> frozenset[str]:
-    """Labels that are one word with a digit in it, which is no word of a language."""
-    labels = (one.label for one in hardware().values() if one.device is not None)
+    """Labels that are one word with a digit in it, which prose does not contain by chance."""
+    labels = (product.label for product in hardware().values() if product.device is not None)
     return frozenset(label for label in labels if label.isalnum() and any(char.isdigit() for char in label))
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from moonpad.catalog.options import Change, OptionSet, known_environment
-from moonpad.engines.argv import Occurrence, Parsed
+from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.value_checks import fits
-from moonpad.explain.judged import Edit, Remark
-from moonpad.explain.spelling import occurrence
+from moonpad.explain.argv_edits import occurrence
+from moonpad.explain.results import Edit, Remark
 from moonpad.values.finding import Code, Finding, Severity
 
 CODES: Mapping[str, tuple[Code, Severity]] = {

@@ -12,17 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from moonpad.explain.commands import Command, Word
-from moonpad.explain.labels import node_in
+from moonpad.explain.node_labels import node_in
+from moonpad.explain.programs import program_named
 
-CLIENTS: Final = frozenset({"vllm bench serve", "sglang bench", "lm_eval"})
-ROUTERS: Final = frozenset({"sglang-router", "sglang-pdlb", "trtllm-disaggregated"})
-_KINDS: Final = {
-    **dict.fromkeys(CLIENTS, "client"),
-    **dict.fromkeys(ROUTERS, "router"),
-    "ray": "ray",
-    "docker": "container",
-    "fragment": "fragment",
-}
+_KINDS: Final = {"lm_eval": "client", "ray": "ray", "docker": "container", "fragment": "fragment"}
+"""Of the programs that do not belong to an engine."""
 
 _SAME: Final = (
     ("--model", "--model-path"),
@@ -33,7 +27,7 @@ _SAME: Final = (
     ("--data-parallel-size", "-dp", "--dp-size", "--dp"),
     ("--served-model-name",),
 )
-"""What all ranks of one deployment say alike, where they say it."""
+"""Flags whose values agree on all ranks of a deployment, where they are given."""
 _RANK: Final = ("--node-rank", "-r", "--data-parallel-start-rank", "-dpr", "--data-parallel-rank", "-dpn")
 _ROLE: Final = re.compile(r'"kv_role"\s*:\s*"kv_(producer|consumer)"')
 
@@ -57,23 +51,29 @@ def group(commands: Iterable[Command]) -> tuple[Group, ...]:
 
     A fragment is its own group: whoever judges it gives it a program. A benchmark in a loop is one group.
     """
-    found: list[list[Command]] = []
+    groups: list[list[Command]] = []
     last_server: list[Command] | None = None
     for command in commands:
         if command.program == "other":
             continue
-        if command.program in CLIENTS and found and _repeats(command, found[-1][-1]):
-            found[-1].append(command)
+        kind = _kind(command)
+        if kind == "client" and groups and _repeats(command, groups[-1][-1]):
+            groups[-1].append(command)
             continue
-        server = command.program not in _KINDS
+        server = kind == "server"
         if server and last_server is not None and _belongs(command, last_server):
             last_server.append(command)
             continue
-        found.append([command])
+        groups.append([command])
         if server:
-            last_server = found[-1]
-    groups = [_group(one) for one in found]
-    return _with_systems(groups)
+            last_server = groups[-1]
+    return _with_systems([_group(commands) for commands in groups])
+
+
+def _kind(command: Command) -> str:
+    """server, client, router, ray, container or fragment."""
+    program = program_named(command.program)
+    return program.kind if program else _KINDS.get(command.program, "server")
 
 
 def node_of(command: Command) -> int | None:
@@ -104,8 +104,9 @@ def model_of(command: Command) -> str | None:
 
 def _repeats(command: Command, before: Command) -> bool:
     """Whether it is the same line, read with the next value of a loop."""
-    places = [(one.argv[0].line, one.argv[0].column) if one.argv else None for one in (command, before)]
-    return command.program == before.program and places[0] == places[1] is not None
+    first, other = command.argv[:1], before.argv[:1]
+    same = [(word.line, word.column) for word in first] == [(word.line, word.column) for word in other]
+    return command.program == before.program and bool(first) and same
 
 
 def _belongs(command: Command, others: Sequence[Command]) -> bool:
@@ -119,24 +120,26 @@ def _belongs(command: Command, others: Sequence[Command]) -> bool:
     place = _place(command)
     if place in places:
         return False
-    explicit = any(_rank(one) is not None or _headless(one) for one in (command, *others))
+    explicit = any(_rank(member) is not None or _headless(member) for member in (command, *others))
     return explicit or command.heading == first.heading
 
 
-def _differ(one: Command, other: Command, names: Sequence[str]) -> bool:
-    a, b = value_of(one.argv, names), value_of(other.argv, names)
-    return a is not None and b is not None and a.text != b.text
+def _differ(command: Command, other: Command, names: Sequence[str]) -> bool:
+    a, b = value_of(command.argv, names), value_of(other.argv, names)
+    if a is None or b is None or a.unresolved or b.unresolved:
+        return False
+    return a.text != b.text
 
 
 def _place(command: Command) -> tuple[str, str]:
-    """What tells the ranks of one deployment apart."""
+    """What distinguishes the ranks of a deployment."""
     rank = _rank(command)
     if rank is not None:
         return "rank", rank.text
     node = node_of(command)
     if _headless(command):
         return "headless", f"{node}"
-    # Rank 0 is the one that says nothing of ranks.
+    # Rank 0 is the command without a rank.
     return "rank", "0" if node is None else f"node {node}" if node else "0"
 
 
@@ -158,27 +161,24 @@ def _role(command: Command) -> str:
 
 
 def _group(commands: Sequence[Command]) -> Group:
-    kind = _KINDS.get(commands[0].program) or _role(commands[0])
+    kind = _kind(commands[0])
     hints = tuple(dict.fromkeys(comment for command in commands for comment in command.comments))
-    return Group(tuple(commands), kind, None, hints)
+    return Group(tuple(commands), _role(commands[0]) if kind == "server" else kind, None, hints)
 
 
 def _with_systems(groups: Sequence[Group]) -> tuple[Group, ...]:
     """Numbers neighbouring prefill and decode groups, and the router behind or before them."""
     numbered: list[Group] = []
     system, parts = 0, set[str]()
-    for one in groups:
-        if one.kind in ("prefill", "decode"):
-            # A third part of a kind that is there already, behind the router: the next system begins.
-            if not parts or ("router" in parts and one.kind in parts):
-                system, parts = system + 1, set()
-            parts.add(one.kind)
-            numbered.append(replace(one, system=system))
-        elif one.kind == "router" and parts:
-            parts.add("router")
-            numbered.append(replace(one, system=system))
-        else:
-            if one.kind == "serve":
-                parts = set()
-            numbered.append(one)
+    for member in groups:
+        begins = member.kind in ("prefill", "decode")
+        # A third part of a kind that is there already, behind the router: the next system begins.
+        if begins and (not parts or ("router" in parts and member.kind in parts)):
+            system, parts = system + 1, set()
+        elif member.kind == "serve":
+            parts = set()
+        if begins or (member.kind == "router" and parts):
+            parts.add(member.kind)
+            member = replace(member, system=system)
+        numbered.append(member)
     return tuple(numbered)

@@ -4,28 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
 
 from moonpad.catalog.calibrations import Calibration
-from moonpad.catalog.options import newest
-from moonpad.engines.argv import parse
-from moonpad.engines.grammar import Grammar
+from moonpad.explain.client_findings import judged_client
+from moonpad.explain.command_lines import written_line
 from moonpad.explain.commands import Script
 from moonpad.explain.deployment import Deployment
-from moonpad.explain.flags import env_remarks, flag_remarks
-from moonpad.explain.fragments import as_commands
+from moonpad.explain.flag_lists import as_commands
 from moonpad.explain.grouping import Group, group
-from moonpad.explain.judged import Judged, Remark, printable
-from moonpad.explain.lines import mended_line, written_line
-from moonpad.explain.meant import as_meant
-from moonpad.explain.rulebooks import CLIENTS, rulebook
-from moonpad.explain.security import wrapper_remarks
-from moonpad.explain.subject import Question, Version, engine_of, version_of
-from moonpad.explain.successors import gone
+from moonpad.explain.results import Judged, printable
+from moonpad.explain.target_detection import Question, engine_of
+from moonpad.explain.typo_repair import as_meant
 from moonpad.values.finding import Finding
-
-_RECORDED: Final = {"sglang-pdlb": "sglang"}
-"""Programs whose options are not recorded → what they belong to."""
 
 
 def judge(script: Script, question: Question, calibrations: Sequence[Calibration] = ()) -> tuple[Judged, ...]:
@@ -44,52 +34,13 @@ def _judge(one: Group, script: Script, question: Question, calibrations: tuple[C
     remarks = tuple(remark for _, some in read for remark in some)
     engine = engine_of(meant.commands[0], question)
     if engine is None:
-        judged = _client(meant, script, question, remarks)
+        judged = judged_client(meant, script, question, remarks)
     else:
         judged = Deployment(meant, script, question, calibrations, engine, remarks).judged()
     if judged is None:
         return None
     written = tuple(written_line(command) for command in one.commands)
     return replace(judged, sources=one.commands, commands=written)
-
-
-def _client(one: Group, script: Script, question: Question, before: tuple[Remark, ...]) -> Judged | None:
-    """Commands that serve no model: a benchmark, a router, a container in which nothing known is started."""
-    remarks = list(before)
-    known = False
-    version = Version("", "")
-    engine = ""
-    for number, command in enumerate(one.commands):
-        remarks += wrapper_remarks(number, command)
-        if (of := CLIENTS.get(command.program)) is None:
-            continue
-        known, engine = True, of
-        # The router has versions of its own, which no text and nobody names.
-        version = (
-            Version("", "the newest known") if command.program == "sglang-router" else version_of(of, script, question)
-        )
-        remarks += gone(number, command, version, None)
-        book = rulebook(command.program, version)
-        if book is not None:
-            words = [word.text for word in command.argv]
-            remarks += flag_remarks(number, words, parse(words, Grammar(book.options)), book)
-            remarks += env_remarks(number, tuple(command.env), book)
-    if not known and not remarks:
-        return None
-    return Judged(
-        engine=engine or one.commands[0].program,
-        version=version.text
-        or (newest(_RECORDED.get(one.commands[0].program, one.commands[0].program)) if known else ""),
-        version_because=version.because,
-        sources=one.commands,
-        commands=(),
-        remarks=tuple(remarks),
-        corrected=tuple(
-            mended_line(command, [remark for remark in remarks if remark.command == number])
-            for number, command in enumerate(one.commands)
-        ),
-        kind=one.kind,
-    )
 
 
 def _safe(judged: Judged) -> Judged:

@@ -1,20 +1,24 @@
 """The parts of a document that are commands: fenced blocks of shell, and bullets that list flags.
 
-A block keeps the places of its characters: what is no command (prompts, the output of a session) is blanked.
+A block keeps the places of its characters: what is not a command (prompts, the output of a session) is blanked.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
+
+from moonpad.explain.programs import program_table
 
 LANGUAGES: Final = frozenset(
     {"", "bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "terminal", "shellscript"}
 )
 _SESSIONS: Final = frozenset({"console", "shell-session", "shellsession", "terminal"})
 
+_FENCE: Final = re.compile(r"([ \t\0>]*)(`{3,}|~{3,})([^`]*)")
+"""What stands before the fence, the fence, and what stands behind it."""
 _HEADING: Final = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(\S.*)|[ \t]*<summary>(.*)</summary>")
 _BULLET: Final = re.compile(r"[ \t]*[-*+][ \t]+(?:\*\*)?(`+)([^`\n]+)\1")
 _ITEM: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]")
@@ -23,10 +27,9 @@ _DIRECTIVE_OPTION: Final = re.compile(r"[ \t]*:[A-Za-z_-]+:")
 _PROMPT: Final = re.compile(
     r"[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:\$[ \t]+(?=\S)|\[?[\w.-]+@[\w.-]+(?:[: ][^\s$#]*)?[$#][ \t]+(?=\S))"
 )
-_ROOT_PROMPT: Final = re.compile(
-    r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:vllm|python[0-9.]*|docker|podman|sglang|kt|trtllm-serve|mpirun"
-    r"|ray|export|pip|uv|lm_eval|curl|sudo|numactl)[ \t])"
-)
+_ROOT_PROMPT: Final = re.compile(r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*([\w.-]+)[ \t])")
+_TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|curl|sudo|numactl")
+"""What a line behind a prompt may begin with, besides the programs that are known."""
 _FLAG_LINE: Final = re.compile(r"[ \t\0]*--?[A-Za-z]")
 _FLAG: Final = re.compile(r"--?[A-Za-z]")
 _ENVIRONMENT: Final = re.compile(r"[A-Z][A-Z0-9_]*=\S")
@@ -43,14 +46,6 @@ class Block:
     indent: int
     substitutions: bool = False
 
-    @property
-    def end(self) -> int:
-        return self.start + len(self.text)
-
-    @property
-    def is_fragment(self) -> bool:
-        return only_flags(self.text)
-
 
 @dataclass(frozen=True, slots=True)
 class Bullets:
@@ -65,7 +60,7 @@ def is_markdown(text: str) -> bool:
     """Whether a text is a document. A script begins with `#!`, or has neither fences nor bullets of flags."""
     if text.lstrip("\0\n\t ").startswith("#!"):
         return False
-    return any(_fence(line) or _flag_bullet(line) for line in text.split("\n"))
+    return any(_FENCE.fullmatch(line) or _flag_bullet(line) for line in text.split("\n"))
 
 
 def only_flags(text: str) -> bool:
@@ -74,46 +69,33 @@ def only_flags(text: str) -> bool:
     return bool(lines) and all(_FLAG_LINE.match(line) for line in lines)
 
 
-def parts_of(text: str) -> Iterator[Block | Bullets]:
-    """In the order of the document."""
+def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets]:
+    """In the order of the document, which begins at the offset `start` of the whole text."""
     heading: str | None = None
     intro: str | None = None
     above: str | None = None
     codes: list[tuple[int, str]] = []
-    lines = _Lines(text)
-    while lines.more:
-        start, line = lines.take()
-        fence = _fence(line)
+    lines = _placed_lines(text, start)
+    for offset, line in lines:
+        fence = _FENCE.fullmatch(line)
         item = _ITEM.match(line)
         title = None if fence else _HEADING.fullmatch(line)
         if codes and (fence or title or (line.strip() and not item and not line.startswith((" ", "\t")))):
             yield Bullets(tuple(codes), heading, above)
             codes = []
         if fence:
-            block = _block(lines, fence, heading, intro)
-            if block is not None:
-                yield block
+            yield from _block(offset + len(line) + 1, lines, fence, heading, intro)
             intro = None
         elif title:
             heading = next(group for group in title.groups() if group is not None).strip("# \t:*\0")[:200] or heading
             intro = None
         elif bullet := _flag_bullet(line):
             above = above if codes else intro
-            codes.append((start + bullet.start(2), bullet.group(2)))
+            codes.append((offset + bullet.start(2), bullet.group(2)))
         if not fence and not title and (written := line.strip(" \t\0*_")):
             intro = written[:-1].strip(" \t\0*_") if written.endswith((":", "：")) and len(written) <= 200 else None
     if codes:
         yield Bullets(tuple(codes), heading, above)
-
-
-def _fence(line: str) -> tuple[str, str, str] | None:
-    """What stands before the fence, the fence, and what stands behind it."""
-    inner = line.lstrip(" \t\0>")
-    mark = inner[:3]
-    if mark not in ("```", "~~~"):
-        return None
-    info = inner.lstrip(mark[0])
-    return None if "`" in info else (line[: len(line) - len(inner)], inner[: len(inner) - len(info)], info.strip())
 
 
 def _flag_bullet(line: str) -> re.Match[str] | None:
@@ -121,35 +103,26 @@ def _flag_bullet(line: str) -> re.Match[str] | None:
     return match if match and (_FLAG.match(match.group(2)) or _ENVIRONMENT.match(match.group(2))) else None
 
 
-class _Lines:
-    def __init__(self, text: str) -> None:
-        self.lines, self.number, self.offset = text.split("\n"), 0, 0
-
-    @property
-    def more(self) -> bool:
-        return self.number < len(self.lines)
-
-    def take(self) -> tuple[int, str]:
-        start, line = self.offset, self.lines[self.number]
-        self.number += 1
-        self.offset += len(line) + 1
-        return start, line
+def _placed_lines(text: str, offset: int) -> Iterator[tuple[int, str]]:
+    for line in text.split("\n"):
+        yield offset, line
+        offset += len(line) + 1
 
 
-def _block(lines: _Lines, fence: tuple[str, str, str], heading: str | None, intro: str | None) -> Block | None:
-    """Takes the block's lines; None where its language is no shell."""
-    lead, mark, info = fence
-    language = _language(info)
-    start = lines.offset
+def _block(
+    start: int, lines: Iterator[tuple[int, str]], fence: re.Match[str], heading: str | None, intro: str | None
+) -> Iterator[Block]:
+    """Takes the block's lines, which begin at `start`; nothing where its language is not a shell's."""
+    lead, mark, info = fence.groups()
     taken: list[str] = []
-    while lines.more:
-        _, line = lines.take()
+    for _, line in lines:
         inner = line.lstrip(" \t\0>")
         if inner.startswith(mark) and not inner.strip(mark[0]).strip():
             break
         taken.append(_blank_quote(line) if ">" in lead else line)
+    language = _language(info)
     if language not in LANGUAGES:
-        return None
+        return
     substitutions = False
     if "{" in info:
         for number, line in enumerate(taken):
@@ -157,8 +130,8 @@ def _block(lines: _Lines, fence: tuple[str, str, str], heading: str | None, intr
                 break
             substitutions |= bool(_SUBSTITUTIONS.fullmatch(line))
             taken[number] = " " * len(line)
-    taken = _without_session(taken, language)
-    return Block(start, "\n".join(taken), heading, intro, len(lead), substitutions)
+    text = "\n".join(_without_session(taken, language))
+    yield Block(start, text, heading, intro, len(lead), substitutions)
 
 
 def _language(info: str) -> str:
@@ -173,22 +146,30 @@ def _blank_quote(line: str) -> str:
 
 
 def _without_session(lines: list[str], language: str) -> list[str]:
-    """Where lines begin with a prompt, the prompts and everything that nobody typed become blanks."""
-    prompt = _PROMPT
+    """Where lines begin with a prompt, the prompts and everything that was not typed become blanks."""
+    prompt: Callable[[str], re.Match[str] | None] = _PROMPT.match
     if not any(_PROMPT.match(line) for line in lines):
-        if language not in _SESSIONS or not any(_ROOT_PROMPT.match(line) for line in lines):
+        if language not in _SESSIONS or not any(_root_prompt(line) for line in lines):
             return lines
-        prompt = _ROOT_PROMPT
+        prompt = _root_prompt
     typed: list[str] = []
     goes_on = False
     for line in lines:
-        match = prompt.match(line)
+        match = prompt(line)
         if match:
             shown = " " * match.end() + line[match.end() :]
         elif goes_on:
             shown = line if not line.startswith("> ") else f"  {line[2:]}"
         else:
-            shown = " " * len(line) if not line.lstrip().startswith("#") or prompt is _ROOT_PROMPT else line
+            shown = " " * len(line) if not line.lstrip().startswith("#") or prompt is _root_prompt else line
         goes_on = (match is not None or goes_on) and shown.rstrip(" \t").endswith("\\")
         typed.append(shown)
     return typed
+
+
+def _root_prompt(line: str) -> re.Match[str] | None:
+    """`# vllm serve …`, which a comment may look like: only in front of a command that is known."""
+    match = _ROOT_PROMPT.match(line)
+    if match is None or not (_TYPED.fullmatch(match[1]) or match[1] in program_table().executables):
+        return None
+    return match

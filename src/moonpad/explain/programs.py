@@ -1,52 +1,77 @@
-"""Which program a command line runs, once its wrappers are off."""
+"""Which program a command line runs, once its wrappers are off: those of the engines, and a few of no engine."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
+from moonpad.engines import ENGINES
+from moonpad.engines.command_line import Program
 from moonpad.explain.commands import Word
 from moonpad.explain.wrapper_options import PYTHON, scan
 
-MODULES: Final[Mapping[str, str]] = {
-    "sglang.launch_server": "sglang",
-    "moonpad_sglang_cpu": "sglang",
-    "sglang.bench_serving": "sglang bench",
-    "sglang_router.launch_server": "sglang-router",
-    "sglang_router.launch_router": "sglang-router",
-    "sglang.srt.disaggregation.launch_lb": "sglang-pdlb",
-    "sglang.srt.disaggregation.mini_lb": "sglang-pdlb",
-    "vllm.entrypoints.openai.api_server": "vllm serve",
-    "ktransformers.server.main": "ktransformers-legacy",
-    "tensorrt_llm.commands.serve": "trtllm-serve",
-    "lm_eval": "lm_eval",
-}
-FILES: Final[Mapping[str, str]] = {
-    "ktransformers/server/main.py": "ktransformers-legacy",
-    "vllm/entrypoints/openai/api_server.py": "vllm serve",
-    "sglang/launch_server.py": "sglang",
-}
-EXECUTABLES: Final[Mapping[tuple[str, ...], str]] = {
-    ("vllm", "bench", "serve"): "vllm bench serve",
-    ("vllm", "serve"): "vllm serve",
-    ("sglang", "serve"): "sglang",
-    ("sglang-router", "launch"): "sglang-router",
-    ("sglang-router",): "sglang-router",
-    ("smg", "launch"): "sglang-router",
-    ("kt", "run"): "kt run",
-    ("ktransformers",): "ktransformers-legacy",
-    ("trtllm-serve", "disaggregated"): "trtllm-disaggregated",
-    ("trtllm-serve", "serve"): "trtllm-serve",
-    ("trtllm-serve",): "trtllm-serve",
-    ("lm_eval",): "lm_eval",
-    ("lm-eval",): "lm_eval",
-    ("ray",): "ray",
-}
-_AS_MODULE: Final = {"vllm": "vllm", "vllm.entrypoints.cli.main": "vllm", "sglang": "sglang", "ray": "ray"}
-"""Modules that are the executable of the same package, subcommands and all."""
+OTHERS: Final[Mapping[str, str]] = {"ray": "ray", "lm_eval": "lm_eval", "lm-eval": "lm_eval"}
+"""Commands of no engine → the name of their program."""
 _PYTHON: Final = re.compile(r"python[0-9]?(?:\.[0-9]{1,2})?", re.ASCII)
-_LONGEST: Final = max(len(names) for names in EXECUTABLES)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramTable:
+    """The programs of all engines, by their names and by what starts them."""
+
+    programs: Mapping[str, Program]
+    engines: Mapping[str, str]
+    """The name of a program → its engine."""
+    commands: Mapping[tuple[str, ...], str]
+    executables: frozenset[str]
+    """The first words of `commands`."""
+    files: Mapping[str, str]
+    longest: int
+    """The most words that start a program."""
+
+
+def program_table() -> ProgramTable:
+    return _program_table(tuple(ENGINES))
+
+
+@lru_cache(maxsize=4)
+def _program_table(engines: tuple[str, ...]) -> ProgramTable:
+    owned = [(name, program) for name in engines for program in ENGINES[name].command_line.programs]
+    commands = {tuple(command.split()): program.name for _, program in owned for command in program.commands}
+    commands |= {(command,): name for command, name in OTHERS.items()}
+    return ProgramTable(
+        {program.name: program for _, program in owned},
+        {program.name: name for name, program in owned},
+        commands,
+        frozenset(words[0] for words in commands),
+        {file: program.name for _, program in owned for file in program.files},
+        max(map(len, commands)),
+    )
+
+
+def program_named(name: str) -> Program | None:
+    """None for what is not a program of an engine."""
+    return program_table().programs.get(name)
+
+
+def served_by_image(image: str) -> str:
+    """The program that is the entrypoint of such images, "" where none is known."""
+    return next(
+        (
+            program.name
+            for program in program_table().programs.values()
+            if program.images and re.search(rf"(?:^|/){program.images}(?::|@|$)", image, re.ASCII)
+        ),
+        "",
+    )
+
+
+def launchers() -> Iterator[str]:
+    """Commands that run the program behind them as it is."""
+    return (name for engine in ENGINES.values() for name in engine.command_line.launchers)
 
 
 def base_name(word: Word) -> str:
@@ -64,13 +89,14 @@ def identify(words: Sequence[Word]) -> tuple[str, int] | None:
         return None
     if is_python(words[0]):
         return _python(words)
-    return _executable(base_name(words[0]), words, 1)
+    return _command(base_name(words[0]), words, 1)
 
 
-def _executable(name: str, words: Sequence[Word], behind: int) -> tuple[str, int] | None:
-    for length in range(_LONGEST, 0, -1):
+def _command(name: str, words: Sequence[Word], behind: int) -> tuple[str, int] | None:
+    table = program_table()
+    for length in range(table.longest, 0, -1):
         names = (name, *(word.text for word in words[behind : behind + length - 1]))
-        if len(names) == length and (program := EXECUTABLES.get(names)):
+        if len(names) == length and (program := table.commands.get(names)):
             return program, behind + length - 1
     return None
 
@@ -81,12 +107,9 @@ def _python(words: Sequence[Word]) -> tuple[str, int] | None:
         return None
     text = words[position].text
     if text == "-m" and position + 1 < len(words):
-        module = words[position + 1].text
-        if module in _AS_MODULE:
-            return _executable(_AS_MODULE[module], words, position + 2)
-        return (MODULES[module], position + 2) if module in MODULES else None
-    for ending, program in FILES.items():
+        return _command(words[position + 1].text, words, position + 2)
+    for ending, program in program_table().files.items():
         if text == ending or text.endswith(f"/{ending}"):
             return program, position + 1
     # A console script called by its path: `python .venv/bin/vllm serve …`.
-    return _executable(base_name(words[position]), words, position + 1)
+    return _command(base_name(words[position]), words, position + 1)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from moonpad.explain.limits import NESTING, too_deep
+from moonpad.explain.input_limits import NESTING, too_deep
 
-_SPECIAL: Final = re.compile(r"""[\\'"`$(){}]""")
+_SPECIAL: Final = re.compile(r"""\\.?|\$[({]|['"`(){}]""", re.S)
+_CLOSERS: Final = {"$(": ")", "${": "}", '"': '"', "`": "`"}
 _ESCAPE: Final = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|(.))", re.S)
 _NAMED: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 
@@ -19,26 +20,19 @@ def behind_closer(text: str, position: int, closer: str, end: int) -> int:
     """
     stack = [closer]
     while match := _SPECIAL.search(text, position, end):
-        character, top, position = match.group(), stack[-1], match.end()
-        if character == "\\":
-            position += 1
-        elif character == top:
+        special, top, position = match.group(), stack[-1], match.end()
+        if special == top:
             stack.pop()
             if not stack:
                 return position
         elif top == "`":
             continue
-        elif character == "'" and top != '"':
+        elif special == "'" and top != '"':
             position = text.find("'", position, end) + 1
             if position == 0:
                 return -1
-        elif character in '"`':
-            stack.append(character)
-        elif character == "$" and text[position : position + 1] in ("(", "{"):
-            stack.append(")" if text[position] == "(" else "}")
-            position += 1
-        elif character == "(" and top == ")":
-            stack.append(")")
+        elif special in _CLOSERS or (special == "(" and top == ")"):
+            stack.append(_CLOSERS.get(special, ")"))
         if len(stack) > NESTING:
             raise too_deep("quotes and substitutions")
     return -1

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
-from moonpad.explain import hints
+from moonpad.explain import text_hints
+from moonpad.explain.bash_parser import Simple
 from moonpad.explain.commands import Command, Piece, Problem, Script, Word
-from moonpad.explain.expand import Expander, Variables
+from moonpad.explain.interpreter import ScriptState, Shell, words_of
+from moonpad.explain.manifests import read_manifest
 from moonpad.explain.markdown import Block, Bullets, is_markdown, only_flags, parts_of
-from moonpad.explain.shell_words import tokens_of
-from moonpad.explain.source import IGNORED, Problems, Source, Text, place_word
-from moonpad.explain.syntax import Simple
-from moonpad.explain.tokens import RawWord
-from moonpad.explain.walk import Reading, Shell
+from moonpad.explain.source_text import IGNORED, InputText, Problems, Source
 from moonpad.explain.wrappers import assignment
 
 _DASHES: Final = ("–", "—", "−", "‐", "‑")
@@ -25,24 +24,48 @@ _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def read_script(text: str, *, markdown: bool | None = None) -> Script:
-    """Reads a bash script, or the shell blocks of a markdown document; None finds out which it is.
+    """Reads a bash script, the shell blocks of a markdown document, or the containers of a YAML file; for None
+    `markdown` is found out.
 
     Raises UsageError for more than 1 MB, 50 levels of nesting, 500 commands of engines, or variables and loops that
     unfold into more than 10,000 words.
     """
-    whole = Text(text)
-    problems = Problems(whole)
-    reading = Reading(whole, problems)
-    document = is_markdown(whole.clean) if markdown is None else markdown
-    for part in parts_of(whole.clean) if document else (Block(0, whole.clean, None, None, 0),):
-        reading.heading = part.heading
-        if isinstance(part, Bullets):
-            _read_bullets(part, reading)
-        elif only_flags(part.text):
-            _read_flags(part, reading)
+    whole = InputText(text)
+    state = ScriptState(whole, Problems(whole))
+    return _script(state, _read_file(0, whole.clean, state, markdown))
+
+
+def read_files(files: Sequence[tuple[str, str]]) -> Script:
+    """Reads the pieces of one deployment, name and text of each. Variables of one are not known to the next.
+
+    Raises UsageError as above, of all of them together.
+    """
+    if len(files) == 1:
+        return read_script(files[0][1])
+    texts = [text.replace("\r\n", "\n").rstrip("\r\n") + "\n" for _, text in files]
+    whole = InputText("".join(texts))
+    state = ScriptState(whole, Problems(whole))
+    documents, origins, start = False, [], 0
+    for (name, _), text in zip(files, texts, strict=True):
+        origins.append((name, whole.place(start)[0]))
+        documents |= _read_file(start, whole.clean[start : start + len(text)], state)
+        start += len(text)
+    return replace(_script(state, documents), origins=tuple(origins))
+
+
+def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None = None) -> bool:
+    """Whether it is a markdown document."""
+    document = is_markdown(text) if markdown is None else markdown
+    if not document and read_manifest(text, start, state):
+        return False
+    for part in parts_of(text, start) if document else (Block(start, text, None, None, 0),):
+        state.heading = part.heading
+        if isinstance(part, Bullets) or only_flags(part.text):
+            _read_flags(part, state)
         else:
-            _read_block(part, reading, document)
-    return _script(reading, document)
+            _read_block(part, state, document)
+    state.heading = None
+    return document
 
 
 def read_command(words: Sequence[str]) -> Script:
@@ -52,124 +75,97 @@ def read_command(words: Sequence[str]) -> Script:
     """
     words = [_LONE_SURROGATE.sub("\ufffd", word) for word in words]
     written = [shlex.quote(word) for word in words]
-    whole = Text(" ".join(written))
-    reading = Reading(whole, Problems(whole))
+    whole = InputText(" ".join(written))
+    state = ScriptState(whole, Problems(whole))
     if not words:
-        return _script(reading, False)
+        return _script(state, False)
     placed: list[Word] = []
     position = 0
     for word, shown in zip(words, written, strict=True):
         end = position + len(shown.replace("\r\n", "\n"))
         inner = position + 1 if shown == f"'{word}'" else position
         piece = Piece(0, len(word), inner, inner + len(word) if inner > position or shown == word else end)
-        placed.append(place_word(whole, word, position, end, (piece,)))
+        placed.append(whole.word(word, position, end, (piece,)))
         position = end + 1
-    shell = Shell(reading, Source.block(whole, 0, whole.clean))
+    shell = Shell(state, Source.block(whole, 0, whole.clean))
     while len(placed) > 1 and (pair := assignment(placed[0])):
         shell.scope.set(*pair, export=True)
         placed.pop(0)
-    shell.line(placed, Simple((), (), (), None, ""))
-    return _script(reading, False)
+    shell.command(placed, Simple())
+    return _script(state, False)
 
 
-def _read_block(block: Block, reading: Reading, document: bool) -> None:
-    reading.intro = block.intro
-    before, known = len(reading.problems.found), reading.budget.commands
-    shell = Shell(reading, Source.block(reading.text, block.start, block.text))
+def _read_block(block: Block, state: ScriptState, document: bool) -> None:
+    state.intro = block.intro
+    problems_before, commands_before = len(state.problems.items), state.budget.commands
+    shell = Shell(state, Source.block(state.text, block.start, block.text))
     shell.read(substitutions=block.substitutions, indent=block.indent)
-    if reading.budget.commands == known and document:
-        # Outputs stand in shell blocks too: they are no commands with mistakes.
-        del reading.problems.found[before:]
+    if state.budget.commands == commands_before and document:
+        # Outputs stand in shell blocks too: they are not commands with mistakes.
+        del state.problems.items[problems_before:]
     else:
-        for start, character in reading.text.odd:
-            if block.start <= start < block.end:
-                message = f"an invisible character (U+{ord(character):04X}) stands here, which a shell does not ignore"
-                reading.problems.add("invisible-character", start, start + 1, message, "type the line again")
-    reading.intro = None
+        for start, character in state.text.odd:
+            if block.start <= start < block.start + len(block.text):
+                message = (
+                    f"there is an invisible character here (U+{ord(character):04X}), which the shell does not ignore"
+                )
+                state.problems.add("invisible-character", start, start + 1, message, "retype the line")
+    state.intro = None
 
 
-def _read_flags(block: Block, reading: Reading) -> None:
-    words = _words(reading, block.start, block.text)
-    _keep_fragment(words, {}, block.heading, block.intro, reading)
-
-
-def _read_bullets(bullets: Bullets, reading: Reading) -> None:
-    """A list that only explains flags of the command above is no fragment of its own."""
+def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
+    """Flags without a command. A list that only explains those of the command above is left out."""
     argv: list[Word] = []
     env: dict[str, Word] = {}
-    for start, code in bullets.codes:
-        words = _words(reading, start, code)
+    for start, code in part.codes if isinstance(part, Bullets) else ((part.start, part.text),):
+        words = words_of(Source.block(state.text, start, code), state)
         if words and (pair := assignment(words[0])):
             env[pair[0]] = pair[1]
         else:
             argv += words
-    above = next((one for one in reversed(reading.commands) if one.program not in ("other", "fragment")), None)
-    named = {word.text.partition("=")[0] for word in argv if word.text.startswith("-")} | set(env)
-    if above is None or not named <= _named_in(above):
-        _keep_fragment(argv, env, bullets.heading, bullets.intro, reading)
-
-
-def _named_in(command: Command) -> set[str]:
-    return {word.text.partition("=")[0] for word in command.words} | set(command.env)
-
-
-def _words(reading: Reading, start: int, text: str) -> list[Word]:
-    """All words of a text, whatever stands between them."""
-    source = Source.block(reading.text, start, text)
-    expander = Expander(source, Variables(), reading.budget)
-    raw_words: list[RawWord] = [
-        token.word for token in tokens_of(source, Problems(reading.text)) if token.kind == "word" and token.word
-    ]
-    return [word for raw in raw_words for word in expander.fields(raw)]
-
-
-def _keep_fragment(
-    argv: Sequence[Word], env: dict[str, Word], heading: str | None, intro: str | None, reading: Reading
-) -> None:
+    above = next(
+        (command for command in reversed(state.commands) if command.program not in ("other", "fragment")), None
+    )
+    if above is not None and isinstance(part, Bullets):
+        flags = {word.text.partition("=")[0] for word in argv if word.text.startswith("-")} | set(env)
+        if flags <= {word.text.partition("=")[0] for word in above.words} | set(above.env):
+            return
     if argv:
-        reading.budget.count(known=True)
-        command = Command("fragment", tuple(argv), (), env, label=intro, heading=heading, line=argv[0].line)
-        reading.commands.append(command)
+        state.budget.count(known=True)
+        fragment = Command("fragment", tuple(argv), (), env, label=part.intro, heading=part.heading, line=argv[0].line)
+        state.commands.append(fragment)
 
 
-def _script(reading: Reading, document: bool) -> Script:
-    whole = reading.text
+def _script(state: ScriptState, document: bool) -> Script:
+    whole = state.text
     text = whole.clean.replace(IGNORED, " ")
-    named, least = hints.versions_of(text)
-    for command in reading.commands:
+    named, minimum = text_hints.versions_of(text)
+    for command in state.commands:
         image = command.container.image if command.container else None
-        if image is not None and (found := hints.version_of_image(image.text)):
-            named.setdefault(*found)
-    placed = [(machine, whole.place(offset)[0]) for offset, machine in hints.machines_of(text)]
-    _check_characters(reading)
-    problems = sorted((problem for _, problem in reading.problems.found), key=lambda one: (one.line, one.column))
+        if image is not None and (version := text_hints.version_of_image(image.text)):
+            named.setdefault(*version)
+    hints = ((machine, whole.place(offset)[0]) for offset, machine in text_hints.machines_of(text))
+    problems = (*state.problems.items, *_odd_characters(state.commands))
     return Script(
-        tuple(reading.commands),
+        tuple(state.commands),
         whole.lines,
-        dict(reading.files),
+        dict(state.files),
         named,
-        least,
-        tuple(dict.fromkeys(machine for machine, _ in placed)),
-        tuple(dict.fromkeys(placed)),
-        tuple(dict.fromkeys(problems)),
+        minimum,
+        tuple(dict.fromkeys(hints)),
+        tuple(dict.fromkeys(sorted(problems, key=lambda problem: (problem.line, problem.column)))),
         document,
     )
 
 
-def _check_characters(reading: Reading) -> None:
+def _odd_characters(commands: Sequence[Command]) -> Iterator[Problem]:
     """Dashes and quotes that a text processor has made of the typed ones."""
-    for command in reading.commands:
-        for word in command.words if command.program != "other" else ():
-            if word.text.startswith(_DASHES):
-                code, message = (
-                    "dash",
-                    f"this begins with {word.text[0]}, which is no hyphen: it is not taken for a flag",
-                )
-                remedy = f"--{word.text.lstrip(''.join(_DASHES) + '-')}"[:_FIXABLE]
-            elif _QUOTES & set(word.text[:1] + word.text[-1:]):
-                code, message, remedy = "quotes", "these quotes are no quotes for a shell", "type ' or \""
-            else:
-                continue
-            end = word.end_column if word.end_line == word.line else word.column + 1
-            problem = Problem(code, word.line, word.column, end, message, remedy)
-            reading.problems.found.append((0, problem))
+    for word in (word for command in commands if command.program != "other" for word in command.words):
+        end = word.end_column if word.end_line == word.line else word.column + 1
+        if word.text.startswith(_DASHES):
+            message = f"this begins with {word.text[0]}, not with a hyphen, so it is not read as a flag"
+            remedy = f"--{word.text.lstrip(''.join(_DASHES) + '-')}"[:_FIXABLE]
+            yield Problem("dash", word.line, word.column, end, message, remedy)
+        elif _QUOTES & set(word.text[:1] + word.text[-1:]):
+            message = "the shell does not read these characters as quotes"
+            yield Problem("quotes", word.line, word.column, end, message, "type ' or \"")

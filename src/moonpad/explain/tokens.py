@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 
-class Text(NamedTuple):
+class LiteralText(NamedTuple):
     """`text[start:end]` of the source after quotes and escapes; `quoted` text is never split, nor a reserved word."""
 
     text: str
@@ -28,7 +28,7 @@ class Variable(NamedTuple):
 
 
 class Opaque(NamedTuple):
-    """What only running would tell: `$(nproc)`, `${A%%x}`, `<YOUR_MODEL_DIR>`. `arithmetic`: the inside of `$((…))`."""
+    """Known only at run time: `$(nproc)`, `${A%%x}`, `<YOUR_MODEL_DIR>`. `arithmetic` is the inside of `$((…))`."""
 
     name: str
     start: int
@@ -40,25 +40,12 @@ class Opaque(NamedTuple):
 class Array(NamedTuple):
     """The inside of `NAME=( … )`."""
 
-    words: tuple[RawWord, ...]
+    words: tuple[Token, ...]
     start: int
     end: int
 
 
-Segment = Text | Variable | Opaque | Array
-
-
-class RawWord(NamedTuple):
-    segments: tuple[Segment, ...]
-    start: int
-    end: int
-
-    @property
-    def plain(self) -> str | None:
-        """Its text where nothing of it is quoted or expanded: only then can it be a reserved word."""
-        if len(self.segments) == 1 and isinstance(text := self.segments[0], Text) and not text.quoted:
-            return text.text
-        return None
+Segment = LiteralText | Variable | Opaque | Array
 
 
 class Here(NamedTuple):
@@ -70,17 +57,15 @@ class Here(NamedTuple):
     strip_tabs: bool
 
 
-Kind = Literal["word", "op", "newline", "redirect", "comment"]
-
-
 @dataclass(slots=True)
 class Token:
-    kind: Kind
+    kind: Literal["word", "op", "newline", "redirect", "comment", "end"]
     text: str
+    """Of a word only where nothing in it is quoted or expanded: only then can it be a reserved word."""
     start: int
     end: int
-    word: RawWord | None = None
-    """Of a word; of a redirect its target."""
+    segments: tuple[Segment, ...] = ()
+    """Of a word; of a redirect those of its target."""
     here: Here | None = None
     own_line: bool = False
     """Of a comment: nothing stands before it on its line."""

@@ -8,179 +8,140 @@ numactl, sudo, uv, conda. An option in none of the lists may make the wrong word
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from moonpad.explain.commands import Word, WrapperOption
 
 
-@dataclass(frozen=True, slots=True)
 class Options:
-    """How a wrapper writes its options.
+    """How a wrapper writes its options; names are separated by blanks.
 
-    `switches` and `valued` name options without and with a value; `others_valued` decides for those in neither.
-    `clusters`: `-itd` is three switches, and `-p8000:8000` an option with its value, as with getopt.
+    `switches`, `valued` and `doubled` name options with no value, one and two; `others_valued` decides for those in
+    none of them. `clusters`: `-itd` is three switches, and `-p8000:8000` an option with its value, as with getopt.
+    `names` are the names to remember options by: `-p=--publish`. `stops` are options that end the list and belong to
+    the command: `-c` of bash, `-m` of uv run.
     """
 
-    switches: frozenset[str] = frozenset()
-    valued: Mapping[str, int] | frozenset[str] = frozenset()
-    others_valued: bool = False
-    clusters: bool = True
-    names: Mapping[str, str] | None = None
-    """The name to remember an option by: `-p` → `--publish`."""
-    stops: frozenset[str] = frozenset()
-    """Options that end the list, and belong to the command: `-c` of bash, `-m` of uv run."""
+    def __init__(
+        self,
+        valued: str = "",
+        *,
+        switches: str = "",
+        doubled: str = "",
+        others_valued: bool = False,
+        clusters: bool = True,
+        names: str = "",
+        stops: str = "",
+    ) -> None:
+        self.valued, self.switches, self.doubled = valued.split(), switches.split(), doubled.split()
+        self.others_valued, self.clusters, self.stops = others_valued, clusters, stops.split()
+        self.names = dict(pair.split("=") for pair in names.split())
 
     def arity(self, name: str) -> int:
-        if isinstance(self.valued, Mapping):
-            return self.valued.get(name, int(self.others_valued and name not in self.switches))
+        if name in self.doubled:
+            return 2
         return int(name in self.valued or (self.others_valued and name not in self.switches))
-
-    def named(self, name: str) -> str:
-        return (self.names or {}).get(name, name)
 
 
 def scan(words: Sequence[Word], position: int, options: Options) -> tuple[tuple[WrapperOption, ...], int]:
     """The options from `position` on, and the place of the first word behind them."""
-    found: list[WrapperOption] = []
+    given_options: list[WrapperOption] = []
     while position < len(words):
         text = words[position].text
         if text == "--":
-            return tuple(found), position + 1
+            return tuple(given_options), position + 1
         name, equals, value = text.partition("=")
         if len(text) < 2 or text[0] != "-" or name in options.stops:
             break
         if options.clusters and text[1] != "-":
-            position = _cluster(words, position, options, found)
+            position = _cluster(words, position, options, given_options)
             continue
         taken = 0 if equals else options.arity(name)
-        given = words[position + 1 : position + 1 + taken]
-        values = value if equals else "=".join(word.text for word in given) if taken else None
-        found.append(WrapperOption(options.named(name), values, tuple(words[position : position + 1 + taken])))
+        behind = words[position + 1 : position + 1 + taken]
+        values = value if equals else "=".join(word.text for word in behind) if taken else None
+        given_options.append(
+            WrapperOption(options.names.get(name, name), values, tuple(words[position : position + 1 + taken]))
+        )
         position += 1 + taken
-    return tuple(found), min(position, len(words))
+    return tuple(given_options), min(position, len(words))
 
 
-def _cluster(words: Sequence[Word], position: int, options: Options, found: list[WrapperOption]) -> int:
+def _cluster(words: Sequence[Word], position: int, options: Options, given_options: list[WrapperOption]) -> int:
     word = words[position]
     for at, letter in enumerate(word.text[1:], 2):
-        name = options.named(f"-{letter}")
+        name = options.names.get(f"-{letter}", f"-{letter}")
         if not options.arity(f"-{letter}"):
-            found.append(WrapperOption(name, None, (word,)))
+            given_options.append(WrapperOption(name, None, (word,)))
             continue
         if rest := word.text[at:]:
-            found.append(WrapperOption(name, rest.removeprefix("="), (word,)))
+            given_options.append(WrapperOption(name, rest.removeprefix("="), (word,)))
             return position + 1
         value = words[position + 1 : position + 2]
-        found.append(WrapperOption(name, value[0].text if value else "", (word, *value)))
+        given_options.append(WrapperOption(name, value[0].text if value else "", (word, *value)))
         return position + 1 + len(value)
     return position + 1
 
 
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-DOCKER_GLOBAL: Final = Options(
-    valued=_set("--context -c -H --host --config -l --log-level --tlscacert --tlscert --tlskey")
-)
+DOCKER_GLOBAL: Final = Options("--context -c -H --host --config -l --log-level --tlscacert --tlscert --tlskey")
 DOCKER_RUN: Final = Options(
-    switches=_set(
-        "-d -i -t -P -q --detach --interactive --tty --rm --privileged --init --read-only --oom-kill-disable --help"
-        " --quiet --no-healthcheck --sig-proxy --publish-all --disable-content-trust --use-api-socket"
-        " --replace --tls-verify --rmi --env-host --http-proxy --no-hosts --no-hostname --passwd --read-only-tmpfs"
-    ),
+    switches="-d -i -t -P -q --detach --interactive --tty --rm --privileged --init --read-only --oom-kill-disable"
+    " --help --quiet --no-healthcheck --sig-proxy --publish-all --disable-content-trust --use-api-socket"
+    " --replace --tls-verify --rmi --env-host --http-proxy --no-hosts --no-hostname --passwd --read-only-tmpfs",
     others_valued=True,
-    names={
-        "-p": "--publish",
-        "-P": "--publish-all",
-        "-e": "--env",
-        "-v": "--volume",
-        "-w": "--workdir",
-        "-u": "--user",
-        "-m": "--memory",
-        "-d": "--detach",
-        "-i": "--interactive",
-        "-t": "--tty",
-        "--net": "--network",
-    },
+    names="-p=--publish -P=--publish-all -e=--env -v=--volume -w=--workdir -u=--user -m=--memory -d=--detach"
+    " -i=--interactive -t=--tty --net=--network",
 )
 DOCKER_EXEC: Final = Options(
-    switches=_set("-d -i -t --detach --interactive --tty --privileged --latest -l"),
+    switches="-d -i -t --detach --interactive --tty --privileged --latest -l",
     others_valued=True,
-    names={"-e": "--env", "-w": "--workdir", "-u": "--user"},
+    names="-e=--env -w=--workdir -u=--user",
 )
 MPIRUN: Final = Options(
-    valued={
-        **dict.fromkeys(
-            _set(
-                "-np -n -c --np --n -N -H -host --host -hostfile --hostfile -machinefile --machinefile -x -npernode"
-                " --npernode -map-by --map-by -bind-to --bind-to -rank-by --rank-by -wdir --wdir -wd -ppn --prefix"
-                " -path --path --output-filename --output -rf --rankfile --timeout -f -iface --host-file -perhost"
-            ),
-            1,
-        ),
-        **dict.fromkeys(_set("-mca --mca -gmca --gmca -genv -env --genv --env"), 2),
-    },
+    "-np -n -c --np --n -N -H -host --host -hostfile --hostfile -machinefile --machinefile -x -npernode --npernode"
+    " -map-by --map-by -bind-to --bind-to -rank-by --rank-by -wdir --wdir -wd -ppn --prefix -path --path"
+    " --output-filename --output -rf --rankfile --timeout -f -iface --host-file -perhost",
+    doubled="-mca --mca -gmca --gmca -genv -env --genv --env",
     clusters=False,
-    names={
-        **dict.fromkeys(_set("-n -c --np --n"), "-np"),
-        **dict.fromkeys(_set("-host --host"), "-H"),
-        **dict.fromkeys(_set("-hostfile -machinefile --machinefile -f --host-file"), "--hostfile"),
-        "--mca": "-mca",
-    },
+    names="-n=-np -c=-np --np=-np --n=-np -host=-H --host=-H -hostfile=--hostfile -machinefile=--hostfile"
+    " --machinefile=--hostfile -f=--hostfile --host-file=--hostfile --mca=-mca",
 )
 SRUN: Final = Options(
-    switches=_set(
-        "-l --label --overlap --exclusive -K --kill-on-bad-exit -u --unbuffered --pty -v --verbose -Q --quiet -Z -E -H"
-        " -s -k --container-writable --no-container-mount-home --container-mount-home --container-remap-root"
-        " --container-readonly --no-kill --oversubscribe --spread-job --preserve-env --multi-prog"
-    ),
+    switches="-l --label --overlap --exclusive -K --kill-on-bad-exit -u --unbuffered --pty -v --verbose -Q --quiet -Z"
+    " -E -H -s -k --container-writable --no-container-mount-home --container-mount-home --container-remap-root"
+    " --container-readonly --no-kill --oversubscribe --spread-job --preserve-env --multi-prog",
     others_valued=True,
-    names={"-N": "--nodes", "-n": "--ntasks", "-w": "--nodelist", "-G": "--gpus"},
+    names="-N=--nodes -n=--ntasks -w=--nodelist -G=--gpus",
 )
-SUDO: Final = Options(valued=_set("-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir"))
-ENV: Final = Options(valued=_set("-u -C -S --unset --chdir --split-string"), names={"--split-string": "-S"})
-NUMACTL: Final = Options(
-    valued=_set(
-        "-i -w -p -P -m -N -C --interleave --weighted-interleave --preferred --preferred-many --membind --cpunodebind"
-        " --physcpubind"
-    )
-)
-SSH: Final = Options(
-    valued=_set("-p -i -o -l -F -J -L -R -D -b -c -e -E -I -m -O -Q -S -W -w -B -P"),
-    names={"-p": "--port"},
-)
-SHELL: Final = Options(valued=_set("-o -O +O +o --rcfile --init-file"))
+SSH: Final = Options("-p -i -o -l -F -J -L -R -D -b -c -e -E -I -m -O -Q -S -W -w -B -P", names="-p=--port")
+SHELL: Final = Options("-o -O +O +o --rcfile --init-file")
 UV_RUN: Final = Options(
-    switches=_set(
-        "-q -v --no-sync --frozen --locked --isolated --active --no-project --all-extras --no-dev --dev --only-dev"
-        " --offline --no-config --exact --no-editable --no-cache -n --quiet --verbose --native-tls --managed-python"
-        " --no-env-file --refresh --reinstall --all-groups --all-packages -U --upgrade"
-    ),
+    switches="-q -v --no-sync --frozen --locked --isolated --active --no-project --all-extras --no-dev --dev --only-dev"
+    " --offline --no-config --exact --no-editable --no-cache -n --quiet --verbose --native-tls --managed-python"
+    " --no-env-file --refresh --reinstall --all-groups --all-packages -U --upgrade",
     others_valued=True,
     clusters=False,
-    stops=_set("-m --module -s --script"),
+    stops="-m --module -s --script",
 )
-CONDA_RUN: Final = Options(valued=_set("-n --name -p --prefix --cwd"))
-PYTHON: Final = Options(valued=_set("-W -X --check-hash-based-pycs"), stops=_set("-m -c"))
+CONDA_RUN: Final = Options("-n --name -p --prefix --cwd")
+PYTHON: Final = Options("-W -X --check-hash-based-pycs", stops="-m -c")
+SUDO: Final = Options("-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir")
+ENV: Final = Options("-u -C -S --unset --chdir --split-string", names="--split-string=-S")
 
-PLAIN: Final[Mapping[str, tuple[Options, int]]] = {
-    "nohup": (Options(), 0),
-    "time": (Options(valued=_set("-f -o --format --output")), 0),
-    "exec": (Options(valued=_set("-a")), 0),
-    "command": (Options(), 0),
-    "builtin": (Options(), 0),
-    "sudo": (SUDO, 0),
-    "env": (ENV, 0),
-    "numactl": (NUMACTL, 0),
-    "taskset": (Options(switches=_set("-a -c -p --all-tasks --cpu-list --pid"), clusters=False), 1),
-    "nice": (Options(valued=_set("-n --adjustment")), 0),
-    "ionice": (Options(valued=_set("-c -n -p -P -u --class --classdata")), 0),
-    "timeout": (Options(valued=_set("-k -s --kill-after --signal")), 1),
-    "stdbuf": (Options(valued=_set("-i -o -e --input --output --error")), 0),
-    "setsid": (Options(), 0),
-    "unbuffer": (Options(), 0),
-    "trtllm-llmapi-launch": (Options(), 0),
+PLAIN: Final[Mapping[str, Options]] = {
+    **dict.fromkeys(("nohup", "command", "builtin", "setsid", "unbuffer"), Options()),
+    "time": Options("-f -o --format --output"),
+    "exec": Options("-a"),
+    "numactl": Options(
+        "-i -w -p -P -m -N -C --interleave --weighted-interleave --preferred --preferred-many --membind --cpunodebind"
+        " --physcpubind"
+    ),
+    "taskset": Options(switches="-a -c -p --all-tasks --cpu-list --pid", clusters=False),
+    "nice": Options("-n --adjustment"),
+    "ionice": Options("-c -n -p -P -u --class --classdata"),
+    "timeout": Options("-k -s --kill-after --signal"),
+    "stdbuf": Options("-i -o -e --input --output --error"),
+    "srun": SRUN,
 }
-"""Wrappers that run what stands behind their options and so many words more (the mask of taskset)."""
+"""Wrappers that run what stands behind their options."""
+OWN_WORDS: Final[Mapping[str, int]] = {"taskset": 1, "timeout": 1}
+"""Words of their own behind the options: the mask (or, with -c, the list of processors), the duration."""

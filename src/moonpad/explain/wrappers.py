@@ -1,88 +1,81 @@
-"""Takes `docker run`, `mpirun`, `ssh`, `sudo` and their like off a command line, and remembers what they said."""
+"""Takes `docker run`, `mpirun`, `ssh`, `sudo` and their like off a command line, and keeps their options."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from moonpad.explain import wrapper_options as table
 from moonpad.explain.commands import Word, Wrapper, WrapperOption
-from moonpad.explain.expand import join_words
-from moonpad.explain.limits import NESTING
-from moonpad.explain.programs import base_name, identify
-from moonpad.explain.wrapper_options import scan
+from moonpad.explain.expansion import join_words
+from moonpad.explain.input_limits import NESTING
+from moonpad.explain.programs import base_name, identify, launchers, served_by_image
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)\Z", re.ASCII | re.S)
-_SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "ksh"})
-_CONTAINERS: Final = frozenset({"docker", "podman", "nerdctl"})
-_SERVES_VLLM: Final = re.compile(r"(?:^|/)vllm-(?:openai|cpu-release)[\w.-]*(?::|@|$)", re.ASCII)
-"""Images whose entrypoint is `vllm serve` or the API server: what stands behind the image are its arguments."""
 
 
 @dataclass(slots=True)
 class Peeled:
-    """What is left: a program with its arguments, or a text that a shell would read (`nested`)."""
+    """A command line and its wrappers. What is left is a program with its arguments, or a text that a shell would read
+    (`nested`)."""
 
-    words: tuple[Word, ...]
-    program: str = "other"
-    argv: tuple[Word, ...] = ()
-    prefix: tuple[Word, ...] = ()
-    env: dict[str, Word] = field(default_factory=dict)
-    wrappers: tuple[Wrapper, ...] = ()
-    nested: Word | None = None
-    reads_stdin: bool = False
-    """A shell without a script: it runs the heredoc that is fed to it."""
-
-
-@dataclass(slots=True)
-class _State:
     words: tuple[Word, ...]
     env: dict[str, Word]
+    containers: Mapping[str, Wrapper]
+    """Those that were started above, by their names."""
+    wrappers: tuple[Wrapper, ...] = ()
     position: int = 0
-    wrappers: list[Wrapper] = field(default_factory=list)
+    """Of the first word behind the wrappers."""
+    program: str = "other"
+    prefix: tuple[Word, ...] = ()
+    argv: tuple[Word, ...] = ()
     nested: Word | None = None
+    arguments: tuple[Word, ...] = ()
+    """`$1`, `$2` … of `nested`."""
     reads_stdin: bool = False
-    serves: bool = False
-    """The image's own entrypoint is `vllm serve`."""
+    """A shell without a script: it runs the heredoc that is fed to it."""
+    entrypoint: str = ""
+    """The program that the image starts: what stands behind the image are its arguments."""
 
     @property
     def rest(self) -> tuple[Word, ...]:
         return self.words[self.position :]
 
-    def wrap(self, kind: str, end: int, options: Sequence[WrapperOption] = (), **more: Word | str | None) -> None:
+    def options(self, options: table.Options, position: int | None = None) -> tuple[tuple[WrapperOption, ...], int]:
+        """The options behind the wrapper's name, or from a position on, and the position behind them."""
+        return table.scan(self.words, self.position + 1 if position is None else position, options)
+
+    def wrap(
+        self,
+        kind: str,
+        end: int,
+        options: Sequence[WrapperOption] = (),
+        image: Word | None = None,
+        host: str | None = None,
+    ) -> bool:
+        """The words up to `end` are those of a wrapper. Always True."""
         words = self.words[self.position : end]
-        image, host = more.get("image"), more.get("host")
-        self.wrappers.append(
-            Wrapper(
-                kind,
-                words,
-                tuple(options),
-                image if isinstance(image, Word) else None,
-                host if isinstance(host, str) else None,
-            )
-        )
-        self.position = end
+        self.wrappers += (Wrapper(kind, words, tuple(options), image, host),)
+        self.position = min(end, len(self.words))
+        return True
 
 
 def peel(words: Sequence[Word], env: Mapping[str, Word], containers: Mapping[str, Wrapper]) -> Peeled:
     """`env` is what the shell would hand down; `containers` are those that were started above, by their names."""
-    state = _State(tuple(words), dict(env))
-    while state.position < len(state.words) and state.nested is None and len(state.wrappers) < NESTING:
-        name = base_name(state.words[state.position])
-        handler = _HANDLERS.get(name)
-        if handler is None or state.serves or not handler(state, name, containers):
+    peeled = Peeled(tuple(words), dict(env), containers)
+    while peeled.rest and peeled.nested is None and not peeled.entrypoint and len(peeled.wrappers) < NESTING:
+        name = base_name(peeled.rest[0])
+        handler = _HANDLERS.get(name) or (_plain if name in launchers() else None)
+        if handler is None or not handler(peeled, name):
             break
-    peeled = Peeled(
-        state.words, env=state.env, wrappers=tuple(state.wrappers), nested=state.nested, reads_stdin=state.reads_stdin
-    )
-    found = ("vllm serve", 0) if state.serves else identify(state.rest)
-    if found is None and any(wrapper.kind == "docker run" for wrapper in state.wrappers):
-        found = ("docker", 0)  # `docker run IMAGE bash`: a container to work in
-    peeled.program, own_words = found or ("other", 1)
-    behind = min(state.position + own_words, len(state.words))
-    peeled.prefix, peeled.argv = state.words[:behind], state.words[behind:]
+    identified = (peeled.entrypoint, 0) if peeled.entrypoint else identify(peeled.rest)
+    if identified is None and any(wrapper.kind == "docker run" for wrapper in peeled.wrappers):
+        identified = ("docker", 0)  # `docker run IMAGE bash`: a container to work in
+    peeled.program, own_words = identified or ("other", 1)
+    behind = peeled.position + own_words
+    peeled.prefix, peeled.argv = peeled.words[:behind], peeled.words[behind:]
     return peeled
 
 
@@ -92,152 +85,121 @@ def assignment(word: Word) -> tuple[str, Word] | None:
     return (match.group(1), replace(word, text=match.group(2), pieces=())) if match else None
 
 
-def _assignments(state: _State, position: int) -> int:
-    while position < len(state.words) and (pair := assignment(state.words[position])):
-        state.env[pair[0]] = pair[1]
-        position += 1
-    return position
+# --- one function for each wrapper: False where it runs nothing ---
 
 
-# --- one function a wrapper: False where it wraps nothing after all ---
+def _plain(peeled: Peeled, name: str) -> bool:
+    options, position = peeled.options(table.PLAIN.get(name, table.Options()))
+    return peeled.wrap(name, position + table.OWN_WORDS.get(name, 0), options)
 
 
-def _plain(state: _State, name: str, _: Mapping[str, Wrapper]) -> bool:
-    options, more = table.PLAIN[name]
-    if name in ("sudo", "env"):
-        return _clean_env(state, name, options)
-    found, position = scan(state.words, state.position + 1, options)
-    # `taskset -c LIST command`: the list is the word behind, as a mask would be.
-    state.wrap(name, min(position + more, len(state.words)), found)
-    return True
-
-
-def _clean_env(state: _State, name: str, options: table.Options) -> bool:
-    found, position = scan(state.words, state.position + 1, options)
-    names = {option.name for option in found}
-    if (name == "sudo" and not names & {"-E", "--preserve-env"}) or (
-        name == "env" and names & {"-i", "-", "--ignore-environment"}
-    ):
-        state.env.clear()
-    for option in found:
+def _sudo(peeled: Peeled, name: str) -> bool:
+    """`sudo` and `env`, with the assignments behind their options."""
+    options, position = peeled.options(table.SUDO if name == "sudo" else table.ENV)
+    given = {option.name for option in options}
+    keeps = given & {"-E", "--preserve-env"} if name == "sudo" else not given & {"-i", "-", "--ignore-environment"}
+    if not keeps:
+        peeled.env.clear()
+    for option in options:
         if name == "env" and option.name in ("-u", "--unset"):
-            state.env.pop(option.value or "", None)
-    state.wrap(name, _assignments(state, position), found)
-    return True
-
-
-def _shell(state: _State, name: str, _: Mapping[str, Wrapper]) -> bool:
-    found, position = scan(state.words, state.position + 1, table.SHELL)
-    names = {option.name for option in found}
-    rest = state.words[position:]
-    if "-c" in names and rest:
-        state.nested = rest[0]
-        state.wrap(f"{name} -c", position + 1, found)
-        return True
-    if not rest or "-s" in names:
-        state.reads_stdin = True
-    return False
-
-
-def _ssh(state: _State, name: str, _: Mapping[str, Wrapper]) -> bool:
-    found, position = scan(state.words, state.position + 1, table.SSH)
-    if position >= len(state.words):
-        return False
-    host = state.words[position].text.removeprefix("ssh://").rpartition("@")[2]
-    more, position = scan(state.words, position + 1, table.SSH)
-    rest = state.words[position:]
-    state.env.clear()
-    state.wrap("ssh", position, (*found, *more), host=host)
-    if rest:
-        state.nested = join_words(rest)
-    else:
-        state.reads_stdin = True
-    return True
-
-
-def _eval(state: _State, name: str, _: Mapping[str, Wrapper]) -> bool:
-    state.nested = join_words(state.words[state.position + 1 :])
-    state.wrap("eval", len(state.words))
-    return True
-
-
-def _mpirun(state: _State, name: str, _: Mapping[str, Wrapper]) -> bool:
-    found, position = scan(state.words, state.position + 1, table.MPIRUN)
-    for option in found:
-        if option.name == "-x" and len(option.words) == 2 and (pair := assignment(option.words[1])):
-            state.env[pair[0]] = pair[1]
-        elif option.name in ("-env", "-genv", "--env", "--genv") and len(option.words) == 3:
-            state.env[option.words[1].text] = option.words[2]
-    state.wrap("mpirun", position, found)
-    return True
-
-
-def _srun(state: _State, name: str, _: Mapping[str, Wrapper]) -> bool:
-    found, position = scan(state.words, state.position + 1, table.SRUN)
-    state.wrap("srun", position, found)
-    return True
-
-
-def _runner(state: _State, name: str, _: Mapping[str, Wrapper]) -> bool:
-    """`uv run`, `poetry run`, `conda run -n NAME`: `run` and its options are taken off."""
-    verb = [word.text for word in state.words[state.position + 1 : state.position + 2]]
-    if name != "uvx" and verb != ["run"]:
-        return False
-    options = table.UV_RUN if name in ("uv", "uvx") else table.CONDA_RUN
-    found, position = scan(state.words, state.position + (1 if name == "uvx" else 2), options)
-    if name == "uv" and position + 1 < len(state.words) and state.words[position].text in ("-m", "--module"):
-        # `uv run -m MODULE` is `uv run python -m MODULE`.
-        module = state.words[position]
-        state.words = (
-            *state.words[:position],
-            replace(module, text="python", pieces=()),
-            replace(module, text="-m", pieces=()),
-            *state.words[position + 1 :],
-        )
-    state.wrap(f"{name} run", position, found)
-    return True
-
-
-def _container(state: _State, name: str, containers: Mapping[str, Wrapper]) -> bool:
-    _, position = scan(state.words, state.position + 1, table.DOCKER_GLOBAL)
-    if position < len(state.words) and state.words[position].text == "container":
+            peeled.env.pop(option.value or "", None)
+    while position < len(peeled.words) and (pair := assignment(peeled.words[position])):
+        peeled.env[pair[0]] = pair[1]
         position += 1
-    verb = state.words[position].text if position < len(state.words) else ""
-    if verb == "run":
-        return _container_run(state, position + 1)
-    if verb == "exec":
-        return _container_exec(state, position + 1, containers)
+    return peeled.wrap(name, position, options)
+
+
+def _shell(peeled: Peeled, name: str) -> bool:
+    options, position = peeled.options(table.SHELL)
+    given = {option.name for option in options}
+    if "-c" in given and position < len(peeled.words):
+        peeled.nested, peeled.arguments = peeled.words[position], peeled.words[position + 2 :]
+        return peeled.wrap(f"{name} -c", position + 1, options)
+    peeled.reads_stdin |= position >= len(peeled.words) or "-s" in given
     return False
 
 
-def _container_run(state: _State, position: int) -> bool:
-    found, position = scan(state.words, position, table.DOCKER_RUN)
-    state.env = _container_env(found, state.env)
-    if position >= len(state.words):
-        state.wrap("docker run", position, found)
-        return True
-    image = state.words[position]
-    state.wrap("docker run", position + 1, found, image=image)
-    entry = next((option for option in reversed(found) if option.name == "--entrypoint"), None)
-    if entry is not None and entry.value:
-        word = replace(entry.words[-1], text=entry.value, pieces=())
-        state.words = (*state.words[: state.position], word, *state.rest)
-    elif entry is None and state.rest and _SERVES_VLLM.search(image.text):
-        # Behind some tags of these images people write the whole command, as behind images without an entrypoint.
-        state.serves = identify(state.rest) is None and base_name(state.rest[0]) not in _HANDLERS
-    return True
-
-
-def _container_exec(state: _State, position: int, containers: Mapping[str, Wrapper]) -> bool:
-    found, position = scan(state.words, position, table.DOCKER_EXEC)
-    if position >= len(state.words):
+def _ssh(peeled: Peeled, _: str) -> bool:
+    options, position = peeled.options(table.SSH)
+    if position >= len(peeled.words):
         return False
-    name = state.words[position].text
-    started = containers.get(name)
-    state.env = _container_env((*(started.options if started else ()), *found), state.env)
-    image = started.image if started else None
-    state.wrap("docker exec", position + 1, (*(started.options if started else ()), *found), image=image, host=name)
+    host = peeled.words[position].text.removeprefix("ssh://").rpartition("@")[2]
+    more, position = peeled.options(table.SSH, position + 1)
+    peeled.env.clear()
+    peeled.wrap("ssh", position, (*options, *more), host=host)
+    peeled.nested = join_words(peeled.rest) if peeled.rest else None
+    peeled.reads_stdin |= peeled.nested is None
     return True
+
+
+def _eval(peeled: Peeled, _: str) -> bool:
+    peeled.nested = join_words(peeled.rest[1:])
+    return peeled.wrap("eval", len(peeled.words))
+
+
+def _mpirun(peeled: Peeled, _: str) -> bool:
+    options, position = peeled.options(table.MPIRUN)
+    for option in options:
+        if option.name == "-x" and len(option.words) == 2 and (pair := assignment(option.words[1])):
+            peeled.env[pair[0]] = pair[1]
+        elif option.name in ("-env", "-genv", "--env", "--genv") and len(option.words) == 3:
+            peeled.env[option.words[1].text] = option.words[2]
+    return peeled.wrap("mpirun", position, options)
+
+
+def _runner(peeled: Peeled, name: str) -> bool:
+    """`uv run`, `poetry run`, `conda run -n NAME`: `run` and its options are taken off."""
+    if name != "uvx" and [word.text for word in peeled.rest[1:2]] != ["run"]:
+        return False
+    behind = peeled.position + (1 if name == "uvx" else 2)
+    options, position = peeled.options(table.UV_RUN if name in ("uv", "uvx") else table.CONDA_RUN, behind)
+    left = peeled.words[position:]
+    if name == "uv" and len(left) > 1 and left[0].text in ("-m", "--module"):
+        # `uv run -m MODULE` is `uv run python -m MODULE`.
+        python, option = (replace(left[0], text=text, pieces=()) for text in ("python", "-m"))
+        peeled.words = (*peeled.words[:position], python, option, *left[1:])
+    return peeled.wrap(f"{name} run", position, options)
+
+
+def _container(peeled: Peeled, _: str) -> bool:
+    position = peeled.options(table.DOCKER_GLOBAL)[1]
+    verbs = [word.text for word in peeled.words[position : position + 2]]
+    behind = position + 1 + (verbs[:1] == ["container"])
+    match verbs:
+        case ["run", *_] | ["container", "run"]:
+            return _container_run(peeled, behind)
+        case ["exec", *_] | ["container", "exec"]:
+            return _container_exec(peeled, behind)
+        case _:
+            return False
+
+
+def _container_run(peeled: Peeled, position: int) -> bool:
+    options, position = peeled.options(table.DOCKER_RUN, position)
+    peeled.env = _container_env(options, peeled.env)
+    image = peeled.words[position] if position < len(peeled.words) else None
+    peeled.wrap("docker run", position + 1, options, image)
+    entry = next((option for option in reversed(options) if option.name == "--entrypoint"), None)
+    if image is not None and entry is not None and entry.value:
+        word = replace(entry.words[-1], text=entry.value, pieces=())
+        peeled.words = (*peeled.words[: peeled.position], word, *peeled.rest)
+    elif image is not None and entry is None and peeled.rest:
+        # Behind some tags of these images people write the whole command, as behind images without an entrypoint.
+        is_command = identify(peeled.rest) is not None or base_name(peeled.rest[0]) in _HANDLERS
+        peeled.entrypoint = "" if is_command else served_by_image(image.text)
+    return True
+
+
+def _container_exec(peeled: Peeled, position: int) -> bool:
+    options, position = peeled.options(table.DOCKER_EXEC, position)
+    if position >= len(peeled.words):
+        return False
+    name = peeled.words[position].text
+    started = peeled.containers.get(name)
+    if started is not None:
+        options = (*started.options, *options)
+    peeled.env = _container_env(options, peeled.env)
+    return peeled.wrap("docker exec", position + 1, options, started.image if started else None, name)
 
 
 def _container_env(options: Sequence[WrapperOption], outside: Mapping[str, Word]) -> dict[str, Word]:
@@ -255,14 +217,13 @@ def _container_env(options: Sequence[WrapperOption], outside: Mapping[str, Word]
     return env
 
 
-_Handler = Callable[[_State, str, Mapping[str, Wrapper]], bool]
-_HANDLERS: Final[Mapping[str, _Handler]] = {
+_HANDLERS: Final[Mapping[str, Callable[[Peeled, str], bool]]] = {
     **dict.fromkeys(table.PLAIN, _plain),
-    **dict.fromkeys(_SHELLS, _shell),
-    **dict.fromkeys(_CONTAINERS, _container),
+    **dict.fromkeys(("bash", "sh", "zsh", "dash", "ksh"), _shell),
+    **dict.fromkeys(("docker", "podman", "nerdctl"), _container),
     **dict.fromkeys(("mpirun", "mpiexec", "orterun", "mpirun.openmpi", "mpiexec.hydra"), _mpirun),
     **dict.fromkeys(("uv", "uvx", "poetry", "conda", "mamba", "pixi", "pdm", "hatch"), _runner),
-    "srun": _srun,
+    **dict.fromkeys(("sudo", "env"), _sudo),
     "ssh": _ssh,
     "eval": _eval,
 }

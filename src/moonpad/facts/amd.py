@@ -7,12 +7,13 @@ amd-smi of ROCm 6 prints a list of devices, that of ROCm 7 an object with the li
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any, Final, TypeVar
 
 from moonpad.facts.device import DeviceFact, DeviceFacts, DeviceUse
-from moonpad.facts.probe import Probe, Unknown, number_or_none
+from moonpad.facts.probe import Fact, Unknown, number_or_none
 from moonpad.values.units import GIB, KIB, MIB
 
 AMD_SMI: Final = "amd-smi"
@@ -21,62 +22,56 @@ TIMEOUT_S: Final = 10.0
 UNITS: Final = {"B": 1, "KB": KIB, "MB": MIB, "GB": GIB}
 
 Table = Mapping[str, Any]
+T = TypeVar("T")
 
 
 def amd_devices(tool: str = AMD_SMI, timeout_s: float = TIMEOUT_S) -> DeviceFacts | Unknown:
     """Both questions at once. What the second does not answer (memory in use, errors) is unknown by itself."""
-    static = Probe((tool, "static", "--asic", "--vram", "--driver", "--json"), parse_static, timeout_s)
-    metric = Probe((tool, "metric", "--mem-usage", "--ecc", "--json"), parse_metric, timeout_s)
+    static_probe = Fact((tool, "static", "--asic", "--vram", "--driver", "--json"), parse_static, timeout_s)
+    metric_probe = Fact((tool, "metric", "--mem-usage", "--ecc", "--json"), parse_metric, timeout_s)
     with ThreadPoolExecutor(2) as pool:
-        found, now = pool.map(lambda probe: probe.ask(), (static, metric))
-    if isinstance(found, Unknown):
-        return found
-    return join(found, now)
+        static_facts, now = pool.map(lambda probe: probe.ask(), (static_probe, metric_probe))
+    if isinstance(static_facts, Unknown):
+        return static_facts
+    return join(static_facts, now)
 
 
 def rocm_devices(tool: str = ROCM_SMI, timeout_s: float = TIMEOUT_S) -> DeviceFacts | Unknown:
     command = (tool, "--showproductname", "--showmeminfo", "vram", "--showdriverversion", "--json")
-    return Probe(command, parse_rocm_smi, timeout_s).ask()
+    return Fact(command, parse_rocm_smi, timeout_s).ask()
 
 
 def amd_use(tool: str = AMD_SMI, timeout_s: float = TIMEOUT_S) -> tuple[DeviceUse, ...] | Unknown:
     command = (tool, "metric", "--power", "--usage", "--mem-usage", "--json")
-    return Probe(command, parse_use, timeout_s).ask()
+    return Fact(command, parse_use, timeout_s).ask()
 
 
 def rocm_use(tool: str = ROCM_SMI, timeout_s: float = TIMEOUT_S) -> tuple[DeviceUse, ...] | Unknown:
     command = (tool, "--showpower", "--showuse", "--showmeminfo", "vram", "--json")
-    return Probe(command, parse_rocm_use, timeout_s).ask()
+    return Fact(command, parse_rocm_use, timeout_s).ask()
 
 
 def parse_use(text: str) -> tuple[DeviceUse, ...]:
     """Of `amd-smi metric`; a figure is `{"value": 42, "unit": "%"}`, or "N/A". Raises ValueError without a device."""
-    found: list[DeviceUse] = []
+    uses: list[DeviceUse] = []
     for row in _rows(text):
         used = _size(_table(row, "mem_usage").get("used_vram"))
         power_w = _number(_table(row, "power").get("socket_power"))
         percent = _number(_table(row, "usage").get("gfx_activity"))
-        found.append(_use(_index(row, len(found)), power_w, percent, used))
-    if not found:
-        raise ValueError(f"{AMD_SMI} names no device")
-    return tuple(found)
+        uses.append(DeviceUse.of(_index(row, len(uses)), power_w, percent, used))
+    return tuple(_some(uses, AMD_SMI))
 
 
 def parse_rocm_use(text: str) -> tuple[DeviceUse, ...]:
     """Raises ValueError without a device."""
-    found = []
-    for key, card in _json(text).items():
-        number = key.removeprefix("card")
-        if number == key or not number.isdigit() or not isinstance(card, dict):
-            continue
+    uses = []
+    for index, card in _cards(_json(text)):
         # Which of the two names it has depends on the device: https://github.com/ROCm/rocm_smi_lib/issues/149
         powers = (_number(card.get(f"{kind} Graphics Package Power (W)")) for kind in ("Current Socket", "Average"))
         power_w = next((power_w for power_w in powers if power_w is not None), None)
         used = _count(card.get("VRAM Total Used Memory (B)"))
-        found.append(_use(int(number), power_w, _number(card.get("GPU use (%)")), used))
-    if not found:
-        raise ValueError(f"{ROCM_SMI} names no device")
-    return tuple(sorted(found, key=lambda use: use.index))
+        uses.append(DeviceUse.of(index, power_w, _number(card.get("GPU use (%)")), used))
+    return tuple(_some(uses, ROCM_SMI))
 
 
 def parse_static(text: str) -> DeviceFacts:
@@ -101,62 +96,65 @@ def parse_static(text: str) -> DeviceFacts:
                 capability=capability if isinstance(capability, str) and capability != "N/A" else "",
             )
         )
-    if not devices:
-        raise ValueError(f"{AMD_SMI} names no device")
-    return DeviceFacts(AMD_SMI, "AMD", driver, tuple(devices))
+    return DeviceFacts(AMD_SMI, "AMD", driver, tuple(_some(devices, AMD_SMI)))
 
 
 def parse_metric(text: str) -> dict[int, tuple[int | Unknown, int | Unknown]]:
     """Of `amd-smi metric`: by device the bytes in use and the uncorrected errors."""
-    found: dict[int, tuple[int | Unknown, int | Unknown]] = {}
+    figures: dict[int, tuple[int | Unknown, int | Unknown]] = {}
     for row in _rows(text):
         errors = _table(row, "ecc").get("total_uncorrectable_count")
         used = _size(_table(row, "mem_usage").get("used_vram"))
-        found[_index(row, len(found))] = used, _count(errors)
-    return found
+        figures[_index(row, len(figures))] = used, _count(errors)
+    return figures
 
 
 def join(facts: DeviceFacts, now: Mapping[int, tuple[int | Unknown, int | Unknown]] | Unknown) -> DeviceFacts:
     """What stands still and what moves, as one."""
     devices = []
-    for one in facts.devices:
-        if isinstance(now, Unknown):
-            used, errors = now, now
-        else:
-            nothing = Unknown(f"{AMD_SMI} metric does not name the device")
-            used, errors = now.get(one.index, (nothing, nothing))  # type: ignore[assignment]  # either may be known
-        devices.append(
-            DeviceFact(one.index, one.name, one.memory_bytes, used, ecc_errors=errors, capability=one.capability)
-        )
-    return DeviceFacts(facts.tool, facts.vendor, facts.driver, tuple(devices), facts.lost)
+    for device in facts.devices:
+        nothing = Unknown(f"{AMD_SMI} metric does not name the device")
+        used, errors = (now, now) if isinstance(now, Unknown) else now.get(device.index, (nothing, nothing))
+        devices.append(replace(device, used_bytes=used, ecc_errors=errors))
+    return replace(facts, devices=tuple(devices))
 
 
 def parse_rocm_smi(text: str) -> DeviceFacts:
     """Raises ValueError where it names no device."""
     document = _json(text)
     devices: list[DeviceFact] = []
-    for key, card in document.items():
-        number = key.removeprefix("card")
-        if number == key or not number.isdigit() or not isinstance(card, dict):
-            continue
+    for index, card in _cards(document):
         name = card.get("Card Series") or card.get("Card series")  # ROCm 6 writes the former, ROCm 5 the latter
         if not isinstance(name, str):
-            raise ValueError(f"{ROCM_SMI} names no product of {key}")
+            raise ValueError(f"{ROCM_SMI} names no product of card{index}")
         capability = card.get("GFX Version")
         devices.append(
             DeviceFact(
-                index=int(number),
+                index=index,
                 name=name,
                 memory_bytes=_count(card.get("VRAM Total Memory (B)")),
                 used_bytes=_count(card.get("VRAM Total Used Memory (B)")),
                 capability=capability if isinstance(capability, str) else "",
             )
         )
-    if not devices:
-        raise ValueError(f"{ROCM_SMI} names no device")
     version = _table(document, "system").get("Driver version")
     driver = version if isinstance(version, str) else Unknown(f"{ROCM_SMI} does not say it")
-    return DeviceFacts(ROCM_SMI, "AMD", driver, tuple(sorted(devices, key=lambda one: one.index)))
+    return DeviceFacts(ROCM_SMI, "AMD", driver, tuple(_some(devices, ROCM_SMI)))
+
+
+def _cards(document: Mapping[str, Any]) -> list[tuple[int, Table]]:
+    """The devices of rocm-smi, `card0` and so on, by number."""
+    cards = [(key.removeprefix("card"), card) for key, card in document.items() if key.startswith("card")]
+    return sorted(
+        ((int(number), card) for number, card in cards if number.isdigit() and isinstance(card, dict)),
+        key=lambda pair: pair[0],
+    )
+
+
+def _some(devices: Sequence[T], tool: str) -> Sequence[T]:
+    if not devices:
+        raise ValueError(f"{tool} names no device")
+    return devices
 
 
 def _rows(text: str) -> Iterator[Table]:
@@ -166,7 +164,7 @@ def _rows(text: str) -> Iterator[Table]:
         raise ValueError(f"{AMD_SMI} prints no list of devices")
     for row in rows:
         if not isinstance(row, dict):
-            raise ValueError(f"{AMD_SMI} prints a device that is no object")
+            raise ValueError(f"{AMD_SMI} prints a device that is not an object")
         yield row
 
 
@@ -180,7 +178,7 @@ def _json(text: str) -> dict[str, Any]:
     if isinstance(document, list):
         return {"gpu_data": document}
     if not isinstance(document, dict):
-        raise ValueError("no JSON object")
+        raise ValueError("not a JSON object")
     return document
 
 
@@ -201,12 +199,6 @@ def _size(value: object) -> int | Unknown:
     if isinstance(count, Unknown) or not isinstance(unit, str) or unit.upper() not in UNITS:
         return Unknown(f"{AMD_SMI} says {str(value)[:40]}")
     return count * UNITS[unit.upper()]
-
-
-def _use(index: int, power_w: float | None, percent: float | None, used: int | Unknown) -> DeviceUse:
-    return DeviceUse(
-        index, power_w, None if percent is None else percent / 100, None if isinstance(used, Unknown) else used
-    )
 
 
 def _number(value: object) -> float | None:

@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from moonpad.facts.device import DeviceFact, DeviceFacts, DeviceUse
-from moonpad.facts.probe import Probe, Unknown, number_or_none
+from moonpad.facts.probe import Fact, Unknown, number_or_none
 from moonpad.values.units import MIB
 
 TOOL: Final = "npu-smi"
@@ -26,18 +26,18 @@ _PAIR: Final = re.compile(r"(?P<used>\d+|-|NA)\s*/\s*(?P<total>\d+|-|NA)")
 
 
 def ascend_devices(tool: str = TOOL, timeout_s: float = TIMEOUT_S) -> DeviceFacts | Unknown:
-    return Probe((tool, "info"), parse_npu_smi, timeout_s).ask()
+    return Fact((tool, "info"), parse_npu_smi, timeout_s).ask()
 
 
 def parse_npu_smi(text: str) -> DeviceFacts:
     """Raises ValueError where the table names no device, with what stands there instead."""
-    versions = [found["version"] for line in text.splitlines() if (found := _VERSION.match(line))]
+    versions = [match["version"] for line in text.splitlines() if (match := _VERSION.match(line))]
     driver = versions[-1] if versions else Unknown(f"{TOOL} does not say it")
     return DeviceFacts(TOOL, "Huawei", driver, tuple(_device(*lines) for lines in _devices(text)))
 
 
 def ascend_use(tool: str = TOOL, timeout_s: float = TIMEOUT_S) -> tuple[DeviceUse, ...] | Unknown:
-    return Probe((tool, "info"), parse_use, timeout_s).ask()
+    return Fact((tool, "info"), parse_use, timeout_s).ask()
 
 
 def parse_use(text: str) -> tuple[DeviceUse, ...]:
@@ -57,8 +57,8 @@ def _devices(text: str) -> list[Lines]:
             if first is not None:
                 devices.append((first, second))
             first = None
-        elif found := _FIRST.match(line):
-            first = found
+        elif match := _FIRST.match(line):
+            first = match
     if not devices:
         raise ValueError(f"{TOOL}: {(text.strip() or 'no output').splitlines()[0]}")
     return devices
@@ -78,13 +78,7 @@ def _use(first: re.Match[str], second: re.Match[str]) -> DeviceUse:
     power, percent = (
         number_or_none((lines.string[lines.end() :].split() or [""])[0]) for lines in (first, second)
     )  # fmt: skip
-    used = _memory(second)[0]
-    return DeviceUse(
-        index=_index(first, second),
-        power_w=power,
-        busy=None if percent is None else percent / 100,
-        used_bytes=int(used) * MIB if used.isdigit() else None,
-    )
+    return DeviceUse.of(_index(first, second), power, percent, _mebibytes(_memory(second)[0]))
 
 
 def _device(first: re.Match[str], second: re.Match[str]) -> DeviceFact:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final, Self, TypeVar
 
 from moonpad.facts.probe import Unknown
 
@@ -31,9 +31,18 @@ class DeviceFact:
     capability: str = ""
     package: int | None = None
 
-    @property
-    def healthy(self) -> bool:
-        return not self.health
+    def as_json(self) -> dict[str, object]:
+        return {
+            "index": self.index,
+            "name": self.name,
+            "uuid": self.uuid,
+            "memory_bytes": or_reason(self.memory_bytes),
+            "used_bytes": or_reason(self.used_bytes),
+            "mig": or_reason(self.mig),
+            "ecc_errors": or_reason(self.ecc_errors),
+            "health": self.health or "ok",
+            "capability": self.capability,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,12 @@ class DeviceUse:
     power_w: float | None
     busy: float | None
     used_bytes: int | None
+
+    @classmethod
+    def of(cls, index: int, power_w: float | None, percent: float | None, used_bytes: float | Unknown | None) -> Self:
+        """From the figures that a tool prints."""
+        used = None if used_bytes is None or isinstance(used_bytes, Unknown) else round(used_bytes)
+        return cls(index, power_w, None if percent is None else percent / 100, used)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,26 +78,12 @@ class DeviceFacts:
         return {
             "tool": self.tool,
             "vendor": self.vendor,
-            "driver": said(self.driver),
-            "devices": [_device(one) for one in self.devices],
+            "driver": or_reason(self.driver),
+            "devices": [device.as_json() for device in self.devices],
             "lost": list(self.lost),
         }
 
 
-def said(fact: T | Unknown) -> T | str:
+def or_reason(fact: T | Unknown) -> T | str:
     """The fact, or `unknown (reason)`."""
     return f"unknown ({fact.reason})" if isinstance(fact, Unknown) else fact
-
-
-def _device(one: DeviceFact) -> dict[str, object]:
-    return {
-        "index": one.index,
-        "name": one.name,
-        "uuid": one.uuid,
-        "memory_bytes": said(one.memory_bytes),
-        "used_bytes": said(one.used_bytes),
-        "mig": said(one.mig),
-        "ecc_errors": said(one.ecc_errors),
-        "health": one.health or "ok",
-        "capability": one.capability,
-    }

@@ -29,26 +29,26 @@ def device_findings(
 ) -> tuple[Finding, ...]:
     """`expected` devices were asked for; `cuda` is the major version that the engine is built for."""
     if isinstance(facts, Unknown):
-        message = f"the devices are unknown ({facts.reason})"
+        message = f"the devices cannot be read ({facts.reason})"
         return (_error("devices", message, "name the hardware with --on, or repair the driver"),)
     return (
         *_lost(facts),
         *_count(facts, expected),
         *_kinds(facts),
         *_driver(facts, cuda),
-        *(finding for one in facts.devices for finding in _device(one, facts)),
+        *(finding for device in facts.devices for finding in _device(device, facts)),
     )
 
 
 def _lost(facts: DeviceFacts) -> Iterator[Finding]:
-    for said in facts.lost:
-        message = f"a device has fallen off the bus; {len(facts.devices)} are left ({facts.tool}: {said})"
+    for sentence in facts.lost:
+        message = f"a device has fallen off the bus; {len(facts.devices)} remain ({facts.tool}: {sentence})"
         yield _error("devices", message, "restart the machine, and look for Xid 79 in its kernel log")
 
 
 def _count(facts: DeviceFacts, expected: int | None) -> Iterator[Finding]:
     if expected is not None and len(facts.devices) < expected:
-        message = f"{expected} devices are asked for; this machine has {len(facts.devices)}"
+        message = f"{expected} devices are needed; this machine has {len(facts.devices)}"
         yield _error("devices", message, f"plan for {len(facts.devices)}" if facts.devices else "name another machine")
 
 
@@ -70,25 +70,27 @@ def _driver(facts: DeviceFacts, cuda: int) -> Iterator[Finding]:
         yield _error("driver", message, f"install driver {needed} or newer")
 
 
-def _device(one: DeviceFact, facts: DeviceFacts) -> Iterator[Finding]:
-    where = f"device {one.index}"
-    if not one.healthy:
-        yield _error(where, f"{one.name} is not healthy: {facts.tool} says {one.health}", "leave it out, or repair it")
-    if one.mig is True:
-        message = f"{one.name} is split by MIG; an engine's rank needs a whole device"
-        yield _error(where, message, f"sudo nvidia-smi -i {one.index} -mig 0")
-    if isinstance(one.ecc_errors, int) and one.ecc_errors > 0:
-        message = f"{one.name} has {one.ecc_errors} uncorrected memory errors since its driver was loaded"
+def _device(device: DeviceFact, facts: DeviceFacts) -> Iterator[Finding]:
+    where = f"device {device.index}"
+    if device.health:
+        yield _error(
+            where, f"{device.name} is not healthy: {facts.tool} says {device.health}", "exclude it, or repair it"
+        )
+    if device.mig is True:
+        message = f"{device.name} is split by MIG; an engine's rank needs a whole device"
+        yield _error(where, message, f"sudo nvidia-smi -i {device.index} -mig 0")
+    if isinstance(device.ecc_errors, int) and device.ecc_errors > 0:
+        message = f"{device.name} has {device.ecc_errors} uncorrected memory errors since its driver was loaded"
         yield _error(where, message, "restart the machine; where they come back, replace the device")
-    yield from _busy(where, one, facts.vendor)
+    yield from _busy(where, device, facts.vendor)
 
 
-def _busy(where: str, one: DeviceFact, vendor: str) -> Iterator[Finding]:
-    used, total = one.used_bytes, one.memory_bytes
+def _busy(where: str, device: DeviceFact, vendor: str) -> Iterator[Finding]:
+    used, total = device.used_bytes, device.memory_bytes
     if isinstance(used, Unknown) or isinstance(total, Unknown) or used <= IDLE_BYTES.get(vendor, GIB):
         return
     message = f"{gib(used)} of {gib(total)} are in use, {gib(total - used)} are free"
-    remedy = "end what runs there, or leave the device out"
+    remedy = "stop what runs there, or exclude the device"
     if total - used < FREE_NEEDED * total:
         yield Finding(Severity.ERROR, Code.MEMORY_LOW, where, message, remedy)
     else:

@@ -24,10 +24,10 @@ def device_use(timeout_s: float) -> tuple[DeviceUse, ...] | Unknown:
     for name, ask in ASK.items():
         if (tool := find_tool(name)) is None:
             continue
-        found = ask(tool, timeout_s)
-        if not isinstance(found, Unknown):
-            return found
-        why.append(found.reason)
+        uses = ask(tool, timeout_s)
+        if not isinstance(uses, Unknown):
+            return uses
+        why.append(uses.reason)
     return Unknown("; ".join(why) or f"none of {', '.join(ASK)} is here")
 
 
@@ -42,22 +42,13 @@ def nvidia_use(tool: str, timeout_s: float) -> tuple[DeviceUse, ...] | Unknown:
 
 def parse_nvidia_use(text: str) -> tuple[DeviceUse, ...]:
     """The rows that name a device."""
-    rows = [[value.strip() for value in line.split(",")] for line in text.splitlines()]
-    return tuple(
-        DeviceUse(int(row[0]), number_or_none(row[1]), _share(row[2]), _bytes(row[3]))
-        for row in rows
-        if len(row) == len(FIELDS) and row[0].isascii() and row[0].isdigit()
-    )
-
-
-def _share(percent: str) -> float | None:
-    value = number_or_none(percent)
-    return None if value is None else value / 100
-
-
-def _bytes(mib: str) -> int | None:
-    value = number_or_none(mib)
-    return None if value is None else round(value * MIB)
+    uses = []
+    for line in text.splitlines():
+        index, *values = (value.strip() for value in line.split(","))
+        if len(values) == 3 and index.isascii() and index.isdigit():
+            power_w, percent, mib = map(number_or_none, values)
+            uses.append(DeviceUse.of(int(index), power_w, percent, None if mib is None else mib * MIB))
+    return tuple(uses)
 
 
 ASK: Final[Mapping[str, Callable[[str, float], tuple[DeviceUse, ...] | Unknown]]] = {

@@ -22,7 +22,7 @@ from moonpad.facts.memory import memory
 from moonpad.facts.nvidia import nvidia_devices
 from moonpad.facts.probe import Unknown
 from moonpad.facts.processor import Processor, processor
-from moonpad.values.cluster import Cluster, Device, Host
+from moonpad.values.cluster import Cluster, Device, Host, compute_capability
 from moonpad.values.plan import Platform
 
 TOOLS: Final[tuple[tuple[str, Callable[[str], DeviceFacts | Unknown]], ...]] = (
@@ -45,17 +45,17 @@ the known ones, see the hardware catalogue. The low end is the careful one."""
 
 
 def devices() -> DeviceFacts | Unknown:
-    """Takes no longer than the slowest tool. A machine without any tool has no devices, which is no unknown."""
-    there = {name: path for name, _ in TOOLS if (path := find_tool(name)) is not None}
-    asked = [(ask, there[name]) for name, ask in TOOLS if name in there and INSTEAD.get(name) not in there]
-    if not asked:
+    """Takes no longer than the slowest tool. A machine without any tool has no devices: that is not Unknown."""
+    tools = {name: path for name, _ in TOOLS if (path := find_tool(name)) is not None}
+    probes = [(ask, tools[name]) for name, ask in TOOLS if name in tools and INSTEAD.get(name) not in tools]
+    if not probes:
         return DeviceFacts()
-    with ThreadPoolExecutor(len(asked)) as pool:
-        found = list(pool.map(lambda one: one[0](one[1]), asked))
-    known = [one for one in found if isinstance(one, DeviceFacts)]
-    if known:
-        return max(known, key=lambda one: len(one.devices))
-    return Unknown("; ".join(one.reason for one in found if isinstance(one, Unknown)))
+    with ThreadPoolExecutor(len(probes)) as pool:
+        answers = list(pool.map(lambda facts: facts[0](facts[1]), probes))
+    answered = [facts for facts in answers if isinstance(facts, DeviceFacts)]
+    if answered:
+        return max(answered, key=lambda facts: len(facts.devices))
+    return Unknown("; ".join(facts.reason for facts in answers if isinstance(facts, Unknown)))
 
 
 def find_tool(name: str) -> str | None:
@@ -65,16 +65,17 @@ def find_tool(name: str) -> str | None:
 
 def this_host() -> Host:
     """RAM (that of our cgroup where it is lower) and processor; what is not known is None."""
-    ram, found = memory(), processor()
+    ram, cpu = memory(), processor()
     return Host(
         memory_bytes=None if isinstance(ram, Unknown) else ram.total_bytes,
-        processor="" if isinstance(found, Unknown) else found.model,
-        cores=_cores(found),
+        processor="" if isinstance(cpu, Unknown) else cpu.model,
+        cores=_cores(cpu),
+        amx=None if isinstance(cpu, Unknown) else "amx_tile" in cpu.flags,
     )
 
 
-def _cores(found: Processor | Unknown) -> int | None:
-    return None if isinstance(found, Unknown) or isinstance(found.physical_cores, Unknown) else found.physical_cores
+def _cores(cpu: Processor | Unknown) -> int | None:
+    return None if isinstance(cpu, Unknown) or isinstance(cpu.physical_cores, Unknown) else cpu.physical_cores
 
 
 def detect_cluster(facts: DeviceFacts | Unknown, host: Host | None = None) -> Cluster | Unknown:
@@ -89,7 +90,7 @@ def detect_cluster(facts: DeviceFacts | Unknown, host: Host | None = None) -> Cl
         if facts.lost:
             return Unknown(facts.lost[0])
         return replace(parse_cluster("cpu"), host=own, detected=True)
-    kinds = {device_kind(one) for one in facts.devices}
+    kinds = {device_kind(device) for device in facts.devices}
     if len(kinds) > 1:
         return Unknown(f"the {len(facts.devices)} devices are of {len(kinds)} kinds: {', '.join(sorted(kinds))}")
     first = facts.devices[0]
@@ -100,51 +101,46 @@ def detect_cluster(facts: DeviceFacts | Unknown, host: Host | None = None) -> Cl
     return Cluster(f"{count}x{_label(device)}", 1, count, device, own, detected=True)
 
 
-def device_kind(one: DeviceFact) -> str:
+def device_kind(device: DeviceFact) -> str:
     """Two devices are of one kind where name and memory are the same: ranks of one engine need equal ones."""
-    if isinstance(one.memory_bytes, Unknown):
-        return one.name
-    return f"{one.name} with {one.memory_bytes // 2**20} MiB"
+    if isinstance(device.memory_bytes, Unknown):
+        return device.name
+    return f"{device.name} with {device.memory_bytes // 2**20} MiB"
 
 
-def _known(one: DeviceFact, vendor: str, memory_bytes: int) -> Device | None:
+def _known(fact: DeviceFact, vendor: str, memory_bytes: int) -> Device | None:
     if vendor != "Huawei":
         # Drivers add the form to some names: `MI300X OAM`, `MI300X VF`, `B300 SXM6 AC`.
-        plain = _FORM.sub("", one.name)
-        return device_of_driver(one.name, memory_bytes) or device_of_driver(plain, memory_bytes)
+        plain = _FORM.sub("", fact.name)
+        return device_of_driver(fact.name, memory_bytes) or device_of_driver(plain, memory_bytes)
     # npu-smi calls every A3 `Ascend910`, and the chips of an A2 `910B1` to `910B4`, of which the last has 32 GB.
-    device = find_device("A3" if one.package is not None else "A2" if one.name.startswith("910B") else one.name)
+    device = find_device("A3" if fact.package is not None else "A2" if fact.name.startswith("910B") else fact.name)
     if device is None or abs(device.driver_bytes - memory_bytes) * 10 > device.driver_bytes:
         return None
     return device
 
 
-def _made(one: DeviceFact, facts: DeviceFacts, memory_bytes: int) -> Device:
+def _made(fact: DeviceFact, facts: DeviceFacts, memory_bytes: int) -> Device:
     """A device that the catalogue does not know, from what its driver says; its rates are unknown."""
     platform = VENDORS[facts.vendor]
-    sm = _sm(one.capability)
+    sm = compute_capability(fact.capability) or 0
     return Device(
-        id=re.sub(r"[^a-z0-9]+", "-", one.name.casefold()).strip("-"),
-        product=one.name,
+        id=re.sub(r"[^a-z0-9]+", "-", fact.name.casefold()).strip("-"),
+        product=fact.name,
         vendor=facts.vendor,
         platform=platform,
         architecture="",
-        capability=one.capability,
+        capability=fact.capability,
         driver_bytes=memory_bytes,
         usable_bytes=int(memory_bytes * USABLE),
         # FP8 multiplies since Ada (8.9) and on CDNA3 and CDNA4, FP4 since Blackwell (10.0) and on CDNA4.
-        native_fp8=sm >= 89 or one.capability in ("gfx942", "gfx950"),
-        native_fp4=sm >= 100 or one.capability == "gfx950",
+        native_fp8=sm >= 89 or fact.capability in ("gfx942", "gfx950"),
+        native_fp4=sm >= 100 or fact.capability == "gfx950",
         per_node=len(facts.devices),
         scaleup_domain=1,  # whether fast links join them is not asked
         standing="detected",
         source=f"{facts.tool} on this machine",
     )
-
-
-def _sm(capability: str) -> int:
-    major, dot, minor = capability.partition(".")
-    return int(major) * 10 + int(minor) if dot and major.isdigit() and minor.isdigit() else 0
 
 
 def _label(device: Device) -> str:

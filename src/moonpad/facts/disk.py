@@ -27,5 +27,5 @@ def disk(path: Path) -> Disk | Unknown:
 
 
 def free_bytes(path: Path) -> int | Unknown:
-    found = disk(path)
-    return found if isinstance(found, Unknown) else found.free_bytes
+    filesystem = disk(path)
+    return filesystem if isinstance(filesystem, Unknown) else filesystem.free_bytes

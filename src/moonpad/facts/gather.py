@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from moonpad.facts.device import said
+from moonpad.facts.device import or_reason
 from moonpad.facts.devices import devices
 from moonpad.facts.memory import memory
 from moonpad.facts.platform import this_system
@@ -17,20 +17,19 @@ def gather() -> dict[str, object]:
 
     Takes no longer than the deadline of a driver's tool, and a moment where there is none.
     """
-    found, ram, accelerators = processor(), memory(), devices()
+    cpu, ram, accelerators = processor(), memory(), devices()
     return {
         "system": str(this_system()),
-        "processor": said(found) if isinstance(found, Unknown) else _processor(found),
-        "memory": said(ram) if isinstance(ram, Unknown) else asdict(ram),
-        "devices": said(accelerators) if isinstance(accelerators, Unknown) else accelerators.as_json(),
+        "processor": or_reason(cpu) if isinstance(cpu, Unknown) else _processor(cpu),
+        "memory": or_reason(ram) if isinstance(ram, Unknown) else asdict(ram),
+        "devices": or_reason(accelerators) if isinstance(accelerators, Unknown) else accelerators.as_json(),
     }
 
 
-def _processor(found: Processor) -> dict[str, object]:
-    cores = found.physical_cores
+def _processor(cpu: Processor) -> dict[str, object]:
     return {
-        "model": found.model,
-        "threads": found.threads,
-        "physical_cores": said(cores),
-        "flags": sorted(found.flags),
+        "model": cpu.model,
+        "threads": cpu.threads,
+        "physical_cores": or_reason(cpu.physical_cores),
+        "flags": sorted(cpu.flags),
     }

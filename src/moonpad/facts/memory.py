@@ -14,7 +14,7 @@ ROOT: Final = Path("/")
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class Ram:
     """`total_bytes` could ever be used by us, `available_bytes` now, without swapping.
 
     `limited_by` is the cgroup whose limit is lower than the machine's RAM, "" where there is none.
@@ -32,7 +32,7 @@ class Limit:
     used_bytes: int
 
 
-def memory(root: Path = ROOT) -> Memory | Unknown:
+def memory(root: Path = ROOT) -> Ram | Unknown:
     """`root` is where `proc` and `sys` are: tests give a recorded tree."""
     text = read_text(root / "proc/meminfo")
     if isinstance(text, Unknown):
@@ -44,7 +44,7 @@ def memory(root: Path = ROOT) -> Memory | Unknown:
     return under_limits(machine, tuple(cgroup_limits(root)))
 
 
-def parse_meminfo(text: str) -> Memory:
+def parse_meminfo(text: str) -> Ram:
     """MemTotal and MemAvailable of Linux' /proc/meminfo, whose "kB" are KiB.
 
     Raises:
@@ -54,18 +54,18 @@ def parse_meminfo(text: str) -> Memory:
     try:
         total, available = (int(fields[name].split()[0]) * KIB for name in ("MemTotal", "MemAvailable"))
     except (KeyError, IndexError) as error:
-        raise ValueError("/proc/meminfo lacks MemTotal or MemAvailable") from error
-    return Memory(total, available)
+        raise ValueError("/proc/meminfo has no MemTotal or MemAvailable") from error
+    return Ram(total, available)
 
 
-def under_limits(machine: Memory, limits: tuple[Limit, ...]) -> Memory:
+def under_limits(machine: Ram, limits: tuple[Limit, ...]) -> Ram:
     """The lowest limit counts, and of what is left the least: a parent may be fuller than its child."""
     tight = [limit for limit in limits if limit.limit_bytes < machine.total_bytes]
     if not tight:
         return machine
     lowest = min(tight, key=lambda limit: limit.limit_bytes)
     left_bytes = min(max(0, limit.limit_bytes - limit.used_bytes) for limit in tight)
-    return Memory(lowest.limit_bytes, min(machine.available_bytes, left_bytes), lowest.cgroup)
+    return Ram(lowest.limit_bytes, min(machine.available_bytes, left_bytes), lowest.cgroup)
 
 
 def cgroup_limits(root: Path) -> Iterator[Limit]:

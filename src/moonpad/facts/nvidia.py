@@ -54,8 +54,8 @@ def parse_nvidia_smi(text: str, fields: tuple[str, ...] = FIELDS) -> DeviceFacts
     drivers: list[str] = []
     for line in text.splitlines():
         values = [value.strip() for value in line.split(",")]
-        if found := _LOST.search(line):
-            lost.append(found[0])
+        if match := _LOST.search(line):
+            lost.append(match[0])
         elif len(values) == len(fields) and values[0].isdigit():
             row = dict(zip(fields, values, strict=True))
             devices.append(_device(row))

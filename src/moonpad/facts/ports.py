@@ -53,9 +53,13 @@ def owner_of_port(host: str, port: int) -> PortOwner | None:
 
 def pid_on(host: str, port: int, listeners: Iterable[Listener]) -> int | None:
     """Who listens where `host:port` would, the exact address before a wildcard."""
-    found = [one for one in listeners if one.port == port and one.pid and _overlaps(one.address, host)]
-    found.sort(key=lambda one: one.address != host)
-    return found[0].pid if found else None
+    listeners_there = [
+        listener
+        for listener in listeners
+        if listener.port == port and listener.pid and _overlaps(listener.address, host)
+    ]
+    listeners_there.sort(key=lambda listener: listener.address != host)
+    return listeners_there[0].pid if listeners_there else None
 
 
 def listens(pids: Iterable[int], port: int) -> bool:
@@ -65,13 +69,15 @@ def listens(pids: Iterable[int], port: int) -> bool:
     for pid in pids:
         with suppress(psutil.Error):
             connections = psutil.Process(pid).net_connections(kind="tcp")
-            if any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in connections):
+            if any(
+                connection.status == psutil.CONN_LISTEN and connection.laddr.port == port for connection in connections
+            ):
                 return True
     return False
 
 
-def _overlaps(listening: str, wanted: str) -> bool:
-    return listening == wanted or _any_address(listening) or _any_address(wanted)
+def _overlaps(listening: str, host: str) -> bool:
+    return listening == host or _any_address(listening) or _any_address(host)
 
 
 def _any_address(address: str) -> bool:
@@ -117,9 +123,9 @@ def _listeners() -> list[Listener]:
     except psutil.Error:  # macOS shows an ordinary user none
         return []
     return [
-        Listener(one.laddr.ip, one.laddr.port, one.pid)
-        for one in connections
-        if one.status == psutil.CONN_LISTEN and one.laddr
+        Listener(connection.laddr.ip, connection.laddr.port, connection.pid)
+        for connection in connections
+        if connection.status == psutil.CONN_LISTEN and connection.laddr
     ]
 
 

@@ -21,13 +21,13 @@ REAP_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nobody could say, and why. Never None, never zero."""
+    """A fact that could not be had, and why. Never None, never zero."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Probe(Generic[T]):
+class Fact(Generic[T]):
     """`source` is a command, or a file of the kernel, which answers at once and has no deadline.
 
     `parse` raises ValueError where the text does not hold the fact.

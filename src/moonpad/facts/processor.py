@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from moonpad.facts.probe import Probe, Unknown
+from moonpad.facts.probe import Fact, Unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,4 +57,4 @@ def _fields(block: str) -> dict[str, str]:
     return {name.strip(): value.strip() for name, colon, value in pairs if colon}
 
 
-CPUINFO: Final = Probe(Path("/proc/cpuinfo"), parse_cpuinfo)
+CPUINFO: Final = Fact(Path("/proc/cpuinfo"), parse_cpuinfo)

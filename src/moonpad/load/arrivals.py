@@ -2,7 +2,7 @@
 
 The gaps of Poisson and gamma arrivals are those of `vllm bench serve`: a gamma distribution of shape `burstiness` and
 mean 1/rate. vLLM stretches its gaps so that the last request comes at exactly requests/rate; here they are as drawn, so
-that the offered rate of a short run differs from the asked one, and the report says both.
+the offered rate of a short run differs from the requested one, and the report gives both.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Arrivals:
 
     def __post_init__(self) -> None:
         if not self.rate > 0:
-            raise UsageError(f"--rate is {self.rate:g}", remedy="give requests a second, or inf for all at once")
+            raise UsageError(f"--rate must be above 0, not {self.rate:g}", remedy="or inf: all at once")
         if not (self.burstiness > 0 and math.isfinite(self.burstiness)):
-            raise UsageError(f"--burstiness is {self.burstiness:g}", remedy="give a number above 0; 1 is Poisson")
+            raise UsageError(f"--burstiness must be above 0, not {self.burstiness:g}", remedy="1 is Poisson")
         if self.burstiness != 1.0 and self.kind != "gamma":
-            raise UsageError(f"--burstiness is of gamma arrivals, and these are {self.kind}", remedy="--arrivals gamma")
+            raise UsageError(f"--burstiness needs gamma arrivals, not {self.kind}", remedy="add --arrivals gamma")
 
     def instants_s(self, count: int, seed: int) -> tuple[float, ...]:
         """The first is at 0. The same seed gives the same instants."""
@@ -57,14 +57,14 @@ def replayed(instants_s: Iterable[float], speed: float = 1.0) -> tuple[float, ..
     """The instants of a trace, sorted and from 0 on; `speed` 2 plays it in half the time.
 
     Raises:
-        UsageError: a time is no finite number, or the speed is not above 0.
+        UsageError: a time is not finite, or the speed is not above 0.
     """
-    found = sorted(instants_s)
+    instants = sorted(instants_s)
     if not speed > 0 or not math.isfinite(speed):
-        raise UsageError(f"--speed is {speed:g}", remedy="give a number above 0")
-    if any(not math.isfinite(one) for one in found):
-        raise UsageError("a time of the trace is no number", remedy="give seconds or milliseconds")
-    return tuple((one - found[0]) / speed for one in found)
+        raise UsageError(f"--speed must be above 0, not {speed:g}", remedy="2 plays the trace twice as fast")
+    if not all(map(math.isfinite, instants)):
+        raise UsageError("the trace has a timestamp that is not a number", remedy="give seconds or milliseconds")
+    return tuple((instant_s - instants[0]) / speed for instant_s in instants)
 
 
 def offered_rate(instants_s: Sequence[float]) -> float | None:

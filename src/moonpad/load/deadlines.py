@@ -8,7 +8,7 @@ from moonpad.load.failure import FailureKind
 
 
 @dataclass(frozen=True, slots=True)
-class Deadlines:
+class RequestDeadlines:
     """Seconds. The defaults let a deep queue pass and end what hangs.
 
     connect_s: until the connection is open (TLS included).

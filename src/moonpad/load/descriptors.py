@@ -1,4 +1,4 @@
-"""A connection is a file descriptor, of which a process may have so many: known before the first request is sent."""
+"""Enough file descriptors for all connections are ensured before the first request is sent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RESERVE: Final = 64
 
 
 def ensure_descriptors(connections: int, at_most: int | None = None) -> None:
-    """Raises the process's own limit, for `at_most` connections where it may; those that it starts have the same.
+    """Raises the soft limit of this process and its children, for `at_most` connections if the hard limit allows.
 
     Raises:
         PreflightRefused: the system allows fewer than so many connections need.
@@ -27,7 +27,7 @@ def ensure_descriptors(connections: int, at_most: int | None = None) -> None:
     limited = hard != resource.RLIM_INFINITY
     if limited and hard < needed:
         raise PreflightRefused(
-            f"{connections} connections need {needed} file descriptors, and this process may have {hard}",
-            remedy=f"ulimit -n {needed}, or --concurrency {max(1, hard - RESERVE)}",
+            f"{connections} connections need {needed} file descriptors; the limit of this process is {hard}",
+            remedy=f"raise it with ulimit -n {needed}, or use --concurrency {max(1, hard - RESERVE)}",
         )
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard) if limited else wanted, hard))

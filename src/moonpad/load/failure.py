@@ -34,7 +34,7 @@ class FailureKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class RequestFailure:
     """`text` is what the server or the system said, cut at `TEXT_LIMIT`; `status` is the HTTP status, 0 without one."""
 
     kind: FailureKind
@@ -52,4 +52,4 @@ class RequestFailed(CheckFailed):
 
     def __init__(self, kind: FailureKind, text: str, *, status: int = 0) -> None:
         super().__init__(f"{kind}: {text}")
-        self.failure = Failure(kind, text[:TEXT_LIMIT], status)
+        self.failure = RequestFailure(kind, text[:TEXT_LIMIT], status)

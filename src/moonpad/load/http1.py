@@ -16,9 +16,7 @@ PLAIN_SIZE_BYTES: Final = 10
 LAST_CHUNK: Final = b"0\r\n\r\n"
 STATUS_LINE: Final = re.compile(rb"HTTP/1\.[01] (\d{3})(?: |$)")
 CHUNK_SIZE: Final = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;.*)?")
-
-
-KNOWN_HEADS: Final = 64
+MOST_HEADS: Final = 64
 
 
 class Head(NamedTuple):
@@ -35,24 +33,24 @@ class Head(NamedTuple):
 NO_HEAD: Final = Head(0, {}, False)
 
 
-class Heads:
-    """Reads the heads of answers, each only once: a server sends the same one for a second, or for ever."""
+class HeadCache:
+    """Parses each distinct head once: a server repeats the same one for at least a second."""
 
     def __init__(self) -> None:
-        self._known: dict[bytes, Head] = {}
+        self._parsed: dict[bytes, Head] = {}
 
     def read(self, head: bytes) -> Head:
         """
         Raises:
-            RequestFailed: this is no head (`bad-http`).
+            RequestFailed: not an HTTP head (`bad-http`).
         """
-        known = self._known.get(head)
-        if known is None:
-            known = _read_head(head)
-            if len(self._known) == KNOWN_HEADS:
-                self._known.clear()
-            self._known[head] = known
-        return known
+        parsed = self._parsed.get(head)
+        if parsed is None:
+            parsed = _read_head(head)
+            if len(self._parsed) == MOST_HEADS:
+                self._parsed.clear()
+            self._parsed[head] = parsed
+        return parsed
 
 
 class ResponseParser:
@@ -60,15 +58,15 @@ class ResponseParser:
 
     __slots__ = ("_buffer", "_heads", "_left", "_step", "_until_close", "complete", "head")
 
-    def __init__(self, heads: Heads | None = None) -> None:
+    def __init__(self, heads: HeadCache | None = None) -> None:
         """`heads`: of the answers of one server, to be shared by all who read them."""
         self.head = NO_HEAD
         self.complete = False
-        self._heads = heads or Heads()
+        self._heads = heads or HeadCache()
         self._buffer = bytearray()
         self._left = 0  # body bytes still to come, of the body or of the current chunk
         self._until_close = False
-        # Of the class: a method of one's own would be a circle, and each parser a case for the garbage collector.
+        # The class's functions: a bound method would be a reference cycle, and work for the garbage collector.
         self._step: Callable[[ResponseParser], bytes | None] = ResponseParser._head
 
     @property
@@ -120,7 +118,7 @@ class ResponseParser:
         return data[at:] if at else data
 
     def end_of_connection(self) -> None:
-        """The server closed: that ends a body of no stated length, and no other."""
+        """The server closed, which ends a body without a stated length."""
         self.complete = self.complete or self._until_close
 
     # Each step takes what it can from the buffer and returns the body bytes in it; None means: more bytes are needed.
@@ -135,14 +133,14 @@ class ResponseParser:
         return b""
 
     def _begin(self, head: bytes) -> None:
-        found = self._heads.read(head)
-        if found.status < 200:  # 100 Continue, 103 Early Hints: the answer itself comes later
+        parsed = self._heads.read(head)
+        if parsed.status < 200:  # 100 Continue, 103 Early Hints: the answer itself comes later
             return
-        self.head = found
-        length = found.header("content-length")
-        if found.status in (204, 304):
+        self.head = parsed
+        length = parsed.header("content-length")
+        if parsed.status in (204, 304):
             self.complete = True
-        elif "chunked" in found.header("transfer-encoding"):
+        elif "chunked" in parsed.header("transfer-encoding"):
             self._step = ResponseParser._chunk_size
         elif not length:
             self._until_close = True
@@ -169,7 +167,7 @@ class ResponseParser:
             return None
         match = CHUNK_SIZE.fullmatch(line)
         if not match:
-            raise _bad(f"no chunk size: {line[:80]!r}")
+            raise _bad(f"not a chunk size: {line[:80]!r}")
         self._left = int(match[1], 16)
         self._step = ResponseParser._chunk_data if self._left else ResponseParser._trailers
         return b""
@@ -213,7 +211,7 @@ def _read_head(head: bytes) -> Head:
     status_line, *fields = head[:-4].split(b"\r\n")
     match = STATUS_LINE.match(status_line)
     if not match:
-        raise _bad(f"no HTTP/1.1 status line: {status_line[:80]!r}")
+        raise _bad(f"not an HTTP/1.1 status line: {status_line[:80]!r}")
     headers = dict(_field(field) for field in fields)
     closes = "close" in headers.get("connection", "").lower()
     return Head(int(match[1]), headers, status_line.startswith(b"HTTP/1.1") and not closes)

@@ -32,8 +32,8 @@ class Lengths:
     values: tuple[int, ...] = ()
 
     @property
-    def said(self) -> int | str:
-        """The number where it is one, else as it was written."""
+    def requested(self) -> int | str:
+        """The number if it is fixed, else the text."""
         return self.text if self.fixed is None else self.fixed
 
     @property
@@ -45,9 +45,9 @@ class Lengths:
         if self.fixed is not None:
             return (self.fixed,) * count
         dice = Random(f"moonpad lengths {what} {seed}")  # noqa: S311 - must repeat; nothing secret hangs on it
-        return tuple(self._one(dice) for _ in range(count))
+        return tuple(self._draw_one(dice) for _ in range(count))
 
-    def _one(self, dice: Random) -> int:
+    def _draw_one(self, dice: Random) -> int:
         if self.values:
             return dice.choice(self.values)
         if self.sigma:
@@ -64,7 +64,7 @@ def parse_lengths(text: str, file_lines: Sequence[str] = ()) -> Lengths:
     """`file_lines`: what the file behind an `@` holds, one number a line.
 
     Raises:
-        UsageError: the text is no length, or a line of the file.
+        UsageError: the text or a line of the file is not a length.
     """
     if text.startswith("@"):
         return _empirical(text, file_lines)
@@ -93,10 +93,10 @@ def _empirical(text: str, lines: Sequence[str]) -> Lengths:
         if not line.strip():
             continue
         if not line.strip().isdecimal() or not 1 <= int(line) <= MOST:
-            raise UsageError(f"{text[1:]}, line {number}: no number of tokens", remedy="one whole number a line")
+            raise UsageError(f"{text[1:]}, line {number} is not a number of tokens", remedy="one number per line")
         values.append(int(line))
     if not values:
-        raise UsageError(f"{text[1:]} has no number", remedy="one whole number a line")
+        raise UsageError(f"{text[1:]} is empty", remedy="one number per line")
     return Lengths(text, min(values), max(values), values=tuple(values))
 
 
@@ -107,4 +107,4 @@ def _count(part: str, text: str) -> int:
 
 
 def _wrong(text: str) -> UsageError:
-    return UsageError(f"{text!r} is no length in tokens", remedy=EXAMPLES)
+    return UsageError(f"{text!r} is not a length in tokens", remedy=f"write {EXAMPLES}")

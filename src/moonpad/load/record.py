@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from moonpad.load.failure import Failure
-from moonpad.load.wire import Message
+from moonpad.load.failure import RequestFailure
+from moonpad.load.openai_schema import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class RequestRecord:
     content_chunks: int
     tool_call_chunks: int
     finish_reason: str | None
-    failure: Failure | None
+    failure: RequestFailure | None
     queued_s: float = 0.0
     connect_s: float = 0.0
     wordless_chunks: int = 0

@@ -1,8 +1,8 @@
 """Follows a log file in bounded pieces: a flood or an endless line costs no memory.
 
-A log that is rotated has its older parts beside it: `engine.log.1` is the part before `engine.log`, `.2` the one before
-that. A part gets there in one of two ways. The log is renamed, and its writers go on in a new one; or it is copied and
-cut to nothing, and its writers go on in the same. Readers walk through the parts as through one file.
+A rotated log has its older parts beside it: `engine.log.1` is the part before `engine.log`, `.2` the part before that.
+Either the log was renamed, and its writers go on in a new file; or it was copied and truncated, and its writers go on
+in the same file. Readers walk through the parts as through one file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Final
 
-from moonpad.store.lines import lines_from_end, lines_of, pieces_of
+from moonpad.store.line_reader import lines_from_end, lines_of, pieces_of
 
 PIECE_BYTES: Final = 1 << 20
 LINE_BYTES: Final = 1 << 16
@@ -29,9 +29,9 @@ class LogTail:
     """New lines of a growing file since the last look. Lines over 64 KiB are cut there; of a longer one that redraws
     itself by `\\r`, as progress bars do, the last drawing is kept.
 
-    Of a log that was rotated meanwhile the rest is read first, then the parts that follow; one that was truncated, and
-    copied nowhere, is read again from its start. Its file and the part before that are held open, so that their
-    numbers stay their own.
+    After a rotation the rest of the old part is read first, then the parts that follow; a log that was truncated
+    without a copy is read again from its start. The file and the part before it are held open, so that their inode
+    numbers are not reused.
     """
 
     def __init__(self, path: Path, start: int = 0) -> None:
@@ -51,8 +51,8 @@ class LogTail:
             with suppress(OSError), part.open("rb") as file:
                 size = os.fstat(file.fileno()).st_size
                 lines = enumerate(islice(lines_from_end(file, 0, size), max(count, 0)), 1)
-                found, (begin, _) = next(iter(deque(lines, maxlen=1)), (0, (size, b"")))
-                count -= found
+                number, (begin, _) = next(iter(deque(lines, maxlen=1)), (0, (size, b"")))
+                count -= number
                 tail._turn_to(os.dup(file.fileno()), begin, older)
                 older = -1
             _close(older)
@@ -61,8 +61,8 @@ class LogTail:
         return tail
 
     def lines(self) -> list[str]:
-        """The lines completed since the last call; at most 1 MiB is read a call. None is no proof that the end was
-        reached: the piece may belong to one long line."""
+        """The lines completed since the last call, which reads 1 MiB at most. No lines do not mean the end of the file:
+        the piece may belong to one long line."""
         return [_text(line) for line in self._whole()]
 
     def until_end(self) -> Iterator[str]:
@@ -89,8 +89,8 @@ class LogTail:
         return whole
 
     def _turn_to(self, handle: int, offset: int, older: int) -> None:
-        for held in {self._handle, self._older} - {handle, older}:
-            _close(held)
+        for replaced in {self._handle, self._older} - {handle, older}:
+            _close(replaced)
         self._handle, self._offset, self._older, self._at_end = handle, offset, older, False
 
     def _read(self) -> bytes:
@@ -103,7 +103,7 @@ class LogTail:
                 self._at_end = True
                 return b""
             self._notice_truncation()
-            # Asked before we read: what was written before a rename is read then.
+            # Before we read, so that what was written before a rename is read.
             renamed = _identity(self._path) != _identity(self._handle)
             data = os.pread(self._handle, PIECE_BYTES, self._offset)
             self._offset += len(data)
@@ -114,19 +114,19 @@ class LogTail:
                 return b"\n"  # a line does not go on in the next part
 
     def _notice_truncation(self) -> None:
-        """Our file may have been cut to nothing, and may have grown again; what we have not read of it is in a copy."""
+        """Our file may have been truncated, and may have grown again; what we have not read of it is in a copy."""
         size = os.fstat(self._handle).st_size
         parts = _parts(self._path)
-        found = [*(_identity(part) for part in parts[:-1]), None]
+        present = [*(_identity(part) for part in parts[:-1]), None]
         own = _identity(self._handle)
-        if own in found:
-            ours = found.index(own)
+        if own in present:
+            ours = present.index(own)
             older = _identity(self._older) if self._older >= 0 else None
-            last = found.index(older if older in found[ours + 1 :] else None, ours + 1)
+            last = present.index(older if older in present[ours + 1 :] else None, ours + 1)
             # The copy is made before the cut: until then our file is not the smaller one.
             if last > ours + 1 and size < _size(parts[ours + 1]):
                 copy = _open(parts[last - 1])
-                if copy >= 0 and _identity(copy) == found[last - 1] and os.fstat(copy).st_size >= self._offset:
+                if copy >= 0 and _identity(copy) == present[last - 1] and os.fstat(copy).st_size >= self._offset:
                     self._turn_to(copy, self._offset, self._older)
                     return
                 _close(copy)
@@ -134,7 +134,7 @@ class LogTail:
             self._offset, self._rest = 0, b""
 
     def _follow(self) -> bool:
-        """Turns to the part after the one that was read, or to the oldest where that one is gone already."""
+        """Turns to the part after the one that was read, or to the oldest where that is already gone."""
         own = _identity(self._handle)
         parts = _parts(self._path)
         for newer, older in pairwise(parts):
@@ -145,7 +145,7 @@ class LogTail:
                 return True
             _close(handle)
             if _identity(older) == own:
-                return False  # renamed, and the new one is not there yet
+                return False  # renamed, and the new file is not there yet
         for part in reversed(parts[:-1]):
             if (handle := _open(part)) >= 0:
                 self._turn_to(handle, 0, -1)
@@ -165,8 +165,8 @@ def last_lines(path: Path, count: int) -> Iterator[str]:
 
 
 def bounded_lines(paths: Iterable[Path]) -> Iterator[str]:
-    """Every line of files that have ended, in their order, cut at 64 KiB. Each drawing of a progress bar is one. Files
-    that are not there are left out."""
+    """Every line of files that no longer grow, in their order, cut at 64 KiB. Each drawing of a progress bar is a line.
+    Missing files are skipped."""
     for path in paths:
         with suppress(OSError), path.open("rb") as file:
             pieces = (piece.replace(b"\r", b"\n") for piece in pieces_of(file))
@@ -175,7 +175,7 @@ def bounded_lines(paths: Iterable[Path]) -> Iterator[str]:
 
 
 def _parts(path: Path) -> list[Path]:
-    """The log and its older parts, the newest first, and last a place where never one is."""
+    """The log and its older parts, the newest first, and last a path that never exists."""
     return [path, *(path.with_name(f"{path.name}.{number}") for number in range(1, ROTATIONS + 2))]
 
 
@@ -201,10 +201,10 @@ def _size(path: Path) -> int:
 def _identity(file: Path | int) -> Identity | None:
     """None where there is no such file."""
     try:
-        found = os.stat(file)  # noqa: PTH116 - a path or a descriptor
+        stat = os.stat(file)  # noqa: PTH116 - a path or a descriptor
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return stat.st_dev, stat.st_ino
 
 
 def _cut(line: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""What the engine's `/metrics` says of its load. It may be hostile, half, or not there: then it says nothing.
+"""The engine's load by its `/metrics`, which may be hostile, truncated or missing: then the load is Unknown.
 
 Only the lines of the names that are asked for are parsed: an engine reports thousands of others, every second.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 
 from moonpad.engines.base import MetricNames
 from moonpad.facts.probe import Unknown
-from moonpad.observe.heartbeat import TROUBLE, exchange
+from moonpad.observe.readiness import TROUBLE, exchange
 from moonpad.values.endpoint import Endpoint
 
 BODY_BYTES = 4 << 20
@@ -21,7 +21,7 @@ LINE_BYTES = 8192
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class EngineLoad:
     """Sums over the label sets (data-parallel engines have one a rank), of `kv_usage` (0 to 1) the largest.
 
     None: not reported, or not a number.
@@ -37,7 +37,7 @@ class Load:
     prefix_queries: float | None = None
 
 
-def ask_load(endpoint: Endpoint, names: MetricNames, timeout_s: float) -> Load | Unknown:
+def ask_load(endpoint: Endpoint, names: MetricNames, timeout_s: float) -> EngineLoad | Unknown:
     """One look at `/metrics`. Never raises."""
     try:
         status, body = exchange(endpoint, "GET", "/metrics", None, timeout_s, BODY_BYTES + 1)
@@ -46,45 +46,45 @@ def ask_load(endpoint: Endpoint, names: MetricNames, timeout_s: float) -> Load |
     return read_load(body, names) if status == 200 else Unknown(f"/metrics answered {status}")
 
 
-def read_load(body: bytes, names: MetricNames) -> Load | Unknown:
-    """The load that a Prometheus text reports. Unknown where it is not whole or no such text. Never raises."""
+def read_load(body: bytes, names: MetricNames) -> EngineLoad | Unknown:
+    """The load that a Prometheus text reports. Unknown where it is truncated or of another format. Never raises."""
     if len(body) > BODY_BYTES:
         return Unknown(f"/metrics is larger than {BODY_BYTES >> 20} MiB")
-    # A number that was cut is another number: the format ends every line, the last one too.
+    # A truncated number is another number: in this format every line has an end, the last one too.
     if not body.endswith(b"\n"):
-        return Unknown("/metrics ends in half a line" if body else "/metrics is empty")
+        return Unknown("/metrics ends in the middle of a line" if body else "/metrics is empty")
     lines = _lines_of(body, names)
     if not lines:
         return Unknown("/metrics has none of the engine's known names")
     if len(lines) > LINES or max(map(len, lines)) > LINE_BYTES:
-        return Unknown("/metrics has more of the known names than an engine has")
+        return Unknown("/metrics repeats the known names more often than any engine")
     try:
         values = _values(b"\n".join(lines).decode())
     except (ValueError, LookupError, ArithmeticError) as error:
         return Unknown(f"/metrics cannot be read: {str(error)[:200] or type(error).__name__}")
 
-    def one(name: str, over: Callable[[Iterable[float]], float] = sum) -> float | None:
-        found = values.get(name, [])
-        value = over(found) if found else math.nan
-        return value if math.isfinite(value) and min(found) >= 0 else None
+    def total(name: str, over: Callable[[Iterable[float]], float] = sum) -> float | None:
+        samples = values.get(name, [])
+        value = over(samples) if samples else math.nan
+        return value if math.isfinite(value) and min(samples) >= 0 else None
 
-    return Load(
-        running=one(names.running),
-        waiting=one(names.waiting),
-        kv_usage=one(names.kv_cache_usage, max),
-        generation_tokens=one(names.generation_tokens),
-        prompt_tokens=one(names.prompt_tokens),
-        preemptions=one(names.preemptions),
-        prefix_hits=one(names.prefix_hits),
-        prefix_queries=one(names.prefix_queries),
+    return EngineLoad(
+        running=total(names.running),
+        waiting=total(names.waiting),
+        kv_usage=total(names.kv_cache_usage, max),
+        generation_tokens=total(names.generation_tokens),
+        prompt_tokens=total(names.prompt_tokens),
+        preemptions=total(names.preemptions),
+        prefix_hits=total(names.prefix_hits),
+        prefix_queries=total(names.prefix_queries),
     )
 
 
 def _lines_of(body: bytes, names: MetricNames) -> list[bytes]:
-    known = [re.escape(name.encode()) for one in fields(names) if (name := getattr(names, one.name))]
-    if not known:
+    patterns = [re.escape(name.encode()) for field in fields(names) if (name := getattr(names, field.name))]
+    if not patterns:
         return []
-    return re.findall(rb"^(?:%s)[ \t{][^\n]*" % b"|".join(known), body, re.MULTILINE)
+    return re.findall(rb"^(?:%s)[ \t{][^\n]*" % b"|".join(patterns), body, re.MULTILINE)
 
 
 def _values(text: str) -> dict[str, list[float]]:

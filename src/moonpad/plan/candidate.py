@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.overhead import defaults_of
 from moonpad.engines.base import Engine
-from moonpad.plan.ladder import DEVICE_EXPERTS, Kind, Rung, rungs
-from moonpad.plan.limits import limits_of
+from moonpad.plan.effective_settings import limits_of
 from moonpad.plan.memory import memory_of
 from moonpad.plan.request import Request
 from moonpad.plan.rules import check
+from moonpad.plan.setting_fallbacks import DEVICE_EXPERTS, Fallback, Kind, fallbacks
 from moonpad.values.checkpoint import Checkpoint
-from moonpad.values.choice import Confidence
 from moonpad.values.cluster import Cluster
-from moonpad.values.finding import Finding, errors_of
-from moonpad.values.memory import Memory
+from moonpad.values.configuration import Configuration
+from moonpad.values.finding import errors_of
+from moonpad.values.memory import End, Memory
 from moonpad.values.plan import Layout, Settings
 
 MIN_CONTEXT: Final = 1024
-"""Less is of no use to anybody: a plan that holds less does not fit."""
+"""A plan that holds less counts as one that does not fit."""
 USEFUL_CONTEXT: Final = 32768
 """Unasked, settings are not turned down any further once so much fits; for the goal `context` it is the model's own."""
 STEP: Final = 1024
@@ -30,41 +30,38 @@ STEP: Final = 1024
 CPU_DEFAULTS: Final = Settings(max_num_seqs=64, kv_cache_gib=1, enforce_eager=True)
 """As `up` has them (plan/from_spec.py)."""
 
-End = Literal["value", "low", "high"]
-
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    checkpoint: Checkpoint
-    cluster: Cluster
+    """`base` is the configuration before a layout and settings are chosen."""
+
+    base: Configuration
     engine: Engine
-    version: str
     request: Request
     calibrations: tuple[Calibration, ...] = ()
     code_in_checkpoint: bool = False
     """The checkpoint brings Python of its own, which the engine must be allowed to run."""
 
-    def rules(self, layout: Layout, settings: Settings) -> tuple[Finding, ...]:
-        return check(self.checkpoint, self.cluster, self.engine.name, self.version, layout, settings)
+    @property
+    def checkpoint(self) -> Checkpoint:
+        return self.base.checkpoint
+
+    @property
+    def cluster(self) -> Cluster:
+        return self.base.cluster
+
+    def configuration(self, layout: Layout, settings: Settings) -> Configuration:
+        return replace(self.base, layout=layout, settings=settings)
 
     def memory(self, layout: Layout, settings: Settings, context: int | None = None) -> Memory:
         """With the calibrations. `context` None: the longest that fits."""
-        return memory_of(
-            self.checkpoint,
-            self.cluster,
-            self.engine.name,
-            self.version,
-            layout,
-            settings,
-            context=context,
-            calibrations=self.calibrations,
-        )
+        return memory_of(self.configuration(layout, settings), context=context, calibrations=self.calibrations)
 
     @property
     def kind(self) -> Kind:
-        if self.engine.name == "ktransformers":
+        if self.engine.facts.experts_on_host:
             return "host"
-        return defaults_of(self.engine.name, self.version).budget
+        return defaults_of(self.engine.name, self.base.version).budget
 
     @property
     def context(self) -> int | None:
@@ -83,17 +80,17 @@ class Candidate:
         """How many a replica must serve at once."""
         return -(-(self.request.concurrency or 1) // layout.dp)
 
-    def ladder(self, layout: Layout) -> tuple[Rung, ...]:
+    def ladder(self, layout: Layout) -> tuple[Fallback, ...]:
         defaults = self._defaults(layout)
         fp8 = replace(defaults, **{**self.request.settings, "kv_cache_dtype": "fp8"})  # type: ignore[arg-type]
-        allowed = self.request.goal == "context" and not errors_of(self.rules(layout, fp8))
-        return rungs(defaults, self.request.settings, self.kind, sequences=self.sequences(layout), fp8_kv=allowed)
+        allowed = self.request.goal == "context" and not errors_of(check(self.configuration(layout, fp8)))
+        return fallbacks(defaults, self.request.settings, self.kind, sequences=self.sequences(layout), fp8_kv=allowed)
 
     def _defaults(self, layout: Layout) -> Settings:
         """What the engine would do unasked, spelled out: the plan names what it relies on."""
         if self.kind == "told":
             return replace(CPU_DEFAULTS, enforce_eager=layout.pp == 1)  # an eager pipeline answers 500 (rules/cpu.py)
-        limits = limits_of(self.checkpoint, self.cluster.device, self.engine.name, self.version, layout, Settings())
+        limits = limits_of(self.configuration(layout, Settings()))
         defaults = Settings(
             max_num_seqs=limits.max_num_seqs,
             max_num_batched_tokens=limits.max_num_batched_tokens,
@@ -112,34 +109,32 @@ class Candidate:
         """The settings with the static fraction that the engine would calculate for them."""
         if self.kind not in ("static", "host") or settings.gpu_memory_utilization is not None:
             return settings
-        limits = limits_of(self.checkpoint, self.cluster.device, self.engine.name, self.version, layout, settings)
+        limits = limits_of(self.configuration(layout, settings))
         # Not above 0 where the engine's own formula leaves nothing, as for thousands of ranks: that fits nowhere.
         return replace(settings, gpu_memory_utilization=round(limits.memory_fraction, 3) or None)
 
     def reach(self, layout: Layout, memory: Memory, end: End = "value") -> int:
-        """The longest context that as many sequences as asked for can have at once."""
-        together = getattr(memory.kv_tokens, end) // self.sequences(layout)
-        return int(min(getattr(memory.max_context, end), together))
+        return memory.reach(self.sequences(layout), end)
 
     def holds(self, layout: Layout, memory: Memory, context: int, end: End = "value") -> bool:
-        return memory.host_fits and self.reach(layout, memory, end) >= context
+        return memory.holds(context, self.sequences(layout), end)
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A rung of the ladder with what it holds; `memory` for the longest context."""
+    """A fallback with what it holds; `memory` for the longest context."""
 
     number: int
-    rung: Rung
+    fallback: Fallback
     memory: Memory
 
 
 def try_all(candidate: Candidate, layout: Layout) -> tuple[Tried, ...]:
-    """Every rung, unless one surely holds what is wanted: then nothing below it is looked at."""
+    """Every fallback, unless one surely holds what is wanted: then nothing below it is looked at."""
     tried: list[Tried] = []
-    for number, rung in enumerate(candidate.ladder(layout)):
-        memory = candidate.memory(layout, rung.settings)
-        tried.append(Tried(number, rung, memory))
+    for number, fallback in enumerate(candidate.ladder(layout)):
+        memory = candidate.memory(layout, fallback.settings)
+        tried.append(Tried(number, fallback, memory))
         if candidate.holds(layout, memory, candidate.wanted, "low"):
             break
     return tuple(tried)
@@ -172,9 +167,3 @@ def chosen_context(candidate: Candidate, layout: Layout, memory: Memory) -> int:
     if candidate.context is not None:
         return candidate.context
     return max(MIN_CONTEXT, candidate.reach(layout, memory) // STEP * STEP)
-
-
-def confidence_of(candidate: Candidate, layout: Layout, memory: Memory, context: int) -> Confidence:
-    if not candidate.holds(layout, memory, context):
-        return "tight"
-    return "measured" if memory.measured else "likely"

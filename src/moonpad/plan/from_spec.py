@@ -1,96 +1,143 @@
-"""A spec and the size of the weights → a Plan. Pure."""
+"""A spec as the planner's request, and what it says of a plan besides. Pure."""
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import asdict, replace
+from typing import Any, Final
 
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine, installed_runtime, settled_version
-from moonpad.plan.legality import layout_findings
-from moonpad.plan.start import start_budget_s
-from moonpad.spec.schema import SettingsTable, Spec
+from moonpad.plan.parsers import REASONING, TOOLS, parser_of
+from moonpad.plan.request import Request
+from moonpad.plan.start_timeout import start_budget_s
+from moonpad.spec.schema import Spec
 from moonpad.values.cluster import Cluster
 from moonpad.values.deployment import Image, Runtime
-from moonpad.values.errors import PreflightRefused, UsageError
-from moonpad.values.finding import errors_of
-from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
+from moonpad.values.errors import UsageError
+from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.plan import Layout, Plan, Serving, Settings
+from moonpad.values.platform import Platform
 
 # A CPU shares its memory with everything else, so the plan names each limit instead of letting the engine take a share.
-CPU_MAX_MODEL_LEN: Final = 4096
-CPU_MAX_NUM_SEQS: Final = 64
-CPU_KV_CACHE_GIB: Final = 1
+CPU_DEFAULTS: Final = {"max_model_len": 4096, "max_num_seqs": 64, "kv_cache_gib": 1}
 
 # What the cards of the published drafts and vLLM's recipes for Kimi say, e.g. https://huggingface.co/AQ-MedAI/Kimi-K25-eagle3
 # and https://github.com/vllm-project/recipes/pull/347.
 DRAFT_TOKENS: Final = 3
 
 
-def make_plan(spec: Spec, weights_bytes: int, scheme: str = "bf16") -> Plan:
-    """What to run. What the spec says wins over every default. `scheme` is that of the checkpoint's `Quantization`.
+def request_of(spec: Spec, platform: Platform, despite: frozenset[Code] = frozenset()) -> Request:
+    """What the spec fixes: the engine, every size of a layout that it names, every setting. The rest is chosen."""
+    settings = settings_of(spec, platform)
+    context = settings.pop("max_model_len", None)
+    return Request(
+        goal=spec.goal or "latency",
+        engine=spec.engine.name,
+        engine_version=spec.engine.version or "",
+        context=context,
+        layout=asdict(layout_of(spec)) if spec.layout.model_fields_set else {},
+        settings=settings,
+        despite=despite,
+    )
+
+
+def layout_of(spec: Spec) -> Layout:
+    """What the spec leaves out is 1."""
+    sizes = spec.layout
+    ep = sizes.ep or (sizes.tp * sizes.dp if sizes.expert_parallel else 1)
+    return Layout(tp=sizes.tp, pp=sizes.pp, dp=sizes.dp, ep=ep, dcp=sizes.dcp)
+
+
+def settings_of(spec: Spec, platform: Platform) -> dict[str, Any]:
+    """The settings that the spec names, and on a processor the limits that no planner has to guess."""
+    named = {
+        name: value
+        for name, value in spec.settings.model_dump(exclude={"extra_args", "draft", "draft_tokens"}).items()
+        if name in spec.settings.model_fields_set and value is not None
+    }
+    if spec.settings.draft:
+        named["draft_tokens"] = spec.settings.draft_tokens or DRAFT_TOKENS
+    if platform is Platform.CPU:
+        # Compiling takes longer than a CPU run's start; pipelines answer 500 when eager (engines/vllm_cpu_rules.py).
+        return {**CPU_DEFAULTS, "enforce_eager": spec.layout.pp == 1, **named}
+    return named
+
+
+def finished(spec: Spec, plan: Plan) -> Plan:
+    """The plan with what the spec says of it besides layout and settings.
 
     Raises:
-        PreflightRefused: the engine cannot run that layout or that format, or could not start in the time that the
-            spec gives it; the findings say why.
+        PreflightRefused: it could not start in the time that the spec gives it.
     """
-    engine = engine_of(spec)
-    layout = _layout(spec)
-    cluster = _cluster(spec)
-    platform = cluster.device.platform if cluster else engine.platform
-    if platform not in engine.platforms:
-        raise PreflightRefused(
-            f"{engine.name} does not run on {spec.hardware.cluster}",
-            remedy=f"moonpad plan --model {spec.model} --on {spec.hardware.cluster} says what does",
-        )
-    settings = _settings(spec.settings, layout, platform)
-    findings = layout_findings(engine.name, platform, layout, settings)
-    if errors := errors_of(findings):
-        raise PreflightRefused(f"{engine.name} cannot run this layout", findings=errors)
-    return Plan(
+    serving = replace(
+        plan.serving,
+        served_name=spec.served_name,
+        port=spec.endpoint.port,
+        reach="public" if spec.endpoint.expose else "loopback",
+        keyed=spec.endpoint.keyed,
+        trust_remote_code=spec.trust_remote_code,
+    )
+    disk_gb_per_s, start_timeout_s = spec.hardware.disk_gb_per_s, spec.launch.start_timeout_s
+    return replace(
+        plan,
         name=spec.name,
-        engine=engine.name,
-        platform=platform,
-        layout=layout,
-        settings=settings,
-        serving=Serving(
-            served_name=spec.served_name,
-            port=spec.endpoint.port,
-            reach="public" if spec.endpoint.expose else "loopback",
-            keyed=spec.endpoint.keyed,
-            trust_remote_code=spec.trust_remote_code,
-            **_parsers(engine, spec.engine.version),
-        ),
-        weights_bytes=weights_bytes,
+        serving=serving,
         extra_args=spec.settings.extra_args,
-        start_budget_s=start_budget_s(weights_bytes, spec.hardware.disk_gb_per_s, spec.launch.start_timeout_s),
+        start_budget_s=start_budget_s(plan.weights_bytes, disk_gb_per_s, start_timeout_s),
         stop_grace_s=spec.launch.stop_grace_s,
         drain_s=spec.launch.drain_s or None,
-        engine_version=spec.engine.version or "",
-        nodes=len(spec.hosts) or (cluster.filled_by(layout) if cluster else 1),
-        devices_per_node=cluster.per_node if cluster and cluster.device.driver_bytes else 0,
-        scheme=scheme,
+        nodes=len(spec.hosts) or plan.nodes,
         rdma=spec.hardware.rdma,
     )
 
 
-def _parsers(engine: Engine, version: str | None) -> dict[str, str | None]:
-    """Those that the version is known to have; where the spec names none, the newest are taken."""
-    if version is None:
-        return {}
-    from moonpad.plan.parsers import REASONING, TOOLS, parser_of
+def unjudged_plan(spec: Spec, cluster: Cluster, weights_bytes: int = 0, scheme: str = "bf16") -> Plan:
+    """What the spec says, and nothing else, for a checkpoint that is not known here.
 
-    return {
-        "tool_parser": parser_of(engine.program, version, TOOLS),
-        "reasoning_parser": parser_of(engine.program, version, REASONING),
-    }
+    Raises:
+        PreflightRefused: see `finished`.
+    """
+    layout, platform, version = layout_of(spec), cluster.device.platform, spec.engine.version or ""
+    plan = Plan(
+        name=spec.name,
+        engine=spec.engine.name,
+        platform=platform,
+        layout=layout,
+        settings=Settings(**settings_of(spec, platform)),
+        serving=Serving(
+            spec.served_name,
+            tool_parser=parser_of(engine_of(spec).program, version, TOOLS),
+            reasoning_parser=parser_of(engine_of(spec).program, version, REASONING),
+        ),
+        weights_bytes=weights_bytes,
+        engine_version=version,
+        nodes=cluster.filled_by(layout),
+        devices_per_node=cluster.per_node if cluster.device.driver_bytes else 0,
+        scheme=scheme,
+    )
+    return finished(spec, plan)
 
 
-def _cluster(spec: Spec) -> Cluster | None:
-    """None where the spec names no hardware: then it is one node of whatever the engine finds."""
-    if spec.hardware.cluster is None:
-        return None
-    from moonpad.catalog.clusters import parse_cluster
+def in_words_of_the_spec(finding: Finding, spec: Spec) -> Finding:
+    """The schema says `expert_parallel`, and not over how many ranks."""
+    if finding.where == "ep" and spec.layout.expert_parallel:
+        return replace(finding, where="expert_parallel", remedy="set expert_parallel = false")
+    return finding
 
-    return parse_cluster(spec.hardware.cluster)
+
+def exposure_findings(spec: Spec) -> tuple[Finding, ...]:
+    """What an endpoint that is open to the network gives away (fault 61)."""
+    if not spec.endpoint.expose:
+        return ()
+    if not spec.endpoint.keyed:
+        message = f"port {spec.endpoint.port} answers everyone who reaches it: there is no key"
+        remedy = "set api_key_env, or api_key_file, in [endpoint]"
+    elif spec.engine.image:
+        message = "the key guards /v1 alone: /metrics, /version, /load and /tokenize answer without it"
+        remedy = "moonpad render --to docker writes a proxy that passes the API on and nothing else; up starts none"
+    else:
+        return ()
+    return (Finding(Severity.WARNING, Code.INSECURE, "expose", message, remedy),)
 
 
 def engine_of(spec: Spec) -> Engine:
@@ -115,11 +162,11 @@ def container_of(spec: Spec, plan: Plan) -> Image:
     """
     engine, reference = engine_of(spec), spec.engine.image
     if reference is None:
+        from moonpad.catalog.clusters import parse_cluster
         from moonpad.catalog.images import image_of
         from moonpad.catalog.options import newest_stable
 
-        cluster = _cluster(spec)
-        capability = cluster.device.capability if cluster else ""
+        capability = parse_cluster(spec.hardware.cluster).device.capability if spec.hardware.cluster else ""
         version = plan.engine_version or settled_version(engine) or newest_stable(engine.program)
         reference = image_of(engine.name, plan.platform, capability, version)
     if reference is None:
@@ -128,40 +175,3 @@ def container_of(spec: Spec, plan: Plan) -> Image:
             remedy='name one: [engine] image = "NAME@sha256:..."',
         )
     return Image(reference, (engine.command,), own_network=plan.nodes == 1)
-
-
-def _layout(spec: Spec) -> Layout:
-    asked = spec.layout
-    return Layout(
-        tp=asked.tp,
-        pp=asked.pp,
-        dp=asked.dp,
-        ep=asked.ep or (asked.tp * asked.dp if asked.expert_parallel else 1),
-        dcp=asked.dcp,
-    )
-
-
-def _settings(asked: SettingsTable, layout: Layout, platform: Platform) -> Settings:
-    cpu = platform is Platform.CPU
-    eager = asked.enforce_eager
-    if eager is None:
-        # Compiling takes longer than a CPU run's start; pipelines answer 500 when eager (legality.py).
-        eager = cpu and layout.pp == 1
-    return Settings(
-        max_model_len=asked.max_model_len or (CPU_MAX_MODEL_LEN if cpu else None),
-        max_num_seqs=asked.max_num_seqs or (CPU_MAX_NUM_SEQS if cpu else None),
-        max_num_batched_tokens=asked.max_num_batched_tokens,
-        gpu_memory_utilization=asked.gpu_memory_utilization,
-        kv_cache_dtype=asked.kv_cache_dtype,
-        kv_cache_gib=asked.kv_cache_gib or (CPU_KV_CACHE_GIB if cpu else None),
-        enforce_eager=eager,
-        prefix_caching=asked.prefix_caching,
-        attention_backend=asked.attention_backend,
-        block_size=asked.block_size,
-        kv_free_fraction=asked.kv_free_fraction,
-        redundant_experts=asked.redundant_experts,
-        executor=asked.executor,
-        text_only=asked.text_only,
-        draft_tokens=(asked.draft_tokens or DRAFT_TOKENS) if asked.draft else 0,
-        gpu_experts=asked.gpu_experts,
-    )

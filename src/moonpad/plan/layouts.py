@@ -4,44 +4,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from moonpad.plan.rules import is_legal
-from moonpad.plan.rules.case import VLLM
-from moonpad.plan.rules.dcp import FIRST_WITH_DCP
-from moonpad.plan.rules.platform import PLATFORMS
-from moonpad.plan.rules.release import since
-from moonpad.values.checkpoint import Checkpoint
-from moonpad.values.cluster import Cluster
-from moonpad.values.plan import Layout, Platform, Settings
+from moonpad.values.configuration import Configuration, EngineFacts
+from moonpad.values.plan import Layout, Settings
+from moonpad.values.platform import Platform
 
 MAX_STAGES: Final = 16
 """More pipeline stages than this wait for each other longer than they work."""
 
 
-def legal_layouts(checkpoint: Checkpoint, cluster: Cluster, engine: str, version: str = "") -> Iterator[Layout]:
+def legal_layouts(base: Configuration) -> Iterator[Layout]:
     """The layouts over all devices of the cluster to which no rule objects, larger tensor-parallel groups first.
 
-    KTransformers fills one machine; on a processor, where ranks share the cores, there is one rank a socket at most.
+    An engine that serves from one machine fills it; on a processor, where ranks share the cores, there is one rank a
+    socket at most.
     """
-    settings = Settings()
-    if cluster.device.platform not in PLATFORMS.get(engine, ()):
+    if base.platform not in base.engine.platforms:
         return
-    for layout in _candidates(checkpoint, cluster, engine, version):
-        if is_legal(checkpoint, cluster, engine, version, layout, settings):
+    for layout in _candidates(base):
+        if is_legal(replace(base, layout=layout, settings=Settings())):
             yield layout
 
 
-def _candidates(checkpoint: Checkpoint, cluster: Cluster, engine: str, version: str) -> Iterator[Layout]:
-    heads, layers = checkpoint.architecture.heads, checkpoint.architecture.layers
-    if cluster.device.platform is Platform.CPU:
-        sockets = cluster.host.sockets or 1
-        yield from (Layout(tp=tp) for tp in _divisors(sockets) if heads % tp == 0)
+def _candidates(base: Configuration) -> Iterator[Layout]:
+    heads, layers, cluster, engine = base.architecture.heads, base.architecture.layers, base.cluster, base.engine
+    if base.platform is Platform.CPU or engine.one_machine:
+        most = (cluster.host.sockets or 1) if base.platform is Platform.CPU else cluster.per_node
+        yield from (Layout(tp=tp) for tp in _divisors(most) if heads % tp == 0)
         return
-    if engine == "ktransformers":
-        yield from (Layout(tp=tp) for tp in _divisors(cluster.per_node) if heads % tp == 0)
-        return
-    has_dcp = engine in FIRST_WITH_DCP and since(version, FIRST_WITH_DCP[engine])
+    has_dcp = engine.dcp_since is not None and base.since(engine.dcp_since)
     for tp in _divisors(cluster.devices):
         if heads % tp:
             continue
@@ -54,9 +48,10 @@ def _candidates(checkpoint: Checkpoint, cluster: Cluster, engine: str, version: 
                     yield Layout(tp=tp, pp=pp, dp=dp, ep=ep, dcp=dcp)
 
 
-def _expert_degrees(engine: str, group: int) -> tuple[int, ...]:
-    """vLLM has experts whole over the group or sliced over it; the others anything between."""
-    return tuple(dict.fromkeys((1, group))) if engine in VLLM else tuple(reversed(_divisors(group)))
+def _expert_degrees(engine: EngineFacts, group: int) -> tuple[int, ...]:
+    if engine.expert_degrees == "divisors":
+        return tuple(reversed(_divisors(group)))
+    return tuple(dict.fromkeys((1, group)))
 
 
 def _divisors(number: int) -> tuple[int, ...]:

@@ -8,8 +8,9 @@ from typing import Final
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.overhead import Spread
-from moonpad.plan.host import KTRANSFORMERS, cpu_host, device_experts, ktransformers_host
-from moonpad.plan.kv import (
+from moonpad.plan.effective_settings import bounded, limits_of
+from moonpad.plan.host_memory import device_experts, host_memory
+from moonpad.plan.kv_cache import (
     blocks_of_request,
     concurrency,
     layer_bytes_per_token,
@@ -17,32 +18,20 @@ from moonpad.plan.kv import (
     tokens_of_log,
     whole_blocks,
 )
-from moonpad.plan.limits import bounded, limits_of
-from moonpad.plan.room import Room, Sought, rooms_of
+from moonpad.plan.memory_budget import Demand, Room, rooms_of
 from moonpad.plan.weights import stage_weights, stages_of
 from moonpad.values.checkpoint import Checkpoint, Component
-from moonpad.values.cluster import Cluster
+from moonpad.values.configuration import Configuration
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.estimate import Estimate
-from moonpad.values.memory import HostMemory, Memory
-from moonpad.values.plan import Layout, Settings
-
-SLICES_VISION: Final = frozenset({"vllm", "vllm-cpu"})
-"""Engines whose vision tower is known to be tensor-parallel (vLLM 0.32: `--mm-encoder-tp-mode weights`)."""
+from moonpad.values.memory import Memory
+from moonpad.values.plan import Layout
 
 MOST_RANKS: Final = 1 << 16
 
 
 def memory_of(
-    checkpoint: Checkpoint,
-    cluster: Cluster,
-    engine: str,
-    version: str,
-    layout: Layout,
-    settings: Settings,
-    *,
-    context: int | None = None,
-    calibrations: Sequence[Calibration] = (),
+    configuration: Configuration, *, context: int | None = None, calibrations: Sequence[Calibration] = ()
 ) -> Memory:
     """The memory of a device of the stage that holds the fewest blocks: the others make do with as many.
 
@@ -51,29 +40,29 @@ def memory_of(
     largest that fits. Nothing here judges whether the engine can run such a layout (plan/rules).
 
     Raises:
-        PreflightRefused: a layout that is none, or a CPU whose memory is unknown and no `kv_cache_gib`.
+        PreflightRefused: an impossible layout, or a CPU whose memory is unknown and no `kv_cache_gib`.
     """
+    layout, settings, engine = configuration.layout, configuration.settings, configuration.engine
     _refuse_impossible(layout)
-    limits = limits_of(checkpoint, cluster.device, engine, version, layout, settings)
-    stages = stages_of(checkpoint.architecture.layers, layout.pp, limits.pipeline)
-    held = stage_weights(
-        checkpoint,
+    limits = limits_of(configuration)
+    stages = stages_of(configuration.architecture.layers, layout.pp, limits.pipeline)
+    weights_by_stage = stage_weights(
+        configuration.checkpoint,
         layout,
         stages,
-        vision_sliced=engine in SLICES_VISION,
+        vision_sliced=engine.vision_sliced,
         redundant_experts=settings.redundant_experts,
         text_only=settings.text_only,
-        device_experts=device_experts(settings) if engine == KTRANSFORMERS else None,
+        device_experts=device_experts(settings) if engine.experts_on_host else None,
     )
-    sizes = tuple(sum(weights.values()) for weights in held)
-    sought = Sought(checkpoint, cluster, engine, version, layout, settings, limits, sizes)
-    room_of = rooms_of(sought, calibrations)
-    layer_bytes = layer_bytes_per_token(checkpoint.architecture, fp8=limits.kv_fp8)
+    demand = Demand(configuration, limits, tuple(sum(weights.values()) for weights in weights_by_stage))
+    room_of = rooms_of(demand, calibrations)
+    layer_bytes = layer_bytes_per_token(configuration.architecture, fp8=limits.kv_fp8)
     filled = tuple(
         _fill(room_of(number), weights, (end - first) * layer_bytes, limits.block_size)
-        for number, ((first, end), weights) in enumerate(zip(stages, held, strict=True))
+        for number, ((first, end), weights) in enumerate(zip(stages, weights_by_stage, strict=True))
     )
-    return _memory(sought, filled, bounded(context or settings.max_model_len or 0))
+    return _memory(demand, filled, bounded(context or settings.max_model_len or 0))
 
 
 def _refuse_impossible(layout: Layout) -> None:
@@ -82,7 +71,7 @@ def _refuse_impossible(layout: Layout) -> None:
     largest = max(layout.world_size, layout.ep, layout.dcp) if smallest > 0 else 0
     if smallest < 1 or largest > MOST_RANKS:
         raise PreflightRefused(
-            f"tp {layout.tp}, pp {layout.pp}, dp {layout.dp}, ep {layout.ep} and dcp {layout.dcp} are no layout: "
+            f"tp {layout.tp}, pp {layout.pp}, dp {layout.dp}, ep {layout.ep} and dcp {layout.dcp} are not a layout: "
             f"each is at least 1, and {MOST_RANKS:,} ranks are the most that is planned",
             remedy="give each as a small positive number",
         )
@@ -115,11 +104,12 @@ def _fill(room: Room, weights: Mapping[Component, int], bytes_per_token: int, bl
     return _Stage(room, weights, kv, bytes_per_token, blocks)
 
 
-def _memory(sought: Sought, filled: Sequence[_Stage], asked: int) -> Memory:
-    limits, dp, dcp = sought.limits, sought.layout.dp, sought.layout.dcp
+def _memory(demand: Demand, filled: Sequence[_Stage], asked: int) -> Memory:
+    configuration, limits = demand.configuration, demand.limits
+    cluster, dp, dcp = configuration.cluster, configuration.layout.dp, configuration.layout.dcp
     decisive = min(filled, key=lambda stage: stage.rank)
     blocks = _fewest(filled)
-    most = sought.checkpoint.architecture.max_context
+    most = configuration.architecture.max_context
     where = f" on each of {dcp} ranks" if dcp > 1 else ""
     replicas = f" in each of {dp} data-parallel replicas" if dp > 1 else ""
     size = limits.block_size
@@ -130,10 +120,10 @@ def _memory(sought: Sought, filled: Sequence[_Stage], asked: int) -> Memory:
     context = asked or max(1, int(longest.value))
     over = decisive.room.overhead
     return Memory(
-        device_bytes=sought.cluster.device.usable_bytes or sought.cluster.host.memory_bytes or 0,
+        device_bytes=cluster.device.usable_bytes or cluster.host.memory_bytes or 0,
         budget_bytes=decisive.room.budget_bytes,
         weights=decisive.weights,
-        overhead=_estimate(_ends(over.total), over.because + _unknown_formats(sought.checkpoint)),
+        overhead=_estimate(_ends(over.total), over.because + _unknown_formats(configuration.checkpoint)),
         kv_bytes_per_token=decisive.bytes_per_token,
         kv_bytes=_estimate(_ends(decisive.kv), "the budget less weights and overhead"),
         kv_tokens=_estimate(
@@ -146,8 +136,8 @@ def _memory(sought: Sought, filled: Sequence[_Stage], asked: int) -> Memory:
             [dp * concurrency(count, context, size, dcp) for count in blocks],
             f"{blocks_of_request(context, size, dcp):,} blocks for a sequence of {context:,} tokens{replicas}",
         ),
-        stages=sought.weights,
-        host=_host(sought, decisive),
+        stages=demand.weights,
+        host=host_memory(demand, decisive.kv.value),
         overhead_parts=over.parts,
     )
 
@@ -165,14 +155,6 @@ def _ends(spread: Spread) -> tuple[float, float, float]:
 def _estimate(ends: Sequence[float], because: str) -> Estimate:
     value, low, high = ends
     return Estimate(value, low, high, because)
-
-
-def _host(sought: Sought, decisive: _Stage) -> HostMemory | None:
-    if sought.engine == KTRANSFORMERS:
-        return ktransformers_host(sought.checkpoint, sought.cluster, sought.settings)
-    if sought.limits.budget == "told":
-        return cpu_host(sought.engine, sought.cluster, sought.ranks_per_node, max(sought.weights), decisive.kv.value)
-    return None
 
 
 def _unknown_formats(checkpoint: Checkpoint) -> str:

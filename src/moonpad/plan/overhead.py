@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from moonpad.catalog.overhead import Overhead, Spread, overhead_of
-from moonpad.plan.limits import Limits
+from moonpad.plan.effective_settings import Limits
 from moonpad.values.checkpoint import Architecture
 from moonpad.values.plan import Layout
 
@@ -76,7 +76,7 @@ def static_overhead(engine: str, version: str, limits: Limits) -> Modelled:
     """Of SGLang: the fraction is one of what is free before loading, and all that runs lies outside of it."""
     row = overhead_of(engine, version)
     context = row.context.times(limits.memory_fraction)
-    spread = row.default_spread if limits.chosen else 0.0
+    spread = row.default_spread_bytes if limits.chosen else 0.0
     total = Spread(context.value, max(0.0, context.low - spread), context.high + spread)
     return Modelled(total, _positive({CONTEXT: context.value}), f"model: {row.provenance.source}")
 
@@ -95,7 +95,7 @@ def free_overhead(activations: Modelled, limits: Limits, device_bytes: int, weig
 
 
 def _context(row: Overhead, layout: Layout, nodes: int) -> Spread:
-    more = (row.experts_high if layout.ep > 1 else 0.0) + (row.nodes_high if nodes > 1 else 0.0)
+    more = (row.experts_high_bytes if layout.ep > 1 else 0.0) + (row.nodes_high_bytes if nodes > 1 else 0.0)
     return Spread(row.context.value, row.context.low, row.context.high + more)
 
 

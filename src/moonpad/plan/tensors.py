@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from moonpad.catalog.model import Model
+from moonpad.catalog.model_row import Model
 from moonpad.values.checkpoint import (
     Architecture,
     Checkpoint,

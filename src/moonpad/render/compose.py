@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from moonpad import __version__
-from moonpad.render.base import Rendered
 from moonpad.render.containers import Contained, beside, contain, grants, model_mounts, published
+from moonpad.render.env_variables import fallback_of, variable_of
 from moonpad.render.images import image_note
 from moonpad.render.probe import one_token
-from moonpad.render.variables import fallback_of, variable_of
+from moonpad.render.rendered import Rendered
 from moonpad.render.yaml_text import yaml_text
 from moonpad.values.deployment import Deployment, HttpProbe, Image, Mount, Process, Reach, Role
 from moonpad.values.errors import UsageError
-from moonpad.values.refs import Arg, PortRef, RankRef, SecretRef, parts
+from moonpad.values.references import Arg, PortRef, RankRef, SecretRef, parts
 
 PROBE_EVERY_S: Final = 10
 PROBE_LIMIT_S: Final = 60

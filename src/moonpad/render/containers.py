@@ -14,7 +14,7 @@ from typing import Final
 
 from moonpad.values.deployment import Deployment, File, Image, Mount, Process, Reach, Resources, Role
 from moonpad.values.platform import Platform
-from moonpad.values.refs import Arg, PathRef, PortRef, joined, parts
+from moonpad.values.references import Arg, PathRef, PortRef, joined, parts
 
 CHECKPOINT: Final = "/checkpoint"
 """Where the checkpoint stands inside."""

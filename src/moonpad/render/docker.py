@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from moonpad.render.base import Rendered
 from moonpad.render.containers import beside, contain, model_mounts
 from moonpad.render.docker_run import docker_words
 from moonpad.render.images import image_note
+from moonpad.render.rendered import Rendered
 from moonpad.render.shell import Script, scripts
 from moonpad.values.deployment import Deployment, Image, Process
-from moonpad.values.refs import holds_secret
+from moonpad.values.references import holds_secret
 
 
 def render_docker(deployment: Deployment) -> Mapping[str, Rendered]:

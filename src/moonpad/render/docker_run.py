@@ -15,7 +15,7 @@ from typing import Final
 from moonpad.render.containers import INSIDE, Contained, Grants, contain, grants, model_mounts, published
 from moonpad.values.binding import Bindings, BoundProcess, environment, text_of
 from moonpad.values.deployment import Image, Mount, Process
-from moonpad.values.refs import Arg, PathRef, holds_secret, joined, parts
+from moonpad.values.references import Arg, PathRef, holds_secret, joined, parts
 
 STOP_GRACE_S: Final = 2
 """For an engine whose client was killed; one with a client was asked through it before, with the run's whole grace."""

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from moonpad import __version__
-from moonpad.render.base import Rendered
-from moonpad.render.variables import fallback_of, variable_of
+from moonpad.render.env_variables import fallback_of, variable_of
+from moonpad.render.rendered import Rendered
 from moonpad.values.deployment import Deployment
-from moonpad.values.refs import HostRef, PortRef, Ref
+from moonpad.values.references import HostRef, PortRef, Ref
 
 CHOSEN_BY_THE_SYSTEM: Final = "32768-60999"
 """net.ipv4.ip_local_port_range as Linux has it by default (https://docs.kernel.org/networking/ip-sysctl.html)."""

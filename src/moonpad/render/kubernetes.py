@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from moonpad import __version__
-from moonpad.render.base import Rendered
 from moonpad.render.containers import contain, has_draft
 from moonpad.render.images import image_note
 from moonpad.render.pods import Object, Pods, secrets_of
+from moonpad.render.rendered import Rendered
 from moonpad.render.yaml_text import yaml_text
 from moonpad.values.deployment import Deployment, Process, Role
 from moonpad.values.errors import UsageError

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, assert_never
 
 from moonpad.render.containers import CHECKPOINT, DRAFT, Contained, beside, contain, grants, has_draft
 from moonpad.render.probe import healthy, one_token
 from moonpad.values.deployment import AliveProbe, Deployment, HttpProbe, Process
 from moonpad.values.platform import Platform
-from moonpad.values.refs import Arg, HostRef, PathRef, PortRef, RankRef, Ref, SecretRef, parts
+from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, Ref, SecretRef, parts
 
 Object = dict[str, Any]
 
@@ -49,10 +49,10 @@ class Pods:
 
     def template(self, process: Process, labels: Mapping[str, str]) -> Object:
         """A pod template: its labels, and a pod of one container, or two where something stands before the engine."""
-        contained = contain(process)
+        contained = _with_ranks_computed(contain(process))
         container: Object = {"name": "engine", "image": contained.image}
-        if contained.entrypoint or self._computes(contained):
-            container["command"] = [self._text(arg, process) for arg in self._command(contained)]
+        if contained.entrypoint:
+            container["command"] = [self._text(arg, process) for arg in contained.entrypoint]
         container["args"] = [self._text(arg, process) for arg in contained.argv]
         container["env"] = list(self._env(process, contained))
         container |= self._ports(process) | self._resources(process) | self._probes(process)
@@ -145,18 +145,6 @@ class Pods:
             case _:
                 raise ValueError(f"process {process.name}: Kubernetes cannot ask a log whether it is ready")
 
-    def _computes(self, contained: Contained) -> bool:
-        return any(isinstance(ref, RankRef) and ref.times != 1 for ref in _refs(contained))
-
-    def _command(self, contained: Contained) -> tuple[Arg, ...]:
-        """Kubernetes counts nothing: start ranks are worked out by the shell of the image."""
-        if not self._computes(contained):
-            return contained.entrypoint
-        factors = {ref.times for ref in _refs(contained) if isinstance(ref, RankRef) and ref.times != 1}
-        cases = "".join(f"{_product(times)}) word=$(({INDEX} * {times})) ;; " for times in sorted(factors))
-        script = f'for word do shift; case "$word" in {cases}esac; set -- "$@" "$word"; done; exec "$@"'
-        return ("sh", "-c", script, "sh", *contained.entrypoint)
-
     def _text(self, arg: Arg, process: Process) -> str:
         return "".join(_escaped(part) if isinstance(part, str) else self._ref(part, process) for part in parts(arg))
 
@@ -170,8 +158,10 @@ class Pods:
                 return "$(LWS_LEADER_ADDRESS)"
             case PortRef():
                 return str(self.deployment.port_spec(ref).preferred)
-            case RankRef(_, times):
-                return f"$({INDEX})" if times == 1 else _product(times)
+            case RankRef(_, times) if times == 1:
+                return f"$({INDEX})"
+            case RankRef():
+                raise ValueError(f"process {process.name}: Kubernetes cannot multiply a rank in the middle of a word")
             case SecretRef():
                 return f"$({_variable(ref)})"
             case PathRef(name):
@@ -191,8 +181,20 @@ def _refs(contained: Contained) -> set[Ref]:
     return {part for arg in args for part in parts(arg) if not isinstance(part, str)}
 
 
-def _product(times: int) -> str:
-    return f"@rank-times-{times}@"
+def _with_ranks_computed(contained: Contained) -> Contained:
+    """Kubernetes cannot multiply: the shell of the image adds the options that take a multiple of the rank."""
+    argv, computed = list(contained.argv), ""
+    for at, arg in reversed(list(enumerate(argv))):
+        if isinstance(arg, RankRef) and arg.times != 1:
+            computed = f' {argv[at - 1]} "$(({INDEX} * {arg.times}))"{computed}'
+            del argv[at - 1 : at + 1]
+    if not computed:
+        return contained
+    return replace(
+        contained,
+        entrypoint=("sh", "-c", f'exec "$@"{computed}', "sh", *contained.entrypoint),
+        argv=tuple(argv),
+    )
 
 
 def _variable(secret: SecretRef) -> str:

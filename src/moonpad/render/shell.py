@@ -14,11 +14,11 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from moonpad import __version__
-from moonpad.render.base import Rendered
-from moonpad.render.variables import fallback_of, variable_of
+from moonpad.render.env_variables import fallback_of, variable_of
+from moonpad.render.rendered import Rendered
 from moonpad.values.deployment import NAME, Deployment, Executable, File, Process, Role
 from moonpad.values.errors import UsageError
-from moonpad.values.refs import Arg, PathRef, RankRef, Ref, parts
+from moonpad.values.references import Arg, PathRef, RankRef, Ref, parts
 
 RUN: Final = PathRef("run")
 

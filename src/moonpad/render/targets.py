@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from moonpad.plan.from_spec import container_of, engine_of, runtime_of
-from moonpad.render.base import Rendered
 from moonpad.render.firewall import render_firewall
-from moonpad.render.front import IMAGE, behind, with_front
+from moonpad.render.proxy import IMAGE, behind, with_front
+from moonpad.render.rendered import Rendered
 from moonpad.spec.schema import Spec
 from moonpad.values.deployment import Deployment, Role, Runtime
 from moonpad.values.errors import UsageError

@@ -1,19 +1,20 @@
-"""The block that `vllm bench serve` 0.32 prints, and beneath it what it leaves out."""
+"""The block that `vllm bench serve` 0.32 prints, and below it what that leaves out."""
 
 from __future__ import annotations
 
 import math
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from moonpad.bench.result import BenchResult
-from moonpad.bench.steady import Steady
+from moonpad.report.run_phrases import client_words, device_rows, lengths_words, server_rows, warnings
 from moonpad.stats.percentiles import Distribution
 
 WIDTH: Final = 50
 
 
 def bench_block(result: BenchResult) -> str:
-    """Labels, order and widths as there. A figure that cannot be had is «not reported», where vLLM prints 0.00."""
+    """Labels, order and widths as there. A missing figure is «not reported», where vLLM prints 0.00."""
     metrics, config = result.metrics, result.config
     rate = config.arrivals.rate if config.arrivals else math.inf
     lines = [
@@ -40,33 +41,6 @@ def bench_block(result: BenchResult) -> str:
     return "\n".join(lines)
 
 
-def bench_notes(result: BenchResult) -> tuple[str, ...]:
-    """What a reader must know before believing the block: lengths, who counted, failures, the client's own load."""
-    metrics, config = result.metrics, result.config
-    notes = []
-    if result.partial:
-        notes.append(f"partial: interrupted after {len(result.records)} of {config.requests} requests")
-    if metrics.completed:
-        notes.append(_lengths(result))
-        notes += _counting(result)
-    if metrics.steady:
-        notes.append(_steady(metrics.steady))
-    if metrics.failures:
-        kinds = ", ".join(f"{count} × {kind}" for kind, count in metrics.failures.items())
-        first = next(record.failure for record in result.records if record.failure)
-        notes.append(f"failed: {kinds}; the first one said: {first.text[:200]}")
-    if metrics.answer_ttft_s and metrics.ttft_s and metrics.answer_ttft_s.median > metrics.ttft_s.median:
-        notes.append(
-            f"first token of the answer, after the thinking: median {metrics.answer_ttft_s.median * 1000:.2f} ms "
-            f"({metrics.answer_ttft_s.count} of {metrics.completed} requests reached one)"
-        )
-    if config.paced:
-        notes.append(_offered(result))
-    notes += [line for line in (_server(result), _devices(result)) if line]
-    notes.append(_client(result))
-    return tuple(notes)
-
-
 def _section(title: str, name: str, values: Distribution | None) -> list[str]:
     figures = (values.mean, values.median, values.percentile(99.0)) if values else (None, None, None)
     labels = (f"{statistic} {name} (ms):" for statistic in ("Mean", "Median", "P99"))
@@ -79,20 +53,32 @@ def _row(label: str, value: float | None) -> str:
     return f"{label:<40} {text:<10}"
 
 
-def _lengths(result: BenchResult) -> str:
+def bench_notes(result: BenchResult, document: Mapping[str, Any]) -> list[str]:
+    """What a reader must know before trusting the block; `document` is the JSON of the result."""
     metrics, config = result.metrics, result.config
-    input_mean, output_mean = metrics.input_tokens / metrics.completed, metrics.output_tokens / metrics.completed
-    return (
-        f"tokens a request, asked and actual: input {config.said_input} and {input_mean:.1f}, "
-        f"output {config.said_output} and {output_mean:.1f}"
-    )
-
-
-def _steady(steady: Steady) -> str:
-    return (
-        f"steady from {steady.from_s:.1f} s to {steady.to_s:.1f} s, without the run's two ends: "
-        f"{steady.output_throughput:.2f} output tokens a second"
-    )
+    notes = [text for _, text in warnings(document)]
+    if metrics.failures:
+        kinds = ", ".join(f"{count} × {kind}" for kind, count in metrics.failures.items())
+        first = next(record.failure for record in result.records if record.failure)
+        notes.append(f"failed: {kinds}; first error: {first.text[:200]}")
+    if metrics.completed:
+        notes += [lengths_words(document), *_counting(result)]
+    if steady := metrics.steady:
+        notes.append(
+            f"steady from {steady.from_s:.1f} s to {steady.to_s:.1f} s, without ramp-up and drain: "
+            f"{steady.output_throughput:.2f} output tokens a second"
+        )
+    if metrics.answer_ttft_s and metrics.ttft_s and metrics.answer_ttft_s.median > metrics.ttft_s.median:
+        notes.append(
+            f"first token of the answer, after the thinking: median {metrics.answer_ttft_s.median * 1000:.2f} ms "
+            f"({metrics.answer_ttft_s.count} of {metrics.completed} requests reached one)"
+        )
+    if config.paced:
+        notes.append(_offered(result))
+    for title, rows in (("server", server_rows(document)), ("devices", device_rows(document))):
+        if rows:
+            notes.append(f"{title}: {'; '.join(f'{name} {figure}' for name, figure in rows)}")
+    return [*notes, client_words(document)]
 
 
 def _counting(result: BenchResult) -> list[str]:
@@ -101,9 +87,9 @@ def _counting(result: BenchResult) -> list[str]:
     if uncounted := metrics.completed - metrics.output_tokens_counted:
         notes.append(f"{uncounted} answers came without usage: their output tokens are counted as chunks")
     if uncounted := metrics.completed - metrics.input_tokens_counted:
-        notes.append(f"{uncounted} answers came without usage: their input tokens are those that were asked for")
+        notes.append(f"{uncounted} answers came without usage: their input tokens are the requested ones")
     if metrics.usage_below_chunks:
-        notes.append(f"{metrics.usage_below_chunks} answers have fewer tokens in usage than chunks that carried some")
+        notes.append(f"{metrics.usage_below_chunks} answers report fewer tokens in usage than chunks with tokens came")
     return notes
 
 
@@ -113,49 +99,3 @@ def _offered(result: BenchResult) -> str:
     if queued is None or result.config.concurrency is None:
         return rate
     return f"{rate}; waited for a slot: p99 {queued.percentile(99.0) * 1000:.2f} ms, which is in the latencies"
-
-
-def _server(result: BenchResult) -> str:
-    """ "" where it said nothing of itself."""
-    said = result.server
-    if not said.samples:
-        return ""
-    parts = [
-        f"{name} {usual:g}, at most {most:g}"
-        for name in ("running", "waiting")
-        if (usual := said.usual(name)) is not None and (most := said.most(name)) is not None
-    ]
-    if (full := said.most("kv_usage")) is not None:
-        parts.append(f"KV cache at most {full:.0%}")
-    if preempted := said.grown("preemptions"):
-        parts.append(f"{preempted:g} preemptions")
-    if (hits := said.prefix_hit_rate) is not None:
-        parts.append(f"prefix hits {hits:.0%}")
-    return f"server: {', '.join(parts)}"
-
-
-def _devices(result: BenchResult) -> str:
-    found = result.devices.as_json()
-    if not found["samples"]:
-        return ""
-    power, busy = found["power_w"], found["busy"]
-    parts = [f"{power['mean']:.0f} W"] if power else []
-    parts += [f"busy {busy['mean']:.0%} of the time"] if busy else []
-    return f"{found['count']} device{'s' if found['count'] > 1 else ''}: {', '.join(parts)}"
-
-
-def _client(result: BenchResult) -> str:
-    slip = f"p99 {result.metrics.slip_s.percentile(99.0) * 1000:.2f} ms" if result.metrics.slip_s else "not reported"
-    remedy = f"lower the load, or --workers {2 * result.workers}"
-    bound = f"; client-bound: the latencies may be the client's own: {remedy}" if result.client_bound else ""
-    who = "one core" if result.workers == 1 else f"a core, the busiest of {result.workers} workers"
-    lag = f"loop late by p99 {result.client_lag_s * 1000:.2f} ms"
-    said = f"client: CPU {result.client_cpu:.0%} of {who}, sent late by {slip}, {lag}{bound}"
-    found = result.self_error
-    if found is None:
-        return said
-    return (
-        f"{said}\nclient error: TTFT {found.ttft_s * 1000:+.2f} ms, at p99 {found.ttft_p99_s * 1000:+.2f} ms; "
-        f"ITL p99 {found.itl_p99_ratio:.3f} of the truth (a server of known timing, {found.streams} streams of "
-        f"{found.gap_s * 1000:.1f} ms)"
-    )

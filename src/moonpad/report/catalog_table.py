@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from rich import box
 from rich.table import Table
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from moonpad.catalog.calibrations import Calibration
     from moonpad.catalog.hardware import Hardware
     from moonpad.catalog.models import Model
-    from moonpad.values.choice import Published
     from moonpad.values.plan import Layout
+    from moonpad.values.plan_answer import Published
 
 STYLES: Final = {"verified": "green", "reported": "", "estimated": "yellow"}
 FIGURES: Final = (
@@ -53,47 +53,48 @@ def size_text(model: Model) -> str:
 def hardware_table(rows: Iterable[Hardware]) -> Table:
     titles = ("write", "device", "usable GiB", "memory TB/s", "BF16 TFLOPS", "a node", "FP8", "FP4", "standing")
     table = _table(*titles, numbers=("usable GiB", "memory TB/s", "BF16 TFLOPS", "a node"))
-    for one in rows:
-        device = one.device
+    for row in rows:
+        device = row.device
         table.add_row(
-            one.label,
-            one.product,
-            f"{one.usable_bytes[1] / GIB:.1f}" if one.usable_bytes[1] else "-",
-            _span(one.memory_bytes_per_s, 1e12, ".2f"),
-            _span(one.bf16_flops, 1e12, ".0f"),
+            row.label,
+            row.product,
+            f"{row.usable_bytes[1] / GIB:.1f}" if row.usable_bytes[1] else "-",
+            _span(row.memory_bytes_per_s, 1e12, ".2f"),
+            _span(row.bf16_flops, 1e12, ".0f"),
             str(device.per_node) if device else "-",
             "yes" if device and device.native_fp8 else "no" if device else "-",
             "yes" if device and device.native_fp4 else "no" if device else "-",
-            _standing(one.provenance.standing) if device else Text("not planned", style="dim"),
+            _standing(row.provenance.standing) if device else Text("not planned", style="dim"),
         )
     return table
 
 
-def engines_table(rows: Iterable[tuple[str, Sequence[str], str]]) -> Table:
-    """Rows are (name, platforms, version that moonpad installs or "")."""
+def engines_table(rows: Iterable[Mapping[str, Any]]) -> Table:
+    """Rows have `name`, `platforms` and `installs`, the version that moonpad installs or ""."""
     table = _table("engine", "runs on", "installed by moonpad")
-    for name, platforms, version in rows:
-        table.add_row(name, ", ".join(platforms), version or "no: bring your own, or an image")
+    for row in rows:
+        table.add_row(row["name"], ", ".join(row["platforms"]), row["installs"] or "no: bring your own, or an image")
     return table
 
 
 def calibrations_table(rows: Iterable[Calibration]) -> Table:
     table = _table("run", "engine", "device", "layout", "KV cache", "standing", numbers=("KV cache",))
-    for one in rows:
-        kv = f"{one.kv_bytes / GIB:.2f} GiB"
-        engine = f"{one.engine} {one.engine_version}"
-        table.add_row(one.id, engine, one.device, layout_text(one.layout), kv, _standing(one.standing))
+    for run in rows:
+        kv = f"{run.kv_bytes / GIB:.2f} GiB"
+        engine = f"{run.engine} {run.engine_version}"
+        table.add_row(run.id, engine, run.device, layout_text(run.layout), kv, _standing(run.standing))
     return table
 
 
 def published_text(rows: Iterable[Published]) -> Text:
     """Two lines a result: a table of so much text would be narrow and long."""
     text = Text()
-    for one in rows:
-        known = dict(one.figures)
-        figures = ", ".join(form.format(known[name]) for name, form in FIGURES if name in known)
-        text.append(f"  {one.cluster}  {one.engine}  {layout_text(one.layout)}", style="bold")
-        text.append(f"  {one.model.rpartition('/')[2]}, {one.title}\n      {figures}\n")
+    text.append("Means measured by others, not by moonpad:\n")
+    for result in rows:
+        figures_by_name = dict(result.figures)
+        figures = ", ".join(form.format(figures_by_name[name]) for name, form in FIGURES if name in figures_by_name)
+        text.append(f"  {result.cluster}  {result.engine}  {layout_text(result.layout)}", style="bold")
+        text.append(f"  {result.model.rpartition('/')[2]}, {result.title}\n      {figures}\n")
     return text
 
 

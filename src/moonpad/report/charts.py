@@ -1,7 +1,8 @@
-"""The parts that drawings share: a frame with axes, and labels that do not lie on each other. Pure."""
+"""What drawings share: a frame with axes, and labels that do not overlap. Pure."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -65,6 +66,16 @@ def labels_of(marks: Sequence[float]) -> list[str]:
     return [tick_label(mark, step) for mark in marks]
 
 
+def spread_up(places: Sequence[float], least: float, bottom: float = math.inf) -> list[float]:
+    """The same places in the same order, moved up where two are nearer to each other than that; none below `bottom`."""
+    moved = [0.0] * len(places)
+    free = bottom
+    for at in sorted(range(len(places)), key=lambda at: -places[at]):
+        moved[at] = min(places[at], free)
+        free = moved[at] - least
+    return moved
+
+
 @dataclass(frozen=True, slots=True)
 class Box:
     left: float
@@ -100,8 +111,8 @@ def place_labels(points: Sequence[tuple[float, float]], labels: Sequence[str], w
             (Placed(x, y - 11, "middle"), x - wide / 2),
             (Placed(x, y + 21, "middle"), x - wide / 2),
         )
-        boxes = [(one, Box(left, one.y - 12, left + wide, one.y + 3)) for one, left in sides]
-        free = ((one, box) for one, box in boxes if _fits(box, within) and not any(box.meets(other) for other in taken))
+        boxes = [(place, Box(left, place.y - 12, left + wide, place.y + 3)) for place, left in sides]
+        free = (pair for pair in boxes if _fits(pair[1], within) and not any(pair[1].meets(other) for other in taken))
         chosen, box = next(free, boxes[0])
         placed.append(chosen)
         taken.append(box)

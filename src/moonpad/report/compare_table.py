@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 from rich.text import Text
 
 from moonpad.bench.compare import P99_REQUESTS
+from moonpad.report.markdown import aligned
 
 if TYPE_CHECKING:
-    from moonpad.bench.compare import Comparison, Row
+    from moonpad.bench.compare import ComparedFigure, Comparison
 
 NAMES: Final = {
     "request_throughput": "Request throughput (req/s)",
@@ -22,45 +23,42 @@ WORDS: Final = (0, 5)
 STYLES: Final = {"better": "green", "worse": "red", "no difference shown": "", "unknown": "dim"}
 
 
-def compare_table(found: Comparison) -> Text:
-    """One line a figure, however wide: a line that a terminal wraps is better than a figure that it cuts."""
-    head = ("Metric", "A", "B", "Change", "Gain", "How sure")
-    lines = [(head, "bold"), *((_cells(row), STYLES[row.verdict]) for row in found.rows)]
-    widths = [max(len(cells[at]) for cells, _ in lines) for at in range(len(head))]
+def compare_table(comparison: Comparison) -> Text:
+    """One line per figure, however wide: a wrapped line is better than a truncated figure."""
+    head = ("Metric", "A", "B", "Change", "Gain", "Confidence")
+    styles = ["bold", *(STYLES[row.verdict] for row in comparison.rows)]
     text = Text()
-    for cells, style in lines:
-        words = (
-            f"{cell:<{width}}" if at in WORDS else f"{cell:>{width}}"
-            for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        )
-        text.append("  ".join(words).rstrip() + "\n", style=style)
+    for cells, style in zip(aligned([head, *map(_cells, comparison.rows)], WORDS), styles, strict=True):
+        text.append("  ".join(cells).rstrip() + "\n", style=style)
     text.rstrip()
     return text
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: ComparedFigure) -> tuple[str, ...]:
     change = f"{row.second - row.first:+,.2f}"
     return (_label(row.name), f"{row.first:,.2f}", f"{row.second:,.2f}", change, f"{row.gain:+.1%}", _sure(row))
 
 
-def compare_notes(found: Comparison) -> list[str]:
+def compare_notes(comparison: Comparison) -> list[str]:
     """What a reader must know before believing the table."""
-    notes = [f"A: {found.first}", f"B: {found.second}"]
-    notes += [f"{name} is partial: moonpad bench --resume {shlex.quote(name)}" for name in found.partial]
-    if found.paired:
-        notes.append(f"{found.paired} requests are the same in both, and compared pair by pair")
-    elif any(row.ratio.differs is not None for row in found.rows):
-        notes.append("the requests are not known to be the same: compared as two samples")
+    notes = [f"A: {comparison.first}", f"B: {comparison.second}"]
+    notes += [
+        f"{name} is partial; complete it with moonpad bench --resume {shlex.quote(name)}" for name in comparison.partial
+    ]
+    if comparison.paired:
+        notes.append(f"{comparison.paired} requests are the same in both and were compared pair by pair")
+    elif any(row.ratio.differs is not None for row in comparison.rows):
+        notes.append("the requests may differ: compared as two independent samples")
     else:
-        notes.append("nobody kept the single requests, so nothing says how sure a change is")
-    latencies = [row for row in found.rows if row.name in ("mean_ttft_ms", "p99_ttft_ms")]
+        notes.append("the single requests were not saved, so no change has an interval")
+    latencies = [row for row in comparison.rows if row.name in ("mean_ttft_ms", "p99_ttft_ms")]
     if [row.ratio.differs is None for row in latencies] == [False, True]:
-        notes.append(f"a P99 has an interval from {P99_REQUESTS} requests on")
-    one, other = found.tokens
-    if not found.same_length and one is not None and other is not None:
-        notes.append(f"answers have {one:.1f} and {other:.1f} tokens: throughputs of tokens are not comparable")
-        if found.split:
-            requests, tokens = found.split
+        notes.append(f"a P99 has an interval only from {P99_REQUESTS} requests on")
+    first, second = comparison.tokens
+    if not comparison.same_length and first is not None and second is not None:
+        notes.append(f"answers have {first:.1f} and {second:.1f} tokens: token throughputs are not comparable")
+        if comparison.split:
+            requests, tokens = comparison.split
             notes.append(
                 f"of the output throughput's {requests * tokens - 1:+.1%}, requests a second are {requests - 1:+.1%} "
                 f"and longer answers {tokens - 1:+.1%}"
@@ -75,9 +73,9 @@ def _label(name: str) -> str:
     return f"{statistic.capitalize()} {rest.removesuffix('_ms').upper()} (ms)"
 
 
-def _sure(row: Row) -> str:
+def _sure(row: ComparedFigure) -> str:
     if row.ratio.low is None or row.ratio.high is None:
-        return "not known"
+        return "unknown"
     ends = sorted(
         (row.ratio.low - 1, row.ratio.high - 1) if row.higher_is_better else (1 - row.ratio.high, 1 - row.ratio.low)
     )

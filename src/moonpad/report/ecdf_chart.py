@@ -48,11 +48,11 @@ def ecdf_chart(name: str, what: str, values_ms: Counted, marks_ms: Mapping[str, 
     count = sum(many for _, many in values_ms)
     beyond = sum(many for value, many in values_ms if value > scale.high * (1 + ROUNDING))
     shares = (0.0, 0.25, 0.5, 0.75, 1.0)
-    said = ", ".join(f"{label} {value:.2f} ms" for label, value in marks_ms.items())
+    percentiles = ", ".join(f"{label} {value:.2f} ms" for label, value in marks_ms.items())
     svg = picture(
         f"ecdf-{name.lower()}",
         f"{name}: cumulative distribution",
-        f"{what}; {count} values from {smallest:.2f} ms to {largest:.2f} ms; {said}.",
+        f"{what}; {count} values from {smallest:.2f} ms to {largest:.2f} ms; {percentiles}.",
         WIDTH,
         HEIGHT,
         frame.grid_y(shares, [f"{share:.0%}" for share in shares]),
@@ -85,15 +85,15 @@ def _mark(frame: Frame, label: str, value: float) -> Markup:
     """A dot on the curve, a line down to the axis, and what it is: beside the curve, where nothing else stands."""
     share = float(label.removeprefix("P")) / 100
     x, y = frame.x.at(value), frame.y.at(share)
-    said = f"{label} {value:,.0f}" if value >= 1000 else f"{label} {value:.3g}"
-    wide = width_of(said)
+    caption = f"{label} {value:,.0f}" if value >= 1000 else f"{label} {value:.3g}"
+    wide = width_of(caption)
     if share > 0.95:  # too near to the upper end: above it
         place = min(max(x, frame.x.start + wide / 2), frame.x.end - wide / 2)
-        words = text(place, frame.y.end - 9, said, "mark-label", "middle")
+        words = text(place, frame.y.end - 9, caption, "mark-label", "middle")
     elif x + wide + 12 < frame.x.end:
-        words = text(x + 8, y + 14, said, "mark-label", "start")
+        words = text(x + 8, y + 14, caption, "mark-label", "start")
     else:
-        words = text(x - 8, y - 5, said, "mark-label", "end")
+        words = text(x - 8, y - 5, caption, "mark-label", "end")
     return group(
         (
             tag("title", f"{label}: {value:.2f} ms"),

@@ -5,33 +5,39 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from moonpad.explain.judged import printable
+from moonpad.explain.results import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from moonpad.explain.commands import Problem
-    from moonpad.explain.judged import Judged, Line
+    from moonpad.explain.commands import Script
+    from moonpad.explain.results import Judged, Line
 
 
-def explain_json(judged: Sequence[Judged], problems: Sequence[Problem]) -> dict[str, Any]:
+def explain_json(judged: Sequence[Judged], script: Script) -> dict[str, Any]:
     """`deployments`, and the places where a shell reads the script in another way than its author meant."""
     return {
-        "deployments": [_deployment(one) for one in judged],
+        "deployments": [_deployment(one, script) for one in judged],
         "problems": [
             {
-                "code": one.code,
-                "line": one.line,
-                "column": one.column,
-                "message": printable(one.message),
-                "remedy": printable(one.remedy),
+                "code": problem.code,
+                **_place(script, problem.line),
+                "column": problem.column,
+                "message": printable(problem.message),
+                "remedy": printable(problem.remedy),
             }
-            for one in problems
+            for problem in script.problems
         ],
     }
 
 
-def _deployment(one: Judged) -> dict[str, Any]:
+def _place(script: Script, line: int) -> dict[str, Any]:
+    """The line in its file, which is named where there are several."""
+    name, number = script.place(line)
+    return {"file": name, "line": number} if name else {"line": number}
+
+
+def _deployment(one: Judged, script: Script) -> dict[str, Any]:
     return {
         "engine": one.engine,
         "kind": one.kind,
@@ -41,6 +47,7 @@ def _deployment(one: Judged) -> dict[str, Any]:
         "cluster": one.cluster.name if one.cluster else None,
         "cluster_because": one.cluster_because,
         "commands": [list(line.argv) for line in one.commands],
+        "places": [_place(script, command.line) for command in one.sources],
         "layout": asdict(one.layout) if one.layout else None,
         "settings": {name: value for name, value in asdict(one.settings).items() if value is not None}
         if one.settings

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from moonpad.explain.meant import shown_with_words
+from moonpad.explain.typo_repair import shown_with_words
+from moonpad.report.caret_rows import Mark, source_rows
 from moonpad.report.memory_bar import memory_bar
 from moonpad.report.plan_table import layout_words
-from moonpad.report.source_rows import Mark, source_rows
-from moonpad.report.typed import typed_lines
+from moonpad.report.shell_line import typed_lines
 from moonpad.values.finding import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from moonpad.explain.commands import Command, Problem, Script, Word
-    from moonpad.explain.judged import Judged, Line, Remark
+    from moonpad.explain.results import Judged, Line, Remark
     from moonpad.values.finding import Finding
 
 STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "dim"}
@@ -38,7 +38,7 @@ def explain_view(judged: Sequence[Judged], script: Script, width: int, *, ascii_
         text.append_text(_deployment(one, script, width, said, ascii_only))
     for number, problem in enumerate(script.problems):
         if number not in said:
-            text.append(f"\nline {problem.line}: {problem.message}\n", style=STYLES[Severity.WARNING])
+            text.append(f"\n{script.where(problem.line)}: {problem.message}\n", style=STYLES[Severity.WARNING])
             if problem.remedy:
                 text.append(f"  {problem.remedy}\n")
     # One character for each, so that the styles stay where they are.
@@ -130,6 +130,8 @@ def _command(source: Command, remarks: Sequence[Remark], script: Script, width: 
                     Mark(problem.column, problem.end_column, _said(problem, width), STYLES[Severity.WARNING])
                 )
     text = Text()
+    if script.origins:
+        text.append(f"{script.where(min(own, default=last))}\n", style="dim")
     for line in sorted(own | set(marks)):
         written = script.lines[line - 1] if 1 <= line <= len(script.lines) else ""
         text.append_text(source_rows(written, marks.get(line, ()), width))

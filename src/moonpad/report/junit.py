@@ -1,4 +1,4 @@
-"""A verdict as JUnit's XML, which every continuous integration reads."""
+"""A verdict as JUnit XML, which every continuous-integration system reads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree as ET
 
-from moonpad.verify.mend import issue_url
+from moonpad.verify.probe import Status
+from moonpad.verify.remediation import issue_url
 
 if TYPE_CHECKING:
     from moonpad.verify.runner import Report, Result
@@ -16,15 +17,14 @@ _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 
 
 def junit(report: Report) -> str:
-    """One test case a probe; a failure holds its finding, and the question and the answer."""
+    """One test case a probe; a failure has its finding, and the last requests and answers."""
     seconds = sum(result.seconds for result in report.results)
-    counts = report.as_json()
     suite = ET.Element(
         "testsuite",
         name="moonpad verify",
         tests=str(len(report.results)),
-        failures=str(counts["failed"]),
-        skipped=str(counts["skipped"]),
+        failures=str(len(report.failed)),
+        skipped=str(report.count(Status.SKIP)),
         errors="0",
         time=f"{seconds:.3f}",
     )
@@ -40,22 +40,19 @@ def _case(suite: ET.Element, result: Result, model: str) -> None:
         suite, "testcase", classname=_clean(model) or "endpoint", name=result.probe.id, time=f"{result.seconds:.3f}"
     )
     because = _clean(result.outcome.because)
-    if result.outcome.status == "fail":
-        failure = ET.SubElement(case, "failure", message=because, type=_clean(_code(result)))
+    if result.outcome.status is Status.FAIL:
+        code = str(result.outcome.findings[0].code) if result.outcome.findings else "failed"
+        failure = ET.SubElement(case, "failure", message=because, type=code)
         lines = [f"{finding.where}: {finding.remedy}" for finding in result.outcome.findings]
-        lines += [f"{name}: {text}" for name, text in result.mend.items()]
-        lines += [f"looks like {issue_url(one)}" for one in result.known_issues]
+        lines += [f"{name}: {text}" for name, text in result.remedies.items()]
+        lines += [f"looks like {issue_url(issue)}" for issue in result.known_issues]
         for exchange in result.exchanges:
             lines += [f"asked: {exchange.request}", f"got: {exchange.status} {exchange.answer}"]
         failure.text = _clean("\n".join(lines))
-    elif result.outcome.status == "skip":
+    elif result.outcome.status is Status.SKIP:
         ET.SubElement(case, "skipped", message=because)
     else:
         ET.SubElement(case, "system-out").text = because
-
-
-def _code(result: Result) -> str:
-    return str(result.outcome.findings[0].code) if result.outcome.findings else "failed"
 
 
 def _clean(text: str) -> str:

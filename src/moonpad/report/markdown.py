@@ -1,20 +1,24 @@
-"""A table in Markdown, so that it can be pasted, with its columns aligned, so that it can be read."""
+"""Tables as text with aligned columns: in Markdown, to be pasted, or plain."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+
+
+def aligned(rows: Sequence[Sequence[str]], left: Collection[int]) -> list[list[str]]:
+    """Each cell padded to the width of its column, in the columns `left` on the right, in others on the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        [
+            cell.ljust(width) if at in left else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        for row in rows
+    ]
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 0) -> str:
     """The first `words` columns are words, to the left; the others figures."""
-    widths = [max(len(row[at]) for row in (head, *rows)) for at in range(len(head))]
-
-    def line(row: Sequence[str]) -> str:
-        cells = (
-            f"{cell:<{width}}" if at < words else f"{cell:>{width}}"
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        return f"| {' | '.join(cells)} |"
-
-    rule = ["-" * width if at < words else "-" * (width - 1) + ":" for at, width in enumerate(widths)]
-    return "\n".join((line(head), line(rule), *map(line, rows)))
+    head_cells, *cells = aligned((head, *rows), range(words))
+    rule = ["-" * len(cell) if at < words else "-" * (len(cell) - 1) + ":" for at, cell in enumerate(head_cells)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head_cells, rule, *cells))

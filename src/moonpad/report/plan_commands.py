@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from moonpad.values.binding import Bindings, BoundProcess, bind
 from moonpad.values.deployment import Executable
-from moonpad.values.refs import HostRef, PathRef, PortRef, Ref, SecretRef, parts
+from moonpad.values.references import HostRef, PathRef, PortRef, Ref, SecretRef, parts
 from moonpad.values.secret import Secret
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from moonpad.report.plan_commands import Command
-    from moonpad.values.choice import Answer, Choice, Published, Refused
     from moonpad.values.plan import Settings
+    from moonpad.values.plan_answer import Answer, Choice, Published, Refused
 
 
 def answer_json(answer: Answer, commands: dict[int, tuple[Command, ...]]) -> dict[str, Any]:

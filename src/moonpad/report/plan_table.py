@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from moonpad.report.plan_commands import Command
-    from moonpad.values.choice import Answer, Choice, Published, Refused
     from moonpad.values.finding import Finding
     from moonpad.values.memory import Memory
     from moonpad.values.plan import Layout
+    from moonpad.values.plan_answer import Answer, Choice, Published, Refused
 
 HEADS: Final = ("", "engine", "layout", "context", "at once", "KV tokens", "KV GiB", "confidence")
 CONFIDENCE: Final = {"measured": "green", "likely": "", "tight": "yellow"}

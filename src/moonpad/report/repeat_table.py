@@ -1,4 +1,4 @@
-"""Several runs of one measurement: the middle, the ends, and how far they lie apart."""
+"""Several runs of one measurement: median, extremes and spread of each figure."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from moonpad.report.markdown import markdown_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from moonpad.bench.repeat import Spread
+    from moonpad.bench.repeat import FigureSpread
 
 
-def repeat_table(spreads: Sequence[Spread]) -> str:
+def repeat_table(spreads: Sequence[FigureSpread]) -> str:
     rows = [
-        (one.name, *(f"{value:.2f}" for value in (one.median, one.least, one.most)), _apart(one.apart))
-        for one in spreads
+        (spread.name, *(f"{value:.2f}" for value in (spread.median, spread.least, spread.most)), _share(spread.apart))
+        for spread in spreads
     ]
     return markdown_table(("figure", "median", "least", "most", "apart"), rows, words=1)
 
 
-def _apart(share: float | None) -> str:
+def _share(share: float | None) -> str:
     return "-" if share is None else f"{share:.1%}"

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from moonpad.bench.document import mapping_at, number_at, value_at
+from moonpad.bench.lenient_json import mapping_at, number_at, value_at
 from moonpad.report.ecdf_chart import ecdf_chart
-from moonpad.report.page import page
-from moonpad.report.run_words import (
+from moonpad.report.html_page import page
+from moonpad.report.run_phrases import (
     LATENCY_NAMES,
     NOT_REPORTED,
     client_words,
     configuration,
-    duration_text,
+    device_rows,
+    heading,
     latency_rows,
+    latency_tile,
     lengths_words,
     load_words,
+    server_rows,
     short,
     warnings,
 )
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
 
 PLANNED_NAMES: Final = {
     "kv_tokens": "KV cache, tokens",
-    "device_memory_gib": "memory of the fullest device, GiB",
+    "device_memory_gib": "highest memory use of a device, GiB",
 }
 MARKED: Final = (("P50", "median"), ("P90", "p90"), ("P99", "p99"))
 """The percentiles on a curve, by their names in the document."""
@@ -43,10 +46,8 @@ def run_page(run: RunData) -> str:
     drawn = timeline(run.requests, run.samples, run.devices, steady) if run.requests else None
     return page(
         "run.html",
-        model=value_at(document, "model_id") or "a model without a name",
+        **heading(document),
         name=run.name,
-        endpoint=value_at(document, "moonpad", "base_url") or "endpoint not reported",
-        began=value_at(document, "date") or "date not reported",
         load=load_words(document),
         lengths=lengths_words(document),
         warnings=warnings(document, killed=run.killed),
@@ -57,8 +58,8 @@ def run_page(run: RunData) -> str:
         timeline=drawn,
         timeline_notes=_timeline_notes(run, drawn) if drawn else [],
         steady=_steady_words(document, steady),
-        server=_server(document, run),
-        devices=_devices(document),
+        server=server_rows(document) if run.samples else [],
+        devices=device_rows(document),
         failures=run.requests.failures if run.requests else (),
         counted=mapping_at(document, "moonpad", "failures"),
         planned=_planned(document),
@@ -67,11 +68,7 @@ def run_page(run: RunData) -> str:
 
 
 def _tiles(document: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """(name, figure, what is said beneath)."""
-
-    def latency(key: str) -> tuple[str, str, str]:
-        middle, far = number_at(document, f"median_{key}_ms"), number_at(document, f"p99_{key}_ms")
-        return (f"{LATENCY_NAMES[key][0]}, median", duration_text(middle), f"P99 {duration_text(far)}")
+    """(name, figure, small print)."""
 
     def rate(name: str, key: str, unit: str, more: str = "") -> tuple[str, str, str]:
         value = number_at(document, key)
@@ -81,9 +78,9 @@ def _tiles(document: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     tiles = [
         rate("output throughput", "output_throughput", "tokens/s", f", {short(peak)} at most" if peak else ""),
         rate("request throughput", "request_throughput", "requests/s"),
-        latency("ttft"),
-        latency("tpot"),
-        latency("e2el"),
+        latency_tile(document, "ttft", ""),
+        latency_tile(document, "tpot", ""),
+        latency_tile(document, "e2el", ""),
     ]
     if slo := mapping_at(document, "moonpad", "slo"):
         limits = ", ".join(
@@ -108,7 +105,7 @@ def _tokens(document: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _charts(run: RunData) -> list[tuple[str, str, EcdfChart]]:
-    """(name, what it is, drawing) of each latency that the requests have."""
+    """(name, what it is, drawing) of each latency."""
     if run.requests is None:
         return []
     charts = []
@@ -129,10 +126,10 @@ def _steady_words(document: Mapping[str, Any], steady: tuple[float, float] | Non
     if steady is None:
         return ""
     rate = number_at(document, "moonpad", "steady", "output_throughput")
-    gave = f", which gave {short(rate)} output tokens a second" if rate is not None else ""
+    gave = f": {short(rate)} output tokens a second" if rate is not None else ""
     return (
-        f"Shaded: from {steady[0]:.2f} s to {steady[1]:.2f} s nearly as many requests ran as ever, "
-        f"without the run's two ends{gave}."
+        f"Shaded: the steady part, {steady[0]:.2f} s to {steady[1]:.2f} s, between the first and the last moment with "
+        f"at least 90 % of the peak concurrency{gave}."
     )
 
 
@@ -142,67 +139,28 @@ def _timeline_notes(run: RunData, drawn: Timeline) -> list[str]:
     notes = []
     if drawn.drawn < requests.count:
         notes.append(
-            f"{drawn.drawn} of {requests.count:,} requests are drawn, evenly over their order; "
+            f"{drawn.drawn} of {requests.count:,} requests are drawn, evenly spread over the run; "
             f"{drawn.failed:,} of the {requests.failed:,} failed ones are among them."
         )
-    said = "Output tokens are those of successful requests, a chunk's an even share of its answer's, "
-    notes.append(f"{said}in steps of {drawn.slice_s:g} s.")
+    notes.append(
+        "Output tokens are those of successful requests, spread evenly over an answer's chunks, "
+        f"in steps of {drawn.slice_s:g} s."
+    )
     if not run.samples:
         why = value_at(run.document, "moonpad", "server", "why_not")
-        notes.append(f"The server reported nothing of itself{f': {why}' if why else ''}.")
+        notes.append(f"The server reported no metrics{f': {why}' if why else ''}.")
     return notes
-
-
-def _server(document: Mapping[str, Any], run: RunData) -> list[tuple[str, str]]:
-    """What the server said in all, by name."""
-    server = mapping_at(document, "moonpad", "server")
-    if not run.samples:
-        return []
-    rows = []
-    for key, name, form in (
-        ("running", "running requests", "{:,.0f}"),
-        ("waiting", "waiting requests", "{:,.0f}"),
-        ("kv_usage", "KV cache in use", "{:.1%}"),
-    ):
-        middle, most = number_at(server, key, "median"), number_at(server, key, "max")
-        if middle is not None and most is not None:
-            rows.append((name, f"median {form.format(middle)}, at most {form.format(most)}"))
-    if (preemptions := number_at(server, "preemptions")) is not None:
-        rows.append(("preemptions", f"{preemptions:,.0f}"))
-    if (hits := number_at(server, "prefix_hit_rate")) is not None:
-        rows.append(("prefix cache hits", f"{hits:.1%} of the tokens that were looked up"))
-    return rows
-
-
-def _devices(document: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What the devices did in all, by name."""
-    did = mapping_at(document, "moonpad", "devices")
-    rows = []
-    if (count := number_at(did, "count")) is not None:
-        rows.append(("devices", f"{count:,.0f}"))
-    power_w, most_w = (number_at(did, "power_w", name) for name in ("mean", "max"))
-    if power_w is not None and most_w is not None:
-        rows.append(("power of all", f"{power_w:,.0f} W, at most {most_w:,.0f} W"))
-        duration_s, tokens = number_at(document, "duration"), number_at(document, "total_output_tokens")
-        if duration_s is not None and tokens:
-            rows.append(("energy for an output token", f"{power_w * duration_s / tokens:,.2f} J"))
-    busy, most = (number_at(did, "busy", name) for name in ("mean", "max"))
-    if busy is not None and most is not None:
-        rows.append(("busy", f"{busy:.1%} of the time, at most {most:.1%}"))
-    if (used_bytes := number_at(did, "most_used_bytes")) is not None:
-        rows.append(("memory of the fullest", f"{used_bytes / GIB:,.1f} GiB"))
-    return rows
 
 
 def _planned(document: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
     """(figure, planned, measured, ratio) of each figure that `moonpad.planned` names and that was measured."""
     used_bytes = number_at(document, "moonpad", "devices", "most_used_bytes")
-    seen = {"device_memory_gib": None if used_bytes is None else used_bytes / GIB}
+    observed = {"device_memory_gib": None if used_bytes is None else used_bytes / GIB}
     rows = []
     for name, estimate in mapping_at(document, "moonpad", "planned").items():
         value, low, high = (number_at(estimate, end) for end in ("value", "low", "high"))
-        known = (number_at(estimate, "measured"), seen.get(name), number_at(document, name))
-        measured = next((figure for figure in known if figure is not None), None)
+        sources = (number_at(estimate, "measured"), observed.get(name), number_at(document, name))
+        measured = next((figure for figure in sources if figure is not None), None)
         if value is None or measured is None:
             continue
         around = f" ({_plain(low)} to {_plain(high)})" if low is not None and high is not None and low < high else ""

@@ -23,7 +23,7 @@ class Scale:
     def at(self, value: float) -> float:
         """The place of a value; what lies beyond the scale is put at its end."""
         inside = min(max(value, self.low), self.high)
-        low, high, here = (math.log(one) if self.log else one for one in (self.low, self.high, inside))
+        low, high, here = (math.log(end) if self.log else end for end in (self.low, self.high, inside))
         return self.start + (self.end - self.start) * (here - low) / (high - low)
 
 
@@ -31,7 +31,7 @@ def nice_step(span: float, count: int) -> float:
     """1, 2 or 5 times a power of ten: the smallest that parts the span into `count` at most."""
     least = span / count
     power = 10.0 ** math.floor(math.log10(least))
-    return next(one * power for one in ROUND if one * power >= least * (1 - 1e-9))
+    return next(factor * power for factor in ROUND if factor * power >= least * (1 - 1e-9))
 
 
 def ticks(low: float, high: float, count: int = 5) -> list[float]:

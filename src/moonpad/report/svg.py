@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
-from moonpad.report.page import shown
+from moonpad.report.html_page import shown
 
 
 def tag(name: str, *children: object, **attributes: object) -> Markup:
     """An element. `class_` is written class, `data_x` data-x; an attribute that is None is left out, and a number has
-    two decimals at most. A child that is no Markup is text.
+    two decimals at most. A child that is not Markup is text.
     """
     written = "".join(
         f' {_attribute(key)}="{escape(shown(_value(value)))}"' for key, value in attributes.items() if value is not None
@@ -33,9 +33,9 @@ def rect(x1: float, y1: float, x2: float, y2: float, class_: str, fill: str | No
     return tag("rect", x=x1, y=y1, width=max(0.0, x2 - x1), height=max(0.0, y2 - y1), class_=class_, fill=fill)
 
 
-def text(x: float, y: float, said: object, class_: str = "", anchor: str | None = None) -> Markup:
+def text(x: float, y: float, words: object, class_: str = "", anchor: str | None = None) -> Markup:
     """`anchor`: start, middle or end of the text stands at x."""
-    return tag("text", said, x=x, y=y, class_=class_ or None, text_anchor=anchor)
+    return tag("text", words, x=x, y=y, class_=class_ or None, text_anchor=anchor)
 
 
 def path(points: Iterable[tuple[float, float]], class_: str, **attributes: object) -> Markup:
@@ -68,9 +68,9 @@ def picture(id_: str, title: str, description: str, width: float, height: float,
     )
 
 
-def width_of(said: str, size: float = 13.0) -> float:
+def width_of(words: str, size: float = 13.0) -> float:
     """About how wide a text is, in units of the drawing; the fonts of the page are not known."""
-    return 0.56 * size * len(said)
+    return 0.56 * size * len(words)
 
 
 def _attribute(key: str) -> str:

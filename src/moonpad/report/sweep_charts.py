@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from moonpad.report.charts import Box, Frame, labels_of, place_labels
+from moonpad.report.charts import Box, Frame, labels_of, place_labels, spread_up
 from moonpad.report.scales import axis, load_axis
 from moonpad.report.svg import group, line, path, picture, rect, tag, text
 from moonpad.stats.pareto import pareto_front
@@ -31,38 +31,38 @@ def load_chart(
     id_: str, title: str, unit: str, over: str, series: Sequence[Series], knee: tuple[int, int] | None
 ) -> Markup:
     """Lines over the load, each with its name at its end; between the two loads of `knee` the ground is shaded."""
-    loads = sorted({load for one in series for load, _ in one.points})
+    loads = sorted({load for curve in series for load, _ in curve.points})
     x = load_axis(loads, LEFT + 12, WIDTH - RIGHT)
-    y, marks = axis(0.0, max(value for one in series for _, value in one.points), HEIGHT - BOTTOM, TOP)
+    y, marks = axis(0.0, max(value for curve in series for _, value in curve.points), HEIGHT - BOTTOM, TOP)
     frame = Frame(x, y)
-    ends = [(x.at(one.points[-1][0]), y.at(one.points[-1][1])) for one in series]
-    said = "; ".join(
-        f"{one.name}: " + ", ".join(f"{value:.1f} at {load}" for load, value in one.points) for one in series
+    ends_x, ends_y = ([scale.at(curve.points[-1][axis_]) for curve in series] for axis_, scale in enumerate((x, y)))
+    described = "; ".join(
+        f"{curve.name}: " + ", ".join(f"{value:.1f} at {load}" for load, value in curve.points) for curve in series
     )
     return picture(
         id_,
         title,
-        f"{said}." + (f" The knee lies between {knee[0]} and {knee[1]}." if knee else " There is no knee."),
+        f"{described}." + (f" The knee lies between {knee[0]} and {knee[1]}." if knee else " There is no knee."),
         WIDTH,
         HEIGHT,
         _knee(frame, knee),
         frame.grid_y(marks, labels_of(marks)),
         frame.ticks_x(loads, [f"{load:,}" for load in loads]),
         frame.titles(over, unit),
-        *(_line(frame, number, one) for number, one in enumerate(series)),
+        *(_line(frame, number, curve) for number, curve in enumerate(series)),
         *(
-            text(place_x + 10, place_y + 4, one.name, f"series-name series-name-{number}", "start")
-            for number, (one, (place_x, place_y)) in enumerate(zip(series, _parted(ends), strict=True))
+            text(end_x + 10, place_y + 4, curve.name, f"series-name series-name-{number}", "start")
+            for number, (curve, end_x, place_y) in enumerate(zip(series, ends_x, spread_up(ends_y, 16), strict=True))
         ),
     )
 
 
-def _line(frame: Frame, number: int, one: Series) -> Markup:
-    places = [(frame.x.at(load), frame.y.at(value)) for load, value in one.points]
+def _line(frame: Frame, number: int, series: Series) -> Markup:
+    places = [(frame.x.at(load), frame.y.at(value)) for load, value in series.points]
     dots = [
         tag(
             "circle",
-            tag("title", f"{one.name} at {load:,}: {value:,.1f}"),
+            tag("title", f"{series.name} at {load:,}: {value:,.1f}"),
             cx=x,
             cy=y,
             r=4,
@@ -70,9 +70,9 @@ def _line(frame: Frame, number: int, one: Series) -> Markup:
             data_load=load,
             data_value=f"{value:.3f}",
         )
-        for (load, value), (x, y) in zip(one.points, places, strict=True)
+        for (load, value), (x, y) in zip(series.points, places, strict=True)
     ]
-    return group((path(places, f"series series-{number}", data_name=one.name), *dots), class_="line")
+    return group((path(places, f"series series-{number}", data_name=series.name), *dots), class_="line")
 
 
 def _knee(frame: Frame, knee: tuple[int, int] | None) -> Markup:
@@ -83,16 +83,6 @@ def _knee(frame: Frame, knee: tuple[int, int] | None) -> Markup:
     parts += [line(at, frame.y.end, at, frame.y.start, "knee-edge") for at in (left, right)]
     parts.append(text((left + right) / 2, frame.y.end - 6, "knee", "knee-name", "middle"))
     return group(parts, class_="knee-window", data_below=knee[0], data_above=knee[1])
-
-
-def _parted(ends: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Names of lines that end near to each other are moved apart, the upper one up."""
-    placed: list[tuple[float, float]] = [(0.0, 0.0)] * len(ends)
-    free = float("inf")
-    for at in sorted(range(len(ends)), key=lambda one: -ends[one][1]):
-        place = min(ends[at][1], free)
-        placed[at], free = (ends[at][0], place), place - 16
-    return placed
 
 
 def pareto_chart(points: Sequence[tuple[int, float, float]], over: str) -> Markup:

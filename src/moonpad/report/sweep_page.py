@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup
 
-from moonpad.bench.document import number_at, value_at
-from moonpad.report.page import page
-from moonpad.report.run_words import client_words, configuration, duration_text, latency_rows, lengths_words, short
-from moonpad.report.run_words import warnings as warnings_of
+from moonpad.bench.lenient_json import number_at
+from moonpad.report.html_page import page
+from moonpad.report.run_phrases import (
+    client_words,
+    configuration,
+    heading,
+    latency_rows,
+    latency_tile,
+    lengths_words,
+    short,
+    warnings,
+)
 from moonpad.report.sweep_charts import Series, load_chart, pareto_chart
 
 if TYPE_CHECKING:
@@ -37,10 +45,8 @@ def sweep_page(sweep: SweepData, devices: int) -> str:
     shared = _shared(sweep)
     return page(
         "sweep.html",
-        model=value_at(first, "model_id") or "a model without a name",
+        **heading(first),
         name=sweep.name,
-        endpoint=value_at(first, "moonpad", "base_url") or "endpoint not reported",
-        began=value_at(first, "date") or "date not reported",
         over=over,
         loads=", ".join(f"{point.load:,}" for point in sweep.points),
         lengths=lengths_words(first),
@@ -49,7 +55,7 @@ def sweep_page(sweep: SweepData, devices: int) -> str:
         warnings=[
             (severity, f"{_at(point.load, over)}: {text}")
             for point in sweep.points
-            for severity, text in warnings_of(point.document)
+            for severity, text in warnings(point.document)
         ],
         knee=sweep.knee,
         highest=sweep.points[-1].load,
@@ -64,7 +70,7 @@ def sweep_page(sweep: SweepData, devices: int) -> str:
 
 
 def _tiles(sweep: SweepData, over: str) -> list[tuple[str, str, str]]:
-    """(name, figure, what is said beneath)."""
+    """(name, figure, small print)."""
     best = max(sweep.points, key=lambda point: number_at(point.document, "output_throughput") or 0.0)
     tiles = [
         (
@@ -73,13 +79,10 @@ def _tiles(sweep: SweepData, over: str) -> list[tuple[str, str, str]]:
             f"tokens/s at {_at(best.load, over)}",
         )
     ]
-    usual = next((one for one in sweep.points if sweep.knee and one.load == sweep.knee.below), sweep.points[-1])
+    shown = next((point for point in sweep.points if sweep.knee and point.load == sweep.knee.below), sweep.points[-1])
     where = "below the knee" if sweep.knee else "highest load"
-    tiles.append((f"load, {where}", f"{usual.load:,}", over))
-    for key, name in (("ttft", "TTFT"), ("tpot", "TPOT")):
-        middle, far = number_at(usual.document, f"median_{key}_ms"), number_at(usual.document, f"p99_{key}_ms")
-        tiles.append((f"{name} there, median", duration_text(middle), f"P99 {duration_text(far)}"))
-    return tiles
+    tiles.append((f"load, {where}", f"{shown.load:,}", over))
+    return [*tiles, *(latency_tile(shown.document, key, " there") for key in ("ttft", "tpot"))]
 
 
 def _over_load(
@@ -103,12 +106,12 @@ def _over_load(
 
 def _pareto(sweep: SweepData, devices: int) -> list[tuple[int, float, float]]:
     """(load, tokens a second for a user, tokens a second for a device) of the points that have both."""
-    found = []
+    rows = []
     for point in sweep.points:
         tpot_ms, throughput = (number_at(point.document, key) for key in ("median_tpot_ms", "output_throughput"))
         if tpot_ms and tpot_ms > 0 and throughput is not None:
-            found.append((point.load, 1000 / tpot_ms, throughput / devices))
-    return found
+            rows.append((point.load, 1000 / tpot_ms, throughput / devices))
+    return rows
 
 
 def _shared(sweep: SweepData) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""A sweep as the published tables have it: one row a load."""
+"""A sweep as published tables have it: one row per load."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ COLUMNS: Final = (
 )
 
 
-def sweep_table(found: SweepResult) -> str:
-    first = "max concurrency" if found.sweep.over == "concurrency" else "requests at once"
+def sweep_table(result: SweepResult) -> str:
+    first = "max concurrency" if result.sweep.over == "concurrency" else "requests at once"
     names = (first, "prompts", "success", *(name for name, _ in COLUMNS))
-    return markdown_table(names, [_row(point) for point in found.points])
+    return markdown_table(names, [_row(point) for point in result.points])
 
 
 def knee_notes(knee: Knee | None, loads: tuple[int, ...]) -> list[str]:
     if knee is None:
-        return [f"no knee up to {max(loads)}: each step still pays; sweep further"]
+        return [f"no knee up to {max(loads)}: each step still pays; try higher loads"]
     return [
         f"the knee lies between {knee.below} and {knee.above}: {', '.join(knee.signs)}",
         f"cause: {knee.cause}",

@@ -1,4 +1,4 @@
-"""A run on one time axis: its requests as bars, beneath them what the server said, and the tokens that came. Pure."""
+"""A run on one time axis: its requests as bars, below them the server's metrics, tokens and devices. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from markupsafe import Markup
 
 from moonpad.bench.request_data import SLICE_S
-from moonpad.report.charts import LETTER, Frame, labels_of
+from moonpad.report.charts import LETTER, Frame, labels_of, spread_up
 from moonpad.report.scales import Scale, axis, nice_step, ticks
 from moonpad.report.svg import group, line, path, picture, rect, steps, tag, text, width_of
 
@@ -102,7 +102,7 @@ class _Rows:
         x, height = self.x.at, self.row * 0.8
         middle = top + self.row / 2
         first_s = bar.ended_s if bar.first_token_s is None else bar.first_token_s
-        parts = [tag("title", _said(bar))]
+        parts = [tag("title", _tooltip(bar))]
         if x(bar.started_s) - x(bar.scheduled_s) > 0.3:
             parts.append(line(x(bar.scheduled_s), middle, x(bar.started_s), middle, "bar-queued"))
         if bar.failure:
@@ -125,21 +125,21 @@ class _Rows:
     def keys(self) -> Markup:
         """What the parts of a bar are: those that there are. Above them, the name of the rows."""
         queued = any(self.x.at(bar.started_s) - self.x.at(bar.scheduled_s) > 0.3 for bar in self.bars)
-        kinds = [("bar-queued", "waits in the client")] if queued else []
+        kinds = [("bar-queued", "waiting in the client")] if queued else []
         if any(not bar.failure for bar in self.bars):
             kinds += [("bar-prefill", "until the first token"), ("bar-decode", "from the first token to the last")]
         if any(bar.failure for bar in self.bars):
             kinds.append(("bar-failed", "failed"))
         parts, x, y = _title(("requests,", "by arrival"), self.top + 16), LEFT, 14.0
-        for class_, said in kinds:
+        for class_, label in kinds:
             if class_ == "bar-queued":
                 parts.append(line(x, y, x + 26, y, class_))
             else:
                 parts.append(_part(x, x + 26, y, 6 if class_ == "bar-prefill" else 12, class_))
             if class_ == "bar-failed":
                 parts.append(_cross(x + 26, y, 6))
-            parts.append(text(x + 40, y + 4, said, "key"))
-            x += 40 + width_of(said, LETTER) + 30
+            parts.append(text(x + 40, y + 4, label, "key"))
+            x += 40 + width_of(label, LETTER) + 30
         return group(parts, class_="keys")
 
 
@@ -163,7 +163,7 @@ class _Panel:
             y, marks = Scale(0.0, self.ceiling, top + PANEL, top), [0.0, self.ceiling / 2, self.ceiling]
             labels = [f"{mark:.0%}" for mark in marks]
         parts = [Frame(x, y).grid_y(marks, labels), *_title(self.title, top + PANEL / 2)]
-        ends = _apart([y.at(points[-1][1]) for _, points in self.lines], LETTER + 2, y.start)
+        ends = spread_up([y.at(points[-1][1]) for _, points in self.lines], LETTER + 2, y.start)
         for number, ((name, points), end) in enumerate(zip(self.lines, ends, strict=True)):
             class_ = f"series series-{number}"
             parts.append(path(steps([(x.at(at), y.at(value)) for at, value in points]), class_, data_name=name))
@@ -172,11 +172,11 @@ class _Panel:
 
 
 def _server_panels(samples: Samples, end_s: float) -> list[_Panel]:
-    found = {name: _series(samples, name, end_s) for name in ("running", "waiting", "kv_usage")}
-    counts = [(name, found[name]) for name in ("running", "waiting") if found[name]]
+    series = {name: _series(samples, name, end_s) for name in ("running", "waiting", "kv_usage")}
+    counts = [(name, series[name]) for name in ("running", "waiting") if series[name]]
     panels = [_Panel(("requests", "in the server"), "server", counts)] if counts else []
-    if found["kv_usage"]:
-        panels.append(_Panel(("KV cache", "in use"), "kv", (("KV cache", found["kv_usage"]),), 1.0))
+    if series["kv_usage"]:
+        panels.append(_Panel(("KV cache", "in use"), "kv", (("KV cache", series["kv_usage"]),), 1.0))
     return panels
 
 
@@ -189,8 +189,8 @@ def _device_panels(samples: Samples, end_s: float) -> list[_Panel]:
 
 
 def _series(samples: Samples, name: str, end_s: float) -> list[tuple[float, float]]:
-    """Until the run's end: what was said last holds until something else is."""
-    points = [(one["at_s"], one[name]) for one in samples if name in one and 0 <= one["at_s"] <= end_s]
+    """To the run's end: a value holds until the next one."""
+    points = [(row["at_s"], row[name]) for row in samples if name in row and 0 <= row["at_s"] <= end_s]
     if len(points) > COLUMNS:
         columns: dict[int, tuple[float, float]] = {}
         for at_s, value in points:
@@ -222,15 +222,12 @@ def _window(x: Scale, steady: tuple[float, float] | None, top: float, bottom: fl
     left, right = x.at(steady[0]), x.at(steady[1])
     parts = [rect(left, top - 10, right, bottom, "steady"), line(left, top - 10, left, bottom, "steady-edge")]
     parts.append(line(right, top - 10, right, bottom, "steady-edge"))
-    named = (
-        tag("title", f"steady from {steady[0]:.2f} s to {steady[1]:.2f} s"),
-        *parts,
-    )
-    return group(named, class_="steady-window", data_from_s=f"{steady[0]:.4f}", data_to_s=f"{steady[1]:.4f}")
+    title = tag("title", f"steady from {steady[0]:.2f} s to {steady[1]:.2f} s")
+    return group((title, *parts), class_="steady-window", data_from_s=f"{steady[0]:.4f}", data_to_s=f"{steady[1]:.4f}")
 
 
 def _hatch() -> Markup:
-    """Of failed requests, so that no one needs to see their colour."""
+    """Of failed requests, which colour alone must not mark."""
     stripe = tag("path", d="M0 5 L5 0", class_="hatch-stripe")
     ground = tag("rect", width=5, height=5, class_="hatch-ground")
     return tag("defs", tag("pattern", ground, stripe, id="hatch", width=5, height=5, patternUnits="userSpaceOnUse"))
@@ -238,7 +235,7 @@ def _hatch() -> Markup:
 
 def _title(lines: tuple[str, str], middle: float) -> list[Markup]:
     """Two lines to the left of an axis."""
-    return [text(0, middle + shift, said, "axis-title", "start") for shift, said in zip((-4, 13), lines, strict=True)]
+    return [text(0, middle + shift, words, "axis-title", "start") for shift, words in zip((-4, 13), lines, strict=True)]
 
 
 def _part(left: float, right: float, middle: float, height: float, class_: str) -> Markup:
@@ -251,17 +248,7 @@ def _cross(x: float, y: float, half: float) -> Markup:
     return tag("path", d=f"{d}{y - half:.2f}", class_="cross")
 
 
-def _apart(places: Sequence[float], least: float, bottom: float) -> list[float]:
-    """The same places in the same order, moved up where two are nearer to each other than that; none below `bottom`."""
-    moved = [0.0] * len(places)
-    free = bottom
-    for at in sorted(range(len(places)), key=lambda one: -places[one]):
-        moved[at] = min(places[at], free)
-        free = moved[at] - least
-    return moved
-
-
-def _said(bar: Bar) -> str:
+def _tooltip(bar: Bar) -> str:
     due_s = bar.scheduled_s
     first = "no token" if bar.first_token_s is None else f"first token after {bar.first_token_s - due_s:.3f} s"
     how = f"failed: {bar.failure}" if bar.failure else "ended"

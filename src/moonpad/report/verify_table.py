@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
+from moonpad.engines import ENGINES
+from moonpad.verify.probe import Status
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -16,10 +19,9 @@ EVIDENCE_CHARACTERS: Final = 400
 """Of a question and of an answer, for a person; --json has more of them."""
 NAMES: Final = {
     "each": "any server",
-    "vllm": "vLLM",
-    "sglang": "SGLang",
-    "trtllm": "TensorRT-LLM",
     "gateway": "a gateway",
+    # Builds and forks share a key: the name is that of the first.
+    **{engine.api.key: engine.api.title for engine in reversed(tuple(ENGINES.values()))},
 }
 STYLES: Final = {"pass": "green", "fail": "bold red", "skip": "yellow"}
 
@@ -30,8 +32,8 @@ def verify_table(report: Report, width: int) -> Text:
     text = Text(f"{report.endpoint}  {report.model}\n\n".replace("  \n", "\n"))
     for result in report.results:
         text.append_text(_row(result, id_width, width))
-    counts = report.as_json()
-    text.append(f"\n{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    counts = (report.count(status) for status in Status)
+    text.append("\n{} passed, {} failed, {} skipped".format(*counts))
     return text
 
 
@@ -42,15 +44,15 @@ def _row(result: Result, id_width: int, width: int) -> Text:
     row.append("\n".join(_hanging(result.outcome.because, indent, width)) + "\n")
     lines = []
     for finding in result.outcome.findings:
-        said = "" if finding.message == result.outcome.because else f"{finding.message}: "
-        lines.append(f"{finding.where}: {said}{finding.remedy}".rstrip(": "))
-    lines += [f"on {NAMES.get(name, name)}: {text}" for name, text in result.mend.items()]
+        message = "" if finding.message == result.outcome.because else f"{finding.message}: "
+        lines.append(f"{finding.where}: {message}{finding.remedy}".rstrip(": "))
+    lines += [f"on {NAMES.get(name, name)}: {text}" for name, text in result.remedies.items()]
     if result.known_issues:
         lines.append(f"looks like {', '.join(result.known_issues)}")
     for exchange in result.exchanges:
         answer = f"{exchange.status or 'no answer'} {exchange.answer}"
-        for name, said in (("asked", exchange.request), ("got", answer)):
-            lines.append(f"{name}: {' '.join(said.split())[:EVIDENCE_CHARACTERS]}")
+        for name, text in (("asked", exchange.request), ("got", answer)):
+            lines.append(f"{name}: {' '.join(text.split())[:EVIDENCE_CHARACTERS]}")
     for line in lines:
         row.append(" " * indent)
         row.append("\n".join(_hanging(line, indent, width)) + "\n", style="dim")

@@ -1,27 +1,26 @@
-"""The controller of a run: a child of the keeper that decides, and owns nothing.
+"""The controller of a run: a child of the keeper that makes the decisions, and owns nothing.
 
     python -P -m moonpad.run.controller RUN_DIR NAME
 
-It says when the engine is ready, stable, hung or unable, and when it is started again; the keeper does what is to be
-done. It can be killed at any instant: the one that is started next goes on from `events.jsonl` and `keeper.json`
-alone. Its decisions are those of `run/policy.py`, made on what `run/attendance.py` sees.
+It decides when the engine is ready, stable, hung or failed, and when it is restarted; the keeper carries that out. It
+can be killed at any instant: the next one goes on from `events.jsonl` and `keeper.json` alone. It applies
+`run/restart_policy.py` to what `run/generation_monitor.py` sees.
 """
 
 from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from moonpad.engines import ENGINES
-from moonpad.run import keeper
-from moonpad.run.attendance import Attendance, Subject, World
-from moonpad.run.controller_state import Journal, StateFile
+from moonpad.run.controller_state import ControllerJournal, StateFile
 from moonpad.run.endpoints import endpoint_of, keyless_endpoint_of
-from moonpad.run.policy import restart_delay_s, restarts_within
+from moonpad.run.generation_monitor import GenerationMonitor, MonitoredRun, World
+from moonpad.run.keeper.state_file import has_keeper
+from moonpad.run.restart_policy import restart_delay_s, restarts_within
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.errors import ContactLost, PreflightRefused
 from moonpad.values.supervision import Policy, State
@@ -34,7 +33,7 @@ KEY_RETRY_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What becomes of an engine that has ended: a start at `due_s`, or, where that is None, the end of the run."""
+    """After the engine has ended: a restart at `due_s`, or, where that is None, the end of the run."""
 
     due_s: float | None
     reason: str
@@ -49,15 +48,15 @@ class Controller:
         self._world = world or World()
         self._engine_name = str(about.get("engine"))
         self._policy = Policy.of(about.get("policy") or {})
-        self._journal = Journal(folder, self._world.clock)
+        self._journal = ControllerJournal(folder, self._world.clock)
         self._file = StateFile(folder)
         self._generation = 0
-        self._attendance: Attendance | None = None
-        self._subject: Subject | None = None
+        self._monitor: GenerationMonitor | None = None
+        self._subject: MonitoredRun | None = None
         self._key_due_s = 0.0
         self._decision: Decision | None = None
         self._seen: dict[str, Any] = {}
-        self._start_told = False
+        self._start_sent = False
         self._restarts = sum(event.get("event") == "restarting" for event in self._journal.events())
 
     def run(self) -> None:
@@ -69,26 +68,26 @@ class Controller:
         """One look at everything; how long to sleep until the next one, None where there is nothing more to do."""
         self._journal.flush()
         recorded = self._folder.keeper()
-        if not _lives(recorded):
+        if not has_keeper(recorded):
             return None
-        recorded = self._asked(recorded)
+        recorded = self._refresh(recorded)
         generation, state = int(recorded["generation"]), str(recorded["state"])
-        attendance = self._attend(generation)
+        monitor = self._follow(generation)
         if state == "running":
-            pause_s = attendance.step()
+            pause_s = monitor.step()
         else:
-            attendance.read_last_words()
+            monitor.read_last_lines()
             if state in (State.STOPPED, State.FAILED):
                 return None
             pause_s = STOPPING_POLL_S if state == "stopping" else self._wait(str(recorded.get("because", "")))
-        self._write(attendance, waits=state == "waiting")
+        self._write(monitor, waits=state == "waiting")
         return pause_s
 
-    def _asked(self, recorded: dict[str, Any]) -> dict[str, Any]:
-        """What the keeper says of itself where its file may be old: a full disk keeps it from writing. Not asked
-        without need, since each question wakes it."""
+    def _refresh(self, recorded: dict[str, Any]) -> dict[str, Any]:
+        """The keeper's own answer where its file may be old, since a full disk keeps it from writing. It is asked only
+        when needed: each request wakes it."""
         old = int(recorded["generation"]) < self._generation
-        doubt = self._attendance is None or self._start_told or self._attendance.nobody_there
+        doubt = self._monitor is None or self._start_sent or self._monitor.unreachable
         if old or doubt:
             try:
                 self._seen = {**recorded, **self._world.tell(self._folder, "status")}
@@ -98,39 +97,39 @@ class Controller:
             self._seen = recorded
         return self._seen
 
-    def _attend(self, generation: int) -> Attendance:
+    def _follow(self, generation: int) -> GenerationMonitor:
         now_s = self._world.clock()
-        if self._attendance is not None and self._subject is not None and generation == self._generation:
+        if self._monitor is not None and self._subject is not None and generation == self._generation:
             if not self._subject.keyless or now_s < self._key_due_s:
-                return self._attendance
+                return self._monitor
             self._key_due_s = now_s + KEY_RETRY_S
             subject = self._new_subject()
             if subject.keyless:
-                return self._attendance
+                return self._monitor
         else:
             self._key_due_s = now_s + KEY_RETRY_S
             subject = self._new_subject()
-            self._generation, self._decision, self._start_told = generation, None, False
+            self._generation, self._decision, self._start_sent = generation, None, False
         self._subject = subject
-        self._attendance = Attendance(subject, generation, self._journal, self._world)
-        return self._attendance
+        self._monitor = GenerationMonitor(subject, generation, self._journal, self._world)
+        return self._monitor
 
-    def _new_subject(self) -> Subject:
+    def _new_subject(self) -> MonitoredRun:
         engine = ENGINES[self._engine_name]
         try:
-            return Subject(self._folder, engine, endpoint_of(self._folder), self._policy)
+            return MonitoredRun(self._folder, engine, endpoint_of(self._folder), self._policy)
         except PreflightRefused as error:
-            # Still of use: the log, `/health` and `/metrics` ask for no key.
+            # Still useful: the log, `/health` and `/metrics` need no key.
             why = "; ".join(finding.message for finding in error.findings) or error.message
             endpoint = keyless_endpoint_of(self._folder)
-            return Subject(self._folder, engine, endpoint, self._policy, f"no token can be asked for: {why}")
+            return MonitoredRun(self._folder, engine, endpoint, self._policy, f"no token can be requested: {why}")
 
     # - an engine that has ended -
 
     def _wait(self, because: str) -> float:
-        """The keeper waits for a decision: it is made once, written down, and told when it is due."""
+        """The keeper waits for a decision: it is made once, written down, and sent when it is due."""
         if self._decision is None:
-            self._decision = self._recalled() or self._decided(because)
+            self._decision = self._recall() or self._decide(because)
         if self._decision.due_s is None:
             self._tell("end", reason=self._decision.reason)
             return WAITING_POLL_S
@@ -138,11 +137,11 @@ class Controller:
         if left_s > 0:
             return min(left_s, WAITING_POLL_S)
         self._tell("start")
-        self._start_told = True  # also where the answer was lost, or it had been told before: it is asked from now on
+        self._start_sent = True  # even if the answer was lost: from now on the keeper is asked for its state
         return STOPPING_POLL_S
 
-    def _recalled(self) -> Decision | None:
-        """The decision that a controller before this one has written down for this end."""
+    def _recall(self) -> Decision | None:
+        """The decision that an earlier controller has written down for this end."""
         for event in self._journal.events():
             if event.get("generation") != self._generation:
                 continue
@@ -152,7 +151,7 @@ class Controller:
                 return Decision(event["t_s"] + event["delay_s"], str(event["reason"]))
         return None
 
-    def _decided(self, because: str) -> Decision:
+    def _decide(self, because: str) -> Decision:
         now_s = self._world.clock()
         restarts = [event["t_s"] for event in self._journal.events() if event.get("event") == "restarting"]
         delay_s = restart_delay_s(self._policy, restarts, now_s)
@@ -160,43 +159,32 @@ class Controller:
         if delay_s is None:
             window = duration(self._policy.restart_window_s)
             reason = f"{because}; given up after {within} restart{'s' * (within != 1)} within {window}"
-            self._journal.write("giving_up", reason=reason, generation=self._generation)
+            self._journal.append("giving_up", reason=reason, generation=self._generation)
             return Decision(None, reason)
         self._restarts += 1
-        self._journal.write(
-            "restarting",
-            reason=because,
-            delay_s=delay_s,
-            restart=within + 1,
-            of=self._policy.restarts,
-            generation=self._generation,
-        )
+        counts = {"restart": within + 1, "of": self._policy.restarts, "generation": self._generation}
+        self._journal.append("restarting", reason=because, delay_s=delay_s, **counts)
         return Decision(now_s + delay_s, because)
 
     def _tell(self, do: str, **fields: str) -> bool:
         try:
             return bool(self._world.tell(self._folder, do, **fields).get("ok"))
         except ContactLost:
-            return False  # it is told again at the next tick, where the keeper still waits
+            return False  # it is sent again at the next tick, where the keeper still waits
 
-    # - what is said of all that -
+    # - the controller's own file -
 
-    def _write(self, attendance: Attendance, *, waits: bool) -> None:
-        state, because = attendance.state, attendance.because
+    def _write(self, monitor: GenerationMonitor, *, waits: bool) -> None:
+        state, because = monitor.state, monitor.because
         if waits and self._decision is not None:
             restarts = self._decision.due_s is not None
-            state, because = State.STARTING, ("waits to be started again: " if restarts else "") + self._decision.reason
-        self._file.write(self._generation, state, because, stable=attendance.stable, restarts=self._restarts)
-
-
-def _lives(recorded: Mapping[str, Any]) -> bool:
-    own: Mapping[str, int] = recorded.get("keeper") or {}
-    return bool(own) and recorded.get("boot_id") == keeper.boot_id() and keeper.is_alive(own["pid"], own["start"])
+            state, because = State.STARTING, ("waiting to be restarted: " if restarts else "") + self._decision.reason
+        self._file.write(self._generation, state, because, stable=monitor.stable, restarts=self._restarts)
 
 
 def main(argv: list[str]) -> int:
     """`argv` is RUN_DIR NAME."""
-    # A terminal's Ctrl-C and its end are for the keeper, which then ends us.
+    # The keeper handles a terminal's Ctrl-C and hang-up, and then ends us.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from moonpad.run.keeper import boot_id, is_alive, stat_of
-from moonpad.store.files import append_line, replace_json
+from moonpad.facts.processes import is_alive, read_boot_id, read_start
+from moonpad.store.atomic_files import replace_json
+from moonpad.store.journal import Journal
 from moonpad.store.run_folder import RunFolder
-from moonpad.store.schema import SCHEMA
+from moonpad.store.schema_version import SCHEMA
 from moonpad.values.supervision import State
-
-UNWRITTEN_EVENTS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +31,7 @@ class ControllerState:
     @property
     def is_alive(self) -> bool:
         """Whether the controller that wrote this lives. What it last saw may be old where it does not."""
-        return self.boot_id == boot_id() and is_alive(self.pid, self.start)
+        return self.boot_id == read_boot_id() and is_alive(self.pid, self.start)
 
 
 def read_controller(folder: RunFolder) -> ControllerState | None:
@@ -60,9 +57,8 @@ class StateFile:
 
     def __init__(self, folder: RunFolder) -> None:
         self._path = folder.path / "controller.json"
-        self._boot_id = boot_id()
-        own = stat_of(os.getpid())
-        self._start = own[1] if own else 0
+        self._boot_id = read_boot_id()
+        self._start = read_start(os.getpid())
         self._written: ControllerState | None = None
 
     def write(self, generation: int, state: State, because: str, *, stable: bool, restarts: int) -> None:
@@ -76,31 +72,17 @@ class StateFile:
         self._written = wanted
 
 
-class Journal:
-    """`events.jsonl` as the controller writes and reads it. What cannot be written now is written later, in order and
-    with its own time; over UNWRITTEN_EVENTS the oldest are lost."""
+class ControllerJournal(Journal):
+    """The controller reads what it has written, too."""
 
     def __init__(self, folder: RunFolder, clock: Callable[[], float]) -> None:
+        super().__init__(folder.events_path, clock)
         self._folder = folder
-        self._clock = clock
-        self._unwritten: deque[dict[str, Any]] = deque(maxlen=UNWRITTEN_EVENTS)
-
-    def write(self, event: str, **fields: object) -> None:
-        self._unwritten.append({"event": event, "t_s": round(self._clock(), 6), "at": round(time.time(), 3), **fields})
-        self.flush()
-
-    def flush(self) -> None:
-        while self._unwritten:
-            try:
-                append_line(self._folder.events_path, self._unwritten[0])
-            except OSError:
-                return
-            self._unwritten.popleft()
 
     def events(self) -> Iterator[dict[str, Any]]:
         """All of the run, those too that are not on the disk yet."""
         yield from self._folder.events()
-        yield from self._unwritten
+        yield from self.unwritten
 
     def events_of(self, generation: int) -> list[dict[str, Any]]:
         """Those from the generation's first `spawned` on, until the next generation's.

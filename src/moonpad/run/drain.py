@@ -16,9 +16,9 @@ LOOK_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """Of the requests that ran, or waited, as the drain began. None: the engine does not say how many it has.
+    """Of the requests that ran, or waited, when the drain began. None: the engine does not report how many it has.
 
-    `refuses_new`: none came in meanwhile. Where some did, `cut` may count them too.
+    `refuses_new`: the engine admits no new ones meanwhile. Where it does, `cut` may count them too.
     """
 
     running: int | None
@@ -28,7 +28,7 @@ class Drained:
 
 
 class Requests:
-    """How many an engine has. `ask` says it, None where it cannot be had."""
+    """How many an engine has. `ask` returns it, None where the engine does not report it."""
 
     def __init__(self, ask: Callable[[], int | None], clock: Callable[[], float] = time.monotonic) -> None:
         self._ask = ask
@@ -39,13 +39,13 @@ class Requests:
         self._idle_s = self._looked_s if self.last == 0 else None
 
     def look(self) -> None:
-        """Asks again, where the last answer has become old."""
+        """Asks again, where the last answer is older than LOOK_S."""
         now_s = self._clock()
         if now_s - self._looked_s < LOOK_S:
             return
         self._looked_s = now_s
         count = self._ask()
-        if count is None:  # it does not listen any more: what it said last holds
+        if count is None:  # it no longer listens: the last answer stays
             return
         self.last = count
         if count:
@@ -54,7 +54,7 @@ class Requests:
             self._idle_s = now_s
 
     def idle_for_s(self) -> float | None:
-        """For how long there has been none. None where there is one, or nobody knows."""
+        """For how long there has been none. None where there are some, or it is unknown."""
         return None if self._idle_s is None else self._clock() - self._idle_s
 
     def drained(self, cut: int, *, refuses_new: bool) -> Drained:
@@ -72,7 +72,7 @@ NO_REQUESTS = Drained(0, 0, 0, True)
 
 
 def requests_of(folder: RunFolder) -> Requests | None:
-    """Those of a run; None where its engine was never ready, and so has none."""
+    """The requests of a run; None where its engine was never ready, and so has none."""
     if folder.last_event("ready") is None:
         return None
     from moonpad.engines import ENGINES

@@ -6,11 +6,11 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from moonpad.run.keys import read_key
-from moonpad.run.planned import planned_of
-from moonpad.run.truth import truth_of
+from moonpad.run.api_keys import read_key
+from moonpad.run.planned_figures import planned_of
+from moonpad.run.run_status import read_status
 from moonpad.store.run_folder import RunFolder, current_run, current_runs
-from moonpad.store.schema import SchemaTooNew
+from moonpad.store.schema_version import SchemaTooNew
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.secret import Secret
@@ -21,16 +21,16 @@ def name_of(target: str | Path) -> str:
     path = Path(target)
     if path.suffix != ".toml":
         return str(target)
-    from moonpad.spec.load import load_spec
+    from moonpad.spec.loader import load_spec
 
     return load_spec(path).spec.name
 
 
 def find_run(target: str | Path | None) -> RunFolder:
-    """The run of a name or a spec; without one, the only run that is up, or the only one that there is.
+    """The run of a name or a spec; without one, the only run that is up, or the only run of this machine.
 
     Raises:
-        UsageError: none, or more than one, could be meant.
+        UsageError: there is none, or more than one.
     """
     if target is not None:
         folder = current_run(name_of(target))
@@ -39,9 +39,10 @@ def find_run(target: str | Path | None) -> RunFolder:
         return folder
     folders = current_runs()
     if len(folders) > 1:
-        known = tuple(folder for folder in folders if _is_known(folder))
-        # What a newer moonpad keeps is meant only where nothing else can be: whoever asks for it is told so then.
-        folders = _those_up(known) or tuple(folder for folder in folders if folder not in known)
+        readable = tuple(folder for folder in folders if _is_readable(folder))
+        up = tuple(folder for folder in readable if read_status(folder, None).up)
+        # The run of a newer moonpad is taken only where there is no other: the caller then reports its schema.
+        folders = up or tuple(folder for folder in folders if folder not in readable)
     if len(folders) == 1:
         return folders[0]
     if not folders:
@@ -50,11 +51,7 @@ def find_run(target: str | Path | None) -> RunFolder:
     raise UsageError(f"several endpoints are up: {names}", remedy="name one of them")
 
 
-def _those_up(folders: tuple[RunFolder, ...]) -> tuple[RunFolder, ...]:
-    return tuple(folder for folder in folders if truth_of(folder, None).up)
-
-
-def _is_known(folder: RunFolder) -> bool:
+def _is_readable(folder: RunFolder) -> bool:
     try:
         folder.check_schema()
     except SchemaTooNew:
@@ -63,37 +60,32 @@ def _is_known(folder: RunFolder) -> bool:
 
 
 def endpoint_of(folder: RunFolder, key: Secret | None = None) -> Endpoint:
-    """The endpoint that the run serves. Its key is read again from where the spec said it is.
+    """The endpoint that the run serves. Its key is read again from the source that the spec names.
 
     Raises:
-        PreflightRefused: the key is not there.
+        PreflightRefused: the source has no usable key.
     """
     about = folder.about()
     if key is None and (source := about.get("key")):
         key = read_key(env=source.get("env"), file=source.get("file"), environ=os.environ)
-    return replace(_endpoint(folder, key), planned=planned_of(folder))
+    return replace(keyless_endpoint_of(folder), key=key, planned=planned_of(folder))
 
 
 def keyless_endpoint_of(folder: RunFolder) -> Endpoint:
-    """The same for whoever asks `/health` and `/metrics` only, which want no key."""
-    return _endpoint(folder, None)
-
-
-def _endpoint(folder: RunFolder, key: Secret | None) -> Endpoint:
+    """Enough for `/health` and `/metrics`, which need no key."""
     about = folder.about()
-    return Endpoint(
-        str(about.get("base_url", "")), str(about.get("served_name", "")), key, str(about.get("engine", ""))
-    )
+    base_url, model, engine = (str(about.get(name, "")) for name in ("base_url", "served_name", "engine"))
+    return Endpoint(base_url, model, None, engine)
 
 
 def endpoint_of_run(target: str | Path | None, key: Secret | None) -> Endpoint:
     """The endpoint of a run that is up.
 
     Raises:
-        UsageError: which run is meant is not clear.
+        UsageError: there is no run, or it is unclear which one.
         PreflightRefused: the run is not up.
     """
     folder = find_run(target)
-    if not truth_of(folder, None).up:
+    if not read_status(folder, None).up:
         raise PreflightRefused(f"{folder.name} is not up", remedy=f"moonpad up {target or ''}".rstrip())
     return endpoint_of(folder, key)

@@ -15,17 +15,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from moonpad.environments.places import cache_home
+from moonpad.environments.paths import cache_home
 from moonpad.run import keeper
-from moonpad.store.places import endpoints_folder, port_claim, runtime_temp_base
+from moonpad.run.keeper.log_file import LOG_BYTES
+from moonpad.store.paths import endpoints_folder, port_claim, runtime_temp_base
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.binding import BoundProcess
 from moonpad.values.errors import LaunchFailed, MoonpadError, PreflightRefused
 from moonpad.values.supervision import Policy
 
 ANSWER_LIMIT_S = 20.0
+KEEPER_PROGRAM = Path(keeper.__file__).with_name("__main__.py")
 
-# A key that the user has for something else must not end up guarding (or unlocking) this engine.
+# A key that the user has for another engine must not guard (or unlock) this one.
 NOT_INHERITED = ("VLLM_API_KEY",)
 
 
@@ -41,35 +43,31 @@ def start_keeper(
     """Starts the keeper and returns its pid once it holds the run's lock, and the run is the current one of its name.
 
     `ports` are claimed for this run among all users of this machine.
-    Call it with `interrupts_held()`: an exception between its start and its return would leave a run that nobody stops.
+    Call it with `interrupts_blocked()`: an exception before it returns would leave a run without an owner.
 
     Raises:
-        PreflightRefused: somebody else holds the lock or a port; the message says who, where and since when.
+        PreflightRefused: another run holds the lock or a port; the message says whose, where and since when.
         LaunchFailed: the keeper gave no answer, or cannot write.
     """
     for process in processes:
         for path, content, mode in process.files:
             _write_file(folder.path / path, content, mode)
     folder.lock_path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    now = time.strftime("%Y-%m-%d %H:%M:%S")
     job = {
         "run_dir": str(folder.path),
         "lock": str(folder.lock_path),
         "claims": [str(port_claim(port)) for port in ports],
         "pointer": {"path": str(endpoints_folder() / f"{folder.name}.json"), "document": folder.pointer_document()},
-        "holder": {
-            "run": folder.run_id,
-            "user": getpass.getuser(),
-            "host": platform.node(),
-            "at": time.strftime("%Y-%m-%d %H:%M:%S"),
-        },
+        "holder": {"run": folder.run_id, "user": getpass.getuser(), "host": platform.node(), "at": now},
         "grace_s": grace_s,
         "restarts": policy.restarts,
         "foreground_of": os.getpid() if foreground else 0,
         "temp_base": runtime_temp_base(),
         "cgroup": os.environ.get("MOONPAD_CGROUP") != "off",
-        "log_bytes": keeper.LOG_BYTES,
+        "log_bytes": LOG_BYTES,
         "controller": {
-            # -P: the folder that it runs in is not a place to import from.
+            # -P: nothing is imported from its working directory.
             "argv": [sys.executable, "-P", "-m", "moonpad.run.controller", str(folder.path), folder.name],
             "env": dict(os.environ),
         },
@@ -83,33 +81,31 @@ def start_keeper(
 
 def _refusal(folder: RunFolder, answer: dict[str, Any]) -> MoonpadError:
     holder = answer.get("holder") or {}
-    who = f"{holder.get('user', 'somebody')} on {holder.get('host', 'this host')}"
-    since = holder.get("at", "an unknown time")
+    user, host = holder.get("user", "another user"), holder.get("host", "this host")
+    by = f"by {user} on {host} since {holder.get('at', 'an unknown time')}"
     if answer.get("why") == "locked":
-        return PreflightRefused(
-            f"{folder.name} is being kept up already, by {who} since {since}", remedy=f"moonpad down {folder.name}"
-        )
+        return PreflightRefused(f"{folder.name} is already up, started {by}", remedy=f"moonpad down {folder.name}")
     if answer.get("why") == "claimed":
         what = Path(str(answer.get("claim"))).stem.replace("-", " ")
         return PreflightRefused(
-            f"{what} is claimed by {holder.get('run', 'another run')} of {who} since {since}",
+            f"{what} is claimed by {holder.get('run', 'another run')}, started {by}",
             remedy="wait until that run is down, or set another [endpoint] port",
         )
     return LaunchFailed(
         f"the keeper cannot work: {answer.get('error') or answer.get('why')}",
-        remedy=f"look at {folder.path.parent}: is there room, may you write?",
+        remedy=f"check free space and write permission in {folder.path.parent}",
     )
 
 
 def _as_job(process: BoundProcess, folder: RunFolder) -> dict[str, Any]:
     inherited = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
-    # The engine gets a temporary directory of the run's own, which goes with it; what it compiles is kept.
-    kept = {"TORCHINDUCTOR_CACHE_DIR": os.environ.get("TORCHINDUCTOR_CACHE_DIR", str(cache_home() / "torchinductor"))}
+    # The engine's temporary directory is the run's own and goes with it; what it compiles is kept.
+    cache = {"TORCHINDUCTOR_CACHE_DIR": os.environ.get("TORCHINDUCTOR_CACHE_DIR", str(cache_home() / "torchinductor"))}
     secret = {name: value.reveal() for name, value in process.secret_env.items()}
     return {
         "name": process.name,
         "argv": process.argv,
-        "env": {**inherited, **kept, **process.env, **secret},
+        "env": {**inherited, **cache, **process.env, **secret},
         "log": str(folder.path / process.log) if process.log else str(folder.log_path),
         "after_stop": process.after_stop,
         "after_end": process.after_end,
@@ -120,26 +116,19 @@ def _as_job(process: BoundProcess, folder: RunFolder) -> dict[str, Any]:
 
 
 def _ask_keeper(job: dict[str, Any], folder: RunFolder) -> dict[str, Any]:
-    # -I -S: nothing of the user's Python set-up reaches the keeper, and it is there in some tens of milliseconds.
-    command = (sys.executable, "-I", "-S", str(Path(keeper.__file__)), str(folder.path))
-    child = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        text=True,
-    )
-    assert child.stdin is not None  # noqa: S101 - for mypy: a pipe was asked for
+    command = (sys.executable, "-I", "-S", str(KEEPER_PROGRAM), "keep", str(folder.path))
+    pipe = subprocess.PIPE
+    child = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, text=True)
+    assert child.stdin is not None  # noqa: S101 - for mypy
     assert child.stdout is not None  # noqa: S101
     assert child.stderr is not None  # noqa: S101
     with child.stdin:
         child.stdin.write(json.dumps(job))
     line = child.stdout.readline()
     if not line:
-        trouble = child.stderr.read().strip().splitlines()
+        errors = child.stderr.read().strip().splitlines()
         child.wait(ANSWER_LIMIT_S)
-        raise LaunchFailed(f"the keeper did not start: {trouble[-1] if trouble else 'no word from it'}")
+        raise LaunchFailed(f"the keeper did not start: {errors[-1] if errors else 'it gave no answer'}")
     child.stdout.close()
     child.stderr.close()
     if not job["foreground_of"]:
@@ -157,10 +146,9 @@ def _write_file(path: Path, content: str, mode: int) -> None:
 
 
 @contextmanager
-def interrupts_held() -> Iterator[None]:
-    """Between the keeper's start and its answer nobody knows its pid: a Ctrl-C there waits until somebody does."""
-    held = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, held)
+def interrupts_blocked() -> Iterator[None]:
+    """Between the keeper's start and its answer its pid is unknown: a Ctrl-C there takes effect after that."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""What must be so before anything is started. All checks are made, so that one refusal names everything."""
+"""What must be true before anything is started. All checks are made, so that one refusal names everything."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from moonpad.facts.disk import free_bytes
 from moonpad.facts.memory import memory
 from moonpad.facts.ports import owner_of_port
 from moonpad.facts.probe import Unknown
-from moonpad.render.front import PROGRAM, front_of
-from moonpad.store.places import state_home
+from moonpad.render.proxy import PROGRAM, front_of
+from moonpad.store.paths import state_home
 from moonpad.values.deployment import Deployment, Process
 from moonpad.values.finding import Code, Finding, Severity
-from moonpad.values.host import LOG_BYTES
-from moonpad.values.refs import PortRef
+from moonpad.values.host_facts import LOG_BYTES
+from moonpad.values.references import PortRef
 from moonpad.values.units import gib
 
 
@@ -33,41 +33,31 @@ def check(deployment: Deployment, ports: Mapping[PortRef, int], elsewhere: Conta
 
 
 def check_devices(there: DeviceFacts | Unknown | None, needed: int) -> tuple[Finding, ...]:
-    """The devices of this host: enough, whole, idle, of one kind (fault 26). None: the engine runs on a CPU."""
+    """The devices of this host: enough, healthy, idle, of one kind (fault 26). None: the engine runs on a CPU."""
     return () if there is None else device_findings(there, needed)
 
 
 def _front(deployment: Deployment) -> Iterator[Finding]:
     if front_of(deployment) and not os.access(PROGRAM, os.X_OK):
-        message = f"the endpoint is to be opened behind nginx, and there is no {PROGRAM}"
+        message = f"[endpoint] expose needs nginx, and there is no {PROGRAM}"
         yield Finding(Severity.ERROR, Code.TOOL_MISSING, "endpoint.expose", message, "install nginx (1.19.5 or later)")
 
 
 def _port(number: int) -> Iterator[Finding]:
     owner = owner_of_port("127.0.0.1", number)
     if owner is not None:
-        yield Finding(
-            Severity.ERROR,
-            Code.PORT_TAKEN,
-            "endpoint.port",
-            f"port {number} is taken by {owner}",
-            "stop that process, or set another [endpoint] port",
-        )
+        remedy = "stop that process, or set another [endpoint] port"
+        yield Finding(Severity.ERROR, Code.PORT_TAKEN, "endpoint.port", f"port {number} is taken by {owner}", remedy)
 
 
 def _memory(process: Process) -> Iterator[Finding]:
-    needed = process.needs.memory_bytes
-    found = memory()
-    if isinstance(found, Unknown):
-        yield Finding(Severity.WARNING, Code.MEMORY_LOW, "memory", f"unknown ({found.reason})")
-    elif found.available_bytes < needed:
-        yield Finding(
-            Severity.ERROR,
-            Code.MEMORY_LOW,
-            "memory",
-            f"{process.name} needs {gib(needed)} of RAM at its peak, {gib(found.available_bytes)} is available",
-            "free memory, or lower [settings] kv_cache_gib",
-        )
+    needed, ram = process.needs.memory_bytes, memory()
+    if isinstance(ram, Unknown):
+        yield Finding(Severity.WARNING, Code.MEMORY_LOW, "memory", f"unknown ({ram.reason})")
+    elif ram.available_bytes < needed:
+        message = f"{process.name} needs {gib(needed)} of RAM at its peak, {gib(ram.available_bytes)} is available"
+        remedy = "free memory, or lower [settings] kv_cache_gib"
+        yield Finding(Severity.ERROR, Code.MEMORY_LOW, "memory", message, remedy)
 
 
 def _disk(folder: Path) -> Iterator[Finding]:
@@ -75,10 +65,6 @@ def _disk(folder: Path) -> Iterator[Finding]:
     if isinstance(free, Unknown):
         yield Finding(Severity.WARNING, Code.DISK_LOW, str(folder), f"free space unknown ({free.reason})")
     elif free < LOG_BYTES:
-        yield Finding(
-            Severity.ERROR,
-            Code.DISK_LOW,
-            str(folder),
-            f"{gib(free)} is free where logs and results go, {gib(LOG_BYTES)} is wanted",
-            "free some space, or set XDG_STATE_HOME to another disk",
-        )
+        message = f"{gib(free)} is free where logs and results go, {gib(LOG_BYTES)} is needed"
+        remedy = "free some space, or set XDG_STATE_HOME to another disk"
+        yield Finding(Severity.ERROR, Code.DISK_LOW, str(folder), message, remedy)

@@ -10,34 +10,31 @@ from pathlib import Path
 from typing import Final
 
 from moonpad.catalog.models import find_model
-from moonpad.checkpoints.described import checkpoint_findings, described
-from moonpad.checkpoints.inspect import CheckpointFiles, inspect, require_whole
+from moonpad.checkpoints.completeness import CheckpointFiles, inspect, require_complete
 from moonpad.checkpoints.locate import checkpoint_folder
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine, settled_version
 from moonpad.environments.installed import BRING_YOUR_OWN, InstalledEngine, engine_from_python, find
 from moonpad.facts.devices import this_host
-from moonpad.facts.probe import Unknown
-from moonpad.plan.from_spec import make_plan, runtime_of
-from moonpad.plan.host import KTRANSFORMERS
-from moonpad.render.base import Rendered
+from moonpad.plan.from_spec import runtime_of
 from moonpad.render.docker_run import docker_run
-from moonpad.render.front import engine_port, front_of
+from moonpad.render.proxy import engine_port, front_of
+from moonpad.render.rendered import Rendered
 from moonpad.render.shell import render_shell
 from moonpad.render.targets import deployment_of
+from moonpad.run.api_keys import read_key
 from moonpad.run.container import ContainerEngine, checkpoint_mount, find_client
-from moonpad.run.hosts import SshHost
-from moonpad.run.keys import read_key
-from moonpad.spec.load import LoadedSpec
+from moonpad.run.planning import PlannedSpec, plan_spec
+from moonpad.run.ssh_hosts import SshHost
+from moonpad.spec.loader import LoadedSpec
 from moonpad.spec.schema import Spec
 from moonpad.values.binding import Bindings, BoundProcess, bind_process
-from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.deployment import Deployment, Executable, Process, Role
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckpointError, PreflightRefused
-from moonpad.values.finding import Code, Finding, Severity, errors_of
+from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Plan, Platform
-from moonpad.values.refs import PortRef
+from moonpad.values.references import PortRef
 from moonpad.values.secret import Secret
 from moonpad.values.supervision import Policy
 
@@ -53,7 +50,7 @@ INTERFACE_ENV: Final[Mapping[Platform, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What is to run here, and what it was made of. `digest` is equal where the same thing would run.
+    """What is to run here, and what it was made of.
 
     `rendered` is empty for a container: it has no script yet.
     """
@@ -62,22 +59,33 @@ class Prepared:
     engine: Engine
     installed: InstalledEngine | ContainerEngine
     checkpoint: CheckpointFiles
-    described: Checkpoint | Unknown
+    planned: PlannedSpec
     plan: Plan
     deployment: Deployment
     rendered: Mapping[str, Rendered]
     ports: Mapping[PortRef, int]
     key: Secret | None
     key_file: str | None
-    digest: str
+    despite: frozenset[Code] = frozenset()
+    """Codes of errors that the person overrode."""
     interfaces: Mapping[str, str] = field(default_factory=dict)
     """By node: the network interface with its address, where there are several and it was asked for."""
-    findings: tuple[Finding, ...] = ()
-    """What is odd about the checkpoint, and does not stop a start."""
 
     @property
     def spec(self) -> Spec:
         return self.loaded.spec
+
+    @property
+    def digest(self) -> str:
+        """Equal where the same is asked for: a start that was measured may change the plan, and changes no spec."""
+        where = self.installed.path if isinstance(self.installed, InstalledEngine) else self.installed.client
+        words = (
+            self.spec.model_dump_json(exclude={"gate", "goal", "launch"}),
+            self.checkpoint.folder,
+            self.draft,
+            where,
+        )
+        return hashlib.sha256("\n".join(map(str, words)).encode()).hexdigest()
 
     @property
     def endpoint(self) -> Endpoint:
@@ -167,36 +175,33 @@ class Prepared:
         return {**here, **{name: folder for name, folder in there.items() if folder is not None}}
 
 
-def prepare(loaded: LoadedSpec) -> Prepared:
-    """Reads the checkpoint, finds the engine, plans.
+def prepare(loaded: LoadedSpec, despite: frozenset[Code] = frozenset()) -> Prepared:
+    """Reads the checkpoint, judges and plans the spec, finds the engine. `despite`: errors that the person overrides.
 
     Raises:
         SpecError: the spec names an engine that there is not.
         PreflightRefused: the engine is not installed or nothing runs its image, the checkpoint is not whole, the
-            layout cannot run here.
+            configuration cannot run.
     """
     spec = loaded.spec
     checkpoint = inspect(checkpoint_folder(loaded))
     _refuse_name(loaded, checkpoint)
-    require_whole(checkpoint)
-    found = described(loaded)
-    findings = tuple(checkpoint_findings(loaded, found))
-    if errors := errors_of(findings):
-        raise CheckpointError(f"{checkpoint.folder} is not what the spec asks for", findings=errors)
-    scheme = "bf16" if isinstance(found, Unknown) else found.quantization.scheme
-    plan = make_plan(spec, checkpoint.weights_bytes, scheme)
-    engine = ENGINES[plan.engine]
-    if engine.name == KTRANSFORMERS:
-        plan = replace(plan, host_cores=this_host().cores or 0)
+    require_complete(checkpoint)
+    engine = ENGINES[spec.engine.name]
     installed = find_engine(loaded)
+    settled = settled_version(engine) is not None and not spec.engine.python
+    version = installed.version.partition("+")[0] if isinstance(installed, InstalledEngine) and not settled else None
+    planned = plan_spec(loaded, checkpoint.contents, despite=despite, installed_version=version)
+    if isinstance(installed, PreflightRefused):
+        raise installed  # what cannot be served anyway is said first
+    plan = planned.plan
+    if engine.facts.cores_option and not plan.host_cores:
+        plan = replace(plan, host_cores=this_host().cores or 0)
     if spec.hosts and isinstance(installed, ContainerEngine):
         raise PreflightRefused(
             "an image runs on this machine alone",
             remedy="name a python instead of the image, or moonpad render --to kubernetes",
         )
-    settled = settled_version(engine) and not spec.engine.python
-    if isinstance(installed, InstalledEngine) and not settled and not plan.engine_version:
-        plan = replace(plan, engine_version=installed.version.partition("+")[0])  # what is planned is not what runs
     runtime = runtime_of(spec)
     deployment = (
         deployment_of(spec, plan, runtime) if isinstance(runtime, Executable) else engine.processes(plan, runtime)
@@ -208,28 +213,24 @@ def prepare(loaded: LoadedSpec) -> Prepared:
             remedy="moonpad render --to shell says how it starts its ranks",
         )
     key_file = _key_file(loaded)
-    key = read_key(env=spec.endpoint.api_key_env, file=key_file, environ=os.environ)
     ports = {
         PortRef(process.name, port.name): port.preferred for process in deployment.processes for port in process.ports
     }
-    rendered = render_shell(deployment) if isinstance(installed, InstalledEngine) else {}
     _require_draft(loaded)
-    prepared = Prepared(
-        loaded,
-        engine,
-        installed,
-        checkpoint,
-        found,
-        plan,
-        deployment,
-        rendered,
-        ports,
-        key,
-        key_file,
-        digest="",
-        findings=findings,
+    return Prepared(
+        loaded=loaded,
+        engine=engine,
+        installed=installed,
+        checkpoint=checkpoint,
+        planned=planned,
+        plan=plan,
+        deployment=deployment,
+        rendered=render_shell(deployment) if isinstance(installed, InstalledEngine) else {},
+        ports=ports,
+        key=read_key(env=spec.endpoint.api_key_env, file=key_file, environ=os.environ),
+        key_file=key_file,
+        despite=despite,
     )
-    return replace(prepared, digest=_digest(prepared))
 
 
 def _refuse_name(loaded: LoadedSpec, checkpoint: CheckpointFiles) -> None:
@@ -251,30 +252,24 @@ def _require_draft(loaded: LoadedSpec) -> None:
         )
 
 
-def find_engine(loaded: LoadedSpec) -> InstalledEngine | ContainerEngine:
-    """The engine of the spec: the user's own, used as it is, or the one that `moonpad engine install` made."""
+def find_engine(loaded: LoadedSpec) -> InstalledEngine | ContainerEngine | PreflightRefused:
+    """The engine of the spec: the user's own, used as it is, or the one that `moonpad engine install` made; where there
+    is none, the refusal."""
     spec = loaded.spec
-    if spec.engine.image:
-        return find_client(spec.engine.image)
-    if spec.engine.python:
-        return engine_from_python(spec.engine.name, loaded.resolve(spec.engine.python))
+    try:
+        if spec.engine.image:
+            return find_client(spec.engine.image)
+        if spec.engine.python:
+            return engine_from_python(spec.engine.name, loaded.resolve(spec.engine.python))
+    except PreflightRefused as refused:
+        return refused
     installed = find(spec.engine.name)
-    if installed is None:
-        installs = ENGINES[spec.engine.name].recipe is not None
-        remedy = f"moonpad engine install {spec.engine.name}" if installs else BRING_YOUR_OWN
-        finding = Finding(Severity.ERROR, Code.ENGINE_MISSING, "engine", f"{spec.engine.name} is not installed", remedy)
-        raise PreflightRefused("there is no engine to start", findings=(finding,))
-    return installed
-
-
-def _digest(prepared: Prepared) -> str:
-    if isinstance(prepared.installed, ContainerEngine):
-        words = [word for process in prepared.bound(Path("run")) for word in process.argv]
-    else:
-        words = [one.text for one in prepared.rendered.values()]
-        words += [str(prepared.checkpoint.folder), str(prepared.draft), str(prepared.installed.path)]
-        words += [host.model_dump_json() for host in prepared.spec.hosts]
-    return hashlib.sha256("\n".join(words).encode()).hexdigest()
+    if installed is not None:
+        return installed
+    installs = ENGINES[spec.engine.name].recipe is not None
+    remedy = f"moonpad engine install {spec.engine.name}" if installs else BRING_YOUR_OWN
+    finding = Finding(Severity.ERROR, Code.ENGINE_MISSING, "engine", f"{spec.engine.name} is not installed", remedy)
+    return PreflightRefused("there is no engine to start", findings=(finding,))
 
 
 def _key_file(loaded: LoadedSpec) -> str | None:

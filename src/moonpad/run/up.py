@@ -20,13 +20,14 @@ from moonpad.facts.probe import Unknown
 from moonpad.observe.log_tail import LogTail, bounded_lines, last_lines
 from moonpad.run.container import ContainerEngine
 from moonpad.run.down import Stopped, stop_run, tidy_up
-from moonpad.run.expected import Expected, keep_measured, write_expected
-from moonpad.run.hosts import far_log, window
+from moonpad.run.keeper.state_file import FINAL
 from moonpad.run.launch import start_keeper
+from moonpad.run.memory_check import Expected, keep_measured, write_expected
 from moonpad.run.preflight import check
 from moonpad.run.prepare import Prepared
-from moonpad.run.truth import FINAL, is_kept
-from moonpad.store.files import replace_json, replace_text
+from moonpad.run.run_status import is_kept
+from moonpad.run.ssh_hosts import far_log, window
+from moonpad.store.atomic_files import replace_json, replace_text
 from moonpad.store.run_folder import RunFolder, create_run
 from moonpad.values.binding import BoundProcess
 from moonpad.values.errors import ContactLost, LaunchFailed, PreflightRefused
@@ -59,7 +60,7 @@ class Started:
 def launch(prepared: Prepared, *, command_age_s: float, foreground: bool = False) -> RunFolder:
     """Writes the run folder and starts the keeper. `command_age_s` is how long the calling command has lived.
 
-    Call it with `interrupts_held()`.
+    Call it with `interrupts_blocked()`.
 
     Raises:
         PreflightRefused: the name's lock or the port is held by another run, or nothing can be written.
@@ -297,6 +298,7 @@ def _write_run(folder: RunFolder, prepared: Prepared) -> None:
     key = {"env": spec.endpoint.api_key_env, "file": prepared.key_file}
     folder.write_about(
         digest=prepared.digest,
+        despite=sorted(prepared.despite),
         spec=str(prepared.loaded.path.resolve()),
         base_url=prepared.endpoint.base_url,
         open_port=prepared.open_port,

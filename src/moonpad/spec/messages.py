@@ -1,4 +1,4 @@
-"""pydantic's errors in our words: what stands there, what is wanted, and the nearest right key."""
+"""pydantic's errors in our words: what was written, what is expected, and the nearest right key."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic_core import ErrorDetails
 
-from moonpad.spec.nearest import nearest_key
+from moonpad.spec.near_match import nearest_key
+from moonpad.spec.safe_text import SHOWN_CHARS, shorten
 from moonpad.spec.schema import TABLES, fields_of
-from moonpad.spec.texts import SHOWN_CHARS, shorten
 
 
 def problem(error: ErrorDetails) -> str:
@@ -81,17 +81,21 @@ def _wanted(path: tuple[int | str, ...]) -> str:
 def _unknown(path: tuple[int | str, ...], value: object) -> str:
     table, key = ".".join(str(part) for part in path[:-1]), str(path[-1])
     where = f" in [{table}]" if table else ""
-    known: Mapping[str, Any] = {name: fields_of(model) for name, model in TABLES.items()}
+    keys: Mapping[str, Any] = {name: fields_of(model) for name, model in TABLES.items()}
     what = f"table [{shorten(key)}]" if isinstance(value, dict) and not table else f'key "{shorten(key)}"{where}'
-    return f"unknown {what}{_hint(nearest_key(key, table, known), table)}"
+    return f"unknown {what}{_hint(nearest_key(key, table, keys), table)}"
 
 
-def _hint(meant: tuple[str, str] | None, table: str) -> str:
-    if meant is None:
+def _hint(nearest: tuple[str, str] | None, table: str) -> str:
+    if nearest is None:
         return ""
-    there, key = meant
-    if not there and key in TABLES and key != "engine":
+    near_table, key = nearest
+    if not near_table and key in TABLES and key != "engine":
         return f"; did you mean [{key}]?"
-    if there == table:
+    if near_table == table:
         return f'; did you mean "{key}"?'
-    return f'; did you mean "{key}" in [{there}]?' if there else f'; did you mean "{key}", above the first [table]?'
+    return (
+        f'; did you mean "{key}" in [{near_table}]?'
+        if near_table
+        else f'; did you mean "{key}", above the first [table]?'
+    )

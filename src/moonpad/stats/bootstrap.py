@@ -60,13 +60,13 @@ def intervals_of(values: Sequence[float], *, seed: int = 0) -> dict[str, Interva
     rounds = max(100, min(RESAMPLES, DRAWS // (4 * len(values))))
     doubt = (1 - CONFIDENCE) / 2
     near = [p for p in PERCENTILES if len(values) >= Quantile(p / 100).fewest(doubt)]
-    found: dict[str, list[float]] = {"mean": [], **{f"p{p:g}": [] for p in near}}
+    drawn_values: dict[str, list[float]] = {"mean": [], **{f"p{p:g}": [] for p in near}}
     for _ in range(rounds):
         drawn = sorted(dice.choices(values, k=len(values)))
-        found["mean"].append(fmean(drawn))
+        drawn_values["mean"].append(fmean(drawn))
         for p in near:
-            found[f"p{p:g}"].append(percentile(drawn, p))
-    ends = {name: sorted(rows) for name, rows in found.items()}
+            drawn_values[f"p{p:g}"].append(percentile(drawn, p))
+    ends = {name: sorted(rows) for name, rows in drawn_values.items()}
     return {name: (percentile(rows, 100 * doubt), percentile(rows, 100 * (1 - doubt))) for name, rows in ends.items()}
 
 
@@ -105,7 +105,7 @@ def ratios_of(
         return {}
     ordered = sorted(first), sorted(second)
     whole = {name: (of(ordered[0]), of(ordered[1])) for name, of in statistics.items()}
-    values = {name: other / one for name, (one, other) in whole.items() if one > 0 and other > 0}
+    values = {name: after / before for name, (before, after) in whole.items() if before > 0 and after > 0}
     doubt = (1 - confidence) / (2 * questions)
     fewest = {name: of.fewest(doubt) if isinstance(of, Quantile) else FEWEST for name, of in statistics.items()}
     count = min(len(first), len(second))
@@ -113,17 +113,17 @@ def ratios_of(
     rounds = max(100, min(RESAMPLES, DRAWS // (len(first) + len(second))))
     logs: dict[str, list[float]] = {name: [] for name in values if count >= max(FEWEST, fewest[name])}
     for _ in range(rounds if logs else 0):
-        one, other = _resampled(first, second, paired, dice)
+        sample, other = _resampled(first, second, paired, dice)
         for name, drawn in logs.items():
-            base, value = statistics[name](one), statistics[name](other)
+            base, value = statistics[name](sample), statistics[name](other)
             if base > 0 and value > 0:
                 drawn.append(math.log(value / base))
-    found = {name: Ratio(value) for name, value in values.items()}
+    ratios = {name: Ratio(value) for name, value in values.items()}
     for name, drawn in logs.items():
         freedom = sum(_freedom(sample, statistics[name]) for sample in ordered) / (2 if paired else 1)
         if len(drawn) >= rounds // 2:
-            found[name] = _within(values[name], _student(1 - doubt, freedom) * stdev(drawn))
-    return found
+            ratios[name] = _within(values[name], _student(1 - doubt, freedom) * stdev(drawn))
+    return ratios
 
 
 def _freedom(values: Sequence[float], of: Statistic) -> float:

@@ -19,12 +19,12 @@ def thinned(points: Iterable[tuple[float, float]], width: float) -> list[tuple[f
     """Of a rising curve, the last point of each run of points that are within `width` of each other on x: what is drawn
     is never further than that from what is. `width` 0 leaves all of them.
     """
-    kept: list[tuple[float, float]] = []
+    thin: list[tuple[float, float]] = []
     begun = 0.0
     for x, y in points:
-        if kept and x - begun < width:
-            kept[-1] = (x, y)
+        if thin and x - begun < width:
+            thin[-1] = (x, y)
         else:
-            kept.append((x, y))
+            thin.append((x, y))
             begun = x
-    return kept
+    return thin

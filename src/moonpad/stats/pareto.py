@@ -15,7 +15,7 @@ def pareto_front(points: Sequence[Point]) -> list[int]:
     front: list[int] = []
     best_y = float("-inf")
     last: Point | None = None
-    for place in sorted(range(len(points)), key=lambda one: points[one], reverse=True):
+    for place in sorted(range(len(points)), key=lambda at: points[at], reverse=True):
         if points[place][1] > best_y or points[place] == last:
             front.append(place)
             best_y, last = points[place][1], points[place]

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from moonpad.catalog.calibrations import HALF_DIGIT_GIB, Calibration
-from moonpad.store.files import append_line, read_lines
-from moonpad.store.places import state_home
+from moonpad.store.atomic_files import append_line, read_lines
+from moonpad.store.paths import state_home
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.units import GIB
 
@@ -20,18 +20,18 @@ def calibrations_path() -> Path:
     return state_home() / "calibrations.jsonl"
 
 
-def keep_calibration(one: Calibration, planned_kv_tokens: float | None) -> None:
-    """Appends it, with what was planned beside what came."""
-    record = {"schema": SCHEMA, **asdict(one), "planned_kv_tokens": planned_kv_tokens}
+def keep_calibration(calibration: Calibration, planned_kv_tokens: float | None) -> None:
+    """Appends it, with the planned figure beside the measured one."""
+    record = {"schema": SCHEMA, **asdict(calibration), "planned_kv_tokens": planned_kv_tokens}
     path = calibrations_path()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     append_line(path, record)
 
 
 def own_calibrations() -> tuple[Calibration, ...]:
-    """The user's own, oldest first. Lines of another schema, or torn ones, are left out."""
-    found = (_calibration(record) for record in read_lines(calibrations_path()) if record.get("schema") == SCHEMA)
-    return tuple(one for one in found if one is not None)
+    """The user's own, oldest first. Lines of another schema, or torn ones, are skipped."""
+    rows = (_calibration(record) for record in read_lines(calibrations_path()) if record.get("schema") == SCHEMA)
+    return tuple(row for row in rows if row is not None)
 
 
 def measured(
@@ -68,12 +68,9 @@ def measured(
     )
 
 
-_NAMES: Final = frozenset(one.name for one in fields(Calibration))
-
-
 def _calibration(record: Mapping[str, Any]) -> Calibration | None:
     try:
-        known = {name: value for name, value in record.items() if name in _NAMES}
-        return Calibration(**{**known, "layout": Layout(**known["layout"]), "settings": Settings(**known["settings"])})
+        row = {field.name: record[field.name] for field in fields(Calibration) if field.name in record}
+        return Calibration(**{**row, "layout": Layout(**row["layout"]), "settings": Settings(**row["settings"])})
     except (KeyError, TypeError, ValueError):
         return None

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from moonpad.store.files import append_line, read_json, read_lines, read_lines_backwards, replace_json
-from moonpad.store.leftovers import CREATED, remove_leftovers, this_process
-from moonpad.store.places import endpoints_folder, lock_path, pointer_path, runs_folder
-from moonpad.store.schema import SCHEMA, check_schema, is_known, read_about, read_keeper
+from moonpad.store.atomic_files import append_line, read_json, read_lines, read_lines_backwards, replace_json
+from moonpad.store.journal import new_event
+from moonpad.store.paths import endpoints_folder, lock_path, pointer_path, runs_folder
+from moonpad.store.schema_version import SCHEMA, check_schema, is_known, read_about, read_keeper
+from moonpad.store.stale_folders import CREATED, remove_leftovers, this_process
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,8 @@ class RunFolder:
     name: str
     path: Path
     pointer_schema: object = field(default=SCHEMA, compare=False, repr=False)
-    """The schema of the pointer that led here. Where it is unknown, `path` may not be what was meant, and every
-    document is refused."""
+    """The schema of the pointer that led here. Where it is unknown, `path` may be wrong, and every document is
+    refused."""
 
     @property
     def run_id(self) -> str:
@@ -41,7 +42,7 @@ class RunFolder:
 
     @property
     def control_path(self) -> Path:
-        """The keeper's socket. Its path may be longer than a socket address: see run/control.py."""
+        """The keeper's socket. Its path may be longer than a socket address: see run/keeper/control_socket.py."""
         return self.path / "control.sock"
 
     @property
@@ -59,10 +60,10 @@ class RunFolder:
     def append_event(self, event: str, **fields: object) -> dict[str, Any]:
         """`t_s` is the machine's monotonic clock, comparable between the processes of one boot; `at` is for people.
 
-        A full disk costs a command its event, and not its work: the record is returned either way. The keeper and the
-        controller, who stay, write theirs when there is room again.
+        On a full disk the event is lost, and the record still returned. The keeper and the controller, which stay,
+        write theirs later (store/journal.py).
         """
-        record = _event(event, **fields)
+        record = new_event(event, fields)
         with suppress(OSError):
             append_line(self.events_path, record)
         return record
@@ -76,8 +77,8 @@ class RunFolder:
 
     def last_event(self, *names: str) -> dict[str, Any] | None:
         """The last event of any of these names; of any name, where none is given."""
-        found = read_lines_backwards(self.events_path)
-        return next((event for event in found if not names or event.get("event") in names), None)
+        events = read_lines_backwards(self.events_path)
+        return next((event for event in events if not names or event.get("event") in names), None)
 
     def check_schema(self) -> None:
         """
@@ -89,7 +90,7 @@ class RunFolder:
         self.controller()
 
     def about(self) -> dict[str, Any]:
-        """run.json: what status, verify and down need to know of the run. Empty where there is none.
+        """run.json: what status, verify and down need. Empty where there is none.
 
         Raises:
             SchemaTooNew: see `check_schema`.
@@ -100,7 +101,7 @@ class RunFolder:
         replace_json(self.path / "run.json", {"schema": SCHEMA, "name": self.name, "run": self.run_id, **fields})
 
     def keeper(self) -> dict[str, Any]:
-        """keeper.json: who keeps the run and what it owns. Empty where there is none.
+        """keeper.json: the keeper's state and the processes it owns. Empty where there is none.
 
         Raises:
             SchemaTooNew: see `check_schema`.
@@ -138,7 +139,7 @@ def create_run(name: str) -> RunFolder:
     """A new folder that sorts by time. What a killed `up` has left of that name is removed.
 
     Raises:
-        OSError: there is none, and nothing of it is left.
+        OSError: it could not be made; nothing of it is left.
     """
     remove_leftovers(name)
     while True:
@@ -148,7 +149,7 @@ def create_run(name: str) -> RunFolder:
             folder.path.mkdir(parents=True, mode=0o700)
             break
     try:
-        append_line(folder.events_path, _event(CREATED, **this_process()))
+        append_line(folder.events_path, new_event(CREATED, this_process()))
     except BaseException:
         folder.remove()
         raise
@@ -161,8 +162,8 @@ def point_to(folder: RunFolder) -> None:
 
 
 def current_run(name: str) -> RunFolder | None:
-    """The current run of a name, whether it is up or not. Of one whose pointer has an unknown schema nothing is known
-    but that: its documents raise SchemaTooNew."""
+    """The current run of a name, whether it is up or not. If the pointer's schema is unknown, every document of the
+    run raises SchemaTooNew."""
     pointer = read_json(pointer_path(name))
     if pointer is None:
         return None
@@ -178,7 +179,3 @@ def current_runs() -> tuple[RunFolder, ...]:
     """The current run of every name, by name."""
     names = sorted(path.stem for path in endpoints_folder().glob("*.json"))
     return tuple(folder for name in names if (folder := current_run(name)) is not None)
-
-
-def _event(event: str, **fields: object) -> dict[str, Any]:
-    return {"event": event, "t_s": round(time.monotonic(), 6), "at": round(time.time(), 3), **fields}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from moonpad.values.deployment import Deployment, Executable, Process
-from moonpad.values.refs import Arg, HostRef, PathRef, PortRef, RankRef, Ref, SecretRef, holds_secret, parts
+from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, Ref, SecretRef, holds_secret, parts
 from moonpad.values.secret import Secret
 
 
@@ -31,8 +31,8 @@ class BoundProcess:
 
     `after_end` are commands that clear away what a next start would still need; run once, when the run is over.
 
-    `reattach` is for a process that is only a window on what it started: a command that prints something while that
-    runs, nothing once it has ended, and fails where nobody can say; and the command that is the new window.
+    `reattach` is for a process that only shows what it started: a command that prints something while that
+    runs, nothing once it has ended, and fails where that is unknown; and the command that attaches again.
     """
 
     name: str
@@ -44,9 +44,9 @@ class BoundProcess:
     after_end: tuple[tuple[str, ...], ...] = ()
     reattach: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     patience_s: float | None = None
-    """How long it is asked for; None: as long as a daemon takes to be restarted."""
+    """How long `reattach` is tried; None: as long as a daemon takes to restart."""
     beats: bool = False
-    """Whether something comes on its standard input as long as the run is kept here."""
+    """Whether its standard input carries a heartbeat while the run is supervised here."""
     log: str = ""
     """The name of its own log; "": that of the engine."""
 
@@ -77,11 +77,11 @@ def bind_process(process: Process, bindings: Bindings) -> BoundProcess:
     )
 
 
-def environment(asked: Mapping[str, Arg], bindings: Bindings) -> tuple[dict[str, str], dict[str, Secret]]:
-    """What may be written down of a process's environment, and what may not."""
+def environment(variables: Mapping[str, Arg], bindings: Bindings) -> tuple[dict[str, str], dict[str, Secret]]:
+    """The environment of a process: what may be written down, and the secrets."""
     env: dict[str, str] = {}
     secret_env: dict[str, Secret] = {}
-    for name, arg in asked.items():
+    for name, arg in variables.items():
         if holds_secret(arg):
             secret_env[name] = Secret(text_of(arg, bindings))
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -158,11 +158,3 @@ class Checkpoint:
     @property
     def tensors(self) -> int:
         return sum(group.tensors for group in self.groups)
-
-
-def bytes_by_component(groups: Iterable[TensorGroup]) -> dict[Component, int]:
-    """Bytes of each component that is there, over all layers."""
-    found: dict[Component, int] = {}
-    for group in groups:
-        found[group.component] = found.get(group.component, 0) + group.size_bytes
-    return found

@@ -41,8 +41,13 @@ class Device:
     @property
     def sm(self) -> int | None:
         """90 for the compute capability 9.0; None where there is none."""
-        major, dot, minor = self.capability.partition(".")
-        return int(major) * 10 + int(minor) if dot and major.isdigit() and minor.isdigit() else None
+        return compute_capability(self.capability)
+
+
+def compute_capability(text: str) -> int | None:
+    """90 for `9.0`; None for `gfx942`."""
+    major, dot, minor = text.partition(".")
+    return int(major) * 10 + int(minor) if dot and major.isdigit() and minor.isdigit() else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,8 @@ class Host:
     memory_bytes: int | None = None
     sockets: int | None = None
     processor: str = ""
+    amx: bool | None = None
+    """Whether the processor has matrix units of Intel's (`amx_tile`), for which engines have kernels of their own."""
     cores: int | None = None
     """Physical ones: a core with two threads counts once."""
 

@@ -1,4 +1,4 @@
-"""What is to run. The seam of the whole program: an engine makes it, renderers write it down, the supervisor runs it,
+"""What is to run, the seam of the program: an engine makes it, renderers write it down, the supervisor runs it,
 so that what is rendered is what is run."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from moonpad.values.platform import Platform
-from moonpad.values.refs import Arg, PortRef, holds_secret
+from moonpad.values.references import Arg, PortRef, holds_secret
 
 
 class Role(StrEnum):

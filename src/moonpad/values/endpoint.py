@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from moonpad.values.planned import Planned
+from moonpad.values.planned_figure import Planned
 from moonpad.values.secret import Secret
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`base_url` ends in `/v1`. `engine` is "" where nobody said what serves it. `planned`: of a deployment of ours."""
+    """`base_url` ends in `/v1`. `engine` is "" where it is unknown. `planned`: figures of our own deployment."""
 
     base_url: str
     model: str

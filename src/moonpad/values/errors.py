@@ -3,13 +3,13 @@
     MoonpadError                    exit code
     ├── UsageError                  2    a wrong command line
     ├── SpecError                   2    a wrong moonpad.toml
-    ├── PreflightRefused            3    what was asked for cannot work here; carries findings
-    │   ├── CheckpointError         3    the weights are not whole, or not what they say
+    ├── PreflightRefused            3    the request cannot work here; carries findings
+    │   ├── CheckpointError         3    the weights are incomplete, damaged, or not what they claim
     │   └── InstallError            3    an engine could not be installed
     ├── LaunchFailed                4    the engine was started and did not become ready
     ├── CheckFailed                 5    a probe or an SLO failed
-    ├── ContactLost                 6    nobody can say what the state is
-    │   └── SchemaTooNew            6    a newer moonpad wrote it (store/schema.py)
+    ├── ContactLost                 6    the state is unknown
+    │   └── SchemaTooNew            6    a newer moonpad wrote it (store/schema_version.py)
     └── Interrupted                 130  the user pressed Ctrl-C
 
 A message says what happened, the numbers, and one thing to do.

@@ -30,6 +30,7 @@ class Code(StrEnum):
     INSECURE = "insecure"
     ILLEGAL_LAYOUT = "illegal-layout"
     UNSUPPORTED_FORMAT = "unsupported-format"
+    UNKNOWN_VERSION = "unknown-version"
     # preflight
     ENGINE_MISSING = "engine-missing"
     TOOL_MISSING = "tool-missing"
@@ -37,6 +38,7 @@ class Code(StrEnum):
     PROCESSOR_UNSUPPORTED = "processor-unsupported"
     CHECKPOINT_MISSING = "checkpoint-missing"
     CHECKPOINT_INCOMPLETE = "checkpoint-incomplete"
+    CHECKPOINT_UNKNOWN = "checkpoint-unknown"
     PORT_TAKEN = "port-taken"
     DISK_LOW = "disk-low"
     MEMORY_LOW = "memory-low"
@@ -77,3 +79,25 @@ class Finding:
 def errors_of(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Those that stop a launch."""
     return tuple(finding for finding in findings if finding.severity is Severity.ERROR)
+
+
+def illegal(where: str, message: str, remedy: str) -> Finding:
+    """A layout that the engine refuses or fails at."""
+    return Finding(Severity.ERROR, Code.ILLEGAL_LAYOUT, where, message, remedy)
+
+
+def unsupported(where: str, message: str, remedy: str) -> Finding:
+    """A format of weights or KV cache for which there are no kernels."""
+    return Finding(Severity.ERROR, Code.UNSUPPORTED_FORMAT, where, message, remedy)
+
+
+def invalid(where: str, message: str, remedy: str) -> Finding:
+    return Finding(Severity.ERROR, Code.INVALID_VALUE, where, message, remedy)
+
+
+def suboptimal(where: str, message: str, remedy: str) -> Finding:
+    return Finding(Severity.WARNING, Code.SUBOPTIMAL, where, message, remedy)
+
+
+def conflict(where: str, message: str, remedy: str) -> Finding:
+    return Finding(Severity.WARNING, Code.CONFLICT, where, message, remedy)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Literal
 
 from moonpad.values.checkpoint import Component
 from moonpad.values.estimate import Estimate
 from moonpad.values.units import GIB
+
+End = Literal["value", "low", "high"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +63,22 @@ class Memory:
     def measured(self) -> bool:
         return self.overhead.because.startswith("measured")
 
+    def reach(self, sequences: int = 1, end: End = "value") -> int:
+        """The longest context that so many sequences of a replica can have at once."""
+        return int(min(getattr(self.max_context, end), getattr(self.kv_tokens, end) // sequences))
+
+    def holds(self, context: int, sequences: int = 1, end: End = "value") -> bool:
+        return self.host_fits and self.reach(sequences, end) >= context
+
     @property
     def fits(self) -> bool:
         """False where even the optimistic end does not hold the context."""
-        return self.max_context.high >= self.context and self.host_fits
+        return self.holds(self.context, end="high")
 
     @property
     def tight(self) -> bool:
         """Only the optimistic end holds the context."""
-        return self.fits and self.max_context.value < self.context
+        return self.fits and not self.holds(self.context)
 
     @property
     def host_fits(self) -> bool:

@@ -1,4 +1,4 @@
-"""How a run is kept up: when an engine that has ended is started again, and what counts as hung."""
+"""How a run is kept up: when an engine that exited is restarted, and what counts as hung."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ class Policy:
     @classmethod
     def of(cls, document: Mapping[str, object]) -> Policy:
         """From run.json; what is missing or unknown there is left to the defaults."""
-        names = {one.name for one in fields(cls)}
+        names = {field.name for field in fields(cls)}
         return cls(**{name: value for name, value in document.items() if name in names})  # type: ignore[arg-type]

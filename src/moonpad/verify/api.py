@@ -1,4 +1,4 @@
-"""The client of the control plane: one question, one answer. The measuring client is `load/`."""
+"""The client that asks one question at a time and keeps the evidence. The client that measures is `load/`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import aiohttp
 import orjson
 
 from moonpad.load.failure import RequestFailed
+from moonpad.load.openai_schema import Broken, Event, HttpRefusal, Malformed, Message, Reply, read_answer, read_event
 from moonpad.load.sse import SseParser
-from moonpad.load.wire import Broken, Event, Malformed, Message, Refused, Reply, read_answer, read_event
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, UsageError
 from moonpad.values.units import MIB, duration
@@ -33,11 +33,11 @@ Answer = Message | Malformed | Reply
 class Deadlines:
     """Seconds.
 
-    control_s: a whole GET: nothing is generated for it.
-    answer_s: a whole answer that is not streamed.
-    idle_s: the silence before and inside a stream.
-    stream_s: a whole stream.
-    canary_s: one token, asked for after no answer came, before the rest is given up.
+    control_s: for a GET, where nothing is generated.
+    answer_s: for a whole answer that is not streamed.
+    idle_s: of silence before and inside a stream.
+    stream_s: for a whole stream.
+    canary_s: for one token, after a probe got no answer; without it the other probes are skipped.
     """
 
     connect_s: float = 10.0
@@ -50,7 +50,7 @@ class Deadlines:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One question and its answer, as evidence; both shortened. The key is in neither. `status` None: no answer."""
+    """One request and its answer, as evidence; both shortened, without the key. `status` None: no answer."""
 
     request: str
     status: int | None
@@ -62,44 +62,49 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """Asks one endpoint. An HTTP error is a value; where nothing answers in time, ContactLost is raised.
+    """Asks one endpoint. An HTTP error is a value; ContactLost is raised where no answer comes in time.
 
-    Redirects are not followed, so that a key never reaches a host that the user did not name.
+    Redirects are not followed, so that the key never reaches a host that the user did not name.
     """
 
     endpoint: Endpoint
     session: aiohttp.ClientSession
     deadlines: Deadlines
     exchanges: deque[Exchange] = field(default_factory=lambda: deque(maxlen=EXCHANGES))
-    """The last ones, in their order."""
+    """The last ones, oldest first."""
 
     async def get(self, path: str) -> Reply:
-        """`path` below the API's base, `/models`."""
+        """`path` below the API's base, as `/models`."""
         return await self._ask("GET", self.endpoint.base_url + path, limit_s=self.deadlines.control_s)
 
     async def get_root(self, path: str) -> Reply:
-        """`path` beside the API, `/health`."""
+        """`path` beside the API, as `/health`."""
         return await self._ask("GET", self.endpoint.root_url + path, limit_s=self.deadlines.control_s)
 
     async def post(self, path: str, body: Body, *, answer_s: float | None = None) -> Reply:
+        """The body is sent with the endpoint's model, unless it names one."""
         limit_s = self.deadlines.answer_s if answer_s is None else answer_s
-        return await self._ask("POST", self.endpoint.base_url + path, body, limit_s=limit_s)
+        return await self._ask("POST", self.endpoint.base_url + path, self._named(body), limit_s=limit_s)
 
     async def post_root(self, path: str, body: Body) -> Reply:
-        """`path` beside the API, `/tokenize`."""
-        return await self._ask("POST", self.endpoint.root_url + path, body, limit_s=self.deadlines.control_s)
+        """`path` beside the API, as `/tokenize`."""
+        limit_s = self.deadlines.control_s
+        return await self._ask("POST", self.endpoint.root_url + path, self._named(body), limit_s=limit_s)
 
     async def post_bytes(self, path: str, body: bytes, *, answer_s: float) -> Reply:
-        """What is no request at all: bytes that need not be JSON.
+        """Bytes that need not be a request, nor JSON.
 
         Each has a connection of its own, since a server may close it after such an answer.
         """
         return await self._ask("POST", self.endpoint.base_url + path, body, limit_s=answer_s)
 
     async def chat(self, body: Body, *, answer_s: float | None = None) -> Answer:
-        """One chat completion; the endpoint's model, unless the body names one."""
-        reply = await self.post("/chat/completions", {"model": self.endpoint.model, **body}, answer_s=answer_s)
+        """One chat completion."""
+        reply = await self.post("/chat/completions", body, answer_s=answer_s)
         return read_answer(reply.json()) if reply.status == 200 else reply
+
+    def _named(self, body: Body) -> Body:
+        return {"model": self.endpoint.model, **body}
 
     async def stream(self, body: Body) -> AsyncGenerator[Event]:
         """The events of a streamed chat completion, with the usage asked for.
@@ -107,51 +112,49 @@ class Api:
         A cut connection is a `Broken` event, silence past the deadline is ContactLost.
         """
         url = self.endpoint.base_url + "/chat/completions"
-        asked = {
-            "model": self.endpoint.model,
-            "stream": True,
-            "stream_options": {"include_usage": True},
-            **body,
-        }
+        request = self._named({"stream": True, "stream_options": {"include_usage": True}, **body})
         timeout = aiohttp.ClientTimeout(
             total=self.deadlines.stream_s, sock_connect=self.deadlines.connect_s, sock_read=self.deadlines.idle_s
         )
         with (
-            self._told("POST", url, asked) as told,
+            self._recorded("POST", url, request) as record,
             _contact(url, f"no answer from {url} within {duration(self.deadlines.idle_s)}"),
         ):
-            async with self._request("POST", url, asked, timeout) as response:
-                told.status = response.status
+            async with self._request("POST", url, request, timeout) as response:
+                record.status = response.status
                 if response.status != 200:
                     reply = await _reply(response)
-                    told.add(reply.text)
-                    yield Refused(reply)
+                    record.add(reply.text)
+                    yield HttpRefusal(reply)
                     return
-                async for event in _events(response, told.add):
+                async for event in _events(response, record.add):
                     yield event
 
     async def _ask(self, method: str, url: str, body: Body | bytes | None = None, *, limit_s: float) -> Reply:
         timeout = aiohttp.ClientTimeout(total=limit_s, sock_connect=min(limit_s, self.deadlines.connect_s))
-        with self._told(method, url, body) as told, _contact(url, f"no answer from {url} within {duration(limit_s)}"):
+        with (
+            self._recorded(method, url, body) as record,
+            _contact(url, f"no answer from {url} within {duration(limit_s)}"),
+        ):
             async with self._request(method, url, body, timeout) as response:
-                told.status = response.status
+                record.status = response.status
                 reply = await _reply(response)
-                told.add(reply.text)
+                record.add(reply.text)
                 return reply
 
     @contextmanager
-    def _told(self, method: str, url: str, body: Body | bytes | None) -> Iterator[_Told]:
-        """Keeps what was asked and what came, also where nothing did."""
-        told = _Told()
+    def _recorded(self, method: str, url: str, body: Body | bytes | None) -> Iterator[_AnswerRecord]:
+        """Keeps the request and what came of an answer, also if nothing did."""
+        record = _AnswerRecord()
         try:
-            yield told
+            yield record
         finally:
             sent = body if isinstance(body, bytes) else b"" if body is None else _encode(body)
             request = f"{method} {url} {_shortened(sent.decode(errors='replace'))}".rstrip()
-            self.exchanges.append(Exchange(self._hidden(request), told.status, self._hidden(_shortened(told.text))))
+            self.exchanges.append(Exchange(self._hidden(request), record.status, self._hidden(_shortened(record.text))))
 
     def _hidden(self, text: str) -> str:
-        """A server may send the key back, in the text of an error."""
+        """Without the key: a server may send it back in the text of an error."""
         return text.replace(self.endpoint.key.reveal(), str(self.endpoint.key)) if self.endpoint.key else text
 
     def _request(
@@ -169,8 +172,8 @@ class Api:
 
 
 @dataclass(slots=True)
-class _Told:
-    """What has come of an answer."""
+class _AnswerRecord:
+    """As much of an answer as has come."""
 
     status: int | None = None
     text: str = ""
@@ -199,7 +202,9 @@ def _contact(url: str, too_late: str) -> Iterator[None]:
         raise ContactLost(too_late, remedy="look at the engine's log: moonpad logs") from error
     except (aiohttp.ClientError, OSError) as error:
         why = " ".join(str(error).split()) or type(error).__name__
-        raise ContactLost(f"no answer from {url}: {why}", remedy="check the address, and that it is up") from error
+        raise ContactLost(
+            f"no answer from {url}: {why}", remedy="check the address, and that the server is up"
+        ) from error
 
 
 def _encode(body: Body) -> bytes:
@@ -211,15 +216,15 @@ def _encode(body: Body) -> bytes:
 
 async def _reply(response: aiohttp.ClientResponse) -> Reply:
     cap_bytes = ANSWER_CAP_BYTES if response.status == 200 else ERROR_CAP_BYTES
-    kept = bytearray()
+    body = bytearray()
     async for chunk in response.content.iter_any():
-        kept += chunk
-        if len(kept) > cap_bytes:
-            return Reply(response.status, kept[:cap_bytes].decode(errors="replace"), truncated=True)
-    return Reply(response.status, kept.decode(errors="replace"))
+        body += chunk
+        if len(body) > cap_bytes:
+            return Reply(response.status, body[:cap_bytes].decode(errors="replace"), truncated=True)
+    return Reply(response.status, body.decode(errors="replace"))
 
 
-async def _events(response: aiohttp.ClientResponse, tell: Callable[[str], None]) -> AsyncIterator[Event]:
+async def _events(response: aiohttp.ClientResponse, record: Callable[[str], None]) -> AsyncIterator[Event]:
     parser, received_bytes = SseParser(), 0
     try:
         async for chunk in response.content.iter_any():
@@ -228,7 +233,7 @@ async def _events(response: aiohttp.ClientResponse, tell: Callable[[str], None])
                 yield Broken(f"the stream is longer than {STREAM_CAP_BYTES // MIB} MiB")
                 return
             for payload in parser.feed(chunk):
-                tell(payload.decode(errors="replace") + "\n")
+                record(payload.decode(errors="replace") + "\n")
                 yield read_event(payload)
     except RequestFailed as error:
         yield Broken(error.failure.text)

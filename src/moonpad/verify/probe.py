@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from moonpad.engines.api_facts import Topic
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.verify.api import Api
-from moonpad.verify.mend import Mend
 
 
 class Status(StrEnum):
@@ -21,8 +21,8 @@ class Status(StrEnum):
 class Outcome:
     """`because` is the evidence of a pass, the fault of a failure, the reason of a skip: never empty.
 
-    `model_may_be_why`: this failure is the server's only where the model is able. On a model that is too small to
-    judge, the runner turns it into a skip.
+    `model_may_be_why`: the server is at fault only if the model is able. For a model that is too small to judge, the
+    runner turns such a failure into a skip.
     """
 
     status: Status
@@ -31,21 +31,52 @@ class Outcome:
     model_may_be_why: bool = False
 
 
+class ProbeEnded(Exception):
+    """Raised by helpers of a probe: its outcome is known, and there is nothing more to ask."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.because)
+        self.outcome = outcome
+
+
+Run = Callable[[Api], Awaitable[Outcome]]
+"""Asks and judges; may raise ProbeEnded and ContactLost."""
+
+
 @dataclass(frozen=True, slots=True)
-class Probe:
+class ApiProbe:
     """One question to an endpoint and what its answer must be.
 
-    `known`: issues that its failure looks like, as `vllm#27565`; mend.py has their pages.
-    `needs_able_model`: only an able model can pass it, so on a small one it is skipped unasked.
+    topic: the part of the server that it tests; the engines have a remedy for each (engines/api_facts.py).
+    remedy, gateway: what to change on any server, and on a gateway before it.
+    issues: of gateways and models, as `litellm#26102`. Those of an engine stand with the engine.
+    needs_able_model: only an able model can pass it; with a small one it is skipped and nothing is asked.
     """
 
     id: str
+    run: Run
     proves: str
     matters: str
-    mend: Mend
-    run: Callable[[Api], Awaitable[Outcome]]
-    known: tuple[str, ...] = ()
+    topic: Topic | None = None
+    remedy: str = ""
+    gateway: str = ""
+    issues: tuple[str, ...] = ()
     needs_able_model: bool = False
+
+
+def probe(
+    id: str,
+    *,
+    proves: str,
+    matters: str,
+    topic: Topic | None = None,
+    remedy: str = "",
+    gateway: str = "",
+    issues: tuple[str, ...] = (),
+    needs_able_model: bool = False,
+) -> Callable[[Run], ApiProbe]:
+    """Makes a probe of the function that asks."""
+    return lambda run: ApiProbe(id, run, proves, matters, topic, remedy, gateway, issues, needs_able_model)
 
 
 def passed(because: str, *findings: Finding) -> Outcome:
@@ -57,10 +88,10 @@ def skipped(because: str) -> Outcome:
 
 
 def failed(code: Code, where: str, message: str, remedy: str) -> Outcome:
-    """A failure by one finding: `where` is the flag or the path to look at."""
+    """A failure with one finding: `where` is the flag or the path to look at."""
     return Outcome(Status.FAIL, message, (Finding(Severity.ERROR, code, where, message, remedy),))
 
 
 def failed_if_able(code: Code, where: str, message: str, remedy: str) -> Outcome:
-    """A failure that a small model may have caused all by itself."""
+    """A failure that a small model may have caused by itself."""
     return replace(failed(code, where, message, remedy), model_may_be_why=True)

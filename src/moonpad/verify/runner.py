@@ -11,35 +11,35 @@ from typing import Final
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, UsageError
 from moonpad.values.finding import Code
+from moonpad.verify import remediation
 from moonpad.verify.api import Api, Deadlines, Exchange, connect
-from moonpad.verify.common import greedy
-from moonpad.verify.mend import issue_url
-from moonpad.verify.probe import Outcome, Probe, Status, failed, skipped
+from moonpad.verify.judged_model import owner_of, subject_of, too_small
+from moonpad.verify.probe import ApiProbe, Outcome, ProbeEnded, Status, failed, skipped
+from moonpad.verify.probe_helpers import greedy
 from moonpad.verify.probes import LONG_PROBES, PROBES
-from moonpad.verify.subject import owner_of, subject_of, too_small
 
 SHOWN: Final = 2
-"""Exchanges that a failure shows: probes that compare ask twice."""
+"""Exchanges shown for a failure: probes that compare ask twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`exchanges`: what was asked last and what came, where the probe failed. `engine`: what serves, where known."""
+    """`exchanges`: the last requests and answers of a failed probe. `engine`: that serves, "" where unknown."""
 
-    probe: Probe
+    probe: ApiProbe
     outcome: Outcome
     seconds: float
     exchanges: tuple[Exchange, ...] = ()
     engine: str = ""
 
     @property
-    def mend(self) -> dict[str, str]:
+    def remedies(self) -> dict[str, str]:
         """What to change, by engine, where the probe failed."""
-        return self.probe.mend.of(self.engine) if self.outcome.status is Status.FAIL else {}
+        return remediation.remedies(self.probe, self.engine) if self.outcome.status is Status.FAIL else {}
 
     @property
     def known_issues(self) -> tuple[str, ...]:
-        return self.probe.known if self.outcome.status is Status.FAIL else ()
+        return remediation.known_issues(self.probe, self.engine) if self.outcome.status is Status.FAIL else ()
 
     def as_json(self) -> dict[str, object]:
         evidence: dict[str, object] = {}
@@ -47,9 +47,9 @@ class Result:
             evidence = {
                 "expected": self.probe.proves,
                 "matters": self.probe.matters,
-                "mend": self.mend,
-                "known_issues": [issue_url(one) for one in self.known_issues],
-                "exchanges": [one.as_json() for one in self.exchanges],
+                "mend": self.remedies,
+                "known_issues": [remediation.issue_url(issue) for issue in self.known_issues],
+                "exchanges": [exchange.as_json() for exchange in self.exchanges],
             }
         return {
             "id": self.probe.id,
@@ -71,6 +71,10 @@ class Report:
     results: tuple[Result, ...]
     runs: int = 1
 
+    @property
+    def failed(self) -> tuple[Result, ...]:
+        return tuple(result for result in self.results if result.outcome.status is Status.FAIL)
+
     def count(self, status: Status) -> int:
         return sum(result.outcome.status is status for result in self.results)
 
@@ -90,10 +94,10 @@ async def verify(
     endpoint: Endpoint,
     *,
     only: Sequence[str] = (),
-    probes: Sequence[Probe] = PROBES,
+    probes: Sequence[ApiProbe] = PROBES,
     deadlines: Deadlines | None = None,
     fail_fast: bool = False,
-    on_start: Callable[[Probe], None] = lambda probe: None,
+    on_start: Callable[[ApiProbe], None] = lambda probe: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Report:
     """Asks the endpoint the probes (those of `only`, where it is not empty).
@@ -113,62 +117,62 @@ async def verify(
         small = too_small(card)
         engine = endpoint.engine or owner_of(card)
         results: list[Result] = []
-        gone = ""
+        skip_rest = ""
         for probe in chosen:
             on_start(probe)
             started_s = clock()
             api.exchanges.clear()
-            outcome = skipped(gone) if gone else await _judge(api, probe, small)
+            outcome = skipped(skip_rest) if skip_rest else await _judge(api, probe, small)
             failed_now = outcome.status is Status.FAIL
             exchanges = tuple(api.exchanges)[-SHOWN:] if failed_now else ()
             results.append(Result(probe, outcome, clock() - started_s, exchanges, engine))
             if failed_now and fail_fast:
-                gone = f"not asked: {probe.id} failed before, and that was to be the end"
+                skip_rest = f"not asked: {probe.id} failed, and --fail-fast was given"
             elif _lost_contact(outcome) and probe is not chosen[-1] and not await _answers(api):
-                gone = f"the endpoint stopped answering at the probe {probe.id}"
+                skip_rest = f"the endpoint stopped answering at the probe {probe.id}"
         return Report(named.base_url, named.model, True, tuple(results))
 
 
 def merged(reports: Sequence[Report]) -> Report:
-    """Several runs as one: a probe has failed where it failed once, and is skipped where it never passed."""
-    last = reports[-1]
+    """Several runs as one: a probe that failed in any run has failed; it is skipped if it neither failed nor passed."""
     rows = zip(*(report.results for report in reports), strict=True)
     results = tuple(_worst(row) for row in rows)
-    return replace(last, answered=all(report.answered for report in reports), results=results, runs=len(reports))
+    answered = all(report.answered for report in reports)
+    return replace(reports[-1], answered=answered, results=results, runs=len(reports))
 
 
 def _worst(row: Sequence[Result]) -> Result:
     order = (Status.FAIL, Status.PASS, Status.SKIP)
     worst = min(row, key=lambda result: order.index(result.outcome.status))
-    seconds = sum(result.seconds for result in row)
     times = sum(result.outcome.status is worst.outcome.status for result in row)
-    if times == len(row):
-        return replace(worst, seconds=seconds)
-    said = f"{times} of {len(row)} times: {worst.outcome.because}"
-    return replace(worst, seconds=seconds, outcome=replace(worst.outcome, because=said))
+    because = worst.outcome.because if times == len(row) else f"{times} of {len(row)} times: {worst.outcome.because}"
+    seconds = sum(result.seconds for result in row)
+    return replace(worst, seconds=seconds, outcome=replace(worst.outcome, because=because))
 
 
-def choose_any(only: Sequence[str], probes: Sequence[Probe] = PROBES) -> tuple[Probe, ...]:
+def choose_any(only: Sequence[str], probes: Sequence[ApiProbe] = PROBES) -> tuple[ApiProbe, ...]:
     """What runs: those probes, or the ones that are named, long ones too."""
     return choose((*probes, *LONG_PROBES) if only else probes, only)
 
 
-def choose(probes: Sequence[Probe], only: Sequence[str]) -> tuple[Probe, ...]:
+def choose(probes: Sequence[ApiProbe], only: Sequence[str]) -> tuple[ApiProbe, ...]:
     """The probes with these ids, in their own order; all where no id is given."""
     ids = [probe.id for probe in probes]
     for wanted in only:
         if wanted not in ids:
             near = get_close_matches(wanted, ids, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(ids)}"
+            hint = f"did you mean {near[0]}?" if near else f"the probes are: {', '.join(ids)}"
             raise UsageError(f"there is no probe {wanted!r}", remedy=hint)
     return tuple(probe for probe in probes if not only or probe.id in only)
 
 
-async def _judge(api: Api, probe: Probe, small: str) -> Outcome:
+async def _judge(api: Api, probe: ApiProbe, small: str) -> Outcome:
     if small and probe.needs_able_model:
         return skipped(f"{small}: this probe needs an able model")
     try:
         outcome = await probe.run(api)
+    except ProbeEnded as ended:
+        outcome = ended.outcome
     except ContactLost as lost:
         return failed(Code.UNREACHABLE, api.endpoint.base_url, lost.message, lost.remedy)
     if small and outcome.model_may_be_why and outcome.status is Status.FAIL:
@@ -189,8 +193,8 @@ async def _answers(api: Api) -> bool:
     return True
 
 
-def _unanswered(endpoint: Endpoint, chosen: Sequence[Probe], lost: ContactLost) -> Report:
-    def outcome(probe: Probe) -> Outcome:
+def _unanswered(endpoint: Endpoint, chosen: Sequence[ApiProbe], lost: ContactLost) -> Report:
+    def outcome(probe: ApiProbe) -> Outcome:
         if probe.id == "health":
             return failed(Code.UNREACHABLE, endpoint.base_url, lost.message, lost.remedy)
         return skipped("nothing answers at the address")

@@ -1,9 +1,9 @@
-"""The tool calls in a Kimi-K2's own text, for servers without a parser and to judge servers with one. Pure.
+"""Reads tool calls from Kimi-K2's own text, for servers without a parser and to judge servers with one. Pure.
 
     parsed = parse_tool_calls(text)                 # a whole text
     stream = ToolCallStream(); stream.feed(piece); …; stream.finish()
 
-The format (docs/tool_call_guidance.md of Kimi-K2-Instruct), all in one line:
+The format (docs/tool_call_guidance.md of Kimi-K2-Instruct), all on one line:
 
     <|tool_calls_section_begin|><|tool_call_begin|>functions.NAME:NUMBER<|tool_call_argument_begin|>{JSON}<|tool_call_end|>
     … <|tool_calls_section_end|>
@@ -38,7 +38,7 @@ class ParsedCall:
     """One call as the model wrote it.
 
     id: its text, `functions.get_weather:0`. name: that of the function, "" where the id names none. number: the count
-    at its end, over the conversation; None without one. arguments: the text of the JSON. problem: what is wrong with
+    at the id's end, over the conversation; None without one. arguments: the JSON as text. problem: what is wrong with
     the call, "" where nothing is.
     """
 
@@ -50,8 +50,8 @@ class ParsedCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
-    """`content` is the text beside the calls, without their tokens. `problem`: of the section, "" where none."""
+class ParsedCalls:
+    """`content` is the text beside the calls, without their tokens. `problem`: of the section, else ""."""
 
     content: str
     calls: tuple[ParsedCall, ...]
@@ -63,7 +63,7 @@ class Parsed:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class ContentPiece:
     """A piece of the text beside the calls."""
 
     text: str
@@ -95,11 +95,11 @@ class SectionProblem:
     problem: str
 
 
-Event = Text | CallBegun | ArgumentsPiece | CallEnded | SectionProblem
+Event = ContentPiece | CallBegun | ArgumentsPiece | CallEnded | SectionProblem
 
 
-def parse_tool_calls(text: str) -> Parsed:
-    """The calls in a whole answer. Whatever the text is, nothing is raised."""
+def parse_tool_calls(text: str) -> ParsedCalls:
+    """The calls in a whole answer. Never raises, whatever the text."""
     stream = ToolCallStream()
     return join([*stream.feed(text), *stream.finish()])
 
@@ -110,14 +110,14 @@ def name_of(id: str) -> tuple[str, int | None]:
     return (name, int(number)) if name and _NUMBER.fullmatch(number) else ("", None)
 
 
-def join(events: Iterable[Event]) -> Parsed:
-    """What a stream's events add up to, however they were cut."""
+def join(events: Iterable[Event]) -> ParsedCalls:
+    """What a stream's events add up to, however the text was cut."""
     content: list[str] = []
     calls: list[ParsedCall] = []
     problems: list[str] = []
     for event in events:
         match event:
-            case Text(text):
+            case ContentPiece(text):
                 content.append(text)
             case CallBegun(_, id_, name):
                 calls.append(ParsedCall(id_, name, name_of(id_)[1], ""))
@@ -127,44 +127,44 @@ def join(events: Iterable[Event]) -> Parsed:
                 calls[index] = replace(calls[index], problem=problem)
             case SectionProblem(problem):
                 problems.append(problem)
-    return Parsed("".join(content), tuple(calls), "; ".join(dict.fromkeys(problems)))
+    return ParsedCalls("".join(content), tuple(calls), "; ".join(dict.fromkeys(problems)))
 
 
 @dataclass(slots=True)
 class ToolCallStream:
-    """Parses a text that comes in pieces; the same calls come out however it is cut.
+    """Parses a text that comes in pieces; the calls are the same however it is cut.
 
-    Arguments end at the first `<|tool_call_end|>` before which they are one JSON value. Where there is none, they end
-    at the first such token at all: a token inside a JSON string is text, unless that string is never closed.
+    Arguments end at the first `<|tool_call_end|>` before which they are one JSON value. If there is none, they end
+    at the first such token: a token inside a JSON string is text, unless that string is never closed.
     """
 
-    _held: str = ""
-    """What is not decided yet."""
+    _pending: str = ""
+    """Text that is not decided yet."""
     _state: str = "text"
     _in_section: bool = False
     _index: int = -1
     _id: str = ""
     _sent: list[str] = field(default_factory=list)
-    """The arguments of this call that were passed on."""
+    """The arguments of this call that were yielded."""
     _at: int = 0
-    """How far the held arguments were looked at; whether that is inside a string; and the first end inside one."""
+    """How far the pending arguments were read; whether that is inside a string; the first end token inside one."""
     _in_string: bool = False
-    _doubtful: int | None = None
+    _possible_end: int | None = None
 
     def feed(self, piece: str) -> list[Event]:
-        self._held += piece
+        self._pending += piece
         return list(self._events(last=False))
 
     def finish(self) -> list[Event]:
-        """What the end of the text decides. Nothing may be fed after it."""
+        """The events that the end of the text decides. Nothing may be fed after it."""
         return list(self._events(last=True))
 
     def _events(self, *, last: bool) -> Iterator[Event]:
         steps = {"text": self._text, "id": self._read_id, "arguments": self._arguments}
         while True:
-            before = self._state, self._held
+            before = self._state, self._pending
             yield from steps[self._state](last=last)
-            if (self._state, self._held) == before:
+            if (self._state, self._pending) == before:
                 break
         if last and self._in_section:
             self._in_section = False
@@ -173,90 +173,90 @@ class ToolCallStream:
     # - beside the calls -
 
     def _text(self, *, last: bool) -> Iterator[Event]:
-        found = _MARKER.search(self._held)
-        until = found.start() if found else len(self._held) - (0 if last else _open_marker(self._held))
-        text = self._held[:until]
+        marker = _MARKER.search(self._pending)
+        until = marker.start() if marker else len(self._pending) - (0 if last else _open_marker(self._pending))
+        text = self._pending[:until]
         if text and not self._in_section:
-            yield Text(text)
+            yield ContentPiece(text)
         elif text.strip():  # between the calls some models break lines
-            yield SectionProblem("text stands between the calls")
-        self._held = self._held[until:]
-        if found is None:
+            yield SectionProblem("there is text between the calls")
+        self._pending = self._pending[until:]
+        if marker is None:
             return
-        self._held = self._held[len(found[0]) :]
-        if found[0] == SECTION_BEGIN:
+        self._pending = self._pending[len(marker[0]) :]
+        if marker[0] == SECTION_BEGIN:
             self._in_section = True
-        elif found[0] == SECTION_END:
+        elif marker[0] == SECTION_END:
             if not self._in_section:
-                yield SectionProblem("a section ends that did not begin")
+                yield SectionProblem("a section ends that has not begun")
             self._in_section = False
-        elif found[0] == CALL_BEGIN:
+        elif marker[0] == CALL_BEGIN:
             if not self._in_section:
-                yield SectionProblem("a call stands outside of a section")
+                yield SectionProblem("a call is outside a section")
             self._state = "id"
         else:
-            yield SectionProblem(f"{found[0]} outside of a call")
+            yield SectionProblem(f"{marker[0]} is outside a call")
 
     # - a call -
 
     def _read_id(self, *, last: bool) -> Iterator[Event]:
-        found = _MARKER.search(self._held)
-        if found is None and not last:
+        marker = _MARKER.search(self._pending)
+        if marker is None and not last:
             return
-        self._id = (self._held[: found.start()] if found else self._held).strip()
-        self._held = self._held[found.start() :] if found else ""
+        self._id = (self._pending[: marker.start()] if marker else self._pending).strip()
+        self._pending = self._pending[marker.start() :] if marker else ""
         self._index += 1
         yield CallBegun(self._index, self._id, name_of(self._id)[0])
-        self._sent, self._at, self._in_string, self._doubtful = [], 0, False, None
-        if found is not None and found[0] == ARGUMENTS_BEGIN:
-            self._held = self._held[len(ARGUMENTS_BEGIN) :]
+        self._sent, self._at, self._in_string, self._possible_end = [], 0, False, None
+        if marker is not None and marker[0] == ARGUMENTS_BEGIN:
+            self._pending = self._pending[len(ARGUMENTS_BEGIN) :]
             self._state = "arguments"
             return
-        if found is not None and found[0] in (CALL_END, SECTION_BEGIN):
-            self._held = self._held[len(found[0]) :]
+        if marker is not None and marker[0] in (CALL_END, SECTION_BEGIN):
+            self._pending = self._pending[len(marker[0]) :]
         self._state = "text"
-        yield CallEnded(self._index, "it has no arguments" if found else "the text ends inside its id")
+        yield CallEnded(self._index, "it has no arguments" if marker else "the text ends inside its id")
 
     def _arguments(self, *, last: bool) -> Iterator[Event]:
-        while found := (_IN_STRING if self._in_string else _OUT_OF_STRING).search(self._held, self._at):
-            if found[0].startswith("\\"):
-                self._at = found.end()
-            elif found[0] == '"':
-                self._at, self._in_string = found.end(), not self._in_string
+        while match := (_IN_STRING if self._in_string else _OUT_OF_STRING).search(self._pending, self._at):
+            if match[0].startswith("\\"):
+                self._at = match.end()
+            elif match[0] == '"':
+                self._at, self._in_string = match.end(), not self._in_string
             elif self._in_string:
-                self._doubtful = found.start() if self._doubtful is None else self._doubtful
-                self._at = found.end()
+                self._possible_end = match.start() if self._possible_end is None else self._possible_end
+                self._at = match.end()
             else:
-                yield from self._end_of_call(found.start())
+                yield from self._end_of_call(match.start())
                 return
         if last:
             yield from self._cut()
             return
-        if self._in_string and self._held.endswith("\\", self._at):
-            self._at = len(self._held) + 1  # the character behind it, whatever it is, ends no string
+        if self._in_string and self._pending.endswith("\\", self._at):
+            self._at = len(self._pending) + 1  # the next character, whatever it is, does not end the string
         else:
-            self._at = max(self._at, len(self._held) - _open_marker(self._held, self._at))
-        if self._doubtful is None:
-            yield from self._pass_on(min(self._at, len(self._held)))
+            self._at = max(self._at, len(self._pending) - _open_marker(self._pending, self._at))
+        if self._possible_end is None:
+            yield from self._pass_on(min(self._at, len(self._pending)))
 
     def _end_of_call(self, at: int) -> Iterator[Event]:
         """At an end outside of a string: it is the end, unless the string began by mistake, before a doubtful one."""
-        if self._doubtful is not None and not _is_json("".join(self._sent) + self._held[:at]):
-            at = self._doubtful
+        if self._possible_end is not None and not _is_json("".join(self._sent) + self._pending[:at]):
+            at = self._possible_end
         yield from self._close(at)
 
     def _cut(self) -> Iterator[Event]:
-        if self._doubtful is not None:
-            yield from self._close(self._doubtful)
+        if self._possible_end is not None:
+            yield from self._close(self._possible_end)
             return
-        yield from self._pass_on(len(self._held))
+        yield from self._pass_on(len(self._pending))
         self._state = "text"
         yield CallEnded(self._index, "the text ends inside its arguments")
 
     def _close(self, at: int) -> Iterator[Event]:
         yield from self._pass_on(at)
-        ended = self._held.startswith(CALL_END)
-        self._held = self._held.removeprefix(CALL_END)
+        ended = self._pending.startswith(CALL_END)
+        self._pending = self._pending.removeprefix(CALL_END)
         self._state = "text"
         yield CallEnded(self._index, self._fault() or ("" if ended else "its end is missing"))
 
@@ -265,16 +265,16 @@ class ToolCallStream:
         if not name_of(self._id)[0]:
             return f"its id {self._id[:100]!r} names no function"
         if not _is_json(arguments):
-            return "its arguments are no JSON"
-        return "" if arguments.lstrip().startswith("{") else "its arguments are no JSON object"
+            return "its arguments are not JSON"
+        return "" if arguments.lstrip().startswith("{") else "its arguments are not a JSON object"
 
     def _pass_on(self, until: int) -> Iterator[Event]:
-        if text := self._held[:until]:
+        if text := self._pending[:until]:
             self._sent.append(text)
             yield ArgumentsPiece(self._index, text)
-        self._held = self._held[until:]
+        self._pending = self._pending[until:]
         self._at = max(0, self._at - until)
-        self._doubtful = None
+        self._possible_end = None
 
 
 def _open_marker(text: str, start: int = 0) -> int:
@@ -293,4 +293,4 @@ def _is_json(text: str) -> bool:
 
 
 def _no_constant(name: str) -> object:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")

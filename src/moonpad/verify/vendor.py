@@ -1,11 +1,11 @@
-"""Moonshot's vendor verifier: does an endpoint trigger tools where a reference does, and by their schema?
+"""Moonshot's vendor verifier: does an endpoint call tools where a reference does, with arguments valid by their schema?
 
 Definitions and file format: https://github.com/MoonshotAI/K2-Vendor-Verifier (README, tool_calls_eval.py), read
 on 2026-11-23. A request is a line of JSON, the body of a chat completion; a result is a line with that tool's keys, so
 that either tool reads the other's files.
 
 - trigger similarity: F1 of `finish_reason == "tool_calls"` against the reference's, request by request.
-- schema accuracy: the share of answers with that finish_reason all of whose calls hold their schema.
+- schema accuracy: the share of answers with that finish_reason whose calls are all valid by their schemas.
 """
 
 from __future__ import annotations
@@ -14,25 +14,41 @@ import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import asdict, dataclass
+from typing import Any, Final, TypedDict
 
-import jsonschema
+import msgspec
 
-from moonpad.load.wire import Broken, Malformed, Message, Refused, join, read_json
+from moonpad.load.openai_schema import Broken, HttpRefusal, Malformed, Message, read_json
 from moonpad.values.errors import ContactLost, UsageError
 from moonpad.verify.api import Api
-from moonpad.verify.common import collect
+from moonpad.verify.json_schema import schema_fault
+from moonpad.verify.probe_helpers import collect
 
 RETRIES: Final = 3
 CONCURRENCY: Final = 5
-TRIGGER_FLOOR: Final = {"kimi-k2-thinking": 0.73, "kimi-k2-0905": 0.80}
-"""What Moonshot calls acceptable of an endpoint of that model, by its own fluctuation; the README of 2025-11-15."""
+
+
+class _Function(TypedDict, total=False):
+    name: str
+    parameters: dict[str, Any] | None
+
+
+class _OfferedTool(TypedDict, total=False):
+    function: _Function
+
+
+class _RequiredFields(TypedDict):
+    messages: list[dict[str, Any]]
+
+
+class _RequestFields(_RequiredFields, total=False):
+    tools: list[_OfferedTool] | None
 
 
 @dataclass(frozen=True, slots=True)
 class VendorRequest:
-    """`index` is the line's number, from 1; `hash` tells whether two results are of one request, whatever the model."""
+    """`index` is the line's number, from 1; `hash` is the same for the same request, whatever the model."""
 
     index: int
     body: Mapping[str, Any]
@@ -49,7 +65,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Counts by the verifier's names. Where nothing was compared, or nothing triggered, a ratio is None."""
+    """Counts by the verifier's names. A ratio is None where nothing was compared, or no tool was called."""
 
     success_count: int
     failure_count: int
@@ -68,53 +84,43 @@ class Score:
 
     @property
     def tool_call_f1(self) -> float | None:
-        of = 2 * self.true_positive + self.false_positive + self.false_negative
-        return 2 * self.true_positive / of if self.compared and of else None
+        total = 2 * self.true_positive + self.false_positive + self.false_negative
+        return 2 * self.true_positive / total if self.compared and total else None
 
     def as_json(self) -> dict[str, object]:
-        counts = {
-            "success_count": self.success_count,
-            "failure_count": self.failure_count,
-            "finish_stop": self.finish_stop,
-            "finish_tool_calls": self.finish_tool_calls,
-            "finish_others": self.finish_others,
+        return {
+            **asdict(self),
             "schema_validation_error_count": self.finish_tool_calls - self.successful_tool_call_count,
-            "successful_tool_call_count": self.successful_tool_call_count,
             "schema_accuracy": self.schema_accuracy,
-        }
-        triggers = {
-            "compared": self.compared,
-            "true_positive": self.true_positive,
-            "false_positive": self.false_positive,
-            "false_negative": self.false_negative,
             "tool_call_f1": self.tool_call_f1,
         }
-        return {**counts, **triggers}
 
 
 def read_requests(lines: Iterable[str]) -> list[VendorRequest]:
-    """The requests of a JSONL text, with its roles made the API's (`_input` is a system message).
+    """The requests of a JSONL text. The verifier's role `_input` becomes a system message.
 
     Raises:
-        UsageError: a line is no request; the message has its number.
+        UsageError: a line is not a request; the message has its number.
     """
-    found = []
+    requests = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        body = read_json(line)
-        messages = body.get("messages") if isinstance(body, dict) else None
-        if (
-            not isinstance(body, dict)
-            or not isinstance(messages, list)
-            or not all(isinstance(m, dict) for m in messages)
-        ):
-            raise UsageError(f"line {number} is no chat request with messages", remedy="one JSON object a line")
-        renamed = [{**one, "role": "system"} if one.get("role") == "_input" else one for one in messages]
-        found.append(VendorRequest(number, {**body, "messages": renamed}))
-    if not found:
-        raise UsageError("there is no request in it", remedy="one JSON object a line, with messages and tools")
-    return found
+        body: Any = read_json(line)
+        try:
+            msgspec.convert(body, _RequestFields)
+        except msgspec.ValidationError as error:
+            raise UsageError(
+                f"line {number} is not a chat request: {error}", remedy="write one JSON object a line, with messages"
+            ) from error
+        messages = [
+            {**message, "role": "system"} if message.get("role") == "_input" else message
+            for message in body["messages"]
+        ]
+        requests.append(VendorRequest(number, {**body, "messages": messages}))
+    if not requests:
+        raise UsageError("the file has no request", remedy="write one JSON object a line, with messages and tools")
+    return requests
 
 
 async def ask_all(
@@ -122,15 +128,15 @@ async def ask_all(
 ) -> AsyncIterator[Row]:
     """The results as they come. `stream` True or False overrides what the requests say.
 
-    Raises ContactLost where nothing answers any more, after the retries of one request.
+    Raises ContactLost when one request got no answer after its retries.
     """
-    gate = asyncio.Semaphore(concurrency)
+    slots = asyncio.Semaphore(concurrency)
 
-    async def one(request: VendorRequest) -> Row:
-        async with gate:
+    async def ask_in_turn(request: VendorRequest) -> Row:
+        async with slots:
             return await _ask(api, request, stream)
 
-    tasks = [asyncio.create_task(one(request)) for request in requests]
+    tasks = [asyncio.create_task(ask_in_turn(request)) for request in requests]
     try:
         for task in asyncio.as_completed(tasks):
             yield await task
@@ -143,11 +149,11 @@ async def _ask(api: Api, request: VendorRequest, stream: bool | None) -> Row:
     body = {name: value for name, value in request.body.items() if name not in ("stream", "stream_options")}
     streamed = bool(request.body.get("stream")) if stream is None else stream
     answer: Message | str = ""
-    for turn in range(RETRIES + 1):
+    for attempt in range(RETRIES + 1):
         try:
             answer = await (_streamed(api, body) if streamed else _whole(api, body))
         except ContactLost as lost:
-            if turn == RETRIES:
+            if attempt == RETRIES:
                 raise
             answer = lost.message
         if isinstance(answer, Message):
@@ -169,10 +175,10 @@ async def _whole(api: Api, body: Mapping[str, Any]) -> Message | str:
 
 
 async def _streamed(api: Api, body: Mapping[str, Any]) -> Message | str:
-    found = await collect(api, {**body, "model": api.endpoint.model})
-    if isinstance(found, Refused):
-        return f"HTTP {found.reply.status}: {found.reply.error_text()}"
-    return found.because if isinstance(found, Broken) else join(found.deltas)
+    stream = await collect(api, {**body, "model": api.endpoint.model})
+    if isinstance(stream, HttpRefusal):
+        return f"HTTP {stream.reply.status}: {stream.reply.error_text()}"
+    return stream.because if isinstance(stream, Broken) else stream.message
 
 
 def _head(api: Api, request: VendorRequest) -> dict[str, Any]:
@@ -181,39 +187,40 @@ def _head(api: Api, request: VendorRequest) -> dict[str, Any]:
 
 
 def _row(api: Api, request: VendorRequest, answer: Message) -> Row:
-    calls = [one.as_json() for one in answer.tool_calls]
+    calls = [call.as_json() for call in answer.tool_calls]
     message = {"role": "assistant", "content": answer.content, "tool_calls": calls or None}
     finish = answer.finish_reason or "stop"
+    problem = calls_problem(answer, request.body.get("tools") or []) if finish == "tool_calls" else ""
     return {
         **_head(api, request),
         "response": {"choices": [{"index": 0, "message": message, "finish_reason": finish}]},
         "status": "success",
         "finish_reason": finish,
-        "tool_calls_valid": valid(answer, request.body.get("tools") or []) if finish == "tool_calls" else None,
+        "tool_calls_valid": not problem if finish == "tool_calls" else None,
+        **({"tool_calls_problem": problem} if problem else {}),
     }
 
 
-def valid(answer: Message, tools: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether all calls are of tools that were offered, with arguments by their schema."""
-    schemas = {}
-    for tool in tools:
-        function = tool.get("function") or {}
-        schemas[function.get("name")] = function.get("parameters") or {}
-    return all(_valid(call.arguments, schemas.get(call.name)) for call in answer.tool_calls)
-
-
-def _valid(arguments: str, schema: Mapping[str, Any] | None) -> bool:
-    if not schema:
-        return False
-    try:
-        jsonschema.validate(json.loads(arguments), schema)
-    except (ValueError, RecursionError, jsonschema.ValidationError, jsonschema.SchemaError):
-        return False
-    return True
+def calls_problem(answer: Message, tools: Sequence[Mapping[str, Any]]) -> str:
+    """Why a call is not valid, or cannot be judged: its tool was not offered, or its arguments or the schema are wrong.
+    "" where all are valid.
+    """
+    functions = [tool.get("function") or {} for tool in tools]
+    schemas = {function.get("name"): function.get("parameters") for function in functions}
+    for call in answer.tool_calls:
+        if not schemas.get(call.name):
+            return f"{call.name} was not offered, or has no parameters"
+        try:
+            arguments = json.loads(call.arguments)
+        except (ValueError, RecursionError) as error:
+            return f"the arguments of {call.name} are not JSON: {error}"
+        if fault := schema_fault(arguments, schemas[call.name]):
+            return f"{call.name}: {fault}"
+    return ""
 
 
 def score(rows: Iterable[Row], reference: Iterable[Row] = ()) -> Score:
-    """By the verifier's definitions; a request counts in the comparison where both have an answer to it."""
+    """By the verifier's definitions; a request is compared if both have an answer to it."""
     rows = list(rows)
     finishes = [row.get("finish_reason") for row in rows]
     called = finishes.count("tool_calls")
@@ -228,7 +235,7 @@ def score(rows: Iterable[Row], reference: Iterable[Row] = ()) -> Score:
         failure_count=sum(row.get("status") != "success" for row in rows),
         finish_stop=finishes.count("stop"),
         finish_tool_calls=called,
-        finish_others=sum(bool(one) for one in finishes) - called - finishes.count("stop"),
+        finish_others=sum(map(bool, finishes)) - called - finishes.count("stop"),
         successful_tool_call_count=sum(
             row.get("finish_reason") == "tool_calls" and bool(row.get("tool_calls_valid")) for row in rows
         ),
@@ -240,5 +247,5 @@ def score(rows: Iterable[Row], reference: Iterable[Row] = ()) -> Score:
 
 
 def _key(row: Row) -> object:
-    """Requests are told apart by their line: the verifier's own hash has the model's name in it."""
+    """The number of the request's line: the verifier's own hash includes the model's name."""
     return row.get("data_index")

@@ -1,7 +1,7 @@
-"""Requests of our own for the vendor verifier's two scores: made, not collected, and the same of the same seed. Pure.
+"""Our own requests for the vendor verifier's two scores: generated, the same for the same seed. Pure.
 
-Half of them want a call, of a tool among others; the rest want words, although tools are offered. One in five has a
-conversation before it.
+Half of them need a call of one of the offered tools; the rest need words, although tools are offered. One in five has
+an earlier conversation.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from moonpad.verify.tools import Tool, tool
+from moonpad.verify.offered_tools import Tool, tool
 
 COUNT: Final = 500
 TEXT: Final = {"type": "string"}
@@ -84,8 +84,7 @@ def own_requests(count: int = COUNT, seed: int = 0) -> list[dict[str, Any]]:
 
 def _request(dice: random.Random, number: int) -> dict[str, Any]:
     offered = dice.sample(sorted(TOOLS), dice.randint(1, 5))
-    wants = number % 2 == 0
-    question = TOOLS[offered[0]][1] if wants else dice.choice(TALK)
+    question = TOOLS[offered[0]][1] if number % 2 == 0 else dice.choice(TALK)
     tools = [TOOLS[name][0] for name in offered]
     dice.shuffle(tools)
     before: Sequence[dict[str, Any]] = tuple(_before(dice, tools)) if number % 5 == 0 else ()
@@ -94,11 +93,11 @@ def _request(dice: random.Random, number: int) -> dict[str, Any]:
 
 
 def _before(dice: random.Random, tools: Sequence[Tool]) -> Iterator[dict[str, Any]]:
-    """A call that was made, its result and an answer."""
+    """An earlier call with its result and an answer; a greeting if the weather tool is not offered."""
     city = dice.choice(CITIES)
     call_id = "functions.get_weather:0"
     function = {"name": "get_weather", "arguments": f'{{"city": "{city}"}}'}
-    if all(one["function"]["name"] != "get_weather" for one in tools):
+    if all(offered["function"]["name"] != "get_weather" for offered in tools):
         yield {"role": "user", "content": "Good morning!"}
         yield {"role": "assistant", "content": "Good morning. What can I do for you?"}
         return
@@ -115,14 +114,6 @@ def _before(dice: random.Random, tools: Sequence[Tool]) -> Iterator[dict[str, An
 def _values(dice: random.Random) -> dict[str, object]:
     city, other = dice.sample(CITIES, 2)
     word, other_word = dice.sample(WORDS, 2)
-    number, more = dice.randint(2, 60), dice.randint(2, 900)
-    person = dice.choice(PEOPLE)
-    return {
-        "city": city,
-        "other": other,
-        "word": word,
-        "other_word": other_word,
-        "number": number,
-        "more": more,
-        "person": person,
-    }
+    numbers = {"number": dice.randint(2, 60), "more": dice.randint(2, 900)}
+    words = {"city": city, "other": other, "word": word, "other_word": other_word}
+    return {**words, **numbers, "person": dice.choice(PEOPLE)}

@@ -1,6 +1,10 @@
 """Records with known times."""
 
-from moonpad.load.failure import Failure
+from pathlib import Path
+
+from moonpad.bench.run_files import REQUESTS_FILE
+from moonpad.bench.saved_records import SavedRecords
+from moonpad.load.failure import RequestFailure
 from moonpad.load.record import RequestRecord
 
 
@@ -13,7 +17,7 @@ def record(
     output_tokens: int | None = None,
     prompt_tokens: int | None = 11,
     answer_s: float | None = None,
-    failure: Failure | None = None,
+    failure: RequestFailure | None = None,
 ) -> RequestRecord:
     ended = ended_s if ended_s is not None else tokens_at_s[-1] if tokens_at_s else scheduled_s
     return RequestRecord(
@@ -38,3 +42,7 @@ def record(
         finish_reason="length",
         failure=failure,
     )
+
+
+def read_records(folder: Path) -> tuple[RequestRecord, ...]:
+    return tuple(SavedRecords(folder / REQUESTS_FILE))

@@ -12,8 +12,8 @@ import orjson
 import pytest
 
 from moonpad.bench.compare import P99_REQUESTS, Comparison, compare
-from moonpad.bench.folder import RunFiles
-from moonpad.bench.saved import SavedRequest, SavedRun, read_run, throughput_slices
+from moonpad.bench.run_files import RunFiles
+from moonpad.bench.saved_results import SavedRequest, SavedRun, read_run, throughput_slices
 from moonpad.cli.main import run
 from moonpad.report.compare_table import compare_notes
 from moonpad.values.errors import UsageError
@@ -44,9 +44,9 @@ def run_of(name: str, rows: list[SavedRequest], duration_s: float) -> SavedRun:
     def ms(values: list[float], at: float) -> float:
         return sorted(values)[min(len(values) - 1, int(at * len(values)))] * 1000
 
-    ttfts, e2els = [one.ttft_s for one in rows], [one.e2el_s for one in rows]
-    tpots = [one.tpot_s for one in rows if one.tpot_s is not None]
-    tokens = sum(one.output_tokens for one in rows)
+    ttfts, e2els = [request.ttft_s for request in rows], [request.e2el_s for request in rows]
+    tpots = [request.tpot_s for request in rows if request.tpot_s is not None]
+    tokens = sum(request.output_tokens for request in rows)
     document: dict[str, Any] = {
         "duration": duration_s,
         "completed": len(rows),
@@ -60,26 +60,26 @@ def run_of(name: str, rows: list[SavedRequest], duration_s: float) -> SavedRun:
     return SavedRun(name, document, tuple(rows))
 
 
-def verdicts(found: Comparison) -> dict[str, str]:
-    return {row.name: row.verdict for row in found.rows}
+def verdicts(actual: Comparison) -> dict[str, str]:
+    return {row.name: row.verdict for row in actual.rows}
 
 
 def test_the_published_gain_analysis() -> None:
     """Seed 3's own table, and the part of its +43.1 % that is longer answers: 390 and 442 tokens."""
-    found = compare(read_run(TP8), read_run(DCP8))
-    gains = {row.name: round(100 * row.gain, 1) for row in found.rows}
+    actual = compare(read_run(TP8), read_run(DCP8))
+    gains = {row.name: round(100 * row.gain, 1) for row in actual.rows}
     assert (gains["request_throughput"], gains["output_throughput"]) == (25.6, 43.1)
     assert (gains["mean_ttft_ms"], gains["median_ttft_ms"]) == (16.0, 0.1)
-    assert set(verdicts(found).values()) == {"unknown"}
-    assert not found.same_length
-    assert [round(one or 0) for one in found.tokens] == [390, 442]
+    assert set(verdicts(actual).values()) == {"unknown"}
+    assert not actual.same_length
+    assert [round(request or 0) for request in actual.tokens] == [390, 442]
 
 
 def test_a_difference_of_a_tenth_is_found() -> None:
-    found = compare(made("a"), made("b", slower=1.1))
-    said = verdicts(found)
-    assert {said[f"{name}_ms"] for name in ("mean_ttft", "mean_tpot", "mean_e2el", "median_e2el")} == {"worse"}
-    assert said["output_throughput"] == "worse"
+    actual = compare(made("a"), made("b", slower=1.1))
+    output = verdicts(actual)
+    assert {output[f"{name}_ms"] for name in ("mean_ttft", "mean_tpot", "mean_e2el", "median_e2el")} == {"worse"}
+    assert output["output_throughput"] == "worse"
     assert compare(made("b", slower=1.1), made("a")).row("mean_tpot_ms") is not None
     assert verdicts(compare(made("b", slower=1.1), made("a")))["mean_tpot_ms"] == "better"
 
@@ -93,8 +93,8 @@ def test_halves_of_one_run_are_not_told_apart_oftener_than_promised(halves: int,
         rows = list(whole.requests)
         Random(f"halves {trial}").shuffle(rows)
         duration_s = float(whole.document["duration"])
-        one, other = run_of("a", rows[:150], duration_s), run_of("b", rows[150:], duration_s)
-        alarms += any(row.ratio.differs for row in compare(one, other, seed=trial).rows)
+        request, other = run_of("a", rows[:150], duration_s), run_of("b", rows[150:], duration_s)
+        alarms += any(row.ratio.differs for row in compare(request, other, seed=trial).rows)
     print(f"{alarms} of {halves} halves")
     assert alarms <= most
 
@@ -127,9 +127,9 @@ def test_a_folder_of_ours_with_a_torn_line(tmp_path: Path) -> None:
     files.close()
     with (tmp_path / "run" / "requests.jsonl").open("ab") as lines:
         lines.write(b'{"index": 2, "tok')
-    found = read_run(str(tmp_path / "run"))
-    assert [(one.index, one.ttft_s, one.e2el_s, one.tpot_s) for one in found.requests] == [(0, 1.0, 2.0, 0.25)]
-    assert found.same_as[:2] == (4, 90)
+    actual = read_run(str(tmp_path / "run"))
+    assert [(row.index, row.ttft_s, row.e2el_s, row.tpot_s) for row in actual.requests] == [(0, 1.0, 2.0, 0.25)]
+    assert actual.same_as[:2] == (4, 90)
 
 
 def test_a_file_of_vllm(tmp_path: Path) -> None:
@@ -165,17 +165,17 @@ def test_what_is_no_result(tmp_path: Path, text: str) -> None:
 def test_of_a_p99_of_few_requests_it_is_said_how_many_it_takes() -> None:
     few, many = compare(made("a"), made("b")), compare(made("a", requests=600), made("b", requests=600))
     assert verdicts(few)["p99_ttft_ms"] == "unknown"
-    assert f"a P99 has an interval from {P99_REQUESTS} requests on" in compare_notes(few)
+    assert f"a P99 has an interval only from {P99_REQUESTS} requests on" in compare_notes(few)
     assert verdicts(many)["p99_ttft_ms"] != "unknown"
-    for found in (many, compare(read_run(TP8), read_run(DCP8))):
-        assert not any("P99" in note for note in compare_notes(found))
+    for actual in (many, compare(read_run(TP8), read_run(DCP8))):
+        assert not any("P99" in note for note in compare_notes(actual))
 
 
 def test_a_run_that_was_cut_is_told_how_it_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "run"
     files = RunFiles(folder)
     files.append(record(0, output_tokens=5))
-    with pytest.raises(UsageError, match="was cut before its result") as refused:
+    with pytest.raises(UsageError, match="was killed before it wrote a result") as refused:
         read_run(str(folder))
     assert refused.value.remedy == f"moonpad bench --resume {folder}"
     files.finish({"output_throughput": 3.0, "moonpad": {"partial": True}})
@@ -183,7 +183,7 @@ def test_a_run_that_was_cut_is_told_how_it_goes_on(tmp_path: Path, capsys: pytes
     assert run(["compare", str(folder), TP8, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["partial"] == [str(folder)]
     assert run(["compare", str(folder), TP8]) == 0
-    assert f"is partial: moonpad bench --resume {folder}" in " ".join(capsys.readouterr().err.split())
+    assert f"is partial; complete it with moonpad bench --resume {folder}" in " ".join(capsys.readouterr().err.split())
 
 
 # --- the command -----------------------------------------------------------------------------------------------------
@@ -196,9 +196,9 @@ def test_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert "of the output throughput's +43.1%, requests a second are +26.2% and longer answers +13.3%" in captured.err
     assert run(["compare", TP8, DCP8, "--json", "--max-ratio", "mean_ttft_ms=0.9", "p99_ttft_ms=0.5"]) == 5
     document = json.loads(capsys.readouterr().out)
-    assert document["broken"] == ["p99_ttft_ms is 0.658 of A's, at most 0.5 was asked for"]
+    assert document["broken"] == ["p99_ttft_ms is 0.658 × A's; the limit is at most 0.5"]
     assert run(["compare", TP8, DCP8, "--min-ratio", "output_throughput=0.95"]) == 5
-    assert "cannot be judged" in capsys.readouterr().err
+    assert "cannot be compared" in capsys.readouterr().err
     assert run(["compare", TP8, TP8, "--min-ratio", "output_throughput=0.95"]) == 0
     for wrong in ("output_throughput", "=1", "output_throughput=x", "nothing=1"):
         assert run(["compare", TP8, TP8, "--min-ratio", wrong]) == 2

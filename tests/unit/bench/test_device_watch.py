@@ -13,14 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.bench.device_watch import DevicesDid, devices_watched
+from moonpad.bench.device_watch import DeviceStats, watch_devices
 from moonpad.bench.result import as_json
 from moonpad.facts.device import DeviceUse
 from moonpad.facts.device_use import device_use, parse_nvidia_use
 from moonpad.facts.probe import Unknown
-from moonpad.report.bench_block import bench_notes
 from moonpad.values.endpoint import Endpoint
-from tests.unit.bench.test_result import GOOD
+from tests.unit.bench.test_result import GOOD, notes_of
 
 HERE = Endpoint("http://127.0.0.1:8000/v1", "m")
 ROWS = "0, 412.53, 97, 75123\n1, [N/A], [Unknown Error], 100\nUnable to determine the device handle for GPU2\n"
@@ -57,35 +56,35 @@ def test_the_tool_is_a_process_with_a_deadline(tmp_path: Path, monkeypatch: pyte
 KEPT: list[dict[str, Any]] = []
 
 
-def watched(endpoint: Endpoint, answers: list[tuple[DeviceUse, ...] | Unknown]) -> tuple[DevicesDid, int]:
-    asked = 0
+def watched(endpoint: Endpoint, answers: list[tuple[DeviceUse, ...] | Unknown]) -> tuple[DeviceStats, int]:
+    requested = 0
 
     def ask(limit_s: float) -> tuple[DeviceUse, ...] | Unknown:
-        nonlocal asked
-        asked += 1
-        return answers[min(asked, len(answers)) - 1]
+        nonlocal requested
+        requested += 1
+        return answers[min(requested, len(answers)) - 1]
 
-    async def main() -> DevicesDid:
+    async def main() -> DeviceStats:
         ticks = count()
 
         async def zero() -> float:
             return 0.0
 
         clock = lambda: float(next(ticks))  # noqa: E731
-        async with devices_watched(endpoint, clock, zero, KEPT.append, ask=ask, every_s=0.0) as did:
+        async with watch_devices(endpoint, clock, zero, KEPT.append, ask=ask, every_s=0.0) as did:
             while len(did.samples) < 4 and not did.why_not:
                 await asyncio.sleep(0.001)
         return did
 
-    return asyncio.run(main()), asked
+    return asyncio.run(main()), requested
 
 
 def test_power_is_of_all_and_use_the_mean() -> None:
     one, other = DeviceUse(0, 300.0, 0.5, 10), DeviceUse(1, 500.0, 1.0, 30)
     KEPT.clear()
     did, _ = watched(HERE, [(one, other), (replace(one, power_w=None), other)])
-    said = DevicesDid(did.samples[:2]).as_json()
-    assert said == {
+    output = DeviceStats(did.samples[:2]).as_json()
+    assert output == {
         "samples": 2,
         "count": 2,
         "power_w": {"mean": 650.0, "max": 800.0},
@@ -97,15 +96,15 @@ def test_power_is_of_all_and_use_the_mean() -> None:
 
 
 def test_a_tool_that_fails_is_asked_once_and_another_machine_not_at_all() -> None:
-    did, asked = watched(HERE, [Unknown("there is no nvidia-smi here")])
-    assert (asked, did.as_json()) == (1, {"samples": 0, "why_not": "there is no nvidia-smi here"})
-    did, asked = watched(Endpoint("http://gpu.example:8000/v1", "m"), [()])
-    assert (asked, did.why_not) == (0, "the endpoint is on another machine")
+    did, requested = watched(HERE, [Unknown("there is no nvidia-smi here")])
+    assert (requested, did.as_json()) == (1, {"samples": 0, "why_not": "there is no nvidia-smi here"})
+    did, requested = watched(Endpoint("http://gpu.example:8000/v1", "m"), [()])
+    assert (requested, did.why_not) == (0, "the endpoint is on another machine")
 
 
 def test_it_is_in_the_result_and_in_the_notes() -> None:
-    did = DevicesDid([(0.0, (DeviceUse(0, 300.0, 0.5, 10),))])
+    did = DeviceStats([(0.0, (DeviceUse(0, 300.0, 0.5, 10),))])
     result = replace(GOOD, devices=did)
     assert as_json(result)["moonpad"]["devices"]["power_w"]["mean"] == 300.0
-    assert "1 device: 300 W, busy 50% of the time" in bench_notes(result)
-    assert not any("device" in note for note in bench_notes(GOOD))
+    assert any("devices 1; total power 300 W" in note and "busy 50.0% of the time" in note for note in notes_of(result))
+    assert not any("device" in note for note in notes_of(GOOD))

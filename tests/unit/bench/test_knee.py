@@ -37,7 +37,7 @@ def test_seed_2() -> None:
 def test_without_the_server_the_cause_is_not_known() -> None:
     knee = find_knee(levels(running_max=None, waiting_median=None))
     assert knee is not None
-    assert knee.cause.startswith("not known")
+    assert knee.cause.startswith("unknown")
     assert knee.above == 16
 
 

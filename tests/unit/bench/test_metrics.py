@@ -1,10 +1,10 @@
 import pytest
 
 from moonpad.bench.metrics import metrics_of
-from moonpad.load.failure import Failure, FailureKind
+from moonpad.load.failure import FailureKind, RequestFailure
 from tests.unit.bench.records import record
 
-REFUSED = Failure(FailureKind.HTTP_STATUS, "slow down", 429)
+REFUSED = RequestFailure(FailureKind.HTTP_STATUS, "slow down", 429)
 
 
 def test_figures_of_two_requests_by_hand() -> None:
@@ -30,7 +30,7 @@ def test_figures_of_two_requests_by_hand() -> None:
 def test_failures_are_counted_and_are_in_no_other_figure() -> None:
     good = [record(0), record(1)]
     failed = [
-        record(2, tokens_at_s=(500.0, 900.0), failure=Failure(FailureKind.STREAM_CUT, "cut")),
+        record(2, tokens_at_s=(500.0, 900.0), failure=RequestFailure(FailureKind.STREAM_CUT, "cut")),
         record(3, tokens_at_s=(), failure=REFUSED),
         record(4, tokens_at_s=(), failure=REFUSED),
     ]

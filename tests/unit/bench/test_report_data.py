@@ -89,7 +89,7 @@ def test_a_broken_run_json_costs_the_configuration_alone(tmp_path: Path) -> None
 def test_a_result_that_is_none_is_said(tmp_path: Path, text: str) -> None:
     write_run(tmp_path / "a", records(2))
     (tmp_path / "a" / "result.json").write_text(text)
-    with pytest.raises(UsageError, match=r"result\.json is no result"):
+    with pytest.raises(UsageError, match=r"result\.json is not a benchmark result"):
         read_report(tmp_path / "a")
 
 
@@ -99,7 +99,7 @@ def test_a_row_that_is_no_request_is_said(tmp_path: Path, name: str, value: obje
     file = tmp_path / "a" / "requests.jsonl"
     row = json.loads(file.read_text().splitlines()[0])
     file.write_text(json.dumps({**row, name: value}) + "\n")
-    with pytest.raises(UsageError, match="no request"):
+    with pytest.raises(UsageError, match="not a request"):
         read_report(tmp_path / "a")
 
 
@@ -156,13 +156,13 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert f"Next: moonpad compare {tmp_path / 'a'}" in capsys.readouterr().err
     other = tmp_path / "new" / "x.html"
     assert run(["report", str(tmp_path / "s"), "--out", str(other), "--devices", "8", "--json"]) == 0
-    said = capsys.readouterr()
-    assert json.loads(said.out) == {"written": str(other)}
+    output = capsys.readouterr()
+    assert json.loads(output.out) == {"written": str(other)}
     assert "8 devices are assumed" in other.read_text()
-    assert f"{tmp_path / 's'}/concurrency-1 {tmp_path / 's'}/concurrency-2" in said.err
+    assert f"{tmp_path / 's'}/concurrency-1 {tmp_path / 's'}/concurrency-2" in output.err
     write_run(tmp_path / "cut" / "concurrency-1", records(3))
     assert run(["report", str(tmp_path / "cut")]) == 0
-    assert "it measures what is left" in capsys.readouterr().err
+    assert "it measures the loads that are missing" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ import orjson
 import pytest
 
 from moonpad.bench.config import BenchConfig
-from moonpad.bench.folder import RunFiles
 from moonpad.bench.metrics import metrics_of
 from moonpad.bench.result import BenchResult, as_json
-from moonpad.load.calibrate import Calibration
-from moonpad.load.failure import Failure, FailureKind
+from moonpad.bench.run_files import RunFiles
+from moonpad.load.client_error import ClientError
+from moonpad.load.failure import FailureKind, RequestFailure
+from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.load.record import RequestRecord
-from moonpad.load.self_error import SelfError
 from moonpad.report.bench_block import bench_block, bench_notes
 from moonpad.values.errors import CheckFailed, UsageError
 from tests.unit.bench.records import record
@@ -61,7 +61,11 @@ P99 E2EL (ms):                           2000.00
 =================================================="""  # noqa: W291
 
 
-CUT = Failure(FailureKind.STREAM_CUT, "the connection closed")
+CUT = RequestFailure(FailureKind.STREAM_CUT, "the connection closed")
+
+
+def notes_of(result: BenchResult) -> list[str]:
+    return bench_notes(result, as_json(result))
 
 
 def result(*records: RequestRecord, client_cpu: float = 0.12, partial: bool = False) -> BenchResult:
@@ -70,7 +74,7 @@ def result(*records: RequestRecord, client_cpu: float = 0.12, partial: bool = Fa
         base_url="http://127.0.0.1:8000/v1",
         model="kimi-k2",
         began="2026-11-20T19:00:00+00:00",
-        calibration=Calibration(100, 128, "/tokenize"),
+        calibration=PromptCalibration(100, 128, "/tokenize"),
         records=records,
         metrics=metrics_of(records, 2.0),
         client_cpu=client_cpu,
@@ -118,18 +122,18 @@ def test_what_cannot_be_had_is_not_reported() -> None:
 
 
 def test_notes_say_what_the_block_leaves_out() -> None:
-    notes = "\n".join(bench_notes(GOOD))
+    notes = "\n".join(notes_of(GOOD))
     assert "input 128 and 11.0, output 64 and 3.0" in notes
     assert "2 answers came without usage: their output tokens" in notes
-    assert "1 × stream-cut; the first one said: the connection closed" in notes
+    assert "1 × stream-cut; first error: the connection closed" in notes
     assert "CPU 12% of one core" in notes
     assert "client-bound" not in notes
     assert "partial" not in notes
 
 
 def test_client_bound_and_partial_are_said() -> None:
-    notes = "\n".join(bench_notes(result(record(0), client_cpu=0.71, partial=True)))
-    assert "partial: interrupted after 1 of 3 requests" in notes
+    notes = "\n".join(notes_of(result(record(0), client_cpu=0.71, partial=True)))
+    assert "partial: 1 of 3 requests ended" in notes
     assert "client-bound" in notes
 
 
@@ -146,14 +150,16 @@ def test_client_bound_by_a_loop_that_is_late(lag_s: float, bound: bool) -> None:
     measured = replace(GOOD, client_lag_s=lag_s)
     assert measured.client_bound is bound
     assert as_json(measured)["moonpad"]["client"]["p99_lag_ms"] == lag_s * 1000
-    assert ("client-bound" in bench_notes(measured)[-1]) is bound
+    assert ("client-bound" in "\n".join(notes_of(measured))) is bound
 
 
 def test_the_clients_own_error_is_said() -> None:
-    measured = replace(GOOD, self_error=SelfError(16, 0.04, 0.0012, 0.0034, 1.01, 0.2))
-    assert "client error: TTFT +1.20 ms, at p99 +3.40 ms; ITL p99 1.010 of the truth" in bench_notes(measured)[-1]
+    measured = replace(GOOD, client_error=ClientError(16, 0.04, 0.0012, 0.0034, 1.01, 0.2))
+    assert (
+        "with 16 streams: TTFT +1.20 ms, at P99 +3.40 ms; P99 of ITL 1.010 of the true value" in notes_of(measured)[-1]
+    )
     assert as_json(measured)["moonpad"]["client"]["error"]["ttft_error_mean_ms"] == 1.2
-    assert "client error" not in bench_notes(GOOD)[-1]
+    assert "its own error was not measured" in notes_of(GOOD)[-1]
     assert as_json(GOOD)["moonpad"]["client"]["error"] is None
 
 

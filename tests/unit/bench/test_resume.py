@@ -16,18 +16,18 @@ import orjson
 import pytest
 
 from moonpad.bench.config import BenchConfig
-from moonpad.bench.folder import RunFiles
-from moonpad.bench.resume import RunPlan, read_plan, read_records
+from moonpad.bench.run_files import RunFiles
+from moonpad.bench.run_header import RunPlan, read_plan
 from moonpad.bench.slo import Slo
 from moonpad.load.arrivals import Arrivals
-from moonpad.load.calibrate import Calibration
-from moonpad.load.failure import Failure, FailureKind
+from moonpad.load.failure import FailureKind, RequestFailure
 from moonpad.load.lengths import parse_lengths
+from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.values.errors import UsageError
 from moonpad.values.estimate import Estimate
-from moonpad.values.planned import Planned
+from moonpad.values.planned_figure import Planned
 from tests.faults.streaming_server import DONE, FINISH, HEAD, Script, delta, usage
-from tests.unit.bench.records import record
+from tests.unit.bench.records import read_records, record
 from tests.unit.bench.test_run import command, in_thread
 
 REQUESTS = 60
@@ -45,7 +45,7 @@ SLOW: Script = [HEAD, 0.01, delta(content="a"), 0.005, delta(content="b"), FINIS
 )
 def test_a_plan_comes_back_as_it_was(tmp_path: Path, config: BenchConfig) -> None:
     planned = (Planned("kv_tokens", Estimate(100, 90, 120, "whole blocks"), 101.0), Planned("x", Estimate.exact(1, "")))
-    plan = RunPlan(config, "kimi-k2", Calibration(90, 128, "usage"), "http://127.0.0.1:1/v1", planned)
+    plan = RunPlan(config, "kimi-k2", PromptCalibration(90, 128, "usage"), "http://127.0.0.1:1/v1", planned)
     files = RunFiles(tmp_path)
     files.begin(plan.as_json())
     files.close()
@@ -53,10 +53,10 @@ def test_a_plan_comes_back_as_it_was(tmp_path: Path, config: BenchConfig) -> Non
 
 
 def test_records_come_back_without_the_torn_line(tmp_path: Path) -> None:
-    records = (record(0), record(1, tokens_at_s=(), failure=Failure(FailureKind.HTTP_STATUS, "busy", 503)))
+    records = (record(0), record(1, tokens_at_s=(), failure=RequestFailure(FailureKind.HTTP_STATUS, "busy", 503)))
     files = RunFiles(tmp_path)
-    for one in reversed(records):
-        files.append(one)
+    for entry in reversed(records):
+        files.append(entry)
     files.close()
     with (tmp_path / "requests.jsonl").open("ab") as lines:
         lines.write(b'{"index": 2, "sch')
@@ -81,12 +81,12 @@ def test_what_is_no_run(tmp_path: Path, text: str | None) -> None:
 def test_killed_at_any_time(tmp_path: Path, trial: int, rate: tuple[str, ...]) -> None:
     """Twenty kills in all: after a number of requests, and a moment, that are drawn."""
     dice = Random(f"kill {trial} {rate}")
-    kill_at, reached, asked = dice.randrange(8, REQUESTS - 10), threading.Event(), 0
+    kill_at, reached, requested = dice.randrange(8, REQUESTS - 10), threading.Event(), 0
 
     def script_of(number: int) -> Script:
-        nonlocal asked
-        asked += 1
-        if asked == kill_at:
+        nonlocal requested
+        requested += 1
+        if requested == kill_at:
             reached.set()
         return SLOW
 
@@ -98,23 +98,25 @@ def test_killed_at_any_time(tmp_path: Path, trial: int, rate: tuple[str, ...]) -
             assert reached.wait(30)
             threading.Event().wait(dice.uniform(0.0, 0.02))  # anywhere in a request
             os.kill(process.pid, signal.SIGKILL)
-        kept = read_records(folder)
-        before = asked
+        saved = read_records(folder)
+        before = requested
         done = subprocess.run(
             command(*at, "--resume", str(folder), "--json"), capture_output=True, timeout=60, check=False
         )
     assert done.returncode == 0, done.stderr
     assert not (folder / "result.json.part").exists()
     document = orjson.loads(done.stdout)
-    assert asked - before == REQUESTS - len(kept)
+    assert requested - before == REQUESTS - len(saved)
     assert (document["completed"], document["moonpad"]["partial"]) == (REQUESTS, False)
     whole = read_records(folder)
-    assert [one.index for one in whole] == list(range(REQUESTS))
+    assert [entry.index for entry in whole] == list(range(REQUESTS))
 
-    assert {one.index: one for one in whole} | {one.index: one for one in kept} == {one.index: one for one in whole}
-    later = [one for one in whole if one.index not in {other.index for other in kept}]
-    end_s = max((one.closed_s for one in kept), default=0.0)
-    assert all(one.scheduled_s >= end_s - 1e-6 for one in later)
+    assert {entry.index: entry for entry in whole} | {entry.index: entry for entry in saved} == {
+        entry.index: entry for entry in whole
+    }
+    later = [entry for entry in whole if entry.index not in {other.index for other in saved}]
+    end_s = max((entry.closed_s for entry in saved), default=0.0)
+    assert all(entry.scheduled_s >= end_s - 1e-6 for entry in later)
 
 
 def begun_and_resumed(url: str, folder: Path) -> Iterator[dict[str, Any]]:
@@ -130,11 +132,11 @@ def test_killed_between_its_last_request_and_its_result_a_run_has_lasted_as_long
     folder = tmp_path / "run"
     with in_thread(lambda number: SLOW) as server:
         documents = []
-        for found in begun_and_resumed(server.endpoint.base_url, folder):
-            documents.append(found)
+        for actual in begun_and_resumed(server.endpoint.base_url, folder):
+            documents.append(actual)
             (folder / "result.json").unlink()
     document = documents[-1]
-    assert document["duration"] == max(one.closed_s for one in read_records(folder))
+    assert document["duration"] == max(entry.closed_s for entry in read_records(folder))
     assert document["output_throughput"] > 0
 
 

@@ -14,10 +14,10 @@ import pytest
 
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.result import BenchResult, as_json
-from moonpad.bench.run import Progress, measure
-from moonpad.load.calibrate import GROUP
+from moonpad.bench.run import BenchProgress, measure
+from moonpad.load.event_loop import run_in_loop
 from moonpad.load.lengths import parse_lengths
-from moonpad.load.loop import run_in_loop
+from moonpad.load.prompt_calibration import GROUP
 from moonpad.load.prompts import WORDS
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, UsageError
@@ -34,7 +34,9 @@ from tests.faults.streaming_server import (
 )
 
 
-def run(config: BenchConfig, script_of: Callable[[int], Script], seen: list[Progress] | None = None) -> BenchResult:
+def run(
+    config: BenchConfig, script_of: Callable[[int], Script], seen: list[BenchProgress] | None = None
+) -> BenchResult:
     async def main() -> BenchResult:
         async with streaming_server(script_of) as server:
             return await measure(server.endpoint, config, on_progress=(seen if seen is not None else []).append)
@@ -43,7 +45,7 @@ def run(config: BenchConfig, script_of: Callable[[int], Script], seen: list[Prog
 
 
 def test_warm_up_is_sent_and_not_measured() -> None:
-    seen: list[Progress] = []
+    seen: list[BenchProgress] = []
     served: list[int] = []
 
     def script_of(number: int) -> Script:

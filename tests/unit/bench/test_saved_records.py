@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from moonpad.bench.metrics import metrics_of
 from moonpad.bench.saved_records import SavedRecords
-from moonpad.load.failure import Failure, FailureKind
+from moonpad.load.failure import FailureKind, RequestFailure
 from tests.unit.bench.records import record
 
 RECORDS = [
     record(0),
-    record(1, tokens_at_s=(), failure=Failure(FailureKind.HTTP_STATUS, "busy", 503)),
+    record(1, tokens_at_s=(), failure=RequestFailure(FailureKind.HTTP_STATUS, "busy", 503)),
     record(2, scheduled_s=0.5, tokens_at_s=(0.75, 1.0, 1.125, 2.0), output_tokens=9, answer_s=1.0),
     record(3, tokens_at_s=(0.25,)),
 ]
@@ -32,15 +32,15 @@ def test_records_come_back(
         lines.insert(at, line)
     file = tmp_path_factory.mktemp("r") / "requests.jsonl"
     file.write_bytes(b"".join(line + b"\n" for line in lines) + torn.replace(b"\n", b""))
-    found = SavedRecords(file)
-    assert list(found) == RECORDS
-    assert (len(found), found[2], found[-1], found[1:3]) == (4, RECORDS[2], RECORDS[3], RECORDS[1:3])
-    assert metrics_of(found, 2.0) == metrics_of(RECORDS, 2.0)
+    actual = SavedRecords(file)
+    assert list(actual) == RECORDS
+    assert (len(actual), actual[2], actual[-1], actual[1:3]) == (4, RECORDS[2], RECORDS[3], RECORDS[1:3])
+    assert metrics_of(actual, 2.0) == metrics_of(RECORDS, 2.0)
 
 
 def test_of_two_with_one_index_the_first_counts(tmp_path: Path) -> None:
     file = tmp_path / "requests.jsonl"
-    file.write_bytes(b"".join(orjson.dumps(one) + b"\n" for one in (RECORDS[0], record(0, ended_s=99.0))))
+    file.write_bytes(b"".join(orjson.dumps(entry) + b"\n" for entry in (RECORDS[0], record(0, ended_s=99.0))))
     assert list(SavedRecords(file)) == [RECORDS[0]]
 
 

@@ -6,14 +6,14 @@ import pytest
 
 from moonpad.bench.metrics import metrics_of
 from moonpad.bench.slo import Slo
-from moonpad.load.failure import Failure, FailureKind
+from moonpad.load.failure import FailureKind, RequestFailure
 from tests.unit.bench.records import record
 
 # TTFT 0.1, TPOT (0.7 - 0.1) / 2 = 0.3, E2EL 0.7; and TTFT 0.5, TPOT 0.1, E2EL 0.7
 QUICK_TO_START = record(0, tokens_at_s=(0.1, 0.4, 0.7))
 QUICK_TO_WRITE = record(1, tokens_at_s=(0.5, 0.6, 0.7))
 ONE_TOKEN = record(2, tokens_at_s=(0.1,))
-FAILED = record(3, tokens_at_s=(0.1, 0.2), failure=Failure(FailureKind.STREAM_CUT, "cut"))
+FAILED = record(3, tokens_at_s=(0.1, 0.2), failure=RequestFailure(FailureKind.STREAM_CUT, "cut"))
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ FAILED = record(3, tokens_at_s=(0.1, 0.2), failure=Failure(FailureKind.STREAM_CU
 )
 def test_by_hand(slo: Slo, good: set[int]) -> None:
     records = [QUICK_TO_START, QUICK_TO_WRITE, ONE_TOKEN, FAILED]
-    assert {one.index for one in records if slo.keeps(one)} == good
+    assert {entry.index for entry in records if slo.keeps(entry)} == good
     metrics = metrics_of(records, 2.0, slo)
     assert (metrics.good, metrics.goodput) == (len(good), len(good) / 2)
 

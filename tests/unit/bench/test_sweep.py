@@ -11,12 +11,12 @@ import orjson
 import pytest
 
 from moonpad.bench.config import BenchConfig
-from moonpad.bench.run_plan import RunPlan
+from moonpad.bench.run_header import RunPlan
 from moonpad.bench.sweep import Point, SweepResult, parse_sweep, run_sweep
 from moonpad.cli.main import run
-from moonpad.load.calibrate import Calibration
+from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.report.sweep_table import knee_notes, sweep_table
-from moonpad.store.benches import benches_folder
+from moonpad.store.bench_folders import benches_folder
 from moonpad.values.errors import UsageError
 from tests.faults.streaming_server import answer, streaming_server
 from tests.threaded import served_by_thread
@@ -47,13 +47,13 @@ class Measured:
     def __call__(self, config: BenchConfig, place: Path | None, *, resume: bool) -> dict[str, Any]:
         assert place is not None
         self.asked.append((config.concurrency, config.requests))
-        folder, found = place, document(config)
+        folder, actual = place, document(config)
         self.resumed.append(resume)
         folder.mkdir(parents=True, exist_ok=resume)
-        plan = RunPlan(config, "kimi-k2", Calibration(90, 128, "usage"), URL)
+        plan = RunPlan(config, "kimi-k2", PromptCalibration(90, 128, "usage"), URL)
         (folder / "run.json").write_bytes(orjson.dumps(plan.as_json()))
-        (folder / "result.json").write_text(json.dumps(found))
-        return found
+        (folder / "result.json").write_text(json.dumps(actual))
+        return actual
 
 
 def test_requests_of_each_load(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_point_that_was_cut_goes_on(tmp_path: Path, capsys: pytest.CaptureFixt
         before = server.chats
         assert run([*argv, *options]) == 0
         assert server.chats - before == 3
-    assert "6 requests, the rest of them" in capsys.readouterr().err
+    assert "6 requests, resumed" in capsys.readouterr().err
     assert json.loads((point / "result.json").read_text())["completed"] == 6
 
 
@@ -150,7 +150,7 @@ def test_the_table_has_seed_2s_columns() -> None:
 
 
 def test_no_knee_is_said() -> None:
-    assert knee_notes(None, (1, 8)) == ["no knee up to 8: each step still pays; sweep further"]
+    assert knee_notes(None, (1, 8)) == ["no knee up to 8: each step still pays; try higher loads"]
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -165,10 +165,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "max concurrency" in first.out
     assert "3 / 3" in first.out
     assert "6 / 6" in first.out
-    assert again.err.count("measured before") == 2
-    assert elsewhere.err.count("measured before") == 0
+    assert again.err.count("already measured") == 2
+    assert elsewhere.err.count("already measured") == 0
     assert f"written: {benches_folder()}" in elsewhere.err
-    found = json.loads(again.out)
-    assert [point["completed"] for point in found["points"]] == [3, 6]
-    assert json.loads((tmp_path / "s" / "sweep.json").read_text()) == found
+    actual = json.loads(again.out)
+    assert [point["completed"] for point in actual["points"]] == [3, 6]
+    assert json.loads((tmp_path / "s" / "sweep.json").read_text()) == actual
     assert (tmp_path / "s" / "sweep.md").read_text().startswith("| max concurrency |")

@@ -16,9 +16,9 @@ import pytest
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.result import BenchResult, as_json
 from moonpad.bench.run import measure, resume_bench
-from moonpad.bench.run_plan import plan_from
+from moonpad.bench.run_header import plan_from
 from moonpad.load.arrivals import Arrivals
-from moonpad.load.loop import run_in_loop
+from moonpad.load.event_loop import run_in_loop
 from moonpad.load.workloads.workload import Workload
 from moonpad.values.errors import UsageError
 from tests.faults.streaming_server import (
@@ -164,7 +164,7 @@ def test_an_agent_gets_a_result_for_each_call_and_its_thinking_back() -> None:
             if message["role"] == "assistant":
                 assert message["reasoning"] == message["reasoning_content"] == "hm"
                 assert all(
-                    isinstance(orjson.loads(one["function"]["arguments"]), dict) for one in message["tool_calls"]
+                    isinstance(orjson.loads(entry["function"]["arguments"]), dict) for entry in message["tool_calls"]
                 )
             if message["role"] == "tool":
                 assert len(message["content"].split()) == 20
@@ -255,7 +255,7 @@ def test_a_trace_at_a_rate_of_ones_own(tmp_path: Path) -> None:
 
 def test_a_trace_has_no_more_requests_than_it_has(tmp_path: Path) -> None:
     workload = file_of(tmp_path, TRACE, "trace")
-    with pytest.raises(UsageError, match="has 4 requests, not 5"):
+    with pytest.raises(UsageError, match="has only 4 requests, not 5"):
         ran(BenchConfig(requests=5, concurrency=None, workload=workload, output_tokens=None))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import dataclass
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
@@ -14,9 +15,10 @@ from moonpad.catalog.calibrations import calibrations
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import devices, hardware
 from moonpad.catalog.models import find_model, models
-from moonpad.catalog.parts import architectures, quantizations
 from moonpad.catalog.published import published
-from moonpad.catalog.rows import Row, unique
+from moonpad.catalog.shared_parts import architectures, quantizations
+from moonpad.catalog.toml_rows import Amount, Provenance, Row, Span, unique
+from moonpad.values.plan import Layout
 
 DATA = Path(str(files("moonpad.catalog") / "data"))
 PARTS_OF_ROWS = ("quantizations.toml:formats",)
@@ -93,30 +95,71 @@ def test_references_between_files_lead_somewhere() -> None:
         assert parse_cluster(one.cluster).name == one.cluster
 
 
+@dataclass(frozen=True)
+class Figures:
+    """What a data file might hold."""
+
+    provenance: Provenance
+    count: int
+    rates: Span | None = None
+    names: tuple[str, ...] = ()
+    at_least_bytes: Amount = 0
+    note: str = ""
+
+
+DAY = date(2026, 11, 20)
+GOOD = {"source": "x", "standing": "reported", "checked": DAY, "count": 1}
+
+
+def test_a_row_is_built() -> None:
+    row = Row("f.toml: x", {**GOOD, "names": ["a"], "at_least_gib": 2}, None)
+    provenance = Provenance("x", "2026-11-20", "reported")
+    assert row.build(Figures, rates=(1.0, 2.0)) == Figures(provenance, 1, (1.0, 2.0), ("a",), 2 * 2**30)
+    head = {key: value for key, value in GOOD.items() if key != "checked"}
+    assert Row("f.toml: x", head, DAY).build(Figures).provenance == provenance
+
+
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("change", "problem"),
     [
-        ({"source": "x", "standing": "reported"}, "checked is missing"),
-        ({"source": "x", "standing": "sure", "checked": date(2026, 11, 20)}, "standing is 'sure'"),
-        ({"source": "", "standing": "reported", "checked": date(2026, 11, 20)}, "source is empty"),
-        ({"source": "x", "standing": "reported", "checked": "2026-11-20"}, "checked is '2026-11-20'"),
-        ({"standing": "reported", "checked": date(2026, 11, 20)}, "source is missing"),
+        ({"checked": None}, "checked is None, not a date"),
+        ({"checked": "2026-11-20"}, "checked is '2026-11-20', not a date"),
+        ({"standing": "sure"}, r"Invalid enum value 'sure' - at `\$\.standing`"),
+        ({"source": ""}, r"Expected `str` of length >= 1 - at `\$\.source`"),
+        ({"count": True}, r"Expected `int`, got `bool` - at `\$\.count`"),
+        ({"count": "8"}, r"Expected `int`, got `str` - at `\$\.count`"),
+        ({"names": ["a", 1]}, r"Expected `str`, got `int` - at `\$\.names\[1\]`"),
+        ({"at_least_gib": -1}, r"Expected `float` >= 0.0 - at `\$\.at_least_bytes`"),
+        ({"at_least_tib": 1, "left": 1}, "unknown keys: at_least_tib, left"),
     ],
 )
-def test_a_row_without_provenance_is_refused(table: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=rf"models\.toml: x: {said}"):
-        Row("models.toml: x", table).provenance()
+def test_a_slip_is_named_with_its_file_row_and_key(change: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValueError, match=rf"^f\.toml: x: {problem}"):
+        Row("f.toml: x", {**GOOD, **change}).build(Figures)
 
 
-def test_slips_are_named() -> None:
-    row = Row("f.toml: x", {"size": True, "span": [3, 1], "names": ["a", 1], "left": 1})
-    with pytest.raises(ValueError, match="size is True"):
-        row.whole("size")
-    with pytest.raises(ValueError, match=r"span is \[3, 1\]"):
-        row.span("span")
-    with pytest.raises(ValueError, match="names is"):
-        row.texts("names")
-    with pytest.raises(ValueError, match="nobody reads left"):
-        row.done()
+def test_what_is_missing_is_named() -> None:
+    for key, problem in (("source", "source is missing"), ("count", "required field `count`")):
+        row = Row("f.toml: x", {name: value for name, value in GOOD.items() if name != key})
+        with pytest.raises(ValueError, match=rf"^f\.toml: x: .*{problem}"):
+            row.build(Figures)
+    with pytest.raises(ValueError, match=r"^f\.toml: x\.part: unknown keys: tpp"):
+        Row("f.toml: x", {"part": {"tpp": 8}}).part("part", Layout)
+
+
+def test_spans() -> None:
+    row = Row("f.toml: x", {"one": 3, "two": [1, 2.5], "turned": [3, 1], "text": "a", "three": [1, 2, 3], "flag": True})
+    assert (row.span("one", 2), row.span("two"), row.span("none")) == ((6, 6), (1, 2.5), None)
+    for key in ("turned", "text", "three", "flag"):
+        with pytest.raises(ValueError, match=rf"^f\.toml: x: {key}"):
+            row.span(key)
+
+
+def test_a_name_that_comes_twice() -> None:
     with pytest.raises(ValueError, match="a comes twice"):
         unique("f.toml", iter(("a", "b", "a")))
+
+
+def test_blocks_of_scales_hold_something() -> None:
+    for scheme in quantizations().values():
+        assert all(min(made.block or (1, 1)) >= 1 for made in scheme.value.formats.values())

@@ -7,8 +7,8 @@ import pytest
 from moonpad.catalog.calibrations import calibrations
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.published import published
-from moonpad.values.choice import Published
 from moonpad.values.plan import Layout
+from moonpad.values.plan_answer import Published
 
 GIB = 2**30
 BYTES_A_TOKEN = 61 * (512 + 64) * 2

@@ -12,7 +12,7 @@ import pytest
 
 from moonpad.catalog.embedded import embedded_checkpoint
 from moonpad.catalog.models import find_model, models
-from moonpad.catalog.parts import architectures, quantizations
+from moonpad.catalog.shared_parts import architectures, quantizations
 from moonpad.values.checkpoint import BF16, Component
 from tests.unit.catalog import arithmetic as by_hand
 from tests.unit.catalog.arithmetic import ATTENTION, MATRICES, Matrix, checkpoint

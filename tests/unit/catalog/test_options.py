@@ -13,8 +13,6 @@ import pytest
 
 from moonpad.catalog.options import (
     PROGRAMS,
-    OptionSet,
-    environment,
     known_environment,
     newest,
     option_set,
@@ -22,12 +20,7 @@ from moonpad.catalog.options import (
     values_of,
     versions,
 )
-
-
-def options(program: str, version: str | None = None) -> OptionSet:
-    found = option_set(program, version)
-    assert found is not None
-    return found
+from tests.unit.catalog.resolution import options, resolve
 
 
 def test_every_program_has_a_newest_release() -> None:
@@ -44,7 +37,6 @@ def test_an_unknown_program() -> None:
     assert newest("llama.cpp") == ""
     assert values_of("llama.cpp", None, "model") == ()
     assert releases_with("llama.cpp", "--model") == ()
-    assert environment("llama.cpp") == {}
     assert known_environment("llama.cpp") == frozenset()
 
 
@@ -56,7 +48,7 @@ def test_what_every_vllm_has(version: str) -> None:
     assert found.positionals == ("model_tag",)
     batched = found.named("--max-num-batched-tokens")
     assert batched is not None
-    assert (batched.kind, batched.nargs, batched.negatable) == ("int", "1", False)
+    assert (batched.kind, batched.nargs, batched.negations) == ("int", "1", ())
     fraction = found.named("--gpu-memory-utilization")
     assert fraction is not None
     assert fraction.kind == "float"
@@ -65,7 +57,7 @@ def test_what_every_vllm_has(version: str) -> None:
     assert switch.kind == "flag"
     assert not switch.takes_value
     assert "--no-enable-prefix-caching" in switch.negations
-    assert found.resolve("--no-enable-prefix-caching").negated
+    assert resolve(found, "--no-enable-prefix-caching").negated
     transfer = found.named("--kv-transfer-config")
     assert transfer is not None
     assert transfer.kind == "json"
@@ -101,11 +93,10 @@ def test_disable_log_requests_came_and_went_and_came() -> None:
     releases = releases_with("vllm serve", "--disable-log-requests")
     assert {"0.10.0", "0.11.0", "0.16.0", "0.33.0"} <= set(releases)
     assert not {"0.17.1", "0.20.2", "0.23.0", "0.31.0", "0.32.0"} & set(releases)
-    assert options("vllm serve", "0.32.0").resolve("--disable-log-requests").how == "unknown"
-    again = options("vllm serve", "0.33.0").resolve("--disable-log-requests")
+    assert resolve(options("vllm serve", "0.32.0"), "--disable-log-requests").how == "unknown"
+    again = resolve(options("vllm serve", "0.33.0"), "--disable-log-requests")
     assert (again.how, again.negated) == ("exact", True)
-    assert again.option is not None
-    assert again.option.name == "--enable-log-requests"
+    assert again.name == "--enable-log-requests"
 
 
 def test_multi_node_without_ray_came_with_0_11_1() -> None:
@@ -232,11 +223,13 @@ def test_names_that_a_value_can_have(program: str, version: str | None, dest: st
 
 def test_environment_variables_by_release() -> None:
     for name in ("VLLM_USE_V1", "VLLM_USE_TRITON_FLASH_ATTN"):
-        assert (environment("vllm serve")[name].since, environment("vllm serve")[name].until) == ("", "0.11.1")
+        assert name in known_environment("vllm serve", "0.10.0")
         assert name in known_environment("vllm serve", "0.11.0")
+        assert name not in known_environment("vllm serve", "0.11.1")
         assert name not in known_environment("vllm serve", "0.32.0")
     assert "VLLM_HOST_IP" in known_environment("vllm serve", "0.32.0")
-    assert "SAFETENSORS_FAST_GPU" not in environment("vllm serve")
+    for version in versions("vllm serve"):
+        assert "SAFETENSORS_FAST_GPU" not in known_environment("vllm serve", version)
     assert "SGLANG_DISAGGREGATION_WAITING_TIMEOUT" in known_environment("sglang", "0.5.23")
     assert {"VLLM_HOST_IP", "HCCL_SO_PATH"} <= known_environment("vllm-ascend", "0.20.2rc1")
 

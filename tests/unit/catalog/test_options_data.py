@@ -13,14 +13,13 @@ import pytest
 from moonpad.catalog.options import (
     PROGRAMS,
     Change,
-    OptionSet,
     changes,
     known_environment,
-    option_set,
     values_of,
-    version_key,
     versions,
 )
+from moonpad.values.versions import order, parse, since
+from tests.unit.catalog.resolution import options, resolve
 
 DATA = Path(str(files("moonpad.catalog.options") / "data"))
 JSON_FILES = sorted(DATA.glob("*.json"))
@@ -45,11 +44,9 @@ def test_file(path: Path) -> None:
     assert table["checked"].startswith("2026-")
     assert table["standing"] in ("verified", "reported")
     assert path.stat().st_size < 150_000
-    keys = [version_key(version) for version in table["versions"]]
-    for older, newer in pairwise(keys):
-        assert older is not None
-        assert newer is not None
-        assert older < newer
+    assert all(parse(version) is not None for version in table["versions"])
+    for older, newer in pairwise(table["versions"]):
+        assert order(older) < order(newer)
     for first, last in runs_in(table):
         assert 0 <= first <= last < len(table["versions"])
 
@@ -80,19 +77,12 @@ def test_no_help_text_is_kept() -> None:
             }
 
 
-def options(program: str, version: str | None = None) -> OptionSet:
-    found = option_set(program, version)
-    assert found is not None
-    return found
-
-
 def inside(change: Change) -> list[str]:
     return [version for version in versions(change.program) if change.holds_in(version)]
 
 
 def before(change: Change) -> list[str]:
-    since = version_key(change.since) if change.since else None
-    return [v for v in versions(change.program) if since is not None and (version_key(v) or since) < since]
+    return [version for version in versions(change.program) if not since(version, change.since)]
 
 
 @pytest.mark.parametrize("change", ALL_CHANGES, ids=lambda change: change.id)
@@ -103,7 +93,7 @@ def test_change_is_well_formed(change: Change) -> None:
     assert change.bracket
     assert change.standing in ("verified", "reported")
     for version in (change.since, change.until):
-        assert not version or version_key(version) is not None
+        assert not version or parse(version) is not None
     for flag in change.to:
         known = [v for v in inside(change) if flag.startswith("--") and not options(change.program, v).named(flag)]
         assert known == [], f"{flag} is no option of {known}"
@@ -114,7 +104,7 @@ def test_change_agrees_with_the_parsers(change: Change) -> None:
     """Written by hand, checked against what was recorded: a wrong `since` shows here."""
     sets = [options(change.program, version) for version in inside(change)]
     older = [options(change.program, version) for version in before(change)]
-    how = [found.resolve(change.flag).how for found in sets]
+    how = [resolve(found, change.flag).how for found in sets]
     if change.kind == "removed" and change.flag.startswith("--"):
         refused_by_name = change.id == "sglang-deepep-moe"  # 0.5.3 and 0.5.4 know the option in order to refuse it
         assert [each for each in how if each != "unknown"] == ["exact"] * refused_by_name
@@ -123,10 +113,10 @@ def test_change_agrees_with_the_parsers(change: Change) -> None:
         assert all((found.named(change.flag) or pytest.fail(found.version)).deprecated for found in sets)
         assert not any((found.named(change.flag) or pytest.fail(found.version)).deprecated for found in older)
     elif change.kind == "prefix":
-        assert {found.resolve(change.flag).name for found in sets} == set(change.to)
+        assert {resolve(found, change.flag).name for found in sets} == set(change.to)
         assert set(how) == {"prefix"}
     elif change.kind == "ambiguous":
-        assert {found.resolve(change.flag).candidates for found in sets} == {change.to}
+        assert {resolve(found, change.flag).candidates for found in sets} == {change.to}
         assert all(found.named(change.flag) for found in older)
     elif change.kind == "invalid-value":
         dest = change.flag.lstrip("-").replace("-", "_")

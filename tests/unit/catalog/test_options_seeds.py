@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.catalog.options import OptionSet, changes, option_set, values_of
+from moonpad.catalog.options import changes, values_of
+from tests.unit.catalog.resolution import options, resolve
 
 # By hand from the documents. Seed 0 names v0.11.1rc6.dev211; seed 1 uses -dcp and so needs 0.10.2; seed 2 names
 # v0.20.2rc1; seed 3 is of November 2025, when 0.11.1 was the nightly; seed 4 names v0.10.0rc1.
@@ -49,17 +50,11 @@ SEEDS = {
 }
 
 
-def options(program: str, version: str | None = None) -> OptionSet:
-    found = option_set(program, version)
-    assert found is not None
-    return found
-
-
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_flag_is_in_the_release_of_its_document(seed: str) -> None:
     program, version, flags = SEEDS[seed]
     found = options(program, version)
-    assert [flag for flag in flags.split() if found.resolve(flag).how != "exact"] == []
+    assert [flag for flag in flags.split() if resolve(found, flag).how != "exact"] == []
 
 
 def test_what_went_from_vllm_0_11_to_0_32() -> None:

@@ -75,7 +75,7 @@ def test_deepseek_v3_is_the_same_architecture() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("num_hidden_layers", -3, "num_hidden_layers -3; between 1 and 1000"),
+        ("num_hidden_layers", -3, "num_hidden_layers -3; 1 to 1000"),
         ("num_hidden_layers", 0, "num_hidden_layers 0"),
         ("n_routed_experts", 10**30, "n_routed_experts 1e.30"),
         ("n_routed_experts", 2**40, "n_routed_experts 1099511627776"),
@@ -87,13 +87,13 @@ def test_deepseek_v3_is_the_same_architecture() -> None:
         ("vocab_size", "x" * 10_000, "vocab_size 'x{59}…, which"),
         ("q_lora_rank", None, "no q_lora_rank: its attention is not modelled"),
         ("kv_lora_rank", 0, "kv_lora_rank 0"),
-        ("first_k_dense_replace", 62, "first_k_dense_replace 62; between 0 and 61"),
-        ("num_experts_per_tok", 385, "num_experts_per_tok 385; between 1 and 384"),
+        ("first_k_dense_replace", 62, "first_k_dense_replace 62; 0 to 61"),
+        ("num_experts_per_tok", 385, "num_experts_per_tok 385; 1 to 384"),
         ("moe_layer_freq", 2, "moe_layer_freq 2"),
         ("attention_bias", True, "attention_bias"),
         ("tie_word_embeddings", "yes", "tie_word_embeddings 'yes'"),
         ("topk_method", "\x1b[31m", "topk_method"),
-        ("model_type", 7, "names no model_type"),
+        ("model_type", 7, "has no model_type"),
     ],
 )
 def test_a_size_that_cannot_be(key: str, value: object, message: str) -> None:

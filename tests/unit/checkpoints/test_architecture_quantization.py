@@ -13,9 +13,10 @@ from moonpad.checkpoints.architecture import read_architecture
 from moonpad.checkpoints.modelslim import modelslim_quantization
 from moonpad.checkpoints.quantization import Quantized, read_quantization
 from moonpad.plan.tensors import tensor_groups
-from moonpad.values.checkpoint import Architecture, Component, bytes_by_component
+from moonpad.values.checkpoint import Architecture, Component
 from moonpad.values.errors import CheckpointError
 from tests.unit.checkpoints.test_architecture import INSTRUCT, JSON, config
+from tests.unit.plan.known import bytes_by_component
 
 MATRICES = {
     Component.Q_A,
@@ -194,9 +195,9 @@ def test_some_layers_and_not_others_is_said() -> None:
         (changed("moonshotai--Kimi-K2.5", config_groups={"a": {"targets": ["Linear"]}}), "without weights"),
         (changed("nvidia--Kimi-K2.5-NVFP4", quant_algo="W4A8_AWQ"), "only NVFP4 and FP8"),
         (changed("nvidia--Kimi-K2.5-NVFP4", kv_cache_scheme={"num_bits": 4}), "KV cache"),
-        (changed("nvidia--Kimi-K2.5-NVFP4", ignore="lm_head"), "no list"),
-        (changed("nvidia--Kimi-K2.5-NVFP4", ignore=[7]), "something else than a name"),
-        (changed("nvidia--Kimi-K2.5-NVFP4", ignore=["re:(a*)*b"]), "not understood"),
+        (changed("nvidia--Kimi-K2.5-NVFP4", ignore="lm_head"), "is not a list"),
+        (changed("nvidia--Kimi-K2.5-NVFP4", ignore=[7]), "something other than a name"),
+        (changed("nvidia--Kimi-K2.5-NVFP4", ignore=["re:(a*)*b"]), "does not understand"),
         (instruct({**QUARK, "global_quant_config": None}), "global_quant_config"),
         (instruct({**QUARK, "global_quant_config": {"weight": {"dtype": "int4"}}}), "by quark"),
     ],

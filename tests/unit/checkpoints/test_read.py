@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 
 from moonpad.catalog.embedded import embedded_checkpoint
-from moonpad.checkpoints.compare import calculated_groups, compare
+from moonpad.checkpoints.expectations import calculated_groups, compare
 from moonpad.checkpoints.read import read_checkpoint
-from moonpad.values.checkpoint import Checkpoint, Component, Sharding, bytes_by_component
+from moonpad.values.checkpoint import Checkpoint, Component, Sharding
 from moonpad.values.errors import CheckpointError
 from moonpad.values.finding import Code
+from tests.unit.plan.known import bytes_by_component
 
 CONFIGS = Path(__file__).parent / "configs"
 ROOT = Path(__file__).resolve().parents[3]
@@ -210,7 +211,7 @@ def test_some_layers_quantised_and_not_others(tmp_path: Path, variants: ModuleTy
 def test_a_missing_shard_is_refused(tmp_path: Path, variants: ModuleType) -> None:
     variants.write(tmp_path, variants.TINY, "int4")
     (tmp_path / "model-00002-of-00003.safetensors").unlink()
-    with pytest.raises(CheckpointError, match="not whole") as caught:
+    with pytest.raises(CheckpointError, match="is incomplete or damaged") as caught:
         read_checkpoint(tmp_path)
     assert [finding.where for finding in caught.value.findings] == ["model-00002-of-00003.safetensors", "weights"]
     assert "1 of 3 files are missing" in caught.value.findings[1].message
@@ -221,16 +222,16 @@ def test_a_shard_that_is_cut_short_is_refused(tmp_path: Path, variants: ModuleTy
     shard = tmp_path / "model-00001-of-00003.safetensors"
     with shard.open("r+b") as file:
         file.truncate(shard.stat().st_size - 1)
-    with pytest.raises(CheckpointError, match="not whole") as caught:
+    with pytest.raises(CheckpointError, match="is incomplete or damaged") as caught:
         read_checkpoint(tmp_path)
-    assert "lacks 1 of" in caught.value.findings[0].message
+    assert "is 1 bytes short of" in caught.value.findings[0].message
 
 
 @pytest.mark.parametrize("header", [b"\xff" * 8, struct.pack("<Q", 2**62), b"", struct.pack("<Q", 4) + b"{}xx"])
 def test_a_hostile_header_is_refused(tmp_path: Path, variants: ModuleType, header: bytes) -> None:
     variants.write(tmp_path, variants.TINY, "bf16")
     (tmp_path / "model-00002-of-00003.safetensors").write_bytes(header)
-    with pytest.raises(CheckpointError, match="not whole"):
+    with pytest.raises(CheckpointError, match="is incomplete or damaged"):
         read_checkpoint(tmp_path)
 
 
@@ -244,7 +245,7 @@ def test_no_folder_and_no_configuration(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"config\.json in .*: its attention is not modelled"):
         read_checkpoint(tmp_path)
     (tmp_path / "config.json").write_text("[")
-    with pytest.raises(CheckpointError, match="is no JSON"):
+    with pytest.raises(CheckpointError, match="is not JSON"):
         read_checkpoint(tmp_path)
 
 
@@ -311,7 +312,7 @@ def test_gguf_is_its_size_alone(tmp_path: Path, variants: ModuleType) -> None:
     assert (found.quantization.scheme, found.total_bytes, found.groups) == ("gguf", 3000, ())
     assert compare(found, ()) == ()
     (tmp_path / "K2-UD-Q2_K_XL-00002-of-00002.gguf").unlink()
-    with pytest.raises(CheckpointError, match=r"lacks 1 parts .* K2-UD-Q2_K_XL-00002-of-00002.gguf"):
+    with pytest.raises(CheckpointError, match=r"is missing 1 parts .* K2-UD-Q2_K_XL-00002-of-00002.gguf"):
         read_checkpoint(tmp_path)
     (tmp_path / "K2-IQ1.gguf").write_bytes(b"x")
     with pytest.raises(CheckpointError, match="holds 2 GGUF models"):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from moonpad.checkpoints.compare import calculated_groups, compare, format_findings
+from moonpad.checkpoints.expectations import calculated_groups, compare, format_findings
 from moonpad.checkpoints.names import place_of
 from moonpad.checkpoints.read import read_checkpoint
 from moonpad.checkpoints.revision import name_of, revision_findings, revision_of
@@ -83,7 +83,7 @@ def test_another_format_than_the_spec_says(tmp_path: Path, variants: ModuleType)
     assert format_findings(found, "FP8") == ()
     (finding,) = format_findings(found, "int4")
     assert (finding.severity, finding.code, finding.where) == (Severity.ERROR, Code.CONFLICT, "model")
-    assert "int4 is asked for" in finding.message
+    assert "asks for int4" in finding.message
     assert "holds fp8" in finding.message
 
 

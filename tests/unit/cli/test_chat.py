@@ -62,7 +62,7 @@ def test_reset_and_quit(talk: Talk) -> None:
     assert len(fake.requests) == 2
     assert [message["role"] for message in fake.requests[1]["messages"]] == ["system", "user"]
     assert out == f"{ANSWER}\n" * 2
-    assert "/nonsense is no command" in err
+    assert "/nonsense is not a command" in err
 
 
 def test_options_reach_the_request(talk: Talk) -> None:
@@ -100,8 +100,8 @@ def test_bytes_that_are_no_text_are_asked_all_the_same(talk: Talk) -> None:
     ("fault", "said"),
     [
         ("error 500", "the endpoint answers HTTP 500: EngineCore encountered an issue"),
-        ("stream cut", "the answer broke off: the connection was cut"),
-        ("error in stream", "the answer broke off: an error inside the stream: CUDA error"),
+        ("stream cut", "the answer was cut off: the connection was cut"),
+        ("error in stream", "the answer was cut off: an error inside the stream: CUDA error"),
     ],
 )
 def test_errors_are_one_sentence_and_counted(
@@ -153,5 +153,5 @@ def test_ctrl_c_stops_the_answer_and_forgets_the_turn(
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     with served(fake) as url:
         chat(at=EndpointOptions(url=url))
-    assert "stopped: this turn is forgotten" in capsys.readouterr().err
+    assert "stopped; this turn is dropped" in capsys.readouterr().err
     assert [message["content"] for message in fake.requests[1]["messages"]] == ["two"]

@@ -56,7 +56,7 @@ def test_the_stray_dollar_reaches_the_json_and_the_view(moonpad: Moonpad) -> Non
     assert [problem["code"] for problem in document["problems"]] == ["stray-dollar"]
     shown = moonpad("explain", "--file", str(SEEDS / "seed4.md")).stdout
     lines = shown.splitlines()
-    above = next(place for place, line in enumerate(lines) if "this $ stands behind" in line) - 1
+    above = next(place for place, line in enumerate(lines) if "this $ after" in line) - 1
     start = lines[above].index("^")
     assert lines[above - 1][start:].startswith("$PREFILL_NODE0$:5757") or "^" in lines[above - 1]
 
@@ -96,17 +96,34 @@ def test_wrong_command_lines(moonpad: Moonpad, tmp_path: Path) -> None:
     large = tmp_path / "large.sh"
     large.write_bytes(b"#" * 1_000_001)
     for argv, expected in (
-        ((), "--file"),
-        (("--file", str(nothing), "--", "vllm", "serve", "x"), "not both"),
+        ((), "either --file"),
+        (("--file", str(nothing), "--", "vllm", "serve", "x"), "either --file"),
         (("--file", str(tmp_path / "missing.sh")), "cannot read"),
         (("--file", str(tmp_path)), "cannot read"),
-        (("--file", str(nothing)), "no engine is started in it"),
-        (("--file", str(large)), "larger than 1000000 bytes"),
+        (("--file", str(nothing)), "it starts no engine"),
+        (("--file", str(large)), "larger than 1,000,000 bytes"),
         (("--on", "8xH2000", "--", *GOOD), "H200"),
         (("--model", "nobody/nothing", "--", *GOOD), "nobody/nothing"),
-        (("--engine-version", "x.y", "--", *GOOD), "is no version"),
+        (("--engine-version", "x.y", "--", *GOOD), "is not an engine version"),
     ):
         done = moonpad("explain", *argv)
         assert (done.code, done.stdout) == (2, ""), argv
         assert expected in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_several_files_are_one_deployment_and_places_name_the_file(moonpad: Moonpad, tmp_path: Path) -> None:
+    files = []
+    for node in (0, 1):
+        words = "vllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-size 8 --pipeline-parallel-size 2 --nnodes 2"
+        file = tmp_path / f"node-{node}.sh"
+        file.write_text(f"#!/bin/sh\n{words} --node-rank {node} {'--headless --no-such-flag' if node else ''}\n")
+        files.append(str(file))
+    shown = moonpad("explain", "--on", "2x8xH200", "--file", *files)
+    assert shown.code == 3
+    assert f"{files[1]} line 2" in shown.stdout
+    (deployment,) = json.loads(moonpad("explain", "--json", "--file", files[0], "--file", files[1]).stdout)[
+        "deployments"
+    ]
+    assert deployment["places"] == [{"file": file, "line": 2} for file in files]
+    assert deployment["layout"]["pp"] == 2

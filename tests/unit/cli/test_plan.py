@@ -171,12 +171,17 @@ def test_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ((), 2, "what is to be planned?"),
         (("--model", "Kimi-K2-Thinkin", "--on", "8xH200"), 2, "did you mean moonshotai/Kimi-K2-Thinking"),
-        (("--model", THINKING, "--on", "8xH20O"), 2, "there is no device"),
+        (("--model", THINKING, "--on", "8xH20O"), 2, "no device is called"),
         (("--model", THINKING, "--on", "8xH200", "--engine", "vlm"), 2, 'did you mean "vllm"?'),
         (("--model", THINKING, "--on", "8xH200", "--engine-version", "0.11"), 2, "needs an engine"),
+        (
+            ("--model", THINKING, "--on", "8xH200", "--engine", "vllm", "--engine-version", "newest"),
+            2,
+            '"newest" is not an engine version',
+        ),
         (("--model", THINKING, "--on", "8xH200", "--set", "max_seqs=1"), 2, "did you mean"),
         (("--model", THINKING, "--on", "8xH200", "--context", "0"), 2, "no number of tokens"),
-        (("--model", THINKING, "--on", "8xH200", "--concurrency", "0"), 2, "no number of requests"),
+        (("--model", THINKING, "--on", "8xH200", "--concurrency", "0"), 2, "from 1 to 1,000,000"),
         (("--model", THINKING, "--on", "8xH200", "--context", "1k", "--set", "max_model_len=2k"), 2, "leave one"),
         (("--model", "moonshotai/Kimi-K3", "--on", "8xH200"), 3, "Kimi-K3"),
         (("no-such.toml",), 2, "there is no no-such.toml"),
@@ -250,7 +255,7 @@ def test_no_word_gives_a_traceback(option: str, text: str) -> None:
 def test_a_home_that_nobody_has(capsys: pytest.CaptureFixture[str], verb: tuple[str, ...]) -> None:
     code, _, err = run(capsys, *verb, "--model", "~nobody-of-that-name/K2")
     assert code == 2
-    assert 'no home folder is known for "~nobody-of-that-name/K2"' in err
+    assert 'there is no home folder for "~nobody-of-that-name/K2"' in err
 
 
 def test_every_layout(capsys: pytest.CaptureFixture[str]) -> None:
@@ -270,3 +275,22 @@ def test_pydantic_and_the_network_stay_out_of_a_plan_by_name() -> None:
     )
     done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("version", "notes"),
+    [
+        ("0.33.0", []),
+        ("v0.33.0+kimi", []),
+        ("99.0", ["is newer than every release that moonpad knows: judged by 0.33.0, the nearest known release"]),
+        ("latest", ["is not a version number: judged by 0.33.0, the nearest known release"]),
+        ("0.20.0rc1", ["is not a release that moonpad knows: judged by 0.19.1, the nearest known release"]),
+    ],
+)
+def test_an_unknown_version_is_named(capsys: pytest.CaptureFixture[str], version: str, notes: list[str]) -> None:
+    argv = ("--model", THINKING, "--on", "8xH200", "--engine", "vllm", "--engine-version", version, "--json")
+    code, out, _ = run(capsys, "plan", *argv)
+    assert code == 0
+    findings = json.loads(out)["plans"][0]["findings"]
+    messages = [finding["message"] for finding in findings if finding["code"] == "unknown-version"]
+    assert messages == [f"vllm {version.removeprefix('v')} {note}" for note in notes]

@@ -11,10 +11,11 @@ import pytest
 from moonpad.cli import main as command
 from moonpad.cli import output
 from moonpad.engines import ENGINES
-from moonpad.plan.from_spec import make_plan, runtime_of
-from moonpad.spec.load import load_spec, parse_spec
-from moonpad.spec.write import quoted
+from moonpad.plan.from_spec import runtime_of
+from moonpad.spec.loader import load_spec, parse_spec
+from moonpad.spec.writer import quoted
 from moonpad.values.plan import Layout
+from tests.configurations import make_plan
 
 TINY = Path(__file__).parents[3] / "src" / "moonpad" / "catalog" / "kimi-k2-tiny"
 
@@ -39,6 +40,10 @@ def best_plan(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, Any]:
         ("--model", "k2-thinking", "--on", "8xH200", "--goal", "throughput"),
         ("--model", "k2-thinking", "--on", "8xH100", "--goal", "context"),
         ("--model", "k2-thinking", "--on", "8xH100", "--engine", "vllm", "--engine-version", "0.11"),
+        ("--model", "k2-thinking", "--on", "8xH200", "--engine", "vllm", "--engine-version", "v0.20.0rc1"),
+        ("--model", "k2-thinking", "--on", "8xH200", "--engine", "vllm", "--engine-version", "nightly"),
+        ("--model", "k2-thinking", "--on", "8xH200", "--engine", "vllm", "--set", "gpu_memory_utilization=1"),
+        ("--model", "k2-thinking", "--on", "GB200-NVL72", "--engine", "vllm"),
         ("--model", "k2-thinking", "--on", "4xRTX4090-48G"),
         ("--model", "k2-thinking", "--on", "16xA3"),
         ("--model", "k2-thinking", "--on", "8xMI300X"),
@@ -72,7 +77,15 @@ def test_the_spec_gives_the_plan_back(
     assert {name: again[name] for name in ("layout", "settings", "memory", "confidence")} == {
         name: wanted[name] for name in ("layout", "settings", "memory", "confidence")
     }
-    assert [one["argv"] for one in again["processes"]] == [one["argv"] for one in wanted["processes"]]
+    assert [without_drain(command["argv"]) for command in again["processes"]] == [
+        command["argv"] for command in wanted["processes"]
+    ]
+
+
+def without_drain(argv: list[str]) -> list[str]:
+    """A spec has requests drained at a stop; for what a person types, nothing is said of it."""
+    place = argv.index("--shutdown-timeout") if "--shutdown-timeout" in argv else len(argv)
+    return [*argv[:place], *argv[place + 2 :]]
 
 
 def test_it_says_why(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from moonpad.values.deployment import Deployment, Executable, File, Gang, PortSp
 from moonpad.values.estimate import Estimate
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout
-from moonpad.values.refs import HostRef, PathRef, PortRef, RankRef, SecretRef
+from moonpad.values.references import HostRef, PathRef, PortRef, RankRef, SecretRef
 from moonpad.values.units import GIB
 from tests.unit.plan.test_search import THINKING, plan
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from moonpad.cli.main import run
-from moonpad.cli.measured import kept_in, measured_path
-from moonpad.store.benches import bench_name, benches_folder, new_bench_folder
+from moonpad.cli.run_argument import measured_path, output_folder
+from moonpad.store.bench_folders import bench_name, benches_folder, new_bench_folder
 from moonpad.values.errors import UsageError
 from tests.faults.streaming_server import StreamingServer, answer
 from tests.unit.bench.test_run import in_thread
@@ -172,7 +172,7 @@ def test_a_folder_that_is_no_run_is_said_to_be_none(text: str, name: str, capsys
 
 def test_nothing_was_measured(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["runs"]) == 0
-    assert "Nothing was measured" in capsys.readouterr().out
+    assert "No runs in" in capsys.readouterr().out
     assert run(["runs", str(home / "none")]) == 2
 
 
@@ -184,7 +184,11 @@ def test_names(home: Path) -> None:
     assert measured_path("20260202").name == "20260202-000000-cccc"
     assert measured_path("20260101-000000-aaaa").name == "20260101-000000-aaaa"
     assert measured_path(str(home)) == home
-    for wrong, why in (("last-3", "3 runs were measured"), ("20260101", "2 runs begin so"), ("x", "no such")):
+    for wrong, why in (
+        ("last-3", "there are only 3 runs"),
+        ("20260101", "2 runs have names that begin so"),
+        ("x", "no such"),
+    ):
         with pytest.raises(UsageError, match=why):
             measured_path(wrong)
 
@@ -215,10 +219,10 @@ def test_a_full_disk_costs_the_files_and_not_the_run(
     def full(number: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("moonpad.store.benches.os.fsync", full)
+    monkeypatch.setattr("moonpad.store.bench_folders.os.fsync", full)
     assert bench(server, "--requests-per-stream", "2", *options) == 0
     said = capsys.readouterr()
-    assert "No space left on device; this run is not kept" in said.err
+    assert "No space left on device; this run is not saved" in said.err
     assert "\nwritten: " not in said.err
     assert said.out
     assert list(benches_folder().iterdir()) == []
@@ -231,6 +235,6 @@ def test_a_place_that_cannot_be_written_costs_the_files_and_not_the_run(
     assert bench(server, "--json") == 0
     said = capsys.readouterr()
     assert json.loads(said.out)["completed"] == 6
-    assert "this run is not kept" in said.err
-    with kept_in(home) as folder:
+    assert "this run is not saved" in said.err
+    with output_folder(home) as folder:
         assert folder == home

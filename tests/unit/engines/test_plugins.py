@@ -10,7 +10,7 @@ import pytest
 from moonpad.engines.vllm import CPU_PLUGIN, VLLM, VLLM_CPU
 from moonpad.values.deployment import Executable, Process
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
-from moonpad.values.refs import PathRef
+from moonpad.values.references import PathRef
 
 MODULE, GROUP = CPU_PLUGIN
 PLAN = Plan("tiny", "vllm-cpu", Platform.CPU, Layout(dp=2), Settings(), Serving("tiny"), 0)

@@ -16,7 +16,7 @@ from moonpad.engines.sglang import LOG, SGLANG
 from moonpad.engines.sglang_cpu import MODULE, SGLANG_CPU
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
-from moonpad.values.refs import PathRef
+from moonpad.values.references import PathRef
 
 PLAN = Plan("tiny", "sglang-cpu", Platform.CPU, Layout(), Settings(kv_cache_gib=1), Serving("tiny"), 18_340_400)
 PLUGIN = Path(__file__).parents[3] / "src" / "moonpad" / "catalog" / "plugins"

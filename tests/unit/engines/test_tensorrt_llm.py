@@ -7,17 +7,14 @@ import shlex
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Reading, installed_runtime
-from moonpad.engines.yaml_subset import flat_yaml
 from moonpad.values.binding import Bindings, BoundProcess, bind
 from moonpad.values.deployment import Image, Role, Runtime
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
-from moonpad.values.refs import PortRef
+from moonpad.values.references import PortRef
 
 ENGINE = ENGINES["tensorrt-llm"]
 PLAN = Plan(
@@ -162,30 +159,3 @@ def test_the_file_wins() -> None:
         kv_cache_dtype="fp8",
     )
     assert reading.serving.trust_remote_code
-
-
-def test_a_small_subset_of_yaml() -> None:
-    assert flat_yaml('a: 1\nb:\n  c: "x # y"\n  d:\n    e: z # note\nf: null\ng:h\n- i: 1\n') == {
-        "a": "1",
-        "b": "",
-        "b.c": "x # y",
-        "b.d": "",
-        "b.d.e": "z",
-        "f": "null",
-    }
-    assert flat_yaml('{"a": {"b": true}, "c": null, "d": [1]}') == {"a": "", "a.b": "true", "c": "null", "d": "[1]"}
-
-
-@given(
-    st.text()
-    | st.lists(st.sampled_from(["a: &x", "b: *x", " c: !!python/object", "\t", "{", "a:", "  "])).map("\n".join)
-)
-def test_no_file_is_hostile_enough(text: str) -> None:
-    assert all(isinstance(value, str) for value in flat_yaml(text).values())
-
-
-def test_deep_and_large_files() -> None:
-    deep = "\n".join(" " * level + "a:" for level in range(5000))
-    assert len(flat_yaml(deep)) <= 8
-    assert flat_yaml("[" * 100_000) == {}
-    assert flat_yaml("a: 1\n" * 1_000_000) == {}

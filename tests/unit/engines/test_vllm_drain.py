@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from moonpad.engines.base import installed_runtime
-from moonpad.engines.recorded import has_option, recorded
+from moonpad.engines.recorded_options import has_option, recorded
 from moonpad.engines.vllm import CPU_RECIPE, DRAIN, VLLM, VLLM_CPU, Vllm
 from moonpad.engines.vllm_ascend import VLLM_ASCEND
 from moonpad.values.deployment import Image, Process, Runtime

@@ -12,7 +12,7 @@ from moonpad.values.binding import Bindings, BoundProcess, bind
 from moonpad.values.deployment import Image
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
-from moonpad.values.refs import PortRef
+from moonpad.values.references import PortRef
 from moonpad.values.secret import Secret
 
 PLAN = Plan(

@@ -16,7 +16,7 @@ from moonpad.values.binding import Bindings, bind
 from moonpad.values.deployment import Image
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
-from moonpad.values.refs import PortRef
+from moonpad.values.references import PortRef
 
 PLAN = Plan(
     "k2", "vllm", Platform.CUDA, Layout(tp=8, pp=2), Settings(executor="ray"), Serving("kimi"), 1, nodes=2,

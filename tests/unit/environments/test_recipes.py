@@ -5,8 +5,8 @@ import pytest
 
 from moonpad.catalog.recipes import parse_lock, read_lock
 from moonpad.engines import ENGINES
-from moonpad.engines.recipe import Recipe
-from moonpad.environments.contents import normal_name
+from moonpad.engines.install_recipe import Recipe
+from moonpad.environments.installed_packages import normal_name
 
 RECIPES = [engine.recipe for engine in ENGINES.values() if engine.recipe is not None]
 

@@ -11,9 +11,9 @@ from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.models import find_model
 from moonpad.explain.commands import Script
 from moonpad.explain.judge import judge
-from moonpad.explain.judged import Judged
+from moonpad.explain.results import Judged
 from moonpad.explain.script import read_script
-from moonpad.explain.subject import Question
+from moonpad.explain.target_detection import Question
 from moonpad.plan.tensors import catalog_checkpoint
 
 SEEDS = Path(__file__).resolve().parents[2] / "seeds"

@@ -11,10 +11,10 @@ import pytest
 from moonpad.catalog.calibrations import calibrations
 from moonpad.explain.commands import Script
 from moonpad.explain.judge import judge
-from moonpad.explain.judged import Judged, Line
+from moonpad.explain.results import Judged, Line
 from moonpad.explain.script import read_script
-from moonpad.explain.subject import Question
-from moonpad.report.typed import typed_lines
+from moonpad.explain.target_detection import Question
+from moonpad.report.shell_line import typed_lines
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Settings
 from tests.unit.explain.judging import NAMES, ask, seed

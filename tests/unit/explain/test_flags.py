@@ -8,13 +8,13 @@ import pytest
 
 from moonpad.catalog.models import find_model
 from moonpad.catalog.options import PROGRAMS, known_environment, option_set, versions
-from moonpad.engines.argv import parse
-from moonpad.engines.grammar import Grammar
+from moonpad.engines.argv_reader import parse
 from moonpad.engines.ktransformers_read import run_grammar
+from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.flags import env_remarks, flag_remarks
-from moonpad.explain.judged import Remark, mended
-from moonpad.explain.rulebooks import rulebook
-from moonpad.explain.subject import Version
+from moonpad.explain.option_sources import rulebook
+from moonpad.explain.results import Remark, mended
+from moonpad.explain.target_detection import Version
 from moonpad.plan.tensors import catalog_checkpoint
 
 EVERY = [(program, version) for program in PROGRAMS for version in versions(program)]

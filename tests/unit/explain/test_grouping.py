@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moonpad.explain.grouping import group, model_of, value_of
-from moonpad.explain.labels import node_in
+from moonpad.explain.node_labels import node_in
 from moonpad.explain.script import read_script
 
 

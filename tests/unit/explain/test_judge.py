@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.explain.judged import Edit, Judged, mended
+from moonpad.explain.results import Edit, Judged, mended
 from moonpad.values.errors import UsageError
 from moonpad.values.plan import Layout
 from tests.unit.explain.judging import ask, at, one, said
@@ -35,8 +35,24 @@ def test_an_unknown_version_makes_notes_of_unknown_flags() -> None:
     assert at(one(f"{SERVE} --attention-backend FLASHMLA", version="0.12.0"), "unknown-flag") == ["--attention-backend"]
 
 
-def test_what_is_no_version_is_refused() -> None:
-    with pytest.raises(UsageError, match="is no version"):
+@pytest.mark.parametrize(
+    ("version", "notes"),
+    [
+        ("0.33.0", []),
+        ("0.33.0+kimi", []),
+        ("0.20.0rc1", ["is not a release that moonpad knows: judged by 0.19.1, the nearest known release"]),
+        ("99.0", ["is newer than every release that moonpad knows: judged by 0.33.0, the nearest known release"]),
+        ("latest", ["is not a version number: judged by 0.33.0, the nearest known release"]),
+    ],
+)
+def test_an_unknown_version_is_judged_by_the_nearest(version: str, notes: list[str]) -> None:
+    findings = [remark.finding for remark in one(SERVE, version=version).remarks]
+    messages = [finding.message for finding in findings if finding.code == "unknown-version"]
+    assert messages == [f"vllm {version} {note}" for note in notes]
+
+
+def test_a_text_that_is_not_a_version_is_refused() -> None:
+    with pytest.raises(UsageError, match="is not an engine version"):
         one(SERVE, version="newest; rm -rf /")
 
 
@@ -126,7 +142,7 @@ def test_the_devices_that_are_asked_for_decide_which_vllm_it_is() -> None:
 def test_too_few_devices() -> None:
     judged = one(f"vllm serve {K2T} --tensor-parallel-size 16", "8xH200")
     assert judged.memory is None
-    assert "16 devices are needed, 8xH200 has 8" in judged.unjudged
+    assert "16 ranks, and 8xH200 has 8 devices" in judged.unjudged
     assert judged.refused
 
 

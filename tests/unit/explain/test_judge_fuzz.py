@@ -13,7 +13,7 @@ from moonpad.catalog.options import Option, option_set, versions
 from moonpad.explain.commands import Script
 from moonpad.explain.judge import judge
 from moonpad.explain.script import read_command, read_script
-from moonpad.explain.subject import Question
+from moonpad.explain.target_detection import Question
 from moonpad.report.explain_json import explain_json
 from moonpad.report.explain_view import explain_view
 from moonpad.values.errors import MoonpadError
@@ -172,7 +172,7 @@ def answered(script: Script, dice: random.Random) -> bool:
     on = dice.choice(ON)
     question = Question(cluster=parse_cluster(on) if on else None, version=dice.choice(VERSIONS))
     judged = judge(script, question, calibrations())
-    explain_json(judged, script.problems)
+    explain_json(judged, script)
     view = explain_view(judged, script, dice.choice((40, 80, 200)), ascii_only=dice.random() < 0.5)
     assert all(char.isprintable() or char in "\n\t" for char in view.plain)
     for finding in (finding for one in judged for finding in one.findings):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.explain.judged import Judged
+from moonpad.explain.results import Judged
 from moonpad.values.finding import Code, Severity
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.units import GIB
@@ -20,6 +20,7 @@ NO_LOG_REQUESTS = ("error", "removed-flag", "--disable-log-requests")
 NO_TOOLS = ("note", "missing-flag", "--tool-call-parser")
 NO_REASONING = ("warning", "missing-flag", "--reasoning-parser")
 MODEL = ("note", "missing-flag", "MODEL")
+VERSION = ("note", "unknown-version", "engine version")
 ROOMIER = ("note", "suboptimal", "memory")
 FAST_GPU = ("warning", "dead-env", "SAFETENSORS_FAST_GPU")
 ROCM_CONTAINER = [
@@ -39,10 +40,11 @@ EXPECTED: dict[str, list[list[Said]]] = {
             ("error", "invalid-value", "--load-format"),
             NO_TOOLS,
             MODEL,
+            VERSION,
             HOST,
             NO_REASONING,
         ],
-        [("note", "missing-flag", "--tensor-parallel-size"), NO_TOOLS, MODEL, ROOMIER, HOST, NO_REASONING],
+        [("note", "missing-flag", "--tensor-parallel-size"), NO_TOOLS, MODEL, VERSION, ROOMIER, HOST, NO_REASONING],
     ],
     "seed1.md": [
         ROCM_CONTAINER,
@@ -106,6 +108,7 @@ EXPECTED: dict[str, list[list[Said]]] = {
         [
             ("note", "renamed-flag", "--extra_llm_api_options"),
             ("note", "renamed-flag", "extra-llm-api-config.yml: cuda_graph_config.padding_enabled"),
+            VERSION,
             ("warning", "insecure", "--allow-run-as-root"),
             ("warning", "insecure", "--trust_remote_code"),
         ],

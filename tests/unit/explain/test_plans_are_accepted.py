@@ -10,14 +10,14 @@ from moonpad.catalog.models import find_model
 from moonpad.engines import ENGINES
 from moonpad.explain.judge import judge
 from moonpad.explain.script import read_script
-from moonpad.explain.subject import Question
+from moonpad.explain.target_detection import Question
 from moonpad.plan.request import Request
 from moonpad.plan.search import Known, search
 from moonpad.plan.tensors import catalog_checkpoint
 from moonpad.report.plan_commands import commands_of
-from moonpad.values.choice import Choice
 from moonpad.values.deployment import Executable
 from moonpad.values.finding import Code, Severity
+from moonpad.values.plan_answer import Choice
 
 CASES = [
     ("moonshotai/Kimi-K2-Thinking", "8xH200", "throughput"),

@@ -127,6 +127,8 @@ HOSTILE = {
     "large numbers": "A=999999999999999999\nvllm serve $((A * A)) $((A / 0)) $((08)) $((1 / (1 - 1)))\n",
     "open quotes": "vllm serve " + "' \"\n" * DEEP,
     "open heredocs": "cat <<E\n" * DEEP,
+    "a heredoc that ends with an empty line": "cat <<''\n" + " " * 900_000 + "x\n",
+    "many heredocs": "".join(f"cat <<E{n}\nE{n}\n" for n in range(DEEP)),
     "blanks": " " * 900_000 + "```",
     "fences": "```bash\n" * DEEP,
     "exports": "".join(f"export A{n}=1\n" for n in range(2_000)) + "vllm serve\n",

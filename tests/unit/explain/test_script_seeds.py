@@ -136,7 +136,11 @@ def test_containers() -> None:
     assert box is not None
     assert box.image is not None
     assert (box.image.text, box.name, box.network) == ("vllm/vllm-openai-rocm:latest", "kimi-K2", "host")
-    assert (box.privileged, box.ports, box.devices) == (True, ("8000:8000",), ("/dev/kfd", "/dev/dri", "/dev/mem"))
+    assert (box.privileged, box.values("--publish"), box.values("--device")) == (
+        True,
+        ("8000:8000",),
+        ("/dev/kfd", "/dev/dri", "/dev/mem"),
+    )
     assert box.values("--cap-add") == ("CAP_SYS_ADMIN", "SYS_PTRACE")
     assert box.values("--volume") == ("/:/work",)
     assert rocm.env["SHELL"].text == "/bin/bash"
@@ -146,7 +150,7 @@ def test_containers() -> None:
     assert ascend.image is not None
     assert ascend.image.text == "quay.io/ascend/vllm-ascend:|vllm_ascend_version|-a3"
     assert ascend.image.unresolved == ("|vllm_ascend_version|",)
-    assert (ascend.shm_size, len(ascend.devices), ascend.privileged) == ("1g", 19, False)
+    assert (ascend.value("--shm-size"), len(ascend.values("--device")), ascend.privileged) == ("1g", 19, False)
 
     one, two = [command.container for command in known(seed("seed4")) if command.program == "docker"]
     assert one is not None
@@ -154,7 +158,7 @@ def test_containers() -> None:
     assert [one.name, two.name] == ["test_2node_docker_host1", "test_2node_docker_host2"]
     assert one.image is not None
     assert one.image.unresolved == ("<YOUR_IMAGE>",)
-    assert (one.gpus, one.values("--ulimit")) == ("all", ("memlock=-1", "stack=67108864"))
+    assert (one.value("--gpus"), one.values("--ulimit")) == ("all", ("memlock=-1", "stack=67108864"))
     assert one.values("--volume") == ("${PWD}:/workspace", "<YOUR_MODEL_DIR>:/models/DeepSeek-V3")
 
 
@@ -183,7 +187,7 @@ def test_environment_before_a_command() -> None:
 def test_mpirun() -> None:
     server = known(seed("seed4"))[-1]
     mpirun, launch = server.wrappers
-    assert (mpirun.kind, mpirun.processes, mpirun.hosts) == ("mpirun", 16, ("<HOST1>:8", "<HOST2>:8"))
+    assert (mpirun.kind, mpirun.value("-np"), mpirun.hosts) == ("mpirun", "16", ("<HOST1>:8", "<HOST2>:8"))
     assert mpirun.values("-mca") == ("plm_rsh_args=-p 2233",)
     assert launch.kind == "trtllm-llmapi-launch"
     assert argv(server)[:4] == ["--backend", "pytorch", "--tp_size", "16"]

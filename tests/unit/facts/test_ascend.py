@@ -29,7 +29,7 @@ def test_an_a3_has_sixteen_dies_in_eight_packages() -> None:
     assert {one.name for one in facts.devices} == {"Ascend910"}
     assert {one.memory_bytes for one in facts.devices} == {65536 * MIB}
     assert (facts.devices[0].used_bytes, facts.devices[1].used_bytes) == (3131 * MIB, 2885 * MIB)
-    assert all(one.healthy for one in facts.devices)
+    assert all(not one.health for one in facts.devices)
 
 
 def test_an_a2_counts_by_the_npu() -> None:

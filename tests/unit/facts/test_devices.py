@@ -220,8 +220,8 @@ def test_busy_dies_and_what_an_idle_one_holds() -> None:
         (nvidia_facts("mig"), "error", "device 1", ("MIG",)),
         (nvidia_facts("ecc"), "error", "device 3", ("12 uncorrected",)),
         (nvidia_facts("reset"), "error", "device 2", ("GPU requires reset",)),
-        (nvidia_facts("one-lost"), "error", "devices", ("fallen off the bus", "7 are left", "GPU0000:9D:00.0")),
-        (nvidia_facts("lost"), "error", "devices", ("fallen off the bus", "0 are left")),
+        (nvidia_facts("one-lost"), "error", "devices", ("fallen off the bus", "7 remain", "GPU0000:9D:00.0")),
+        (nvidia_facts("lost"), "error", "devices", ("fallen off the bus", "0 remain")),
         (nvidia_facts("mixed"), "error", "devices", ("2 kinds", "2 of NVIDIA H100 80GB HBM3 with 81559 MiB")),
         (npu_facts("a3-alarm"), "error", "device 5", ("Alarm",)),
     ],
@@ -243,7 +243,7 @@ def test_uncorrected_errors_of_amd() -> None:
 
 def test_a_wrong_count() -> None:
     (finding,) = device_findings(nvidia_facts("2x4090-48g"), expected=8)
-    assert finding.message == "8 devices are asked for; this machine has 2"
+    assert finding.message == "8 devices are needed; this machine has 2"
     assert device_findings(nvidia_facts("8xh100"), expected=4) == ()
     assert len(device_findings(DeviceFacts(), expected=8)) == 1
 
@@ -260,7 +260,7 @@ def test_a_driver_too_old() -> None:
 
 def test_unknown_devices_are_one_finding_with_the_reason() -> None:
     (finding,) = device_findings(Unknown("nvidia-smi timed out after 10.0 s"))
-    assert finding.message == "the devices are unknown (nvidia-smi timed out after 10.0 s)"
+    assert finding.message == "the devices cannot be read (nvidia-smi timed out after 10.0 s)"
     assert "--on" in finding.remedy
 
 

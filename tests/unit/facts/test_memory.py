@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.facts.memory import Limit, Memory, cgroup_limits, memory, parse_meminfo, under_limits
+from moonpad.facts.memory import Limit, Ram, cgroup_limits, memory, parse_meminfo, under_limits
 from moonpad.facts.probe import Unknown
 from moonpad.values.units import GIB, MIB
 
@@ -18,7 +18,7 @@ def tree(tmp_path: Path, files: dict[str, str]) -> Path:
 
 
 def test_meminfo_is_in_kib() -> None:
-    assert parse_meminfo(MEMINFO) == Memory(24684100 * 1024, 22215752 * 1024)
+    assert parse_meminfo(MEMINFO) == Ram(24684100 * 1024, 22215752 * 1024)
 
 
 def test_without_a_limit(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_version_2_and_the_page_cache_is_not_used(tmp_path: Path) -> None:
         f"{folder}/memory.current": f"{5 * GIB}\n",
         f"{folder}/memory.stat": f"anon {2 * GIB}\ninactive_file {3 * GIB}\nactive_file 0\n",
     }
-    assert memory(tree(tmp_path, files)) == Memory(8 * GIB, 6 * GIB, "/system.slice/job")
+    assert memory(tree(tmp_path, files)) == Ram(8 * GIB, 6 * GIB, "/system.slice/job")
 
 
 def test_a_parents_limit_counts(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_a_parents_limit_counts(tmp_path: Path) -> None:
         "sys/fs/cgroup/a/b/memory.max": f"{4 * GIB}\n",
         "sys/fs/cgroup/a/b/memory.current": f"{512 * MIB}\n",
     }
-    assert memory(tree(tmp_path, files)) == Memory(2 * GIB, GIB, "/a")
+    assert memory(tree(tmp_path, files)) == Ram(2 * GIB, GIB, "/a")
 
 
 def test_version_1_inside_a_container(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_version_1_inside_a_container(tmp_path: Path) -> None:
         "sys/fs/cgroup/memory/memory.usage_in_bytes": f"{GIB}\n",
         "sys/fs/cgroup/memory/memory.stat": "total_inactive_file 1048576\n",
     }
-    assert memory(tree(tmp_path, files)) == Memory(3 * GIB, 2 * GIB + MIB, "/")
+    assert memory(tree(tmp_path, files)) == Ram(3 * GIB, 2 * GIB + MIB, "/")
 
 
 def test_no_limit_of_version_1_is_a_huge_number(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_no_limit_of_version_1_is_a_huge_number(tmp_path: Path) -> None:
 
 
 def test_an_overfull_cgroup_leaves_nothing_and_never_less() -> None:
-    assert under_limits(Memory(8 * GIB, 4 * GIB), (Limit("/x", GIB, 2 * GIB),)).available_bytes == 0
+    assert under_limits(Ram(8 * GIB, 4 * GIB), (Limit("/x", GIB, 2 * GIB),)).available_bytes == 0
 
 
 def test_a_broken_line_of_proc_self_cgroup_is_passed_over(tmp_path: Path) -> None:

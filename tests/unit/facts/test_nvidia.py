@@ -45,7 +45,7 @@ def test_eight_healthy_devices(name: str, product: str, mib: int, driver: str, c
     assert len({one.uuid for one in facts.devices}) == 8
     for one in facts.devices:
         assert (one.name, one.memory_bytes, one.capability) == (product, mib * MIB, capability)
-        assert (one.mig, one.ecc_errors, one.healthy) == (False, 0, True)
+        assert (one.mig, one.ecc_errors, one.health) == (False, 0, "")
         assert one.used_bytes in (0, MIB)
 
 
@@ -53,7 +53,7 @@ def test_what_a_geforce_has_not_is_unknown_and_never_zero() -> None:
     one = parsed("2x4090-48g").devices[0]
     assert one.ecc_errors == Unknown("nvidia-smi says [N/A]")
     assert one.mig is False
-    assert one.healthy
+    assert not one.health
 
 
 def test_memory_that_the_driver_does_not_say() -> None:

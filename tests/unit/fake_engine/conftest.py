@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.run import keeper
+from moonpad.facts.processes import find_descendants, send_signal
 from tests.fake_environment import FAKE_ENGINE
 from tests.unit.fake_engine.engine import Engine, Start
 from tests.world import World
@@ -43,9 +43,9 @@ def start(tmp_path: Path, free_port: int) -> Iterator[Start]:
     for engine in started:
         if engine.process.poll() is None:
             engine.process.kill()
-    for pid, began in keeper.descendants({os.getpid()}).items():
+    for pid, began in find_descendants({os.getpid()}).items():
         if pid not in world.before:
-            keeper.send(pid, began, signal.SIGKILL)
+            send_signal(pid, began, signal.SIGKILL)
     for engine in started:
         engine.process.wait()
     left = world.sweep()

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from moonpad.run import keeper
+from moonpad.facts.processes import find_descendants, read_stat
 from tests.faults.helpers import cmdline_of, comm_of, wait_until
 
 LIMIT_S = 20.0
@@ -62,7 +62,7 @@ class Engine:
 
     def members(self) -> dict[int, int]:
         """Of the whole test: one engine at a time."""
-        return {pid: start for pid, start in keeper.descendants({os.getpid()}).items() if pid not in self.before}
+        return {pid: start for pid, start in find_descendants({os.getpid()}).items() if pid not in self.before}
 
     def await_members(self, count: int) -> None:
         def settled() -> bool:
@@ -75,7 +75,7 @@ class Engine:
 
 def _zombies() -> list[int]:
     pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
-    seen = {pid: keeper.stat_of(pid) for pid in pids}
+    seen = {pid: read_stat(pid) for pid in pids}
     return [pid for pid, one in seen.items() if one and one[0] == os.getpid() and one[2] == "Z"]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.run import keeper
+from moonpad.facts.processes import read_stat
 from tests import world as world_module
 from tests.world import World
 
@@ -87,7 +87,7 @@ def test_a_process_that_is_not_below_us(world: World, monkeypatch: pytest.Monkey
             stdout=file if by == "open file" else subprocess.DEVNULL,
         )
     with monkeypatch.context() as patch:
-        patch.setattr(keeper, "descendants", lambda roots: {})
+        patch.setattr("tests.world.find_descendants", lambda roots: {})
         (left,) = world.sweep(0.2)
     assert f"process {process.pid} is left" in left
 
@@ -190,7 +190,7 @@ def test_a_zombie_is_collected(world: World) -> None:
     if child == 0:
         os._exit(0)
     assert world.sweep() == []
-    assert keeper.stat_of(child) is None
+    assert read_stat(child) is None
 
 
 def test_a_process_that_is_ending_has_its_time(world: World) -> None:

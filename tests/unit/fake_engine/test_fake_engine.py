@@ -14,7 +14,7 @@ import pytest
 
 from moonpad.engines.log_grammar import first_failure, read_progress
 from moonpad.engines.vllm_log import LOG, METRICS
-from moonpad.run import keeper
+from moonpad.facts.processes import read_stat
 from tests.conftest import Moonpad
 from tests.fake_environment import FAKE_ENGINE
 from tests.faults.helpers import cmdline_of, comm_of, streams, wait_until
@@ -34,12 +34,12 @@ def test_shape(start: Start, tmp_path: Path) -> None:
     api = engine.process.pid
     assert comm_of(api) == "VLLM::APIServer"
     assert "--served-model-name" in cmdline_of(api)
-    core = keeper.stat_of(engine.core)
+    core = read_stat(engine.core)
     assert core is not None
     assert core[0] == api
     assert [cmdline_of(pid) for pid in engine.workers] == ["VLLM::Worker_TP0", "VLLM::Worker_TP1"]
     for worker in engine.workers:
-        found = keeper.stat_of(worker)
+        found = read_stat(worker)
         assert found is not None
         assert found[0] == os.getpid(), "an orphan, so a child of the subreaper"
         assert os.getsid(worker) not in (os.getsid(api), worker)

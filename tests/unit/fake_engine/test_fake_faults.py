@@ -16,7 +16,7 @@ import pytest
 
 from moonpad.engines.log_grammar import first_failure, read_progress
 from moonpad.engines.vllm_log import LOG, METRICS
-from moonpad.run import keeper
+from moonpad.facts.processes import read_stat
 from tests.fake_environment import FAKE_ENGINE
 from tests.faults.helpers import streams, wait_until
 from tests.unit.fake_engine.engine import LIMIT_S, Engine, Start, files_of
@@ -133,7 +133,7 @@ def test_an_aborted_core(start: Start) -> None:
     engine = start(FAKE_CORE_ABORT_AT="ready+200ms")
     core = engine.core
     assert engine.completion()[0] == 200
-    wait_until(lambda: (keeper.stat_of(core) or (0, 0, "?"))[2] == "Z", engine.text, LIMIT_S)
+    wait_until(lambda: (read_stat(core) or (0, 0, "?"))[2] == "Z", engine.text, LIMIT_S)
     code = int(Path(f"/proc/{core}/stat").read_text().rpartition(")")[2].split()[49])
     assert os.WTERMSIG(code) == signal.SIGABRT
     engine.await_members(1)

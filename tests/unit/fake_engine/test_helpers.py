@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from moonpad.run import keeper
+from moonpad.facts.processes import read_stat
 from tests.conftest import Done, Moonpad
 from tests.faults.helpers import comm_of, invariants, run_folder, set_launch, violations, wait_until
 
@@ -30,7 +30,7 @@ def engine() -> Iterator[tuple[int, int]]:
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        seen = keeper.stat_of(process.pid)
+        seen = read_stat(process.pid)
         assert seen is not None
         yield process.pid, seen[1]
         process.kill()

@@ -12,7 +12,7 @@ import pytest
 import moonpad
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.run import measure
-from moonpad.load.loop import run_in_loop
+from moonpad.load.event_loop import run_in_loop
 from tests.faults.streaming_server import answer, streaming_server
 
 ROOT = Path(moonpad.__file__).parent
@@ -24,13 +24,13 @@ def wall_clocks(text: str) -> list[str]:
     """Calls that read the wall clock."""
     tree = ast.parse(text)
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    found = []
+    actual = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("time.time", "datetime.now", "time.time_ns"):
             while isinstance(parents.get(node), ast.Attribute | ast.Call):
                 node = parents[node]
-            found.append(ast.unparse(node))
-    return found
+            actual.append(ast.unparse(node))
+    return actual
 
 
 @pytest.mark.parametrize("folder", ["load", "bench", "observe", "stats"])

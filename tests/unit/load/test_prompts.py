@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.load.asker import Asker
-from moonpad.load.calibrate import GROUP, Calibration, _TooMany, weigh, words_for
+from moonpad.load.endpoint_url import target_of
+from moonpad.load.prompt_calibration import GROUP, PromptCalibration, _TooMany, weigh, words_for
 from moonpad.load.prompts import FIRST, WORDS, random_prompt
 from moonpad.load.record import LoadRequest
-from moonpad.load.target import target_of
+from moonpad.load.request_builder import RequestBuilder
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import UsageError
 from moonpad.values.secret import Secret
@@ -19,7 +19,7 @@ TARGET = target_of(Endpoint("http://127.0.0.1:8000/v1", "kimi-k2", Secret("sk-ca
 
 
 def request(seed: int, index: int) -> LoadRequest:
-    return LoadRequest(index, Asker(TARGET, "kimi-k2").stream(random_prompt(seed, index, 30), 8), 40, 8)
+    return LoadRequest(index, RequestBuilder(TARGET, "kimi-k2").stream(random_prompt(seed, index, 30), 8), 40, 8)
 
 
 def test_the_same_seed_gives_the_same_requests() -> None:
@@ -75,16 +75,16 @@ def test_ipv6_and_default_ports() -> None:
 @pytest.mark.parametrize(("per_word", "template"), [(1.0, 9), (1.37, 30), (3.2, 4)])
 @pytest.mark.parametrize("wanted", [64, 128, 1000, 8000])
 def test_calibration_meets_the_length_within_a_word(per_word: float, template: int, wanted: int) -> None:
-    asked: list[int] = []
+    requested: list[int] = []
 
     async def count(index: int, words: int) -> int:
-        asked.append(words)
+        requested.append(words)
         return template + round(per_word * words)
 
     words, tokens, _ = asyncio.run(words_for(wanted, count))
     assert tokens == template + round(per_word * words)
     assert abs(tokens - wanted) <= per_word
-    assert len(asked) <= 7
+    assert len(requested) <= 7
 
 
 def test_calibration_of_less_than_the_template_sends_one_word() -> None:
@@ -106,18 +106,18 @@ def tokens_of(text: str, odd: Mapping[str, int], template: int = 7) -> int:
     st.integers(0, 9),
 )
 def test_prompts_of_weighed_words_have_exactly_the_length(odd: dict[str, int], wanted: int, seed: int) -> None:
-    asked = 0
+    requested = 0
 
     async def count(text: str) -> int:
-        nonlocal asked
-        asked += 1
+        nonlocal requested
+        requested += 1
         return tokens_of(text, odd)
 
     alone, weights = asyncio.run(weigh(count))
     assert alone == 7 + 3
     assert dict(zip(WORDS, weights, strict=True)) == {word: odd.get(word, 1) for word in WORDS}
-    assert asked <= 1 + len(WORDS) / GROUP + 1 + 10 * len(odd)
-    calibration = Calibration(90, 100, "/tokenize", 1.0, weights, alone)
+    assert requested <= 1 + len(WORDS) / GROUP + 1 + 10 * len(odd)
+    calibration = PromptCalibration(90, 100, "/tokenize", 1.0, weights, alone)
     assert {tokens_of(calibration.prompt(seed, index, wanted), odd) for index in range(10)} == {wanted}
     shared = calibration.text("shared", 25)
     assert tokens_of(calibration.prompt(seed, 0, wanted, shared), odd) == wanted + 25
@@ -126,11 +126,11 @@ def test_prompts_of_weighed_words_have_exactly_the_length(odd: dict[str, int], w
 
 @given(st.integers(0, 60))
 def test_weighing_takes_no_more_requests_than_it_may(most: int) -> None:
-    asked = running = at_once = 0
+    requested = running = at_once = 0
 
     async def count(text: str) -> int:
-        nonlocal asked, running, at_once
-        asked, running = asked + 1, running + 1
+        nonlocal requested, running, at_once
+        requested, running = requested + 1, running + 1
         at_once = max(at_once, running)
         await asyncio.sleep(0)
         running -= 1
@@ -138,13 +138,13 @@ def test_weighing_takes_no_more_requests_than_it_may(most: int) -> None:
 
     with pytest.raises(_TooMany):
         asyncio.run(weigh(count, most))
-    assert asked <= max(1, most)
+    assert requested <= max(1, most)
     assert most < 3 or at_once > 1
 
 
 def test_a_shorter_text_of_a_name_begins_as_the_longer_one() -> None:
     """Blocks of a trace that are cut are shared as far as they go."""
-    calibration = Calibration(90, 100, "/tokenize", 1.0, (1,) * len(WORDS), 10)
+    calibration = PromptCalibration(90, 100, "/tokenize", 1.0, (1,) * len(WORDS), 10)
     long = calibration.text("block 1", 100)
     assert long.startswith(calibration.text("block 1", 60))
     assert not long.startswith(calibration.text("block 2", 10))
@@ -152,5 +152,5 @@ def test_a_shorter_text_of_a_name_begins_as_the_longer_one() -> None:
 
 def test_words_of_other_lengths() -> None:
     """A template of 10 tokens and 1.5 tokens a word: 90 words are 145 tokens, and 100 more are 66.7 words more."""
-    calibration = Calibration(90, 145, "/tokenize", 1.5)
+    calibration = PromptCalibration(90, 145, "/tokenize", 1.5)
     assert [calibration.words_of(tokens) for tokens in (145, 245, 10, 1)] == [90, 157, 1, 1]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from moonpad.observe import log_tail
 from moonpad.observe.log_tail import LINE_BYTES, LogTail, bounded_lines, last_lines
-from moonpad.run.keeper import bound_log, renew_log
+from moonpad.run.keeper.log_file import bound_log, renew_log
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_a_log_that_was_cut_and_could_not_be_copied(log: Path, monkeypatch: pyte
     tail = LogTail(log)
     say(log, "one\n" * 30)
     seen(tail)
-    monkeypatch.setattr("moonpad.run.keeper._copy", full_disk)
+    monkeypatch.setattr("moonpad.run.keeper.log_file._copy", full_disk)
     assert bound_log(str(log), 100) == 120
     say(log, "two\n")
     assert seen(tail) == ["two"]

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from moonpad.engines.tensorrt_llm import METRICS as TENSORRT_LLM
 from moonpad.engines.vllm_log import METRICS as VLLM
 from moonpad.facts.probe import Unknown
-from moonpad.observe.heartbeat import ask_health, ask_one_token
-from moonpad.observe.metrics import BODY_BYTES, Load, ask_load, read_load
+from moonpad.observe.metrics import BODY_BYTES, EngineLoad, ask_load, read_load
+from moonpad.observe.readiness import ask_health, ask_one_token
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.secret import Secret
 
@@ -40,7 +40,7 @@ vllm:generation_tokens_created{engine="0",model_name="kimi"} 1.7e+09
 # TYPE vllm:time_to_first_token_seconds histogram
 vllm:time_to_first_token_seconds_bucket{engine="0",le="+Inf",model_name="kimi"} 9.0
 """
-LOAD = Load(running=7.0, waiting=2.0, kv_usage=0.75, generation_tokens=123.0, prompt_tokens=1_234_500.0)
+LOAD = EngineLoad(running=7.0, waiting=2.0, kv_usage=0.75, generation_tokens=123.0, prompt_tokens=1_234_500.0)
 
 
 def test_sums_over_ranks_and_the_fullest_cache() -> None:
@@ -49,7 +49,7 @@ def test_sums_over_ranks_and_the_fullest_cache() -> None:
 
 def test_names_that_an_engine_has_not() -> None:
     text = b"trtllm_num_requests_running 2\ntrtllm_num_requests_waiting 0\ntrtllm_kv_cache_utilization 0.5\n"
-    assert read_load(text, TENSORRT_LLM) == Load(2.0, 0.0, 0.5, None, None)
+    assert read_load(text, TENSORRT_LLM) == EngineLoad(2.0, 0.0, 0.5, None, None)
 
 
 @pytest.mark.parametrize("number", [b"NaN", b"+Inf", b"-Inf", b"-1", b"9" * 400, b"1e999"])
@@ -59,12 +59,12 @@ def test_what_is_no_count_is_not_reported(number: bytes) -> None:
         b'running{engine="1",model_name="kimi"} 4.0', b'running{engine="1",model_name="kimi"} ' + number
     )
     load = read_load(text, VLLM)
-    assert isinstance(load, Unknown) or load == Load(None, 2.0, 0.75, 123.0, 1_234_500.0)
+    assert isinstance(load, Unknown) or load == EngineLoad(None, 2.0, 0.75, 123.0, 1_234_500.0)
 
 
 def test_a_missing_name_is_not_reported() -> None:
     text = TEXT.replace(b"vllm:kv_cache_usage_perc", b"vllm:gpu_cache_usage_perc")
-    assert read_load(text, VLLM) == Load(7.0, 2.0, None, 123.0, 1_234_500.0)
+    assert read_load(text, VLLM) == EngineLoad(7.0, 2.0, None, 123.0, 1_234_500.0)
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_a_missing_name_is_not_reported() -> None:
         (b"vllm:num_requests_running{a=} x\n", "cannot be read"),
         (b'vllm:num_requests_running{a="\xff"} 1\n', "cannot be read"),
         (b"vllm:num_requests_running 1e\n", "cannot be read"),
-        (b"vllm:num_requests_running 1\n" * 5000, "more of the known names"),
-        (b"vllm:num_requests_running{" + b'a="",' * 5000 + b"} 1\n", "more of the known names"),
+        (b"vllm:num_requests_running 1\n" * 5000, "repeats the known names"),
+        (b"vllm:num_requests_running{" + b'a="",' * 5000 + b"} 1\n", "repeats the known names"),
         (TEXT + b"x" * BODY_BYTES, "larger than 4 MiB"),
     ],
 )
@@ -130,7 +130,7 @@ LINE = st.builds(lambda name, rest: name + b"".join(rest), st.sampled_from(NAMES
 @example(b"vllm:num_requests_running 1 " + b"9" * 400 + b"\n")
 def test_any_bytes(body: bytes) -> None:
     load = read_load(body, VLLM)
-    if isinstance(load, Load):
+    if isinstance(load, EngineLoad):
         values = [load.running, load.waiting, load.kv_usage, load.generation_tokens, load.prompt_tokens]
         assert all(value is None or 0 <= value < float("inf") for value in values)
     else:
@@ -188,7 +188,7 @@ def test_it_is_asked() -> None:
         (head(len(TEXT)) + TEXT[: TEXT.index(b"# TYPE vllm:prompt")], "IncompleteRead"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n" + TEXT, "IncompleteRead"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n" + TEXT, "IncompleteRead"),
-        (b"HTTP/1.1 200 OK\r\n\r\n" + TEXT[:-3], "half a line"),
+        (b"HTTP/1.1 200 OK\r\n\r\n" + TEXT[:-3], "middle of a line"),
         (b"SSH-2.0-OpenSSH_9.6\r\n", "SSH"),
         (b"HTTP/1.1 200 OK\r\n" + b"X-Long: " + b"x" * 70_000, "header line"),
         (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200, "headers"),

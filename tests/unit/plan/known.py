@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
-from moonpad.values.checkpoint import Architecture, Component, Quantization, TensorFormat
+from moonpad.values.checkpoint import Architecture, Component, Quantization, TensorFormat, TensorGroup
 from moonpad.values.cluster import Cluster, Device, Host
 from moonpad.values.plan import Platform
 from moonpad.values.units import GIB, MIB
@@ -96,3 +97,11 @@ B200 = device("b200-sxm", "10.0", 183359, 178.35)
 A100 = device("a100-sxm80", "8.0", 81920, 79.15)
 RTX4090_48G = device("rtx4090-48g", "8.9", 49140, 47.4)
 CPU = device("cpu", "", 0, 0.0, Platform.CPU)
+
+
+def bytes_by_component(groups: Iterable[TensorGroup]) -> dict[Component, int]:
+    """Bytes of each component that is there, over all layers."""
+    sizes: dict[Component, int] = {}
+    for group in groups:
+        sizes[group.component] = sizes.get(group.component, 0) + group.size_bytes
+    return sizes

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moonpad.plan.memory import memory_of
 from moonpad.plan.tensors import tensor_groups
 from moonpad.values.checkpoint import Architecture, Checkpoint, Component, Quantization
 from moonpad.values.cluster import Device, Host
@@ -16,6 +15,7 @@ from moonpad.values.errors import MoonpadError, PreflightRefused
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.units import GIB
+from tests.configurations import memory_of
 from tests.unit.plan.known import (
     B200,
     CPU,
@@ -223,7 +223,7 @@ def test_more_stages_than_layers_do_not_count() -> None:
     [Layout(tp=0), Layout(tp=-8), Layout(dcp=0), Layout(ep=0), Layout(pp=10**9), Layout(tp=10**5), Layout(ep=10**30)],
 )
 def test_what_is_no_layout_is_refused(layout: Layout) -> None:
-    with pytest.raises(PreflightRefused, match="are no layout"):
+    with pytest.raises(PreflightRefused, match="are not a layout"):
         memory_of(THINKING, cluster(H100), "vllm", "0.32.0", layout, Settings())
 
 

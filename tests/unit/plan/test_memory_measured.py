@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from moonpad.catalog.calibrations import Calibration, calibrations
-from moonpad.plan.memory import memory_of
 from moonpad.plan.tensors import tensor_groups
 from moonpad.values.checkpoint import Checkpoint, Quantization
 from moonpad.values.cluster import Device
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.units import GIB
+from tests.configurations import memory_of
 from tests.unit.plan.known import B200, FP8, H100, H200, INT4, K2, cluster
 
 

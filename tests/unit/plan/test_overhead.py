@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.plan.limits import Limits, limits_of
+from moonpad.plan.effective_settings import Limits
 from moonpad.plan.overhead import (
     CONTEXT,
     FORWARD,
@@ -24,6 +24,7 @@ from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Device
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.units import GIB
+from tests.configurations import limits_of
 from tests.unit.plan.known import H100, H200, INT4, K2
 
 THINKING = Checkpoint("k2-thinking", K2, INT4, (), "test", 594_205_918_560)

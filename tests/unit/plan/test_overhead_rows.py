@@ -7,45 +7,28 @@ from typing import Final
 import pytest
 
 from moonpad.catalog.overhead import (
-    NEWEST,
     batches_of,
     block_of,
     defaults_of,
     host_processes,
     overhead_of,
     reserve_of,
-    version_key,
 )
-from moonpad.plan.limits import default_settings, holds_fp8, limits_of
+from moonpad.plan.effective_settings import holds_fp8
 from moonpad.values.checkpoint import Checkpoint, Quantization
 from moonpad.values.cluster import Device
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.units import GIB
+from tests.configurations import default_settings, limits_of
 from tests.unit.plan.known import A100, B200, FP8, H100, H200, K2, K2_VISION, RTX4090_48G
 
 ENGINES: Final = ("vllm", "vllm-cpu", "vllm-ascend", "sglang", "sglang-cpu", "ktransformers", "tensorrt-llm")
 ONE = Checkpoint("k2", K2, FP8, (), "test", 1)
 
 
-@pytest.mark.parametrize(
-    ("text", "key"),
-    [
-        ("0.11.1rc6.dev211+g934a9c3b7", (0, 11, 1)),
-        ("v0.32.0", (0, 32, 0)),
-        ("0.11", (0, 11)),
-        ("1.2.0rc3", (1, 2, 0)),
-        ("nightly", NEWEST),
-        ("", NEWEST),
-        ("9" * 400, (999_999,)),
-    ],
-)
-def test_versions(text: str, key: tuple[int, ...]) -> None:
-    assert version_key(text) == key
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_has_rows_with_a_source(engine: str) -> None:
-    rows = [defaults_of(engine, ""), batches_of(engine, "", H200), block_of(engine, "", H200, None, False)]
+    rows = [defaults_of(engine, ""), batches_of(engine, "", H200), block_of(engine, "", H200.capability, None, False)]
     if not engine.endswith("-cpu"):
         rows.append(overhead_of(engine, ""))
     if engine in ("sglang", "ktransformers"):

@@ -8,10 +8,10 @@ import pytest
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.published import published
-from moonpad.plan.references import dcp_pair, dcp_sentence, nearest_published
-from moonpad.plan.shortage import larger_clusters
-from moonpad.values.choice import Answer
+from moonpad.plan.capacity_errors import larger_clusters
+from moonpad.plan.nearest_results import dcp_pair, dcp_sentence, nearest_published
 from moonpad.values.plan import Layout
+from moonpad.values.plan_answer import Answer
 from tests.unit.plan.test_search import INSTRUCT, THINKING, plan, vllm_0_11
 
 

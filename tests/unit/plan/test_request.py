@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.plan.ladder import rungs
 from moonpad.plan.request import parse_set, parse_tokens
+from moonpad.plan.setting_fallbacks import fallbacks
 from moonpad.values.errors import UsageError
 from moonpad.values.plan import Settings
 
@@ -100,7 +100,7 @@ DEFAULTS = Settings(max_num_seqs=1024, max_num_batched_tokens=8192, gpu_memory_u
 
 
 def test_the_ladder_goes_down_to_the_settings_of_seed_0() -> None:
-    found = [rung.settings for rung in rungs(DEFAULTS, {}, "device")]
+    found = [rung.settings for rung in fallbacks(DEFAULTS, {}, "device")]
     assert found[0] == DEFAULTS
     assert found[-1] == Settings(None, 1, 4096, 0.95, enforce_eager=True)
     assert [one.max_num_seqs for one in found] == [1024, 256, 256, 16, 1]
@@ -108,28 +108,28 @@ def test_the_ladder_goes_down_to_the_settings_of_seed_0() -> None:
 
 def test_what_is_fixed_stays() -> None:
     fixed = {"max_num_seqs": 512, "gpu_memory_utilization": 0.5, "enforce_eager": False}
-    for rung in rungs(DEFAULTS, fixed, "device", fp8_kv=True):
+    for rung in fallbacks(DEFAULTS, fixed, "device", fp8_kv=True):
         for name, value in fixed.items():
             assert getattr(rung.settings, name) == value
 
 
 def test_no_rung_serves_fewer_than_asked_for() -> None:
-    assert min(rung.settings.max_num_seqs or 0 for rung in rungs(DEFAULTS, {}, "device", sequences=300)) == 300
+    assert min(rung.settings.max_num_seqs or 0 for rung in fallbacks(DEFAULTS, {}, "device", sequences=300)) == 300
 
 
 def test_each_budget_has_levers_of_its_own() -> None:
     free = Settings(max_num_seqs=2048, max_num_batched_tokens=8192, kv_free_fraction=0.9)
-    assert rungs(free, {}, "free")[-1].settings == Settings(None, 1, 4096, kv_free_fraction=0.95)  # no eager there
+    assert fallbacks(free, {}, "free")[-1].settings == Settings(None, 1, 4096, kv_free_fraction=0.95)  # no eager there
     static = Settings(max_num_batched_tokens=8192)
-    assert {rung.settings.gpu_memory_utilization for rung in rungs(static, {}, "static")} == {None}
+    assert {rung.settings.gpu_memory_utilization for rung in fallbacks(static, {}, "static")} == {None}
     host = Settings(max_num_batched_tokens=4096, gpu_experts=80)
-    assert [rung.settings.gpu_experts for rung in rungs(host, {}, "host")][:4] == [80, 30, 8, 0]
+    assert [rung.settings.gpu_experts for rung in fallbacks(host, {}, "host")][:4] == [80, 30, 8, 0]
     told = Settings(kv_cache_gib=1, enforce_eager=True)
-    assert [rung.settings.kv_cache_gib for rung in rungs(told, {}, "told")] == [1, 4, 16, 64, 256]
+    assert [rung.settings.kv_cache_gib for rung in fallbacks(told, {}, "told")] == [1, 4, 16, 64, 256]
 
 
 def test_a_rung_knows_what_it_was_made_of() -> None:
-    found = rungs(DEFAULTS, {}, "device", fp8_kv=True)
+    found = fallbacks(DEFAULTS, {}, "device", fp8_kv=True)
     for rung in found[1:]:
         assert rung.what
         assert found[rung.above].settings != rung.settings

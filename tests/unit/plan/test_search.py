@@ -16,12 +16,12 @@ from moonpad.plan.request import Request, parse_set
 from moonpad.plan.search import Known, search
 from moonpad.plan.tensors import catalog_checkpoint
 from moonpad.values.checkpoint import Checkpoint
-from moonpad.values.choice import Answer, Choice
 from moonpad.values.cluster import Host
 from moonpad.values.deployment import Executable
 from moonpad.values.errors import UsageError
 from moonpad.values.finding import Code
 from moonpad.values.plan import Layout
+from moonpad.values.plan_answer import Answer, Choice
 from moonpad.values.units import GIB
 
 KNOWN = Known(lambda engine: "", calibrations(), published(), code_in_checkpoint=True)

@@ -13,16 +13,15 @@ import pytest
 
 from moonpad.catalog.calibrations import calibrations
 from moonpad.catalog.clusters import parse_cluster
-from moonpad.plan.kv import blocks_of_request, whole_blocks
-from moonpad.plan.memory import memory_of
+from moonpad.plan.kv_cache import blocks_of_request, whole_blocks
 from moonpad.plan.overhead import FORWARD
-from moonpad.plan.rules import check
 from moonpad.plan.tensors import tensor_groups
 from moonpad.values.checkpoint import Checkpoint, Component
 from moonpad.values.finding import errors_of
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.units import GB, GIB
+from tests.configurations import check, memory_of
 from tests.unit.plan.known import K2, PLAIN
 from tests.unit.plan.test_search import INSTRUCT, THINKING, checkpoint, plan
 

@@ -17,10 +17,9 @@ from moonpad.values.checkpoint import (
     Sharding,
     TensorFormat,
     TensorGroup,
-    bytes_by_component,
 )
 from moonpad.values.errors import PreflightRefused
-from tests.unit.plan.known import FP8, INT4, K2, K2_VISION, PLAIN, TINY
+from tests.unit.plan.known import FP8, INT4, K2, K2_VISION, PLAIN, TINY, bytes_by_component
 
 
 def total(groups: tuple[TensorGroup, ...]) -> tuple[int, int, int]:

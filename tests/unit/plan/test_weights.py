@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from moonpad.catalog.overhead import Pipeline
 from moonpad.plan.tensors import tensor_groups
 from moonpad.plan.weights import groups_of, routed_bytes, stage_weights, stages_of
-from moonpad.values.checkpoint import Architecture, Checkpoint, Component, Quantization, bytes_by_component
+from moonpad.values.checkpoint import Architecture, Checkpoint, Component, Quantization
 from moonpad.values.plan import Layout
 from moonpad.values.units import GIB
-from tests.unit.plan.known import FP8, INT4, K2, K2_VISION, PLAIN, TINY
+from tests.unit.plan.known import FP8, INT4, K2, K2_VISION, PLAIN, TINY, bytes_by_component
 
 
 def checkpoint(architecture: Architecture, quantization: Quantization) -> Checkpoint:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from moonpad.plan.from_spec import container_of, make_plan
+from moonpad.plan.from_spec import container_of
 from moonpad.render.targets import deployment_of
-from moonpad.spec.load import parse_spec
+from moonpad.spec.loader import parse_spec
 from moonpad.values.deployment import Deployment, Image
+from tests.configurations import make_plan
 
 DIGEST = f"sha256:{'0' * 64}"
 

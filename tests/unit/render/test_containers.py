@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from moonpad.render.containers import INSIDE, contain
 from moonpad.values.deployment import Executable, File, Image, Process, Role
-from moonpad.values.refs import HostRef, PathRef, SecretRef
+from moonpad.values.references import HostRef, PathRef, SecretRef
 
 TELL = "import json,os,sys; print(json.dumps([sys.argv[1:], {n: v for n, v in os.environ.items() if 'FILE' in n}]))"
 PROCESS = Process("engine", Role.ENGINE, "node-0", 0, Image("i", (sys.executable, "-c", TELL)), ("serve",))

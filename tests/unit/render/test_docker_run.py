@@ -6,14 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from moonpad.plan.from_spec import engine_of, make_plan, runtime_of
+from moonpad.plan.from_spec import engine_of, runtime_of
 from moonpad.render.docker_run import docker_ps, docker_reattach, docker_run, docker_stop
-from moonpad.spec.load import parse_spec
+from moonpad.spec.loader import parse_spec
 from moonpad.values.binding import Bindings, BoundProcess
 from moonpad.values.deployment import File, Image, Mount, PortSpec, Process, Resources, Role
 from moonpad.values.platform import Platform
-from moonpad.values.refs import PathRef, PortRef, SecretRef
+from moonpad.values.references import PathRef, PortRef, SecretRef
 from moonpad.values.secret import Secret
+from tests.configurations import make_plan
 
 DIGEST = f"sha256:{'0' * 64}"
 API = PortRef("engine", "api")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.plan.from_spec import make_plan
 from moonpad.render.targets import render_for
-from moonpad.spec.load import load_spec
+from moonpad.spec.loader import load_spec
+from tests.configurations import make_plan
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 SHELLCHECK = Path(sys.executable).with_name("shellcheck")

@@ -17,13 +17,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from moonpad.engines.base import installed_runtime
-from moonpad.plan.from_spec import engine_of, make_plan, runtime_of
+from moonpad.plan.from_spec import engine_of, runtime_of
 from moonpad.render.shell import render_shell
-from moonpad.spec.load import load_spec, parse_spec
+from moonpad.spec.loader import load_spec, parse_spec
 from moonpad.values.binding import Bindings, BoundProcess, bind
 from moonpad.values.deployment import Deployment, File, Gang, HttpProbe, PortSpec, Process, Role
-from moonpad.values.refs import Arg, HostRef, PathRef, PortRef, RankRef, SecretRef
+from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, SecretRef
 from moonpad.values.secret import Secret
+from tests.configurations import make_plan
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "tiny.toml"
 TELL = "import json, os, sys; print(json.dumps({'argv': sys.argv, 'env': dict(os.environ)}))"

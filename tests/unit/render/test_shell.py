@@ -17,12 +17,14 @@ from hypothesis import strategies as st
 
 from moonpad.cli.render import render
 from moonpad.engines.base import installed_runtime
-from moonpad.plan.from_spec import engine_of, make_plan, runtime_of
+from moonpad.plan.from_spec import engine_of, runtime_of
 from moonpad.render.shell import render_shell
-from moonpad.spec.load import load_spec
+from moonpad.spec.loader import load_spec
 from moonpad.values.deployment import Deployment, Executable, File, Gang, Image, PortSpec, Process, Role
 from moonpad.values.errors import PreflightRefused, UsageError
-from moonpad.values.refs import HostRef, PathRef, PortRef, SecretRef
+from moonpad.values.finding import Code
+from moonpad.values.references import HostRef, PathRef, PortRef, SecretRef
+from tests.configurations import make_plan
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "tiny.toml"
 
@@ -140,11 +142,15 @@ def test_the_command_prints_json(tmp_path: Path, capsysbinary: pytest.CaptureFix
     assert b'"mode": "0755"' in capsysbinary.readouterr().out
 
 
-def test_a_checkpoint_that_is_elsewhere_is_rendered_too(tmp_path: Path) -> None:
+def test_a_checkpoint_that_nobody_can_judge_is_rendered_where_that_is_overridden(tmp_path: Path) -> None:
     spec = tmp_path / "far.toml"
-    spec.write_text('model = "/on/another/machine/Kimi-K2"\nengine = "vllm-cpu"\n')
-    render(spec, out=tmp_path / "out")
-    assert "--served-model-name Kimi-K2" in (tmp_path / "out/node-0/run.sh").read_text()
+    spec.write_text('model = "/on/another/machine/of-ours"\nengine = "vllm-cpu"\n')
+    with pytest.raises(PreflightRefused) as refused:
+        render(spec, out=tmp_path / "out")
+    assert [finding.code for finding in refused.value.findings] == [Code.CHECKPOINT_UNKNOWN]
+    assert not (tmp_path / "out").exists()
+    render(spec, out=tmp_path / "out", despite=[Code.CHECKPOINT_UNKNOWN])
+    assert "--served-model-name of-ours" in (tmp_path / "out/node-0/run.sh").read_text()
 
 
 @pytest.mark.parametrize("to", ["slurm", "mpirun", "systemd"])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.plan.from_spec import container_of, make_plan
+from moonpad.plan.from_spec import container_of
 from moonpad.render.targets import THERE, render_for
-from moonpad.spec.load import parse_spec
+from moonpad.spec.loader import parse_spec
 from moonpad.values.errors import UsageError
+from tests.configurations import make_plan
 from tests.unit.render.deployments import DIGEST
 
 HEAD = 'model = "m/K2"\nengine = {engine}\n[hardware]\ncluster = "{cluster}"\n[layout]\ntp = {tp}\n'
@@ -23,6 +24,8 @@ def image(engine: str, cluster: str, tp: int) -> str:
     [
         ('"vllm"', "8xH200", 8, "vllm/vllm-openai:v0.33.0"),
         ('{ name = "vllm", version = "0.11.0" }', "8xH100", 8, "vllm/vllm-openai:v0.11.0"),
+        ('{ name = "vllm", version = "nightly" }', "8xH200", 8, "vllm/vllm-openai:nightly"),
+        ('{ name = "vllm-ascend", version = "main" }', "16xA3", 16, "quay.io/ascend/vllm-ascend:main-a3"),
         ('"vllm"', "8xMI300X", 8, "vllm/vllm-openai-rocm:v0.33.0"),
         ('"vllm-ascend"', "16xA3", 16, "quay.io/ascend/vllm-ascend:v0.23.0-a3"),
         ('"vllm-ascend"', "8xA2", 8, "quay.io/ascend/vllm-ascend:v0.23.0"),

@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from moonpad.bench.config import BenchConfig
-from moonpad.bench.device_watch import DevicesDid
-from moonpad.bench.folder import DEVICES_FILE, SERVER_FILE, RunFiles
+from moonpad.bench.device_watch import DeviceStats
 from moonpad.bench.metrics import metrics_of
 from moonpad.bench.result import BenchResult, as_json
-from moonpad.bench.run_plan import RunPlan
-from moonpad.bench.server_watch import Sample, ServerSaid
+from moonpad.bench.run_files import DEVICES_FILE, SERVER_FILE, RunFiles
+from moonpad.bench.run_header import RunPlan
+from moonpad.bench.server_watch import Sample, ServerStats
 from moonpad.facts.device import DeviceUse
-from moonpad.load.calibrate import Calibration
+from moonpad.load.client_error import ClientError
+from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.load.record import RequestRecord
-from moonpad.load.self_error import SelfError
-from moonpad.observe.metrics import Load
+from moonpad.observe.metrics import EngineLoad
 
 
 def sample(at_s: float, running: float | None, waiting: float | None, kv_usage: float | None) -> Sample:
-    return Sample(at_s, Load(running, waiting, kv_usage, None, None, preemptions=0.0))
+    return Sample(at_s, EngineLoad(running, waiting, kv_usage, None, None, preemptions=0.0))
 
 
 def write_run(
@@ -40,8 +40,8 @@ def write_run(
 ) -> dict[str, Any]:
     """The document. `killed`: no result. `ours`: what the document has besides under `moonpad`."""
     config = config or BenchConfig(requests=len(records))
-    plan = RunPlan(config, model, Calibration(100, 128, "/tokenize"))
-    said, did = ServerSaid(list(samples)), DevicesDid(list(uses))
+    plan = RunPlan(config, model, PromptCalibration(100, 128, "/tokenize"))
+    output, did = ServerStats(list(samples)), DeviceStats(list(uses))
     files = RunFiles(folder)
     files.begin(plan.as_json())
     for record in records:
@@ -56,15 +56,15 @@ def write_run(
         metrics=metrics_of(records, max((one.closed_s for one in records), default=0.0), config.slo),
         client_cpu=client_cpu,
         partial=len(records) < config.requests,
-        self_error=SelfError(4, 0.02, 0.0001, 0.0003, 1.004, 0.05),
-        server=said,
+        client_error=ClientError(4, 0.02, 0.0001, 0.0003, 1.004, 0.05),
+        server=output,
         devices=did,
     )
     document = as_json(result)
     document["moonpad"] |= ours or {}
     if not killed:
         files.finish(document)
-    for one in said.samples:
+    for one in output.samples:
         files.append_sample(SERVER_FILE, one.as_json())
     for at_s, now in did.samples:
         files.append_sample(DEVICES_FILE, {"at_s": at_s, "devices": [asdict(use) for use in now]})

@@ -18,7 +18,7 @@ from moonpad.bench.request_data import MOST_BARS
 from moonpad.bench.slo import Slo
 from moonpad.facts.device import DeviceUse
 from moonpad.load.arrivals import Arrivals
-from moonpad.load.failure import Failure, FailureKind
+from moonpad.load.failure import FailureKind, RequestFailure
 from moonpad.load.record import RequestRecord
 from moonpad.report.run_page import run_page
 from moonpad.values.units import GIB
@@ -27,7 +27,7 @@ from tests.unit.bench.records import record
 from tests.unit.report.runs import sample, write_run
 
 EVIL = '</pre><script>alert(1)</script>"><img src=x onerror=alert(2)>\x00\u202e{{ 7*7 }}'
-REFUSED = Failure(FailureKind.HTTP_STATUS, "too many", 429)
+REFUSED = RequestFailure(FailureKind.HTTP_STATUS, "too many", 429)
 
 
 def ten() -> list[RequestRecord]:
@@ -52,9 +52,9 @@ def made(folder: Path, records: list[RequestRecord] | None = None, **more: Any) 
 
 def test_the_summary(tmp_path: Path) -> None:
     page = Page(made(tmp_path, config=BenchConfig(requests=10, slo=Slo(ttft_s=0.55))))
-    for said in (
+    for output in (
         "kimi-k2 http://10.0.0.7:8000/v1; 2026-11-23T12:00:00+01:00; moonpad bench, run",
-        "4 users, each asks again when it is answered, 10 requests",
+        "4 users, each sends its next request when the last one is answered, 10 requests",
         "output throughput 2.73 tokens/s",  # 30 tokens in 11 s
         "TTFT, median 550 ms P99 991 ms",
         "TPOT, median 500 ms P99 500 ms",
@@ -62,11 +62,11 @@ def test_the_summary(tmp_path: Path) -> None:
         "goodput 0.45 requests/s within TTFT ≤ 550 ms",  # five of ten in 11 s
         "successful requests 10 0 failed",
         "duration 11.0 s 110 tokens in, 30 out",
-        "The client took 10% of a core",
-        "4 streams: TTFT +0.10 ms, at P99 +0.30 ms; P99 of ITL 1.004 of the truth",
+        "client: CPU 10% of one core",
+        "4 streams: TTFT +0.10 ms, at P99 +0.30 ms; P99 of ITL 1.004 of the true value",
         "TTFT 550.00",
     ):
-        assert said in page.text, said
+        assert output in page.text, output
     assert "partial" not in page.text
     assert "failed;" not in page.text
 
@@ -77,9 +77,9 @@ def test_the_summary(tmp_path: Path) -> None:
         (BenchConfig(arrivals=Arrivals(4.0, "gamma", 0.5), concurrency=None), "4.00 requests a second, gamma arrivals"),
         (
             BenchConfig(arrivals=Arrivals(float("inf"), "poisson", 1.0), concurrency=8),
-            "all requests at once, 8 in flight",
+            "all requests at once, at most 8 in flight",
         ),
-        (BenchConfig(concurrency=1), "1 user, each asks again"),
+        (BenchConfig(concurrency=1), "1 user, each sends its next request"),
     ],
 )
 def test_the_load_in_words(tmp_path: Path, config: BenchConfig, words: str) -> None:
@@ -92,7 +92,7 @@ def test_what_a_reader_must_know_first(tmp_path: Path) -> None:
     assert "partial: 4 of 9 requests ended" in page.text
     assert "client-bound: the latencies may be the client's own" in page.text
     assert "1 of 4 requests failed" in page.text
-    assert "1 × http-429 the first one said too many" in page.text
+    assert "1 × http-429 error of the first one too many" in page.text
 
 
 def test_intervals_stand_beside_the_figures(tmp_path: Path) -> None:
@@ -104,11 +104,11 @@ def test_the_curve_is_the_share_of_values(tmp_path: Path) -> None:
     svg = drawing(made(tmp_path), "ecdf-ttft")
     (curve,) = parts(svg, "curve")
     x, y = Ruler(svg, "axis-x"), Ruler(svg, "axis-y")
-    found = corners(curve)
+    actual = corners(curve)
     for count in range(1, 11):  # TTFT is 100, 200, … 1000 ms
         at, before = x.place(100.0 * count), y.place((count - 1) / 10)
-        assert any(abs(one - at) < 0.02 and abs(other - before) < 0.02 for one, other in found)
-        assert any(abs(one - at) < 0.02 and abs(other - y.place(count / 10)) < 0.02 for one, other in found)
+        assert any(abs(one - at) < 0.02 and abs(other - before) < 0.02 for one, other in actual)
+        assert any(abs(one - at) < 0.02 and abs(other - y.place(count / 10)) < 0.02 for one, other in actual)
     marks = {one.get("data-percentile"): one for one in parts(svg, "mark")}
     assert {name: one.get("data-ms") for name, one in marks.items()} == {
         "P50": "550.000",
@@ -183,8 +183,8 @@ def test_bars_stand_where_their_times_are(tmp_path: Path) -> None:
 
 
 def test_what_the_server_said_is_beneath(tmp_path: Path) -> None:
-    said = [sample(0.0, 2, 0, 0.25), sample(4.0, 6, 3, 0.75), sample(8.0, 4, None, 0.5)]
-    html = made(tmp_path, samples=said)
+    output = [sample(0.0, 2, 0, 0.25), sample(4.0, 6, 3, 0.75), sample(8.0, 4, None, 0.5)]
+    html = made(tmp_path, samples=output)
     svg = drawing(html, "timeline")
     x = Ruler(svg, "axis-x")
     panels = {one.get("data-panel"): one for one in parts(svg, "panel")}
@@ -217,8 +217,8 @@ def test_what_the_devices_did_is_on_the_same_axis(tmp_path: Path) -> None:
         y = Ruler(panels[panel], "axis-y")
         assert corners(series) == [pytest.approx((x.place(at), y.place(value)), abs=0.03) for at, value in points]
     text = Page(html).text
-    assert "devices 2 power of all 600 W, at most 800 W energy for an output token 220.00 J" in text
-    assert "busy 50.0% of the time, at most 75.0% memory of the fullest 6.0 GiB" in text
+    assert "devices 2 total power 600 W, at most 800 W energy per output token 220.00 J" in text
+    assert "busy 50.0% of the time, at most 75.0% highest memory use 6.0 GiB" in text
     assert "What the devices did" not in Page(made(tmp_path / "other")).text
 
 
@@ -249,7 +249,7 @@ def test_of_many_requests_a_fair_part_is_drawn(tmp_path: Path) -> None:
     assert drawn[0] == 0
     assert drawn[-1] >= 1990
     assert (
-        "300 of 2,000 requests are drawn, evenly over their order; 0 of the 1 failed ones are among them"
+        "300 of 2,000 requests are drawn, evenly spread over the run; 0 of the 1 failed ones are among them"
         in Page(html).text
     )
 
@@ -286,19 +286,19 @@ def test_what_the_deployment_planned_stands_beside_what_its_engine_and_its_devic
     devices = {"samples": 1, "count": 8, "most_used_bytes": 128 * GIB}
     page = Page(made(tmp_path, ours={"planned": planned, "devices": devices}))
     assert "KV cache, tokens 200,000 (190,000 to 210,000) 205,000 1.025" in page.text
-    assert "memory of the fullest device, GiB 126.90 128 1.009" in page.text
+    assert "highest memory use of a device, GiB 126.90 128 1.009" in page.text
     unseen = Page(made(tmp_path / "other", ours={"planned": planned, "devices": {"samples": 0}}))
-    assert "memory of the fullest device" not in unseen.text
+    assert "highest memory use of a device" not in unseen.text
 
 
 def test_all_of_the_configuration_is_there(tmp_path: Path) -> None:
     page = Page(made(tmp_path, config=BenchConfig(requests=10, seed=77, temperature=0.25)))
-    for said in ("seed 77", "temperature 0.25", "deadlines.connect_s", "workload.kind random", "ignore_eos no"):
-        assert said in page.text
+    for output in ("seed 77", "temperature 0.25", "deadlines.connect_s", "workload.kind random", "ignore_eos no"):
+        assert output in page.text
 
 
 def test_nothing_that_was_measured_is_run(tmp_path: Path) -> None:
-    failure = Failure(FailureKind.STREAM_ERROR, EVIL)
+    failure = RequestFailure(FailureKind.STREAM_ERROR, EVIL)
     records = [*ten(), record(10, tokens_at_s=(), failure=failure)]
     html = made(tmp_path, records, model=EVIL, ours={"base_url": EVIL, "server": {"why_not": EVIL}})
     page = Page(html)
@@ -322,7 +322,7 @@ def test_of_a_run_whose_requests_nobody_kept_the_figures_are_there(tmp_path: Pat
     (tmp_path / "run" / "requests.jsonl").unlink()
     page = Page(html_of(tmp_path / "run"))
     assert "550.00" in page.text
-    assert "the single requests of this run were not kept" in page.text
+    assert "the single requests of this run were not saved" in page.text
     assert not page.attributes("svg")
 
 

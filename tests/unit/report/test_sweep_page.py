@@ -74,11 +74,11 @@ def test_points_stand_at_their_figures(sweep: Path) -> None:
 def test_the_pareto_front(sweep: Path) -> None:
     html = html_of(sweep, devices=8)
     svg = drawing(html, "pareto")
-    found = {int(one.get("data-load", "")): one for one in parts(svg, "point-group")}
+    actual = {int(one.get("data-load", "")): one for one in parts(svg, "point-group")}
     x, y = Ruler(svg, "axis-x"), Ruler(svg, "axis-y")
     for one in POINTS:
         user, device = 1000 / one["median_tpot_ms"], one["output_throughput"] / 8
-        shown = found[one["load"]]
+        shown = actual[one["load"]]
         assert float(shown.get("data-user", "")) == pytest.approx(user, abs=1e-3)
         assert float(shown.get("data-device", "")) == pytest.approx(device, abs=1e-3)
         (dot,) = shown.iter("circle")
@@ -86,7 +86,7 @@ def test_the_pareto_front(sweep: Path) -> None:
             (x.place(user), y.place(device)), abs=0.03
         )
         assert [label.text for label in shown.iter("text")] == [str(one["load"])]
-    assert {load: one.get("data-front") for load, one in found.items()} == {
+    assert {load: one.get("data-front") for load, one in actual.items()} == {
         1: "no",
         2: "yes",
         4: "yes",

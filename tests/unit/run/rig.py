@@ -9,22 +9,22 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from moonpad.facts.probe import Unknown
-from moonpad.observe.heartbeat import Answer
-from moonpad.observe.metrics import Load
-from moonpad.run import keeper
-from moonpad.run.attendance import World
+from moonpad.facts.processes import read_boot_id, read_start
+from moonpad.observe.metrics import EngineLoad
+from moonpad.observe.readiness import ProbeAnswer
 from moonpad.run.controller import Controller
 from moonpad.run.controller_state import ControllerState, read_controller
+from moonpad.run.generation_monitor import World
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost
 from moonpad.values.supervision import Policy
 
-NOBODY = Answer(None, "connection refused")
-HEALTHY = Answer(200, "")
-SICK = Answer(503, "")
-TOKEN = Answer(200, '{"choices": [{}]}')
-IN_VAIN = Answer(None, "timed out", timed_out=True)
+NOBODY = ProbeAnswer(None, "connection refused")
+HEALTHY = ProbeAnswer(200, "")
+SICK = ProbeAnswer(503, "")
+TOKEN = ProbeAnswer(200, '{"choices": [{}]}')
+IN_VAIN = ProbeAnswer(None, "timed out", timed_out=True)
 SHARDS = "Loading safetensors checkpoint shards: {:3d}% Completed | 1/1 [00:00<00:00, 1.00it/s]\n"
 
 POLICY = Policy(start_timeout_s=60.0)
@@ -39,10 +39,10 @@ class Engine:
     """One generation, by its age. Each may be replaced by a test."""
 
     load_s: float = 3.0
-    health: Callable[[float], Answer] = lambda age_s: HEALTHY
-    token: Callable[[float], Answer] = lambda age_s: TOKEN
+    health: Callable[[float], ProbeAnswer] = lambda age_s: HEALTHY
+    token: Callable[[float], ProbeAnswer] = lambda age_s: TOKEN
     token_s: float = 0.25
-    metrics: Callable[[float], Load | Unknown] = lambda age_s: Load(0.0, 0.0, 0.0, 0.0, 0.0)
+    metrics: Callable[[float], EngineLoad | Unknown] = lambda age_s: EngineLoad(0.0, 0.0, 0.0, 0.0, 0.0)
     dies_at_s: float = float("inf")
 
 
@@ -95,13 +95,12 @@ class Rig:
     def write(self) -> None:
         if not self.writes_keeper_json:
             return
-        own = keeper.stat_of(os.getpid())
         document = {
             "schema": 2,
             "state": self.state,
             "because": self.because,
-            "boot_id": keeper.boot_id(),
-            "keeper": {"pid": os.getpid(), "start": own[1] if own else 0},
+            "boot_id": read_boot_id(),
+            "keeper": {"pid": os.getpid(), "start": read_start(os.getpid())},
             "generation": self.generation,
         }
         (self.folder.path / "keeper.json").write_text(json.dumps(document))
@@ -146,21 +145,21 @@ class Rig:
     def listens(self) -> bool:
         return self.undead or (self.state == "running" and self.one.load_s <= self.age < self.one.dies_at_s)
 
-    def health(self, endpoint: Endpoint, timeout_s: float) -> Answer:
+    def health(self, endpoint: Endpoint, timeout_s: float) -> ProbeAnswer:
         self.maybe_kill()
         self.asked.append("health")
         return self.one.health(self.age) if self.listens else NOBODY
 
-    def token(self, endpoint: Endpoint, timeout_s: float) -> Answer:
+    def token(self, endpoint: Endpoint, timeout_s: float) -> ProbeAnswer:
         self.asked.append("token")
         return self.one.token(self.age) if self.listens else NOBODY
 
-    def load(self, endpoint: Endpoint, names: object, timeout_s: float) -> Load | Unknown:
+    def load(self, endpoint: Endpoint, names: object, timeout_s: float) -> EngineLoad | Unknown:
         self.maybe_kill()
         self.asked.append("load")
         return self.one.metrics(self.age) if self.listens else Unknown("/metrics: connection refused")
 
-    def begin(self, ask: Callable[[], tuple[Answer, float]]) -> Callable[[], tuple[Answer, float] | None]:
+    def begin(self, ask: Callable[[], tuple[ProbeAnswer, float]]) -> Callable[[], tuple[ProbeAnswer, float] | None]:
         """What a token takes: `token_s`, and one that times out the time that it was given."""
         answer, _ = ask()
         asked = self.now
@@ -248,6 +247,6 @@ class Rig:
 def hanging(after_s: float = 20.0, running: float = 3.0) -> Engine:
     """Fault 9: `/health` answers 200 whatever happens."""
     return Engine(
-        metrics=lambda age_s: Load(running, 1.0, 0.5, min(age_s, after_s), 10.0),
+        metrics=lambda age_s: EngineLoad(running, 1.0, 0.5, min(age_s, after_s), 10.0),
         token=lambda age_s: TOKEN if age_s < after_s else IN_VAIN,
     )

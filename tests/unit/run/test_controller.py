@@ -13,11 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.observe.heartbeat import Answer
-from moonpad.observe.metrics import Load
-from moonpad.run import controller_state, keeper
-from moonpad.run.controller_state import ControllerState, read_controller
-from moonpad.store.files import replace_json
+from moonpad.facts.processes import read_boot_id, read_start
+from moonpad.observe.metrics import EngineLoad
+from moonpad.observe.readiness import ProbeAnswer
+from moonpad.run import controller_state
+from moonpad.run.controller_state import ControllerJournal, ControllerState, read_controller
+from moonpad.store import journal
+from moonpad.store.atomic_files import replace_json
 from moonpad.values.supervision import Policy, State
 from tests.unit.run.rig import HEALTHY, IN_VAIN, POLICY, SHARDS, SICK, TOKEN, Engine, Rig, hanging
 
@@ -39,9 +41,8 @@ def test_a_start(rig: Rig) -> None:
     assert fields["generation"] == 1
     assert fields["asked_s"] == pytest.approx(rig.told[0][0] - ready["token_s"], abs=0.2), "when it was asked for"
     assert rig.asked.count("token") == 1
-    own = keeper.stat_of(os.getpid())
     assert rig.written == ControllerState(
-        os.getpid(), own[1] if own else 0, keeper.boot_id(), 1, State.READY, "/health answers 200", True, 0
+        os.getpid(), read_start(os.getpid()), read_boot_id(), 1, State.READY, "/health answers 200", True, 0
     )
     assert rig.written.is_alive
 
@@ -53,7 +54,7 @@ def test_the_state_while_it_starts(rig: Rig) -> None:
 
 
 def test_refused(rig: Rig) -> None:
-    rig.engine = lambda _: Engine(token=lambda _: Answer(500, "the engine core died"))
+    rig.engine = lambda _: Engine(token=lambda _: ProbeAnswer(500, "the engine core died"))
     rig.prepare(POLICY)
     rig.run(60.0)
     assert rig.names[-2:] == ["healthy", "refused"]
@@ -87,7 +88,7 @@ def test_the_budget_counts_from_the_spawn(rig: Rig) -> None:
 
 def test_an_engine_that_dies_on_its_first_token_is_the_keepers(rig: Rig) -> None:
     """No answer at all is no refusal: the keeper knows how it ended, and says it."""
-    rig.engine = lambda _: Engine(dies_at_s=3.3, token=lambda _: Answer(None, "connection reset"))
+    rig.engine = lambda _: Engine(dies_at_s=3.3, token=lambda _: ProbeAnswer(None, "connection reset"))
     rig.prepare(POLICY)
     rig.run(60.0)
     assert rig.told == []
@@ -95,7 +96,7 @@ def test_an_engine_that_dies_on_its_first_token_is_the_keepers(rig: Rig) -> None
 
 
 def test_no_answer_again_and_again_is_a_refusal(rig: Rig) -> None:
-    rig.engine = lambda _: Engine(token=lambda _: Answer(None, "connection reset"))
+    rig.engine = lambda _: Engine(token=lambda _: ProbeAnswer(None, "connection reset"))
     rig.prepare(POLICY)
     rig.run(60.0)
     assert rig.told_words == ["fail"]
@@ -153,7 +154,7 @@ def test_the_state_while_it_waits(rig: Rig) -> None:
     rig.run(30.0)
     assert rig.state == "waiting"
     assert rig.written.state is State.STARTING
-    assert rig.written.because == "waits to be started again: vllm ended: exit 1"
+    assert rig.written.because == "waiting to be restarted: vllm ended: exit 1"
     assert rig.written.restarts == 1
 
 
@@ -197,7 +198,7 @@ def test_a_hang_is_found_and_ended(rig: Rig) -> None:
 
 def test_a_hang_that_is_only_to_be_seen(rig: Rig) -> None:
     rig.engine = lambda _: Engine(
-        metrics=lambda age_s: Load(3.0, 0.0, 0.5, min(age_s, 20.0) if age_s < 300 else age_s, 10.0),
+        metrics=lambda age_s: EngineLoad(3.0, 0.0, 0.5, min(age_s, 20.0) if age_s < 300 else age_s, 10.0),
         token=lambda age_s: IN_VAIN if 20 < age_s < 300 else TOKEN,
     )
     rig.prepare(Policy(restart_on_stall=False))
@@ -213,7 +214,7 @@ def test_a_hang_that_is_only_to_be_seen(rig: Rig) -> None:
 def test_busy_is_not_hung(rig: Rig) -> None:
     """Fault 10: 64 long requests and one slot. The canary waits in the queue, tokens flow, in bursts."""
     rig.engine = lambda _: Engine(
-        metrics=lambda age_s: Load(1.0, 63.0, 0.9, age_s // 35, 10.0),
+        metrics=lambda age_s: EngineLoad(1.0, 63.0, 0.9, age_s // 35, 10.0),
         token=lambda age_s: TOKEN if age_s < 5 else IN_VAIN,
     )
     rig.prepare(POLICY)
@@ -224,14 +225,14 @@ def test_busy_is_not_hung(rig: Rig) -> None:
 
 def test_an_engine_without_a_counter_is_never_hung(rig: Rig) -> None:
     rig.engine = lambda _: Engine(
-        metrics=lambda _: Load(3.0, 0.0, 0.5, None, None), token=lambda age_s: TOKEN if age_s < 5 else IN_VAIN
+        metrics=lambda _: EngineLoad(3.0, 0.0, 0.5, None, None), token=lambda age_s: TOKEN if age_s < 5 else IN_VAIN
     )
     rig.prepare(POLICY)
     rig.run(300.0)
     assert rig.told_words == ["ready"]
     assert rig.asked.count("token") == 1
     assert rig.written.because == (
-        "/health answers 200; a hang could not be told: /metrics has no count of generated tokens"
+        "/health answers 200; hangs cannot be detected: /metrics has no count of generated tokens"
     )
 
 
@@ -275,7 +276,7 @@ def test_without_the_key_it_follows_what_it_can(rig: Rig, monkeypatch: pytest.Mo
     rig.run(100.0)
     assert rig.names == ["phase"] * 3 + ["healthy"]
     assert rig.written.state is State.STARTING
-    assert "no token can be asked for: MOONPAD_TEST_KEY is not set" in rig.written.because
+    assert "no token can be requested: MOONPAD_TEST_KEY is not set" in rig.written.because
     assert rig.told == [], "an engine that is healthy is not stopped because our key is away"
     assert "token" not in rig.asked
 
@@ -366,13 +367,13 @@ def test_a_token_of_an_engine_that_has_died_since_is_not_ready(rig: Rig) -> None
 
 
 def test_a_full_disk_delays_events_and_loses_none(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    append_line, replace = controller_state.append_line, controller_state.replace_json
+    append_line, replace = journal.append_line, controller_state.replace_json
 
     def full(*_args: object) -> None:
         if rig.now < 1060.0:
             raise OSError(errno.ENOSPC, "no space")
 
-    monkeypatch.setattr(controller_state, "append_line", lambda *args: full() or append_line(*args))
+    monkeypatch.setattr(journal, "append_line", lambda *args: full() or append_line(*args))
     monkeypatch.setattr(controller_state, "replace_json", lambda *args: full() or replace(*args))
     rig.engine = lambda generation: Engine(dies_at_s=10.0) if generation == 1 else Engine()
     rig.prepare(POLICY)
@@ -392,12 +393,12 @@ def test_unwritten_events_are_bounded(rig: Rig, monkeypatch: pytest.MonkeyPatch)
     def full(*_args: object) -> None:
         raise OSError(errno.ENOSPC, "no space")
 
-    monkeypatch.setattr(controller_state, "append_line", full)
-    journal = controller_state.Journal(rig.folder, lambda: 0.0)
+    monkeypatch.setattr(journal, "append_line", full)
+    events = ControllerJournal(rig.folder, lambda: 0.0)
     for number in range(5000):
-        journal.write("unhealthy", number=number)
-    kept = [event["number"] for event in journal.events()]
-    assert kept == list(range(5000 - controller_state.UNWRITTEN_EVENTS, 5000))
+        events.append("unhealthy", number=number)
+    kept = [event["number"] for event in events.events()]
+    assert kept == list(range(5000 - journal.UNWRITTEN_EVENTS, 5000))
 
 
 def test_nothing_is_written_where_nothing_changes(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -408,7 +409,7 @@ def test_nothing_is_written_where_nothing_changes(rig: Rig, monkeypatch: pytest.
     def fail(*_args: object) -> None:
         raise AssertionError("written")
 
-    monkeypatch.setattr(controller_state, "append_line", fail)
+    monkeypatch.setattr(journal, "append_line", fail)
     monkeypatch.setattr(controller_state, "replace_json", fail)
     rig.run(600.0)
     assert (rig.folder.path / "controller.json").stat().st_ino == before

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from moonpad.observe.heartbeat import Answer
+from moonpad.observe.readiness import ProbeAnswer
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.supervision import Policy, State
 from tests.unit.run.rig import NOBODY, POLICY, Engine, Rig, hanging
@@ -100,8 +100,8 @@ def test_the_next_one_knows_what_the_last_one_knew(rig: Rig) -> None:
     assert rig.asked.count("token") == 2, "the first one, and one canary"
 
 
-@pytest.mark.parametrize("answer", [Answer(500, "no"), NOBODY])
-def test_killed_between_the_verdict_and_the_word(rig: Rig, answer: Answer) -> None:
+@pytest.mark.parametrize("answer", [ProbeAnswer(500, "no"), NOBODY])
+def test_killed_between_the_verdict_and_the_word(rig: Rig, answer: ProbeAnswer) -> None:
     """`refused` or `overdue` stand in the events, and the keeper never heard of it."""
     rig.engine = lambda _: Engine(token=lambda _: answer) if answer.status else Engine(load_s=1000.0)
     rig.prepare(POLICY)

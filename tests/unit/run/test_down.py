@@ -12,12 +12,15 @@ from typing import Any
 
 import pytest
 
-from moonpad.run import down, keeper
+from moonpad.facts.processes import is_alive, read_boot_id, read_stat, send_signal
+from moonpad.run import down
 from moonpad.run.down import stop_run, tidy_up
 from moonpad.run.drain import Drained, Requests
-from moonpad.run.truth import truth_of
-from moonpad.store.files import read_json, replace_json
-from moonpad.store.places import lock_path, port_claim
+from moonpad.run.keeper.locks import release_lock, take_lock
+from moonpad.run.keeper.stop import name_temp_dir
+from moonpad.run.run_status import read_status
+from moonpad.store.atomic_files import read_json, replace_json
+from moonpad.store.paths import lock_path, port_claim
 from moonpad.store.run_folder import RunFolder, create_run
 from moonpad.values.errors import ContactLost
 from moonpad.values.supervision import State
@@ -29,7 +32,7 @@ BETWEEN = "import subprocess, sys; print(subprocess.Popen(sys.argv[1:], stdout=s
 @pytest.fixture(autouse=True)
 def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr("moonpad.store.places.claims_folder", lambda: tmp_path / "locks")
+    monkeypatch.setattr("moonpad.store.paths.claims_folder", lambda: tmp_path / "locks")
 
 
 @pytest.fixture
@@ -42,14 +45,14 @@ def spawn() -> Iterator[Spawn]:
         command = (sys.executable, "-I", "-S", "-c", BETWEEN, *(argv or ("sleep", "600")))
         done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
         pid = int(done.stdout)
-        found = keeper.stat_of(pid)
-        begun = found[1] if found else 0  # `true` may have ended already
+        found = read_stat(pid)
+        begun = found.start if found else 0  # `true` may have ended already
         started.append((pid, begun))
         return {"pid": pid, "start": begun}
 
     yield start
     for pid, begun in started:
-        keeper.send(pid, begun, signal.SIGKILL)
+        send_signal(pid, begun, signal.SIGKILL)
 
 
 def run(*, kept_by: dict[str, int], owned: list[dict[str, int]], state: str = "running", **fields: Any) -> RunFolder:
@@ -60,7 +63,7 @@ def run(*, kept_by: dict[str, int], owned: list[dict[str, int]], state: str = "r
         "schema": 2,
         "state": state,
         "because": "its processes run",
-        "boot_id": keeper.boot_id(),
+        "boot_id": read_boot_id(),
         "keeper": kept_by,
         "controller": None,
         "generation": 1,
@@ -77,7 +80,7 @@ def run(*, kept_by: dict[str, int], owned: list[dict[str, int]], state: str = "r
 
 
 def lives(one: dict[str, int]) -> bool:
-    return keeper.is_alive(one["pid"], one["start"])
+    return is_alive(one["pid"], one["start"])
 
 
 # --- without a keeper ------------------------------------------------------------------------------------------------
@@ -86,7 +89,7 @@ def lives(one: dict[str, int]) -> bool:
 def test_the_job_is_finished(spawn: Spawn, tmp_path: Path) -> None:
     """The engine, the controller, and all that a killed keeper could not remove."""
     engine, controller, gone = spawn(), spawn(), spawn("true")
-    temp_dir = Path(keeper.temp_path(str(tmp_path)))
+    temp_dir = Path(name_temp_dir(str(tmp_path)))
     temp_dir.mkdir()
     (temp_dir / "socket").touch()
     shared = Path(f"/dev/shm/psm_moonpad_{os.getpid()}")
@@ -106,7 +109,7 @@ def test_the_job_is_finished(spawn: Spawn, tmp_path: Path) -> None:
     ours = {"run": folder.run_id, "pid": gone["pid"]}
     replace_json(lock_path("tiny"), ours)
     replace_json(port_claim(1), ours)
-    assert truth_of(folder, None).state is State.UNATTENDED
+    assert read_status(folder, None).state is State.UNATTENDED
 
     stopped = stop_run(folder, 4.0)
 
@@ -123,7 +126,7 @@ def test_the_job_is_finished(spawn: Spawn, tmp_path: Path) -> None:
     assert event is not None
     assert event["reason"] == "finished by down: the keeper was gone"
     assert (event["shared_memory_removed"], event["temp_files_removed"]) == ([shared.name], 1)
-    assert truth_of(folder, None).state is State.STOPPED
+    assert read_status(folder, None).state is State.STOPPED
     recorded = folder.keeper()
     assert (recorded["owned"], recorded["after_stop"], recorded["temp_dir"]) == ([], [], "")
     assert not stop_run(folder, 4.0).was_up
@@ -138,7 +141,7 @@ def test_what_another_run_is_to_take_the_name_of(spawn: Spawn) -> None:
     tidy_up(folder)
     assert not shared.exists()
     assert lock_path("tiny").exists()
-    assert truth_of(folder, None).because == "finished by up: the keeper was gone"
+    assert read_status(folder, None).because == "finished by up: the keeper was gone"
 
 
 def test_what_another_up_is_about_to_start_is_not_tidied_up(spawn: Spawn) -> None:
@@ -194,7 +197,7 @@ def test_nothing_is_left_but_a_lock(spawn: Spawn) -> None:
     replace_json(lock_path("tiny"), {"run": folder.run_id})
     assert not stop_run(folder, 1.0).was_up
     assert not lock_path("tiny").exists()
-    assert truth_of(folder, None).state is State.STOPPED
+    assert read_status(folder, None).state is State.STOPPED
 
 
 def test_another_runs_lock_is_its_own(spawn: Spawn) -> None:
@@ -251,7 +254,7 @@ class FakeKeeper:
 
     def end(self, do: str) -> None:
         for one, number in ((self.engine, signal.SIGKILL), (self.process, signal.SIGKILL)):
-            keeper.send(one["pid"], one["start"], number)
+            send_signal(one["pid"], one["start"], number)
         used = "KILL" if do == "hurry" else "INT"
         self.folder.append_event("stopped", reason="asked to stop", signal=used, killed=int(do == "hurry"))
         document = {**self.folder.keeper(), "state": "stopped", "owned": []}
@@ -289,7 +292,7 @@ def test_a_keeper_that_does_not_answer(spawn: Spawn, monkeypatch: pytest.MonkeyP
     """It gets a signal, and is woken where somebody has halted it; this one dies of it, and the job is finished."""
     process, engine = spawn(), spawn()
     if halted:
-        keeper.send(process["pid"], process["start"], signal.SIGSTOP)
+        send_signal(process["pid"], process["start"], signal.SIGSTOP)
 
     def nobody(*_: object, **__: object) -> None:
         raise ContactLost("no answer")
@@ -306,15 +309,15 @@ def test_a_keeper_that_could_write_nothing(spawn: Spawn, monkeypatch: pytest.Mon
     process = spawn()
     folder = create_run("tiny")
     lock_path("tiny").parent.mkdir()
-    lock = keeper.take_lock(str(lock_path("tiny")), {"run": folder.run_id, "pid": process["pid"]})
+    lock = take_lock(str(lock_path("tiny")), {"run": folder.run_id, "pid": process["pid"]})
     assert lock is not None
     told: list[str] = []
 
     def tell(folder: RunFolder, do: str, *_: object, **__: object) -> dict[str, Any]:
         told.append(do)
-        keeper.send(process["pid"], process["start"], signal.SIGKILL)
+        send_signal(process["pid"], process["start"], signal.SIGKILL)
         assert lock is not None
-        keeper.release_lock(str(lock_path("tiny")), lock)
+        release_lock(str(lock_path("tiny")), lock)
         return {"ok": True}
 
     monkeypatch.setattr(down, "tell", tell)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import errno
 import faulthandler
+import io
 import json
 import os
 import select
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,12 +23,52 @@ from typing import Any
 
 import pytest
 
-from moonpad.run import keeper
+from moonpad.facts import processes
+from moonpad.facts.processes import age_s, describe_status, is_alive, read_exit_status, read_stat, send_signal
+from moonpad.run.keeper import cgroup
+from moonpad.run.keeper.control_socket import CLIENTS, REQUEST_BYTES
+from moonpad.run.keeper.locks import await_holder, read_holder, release_lock, take_claim, take_lock
+from moonpad.run.keeper.log_file import bound_log, renew_log
+from moonpad.run.keeper.shared_memory import (
+    RESERVE,
+    RESERVE_BYTES,
+    SHARED_MEMORY,
+    find_shared_memory,
+    find_unused,
+    parse_inotify,
+    read_reserve,
+    remove_shared_memory,
+    watch_shared_memory,
+    write_reserve,
+)
+from moonpad.run.keeper.stop import name_temp_dir, remove_temp_dir, stop_all
+from moonpad.run.keeper_archive import keeper_archive
+from moonpad.store.atomic_files import replace_json
+from moonpad.store.journal import UNWRITTEN_EVENTS, Journal
 
 
 def test_is_python_3_9() -> None:
     """The same bytes run on hosts whose Python is older than ours."""
-    ast.parse(Path(keeper.__file__).read_text(), feature_version=(3, 9))
+    with zipfile.ZipFile(io.BytesIO(keeper_archive())) as archive:
+        for name in archive.namelist():
+            ast.parse(archive.read(name), feature_version=(3, 9))
+
+
+def test_the_archive_is_whole_and_always_the_same(tmp_path: Path) -> None:
+    """Each of its modules can be imported without moonpad's own environment."""
+    path = tmp_path / "keeper.pyz"
+    path.write_bytes(keeper_archive())
+    with zipfile.ZipFile(path) as archive:
+        names = [name.removesuffix(".py").replace("/", ".") for name in archive.namelist() if name != "__main__.py"]
+    names = [name.removesuffix(".__init__") for name in names if not name.endswith(".__main__")]
+    script = (
+        "import importlib, sys; sys.path.insert(0, sys.argv[1])\n"
+        "for name in sys.argv[2:]: assert sys.argv[1] in (importlib.import_module(name).__file__ or '')"
+    )
+    subprocess.run((sys.executable, "-I", "-S", "-c", script, str(path), *names), check=True, cwd=tmp_path)
+    assert "moonpad.run.keeper.remote_agent" in names
+    keeper_archive.cache_clear()
+    assert keeper_archive() == path.read_bytes()
 
 
 # --- the log ---
@@ -36,7 +78,7 @@ def test_log_is_moved_while_it_is_written(tmp_path: Path) -> None:
     log = tmp_path / "engine.log"
     with log.open("ab", buffering=0) as writer:
         writer.write(b"first line\n" + b"x" * 1500)
-        assert keeper.bound_log(str(log), 1000) == 0
+        assert bound_log(str(log), 1000) == 0
         assert log.stat().st_size == 0
         writer.write(b"after\n")
     assert log.read_bytes() == b"after\n", "a writer that appends goes on at the start"
@@ -46,9 +88,9 @@ def test_log_is_moved_while_it_is_written(tmp_path: Path) -> None:
 
 def test_log_below_its_limit_is_left_alone(tmp_path: Path) -> None:
     log = tmp_path / "engine.log"
-    assert keeper.bound_log(str(log), 1000) is None
+    assert bound_log(str(log), 1000) is None
     log.write_bytes(b"x" * 1000)
-    assert keeper.bound_log(str(log), 1000) is None
+    assert bound_log(str(log), 1000) is None
     assert [path.name for path in tmp_path.iterdir()] == ["engine.log"]
 
 
@@ -56,7 +98,7 @@ def test_logs_are_bounded_in_number(tmp_path: Path) -> None:
     log = tmp_path / "engine.log"
     for turn in range(10):
         log.write_bytes(b"%d" % turn * 2000)
-        keeper.bound_log(str(log), 1000)
+        bound_log(str(log), 1000)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "engine.log",
         "engine.log.1",
@@ -75,7 +117,7 @@ def test_log_of_a_full_disk_is_cut_all_the_same(tmp_path: Path, monkeypatch: pyt
     log = tmp_path / "engine.log"
     log.write_bytes(b"x" * 2000)
     monkeypatch.setattr(os, "sendfile", full)
-    assert keeper.bound_log(str(log), 1000) == 2000, "what was lost is counted"
+    assert bound_log(str(log), 1000) == 2000, "what was lost is counted"
     assert log.stat().st_size == 0
     assert [path.name for path in tmp_path.iterdir()] == ["engine.log"]
 
@@ -84,7 +126,7 @@ def test_a_new_generation_has_a_new_log(tmp_path: Path) -> None:
     log = tmp_path / "engine.log"
     log.write_text("the first generation\n")
     (tmp_path / "engine.log.head").write_text("its start")
-    keeper.renew_log(str(log))
+    renew_log(str(log))
     assert not log.exists()
     assert not (tmp_path / "engine.log.head").exists()
     assert (tmp_path / "engine.log.1").read_text() == "the first generation\n"
@@ -94,7 +136,7 @@ def test_a_new_generation_has_a_new_log(tmp_path: Path) -> None:
 
 
 def test_journal_holds_what_a_full_disk_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    journal = keeper.Journal(str(tmp_path / "events.jsonl"))
+    journal = Journal(tmp_path / "events.jsonl")
     journal.append("one")
     whole = os.write
 
@@ -111,16 +153,18 @@ def test_journal_holds_what_a_full_disk_refuses(tmp_path: Path, monkeypatch: pyt
 
 
 def test_journal_is_bounded(tmp_path: Path) -> None:
-    journal = keeper.Journal(str(tmp_path / "missing" / "events.jsonl"))
-    for number in range(keeper.EVENTS_HELD + 10):
+    journal = Journal(tmp_path / "missing" / "events.jsonl")
+    for number in range(UNWRITTEN_EVENTS + 10):
         journal.append("event", number=number)
-    assert len(journal.held) == keeper.EVENTS_HELD
-    assert json.loads(journal.held[-1])["number"] == keeper.EVENTS_HELD + 9
+    assert len(journal.unwritten) == UNWRITTEN_EVENTS
+    assert journal.unwritten[-1]["number"] == UNWRITTEN_EVENTS + 9
 
 
 def test_replace_leaves_no_part(tmp_path: Path) -> None:
-    with pytest.raises(TypeError):
-        keeper.replace_json(str(tmp_path / "keeper.json"), {"not": object()})
+    circular: dict[str, object] = {}
+    circular["itself"] = circular
+    with pytest.raises(ValueError, match="Circular"):
+        replace_json(tmp_path / "keeper.json", circular)
     assert not list(tmp_path.iterdir())
 
 
@@ -130,17 +174,17 @@ def test_replace_leaves_no_part(tmp_path: Path) -> None:
 def test_lock_of_the_dead_is_taken_over(tmp_path: Path) -> None:
     path = str(tmp_path / "name.lock")
     script = (
-        "import os, sys; sys.path.insert(0, sys.argv[2]); import keeper\n"
-        "keeper.take_lock(sys.argv[1], {'user': 'ada', 'pid': os.getpid()}); os._exit(0)"
+        "import os, sys; from moonpad.run.keeper.locks import take_lock\n"
+        "take_lock(sys.argv[1], {'user': 'ada', 'pid': os.getpid()}); os._exit(0)"
     )
-    subprocess.run((sys.executable, "-c", script, path, str(Path(keeper.__file__).parent)), check=True)
+    subprocess.run((sys.executable, "-c", script, path), check=True)
     former: dict[str, object] = {}
-    handle = keeper.take_lock(path, {"user": "bob"}, former=former)
+    handle = take_lock(path, {"user": "bob"}, former=former)
     assert handle is not None
     assert former["user"] == "ada"
-    assert keeper.read_holder(path) == {"user": "bob"}
-    assert keeper.take_lock(path, {"user": "eve"}) is None
-    keeper.release_lock(path, handle)
+    assert read_holder(path) == {"user": "bob"}
+    assert take_lock(path, {"user": "eve"}) is None
+    release_lock(path, handle)
     assert not list(tmp_path.iterdir())
 
 
@@ -154,30 +198,30 @@ def test_the_holder_of_a_lock_is_named_a_moment_later(tmp_path: Path, monkeypatc
         if len(pauses) == 3:
             Path(path).write_text('{"user": "ada"}')
 
-    monkeypatch.setattr(keeper.time, "sleep", sleep)
-    assert keeper.name_holder(path) == {"user": "ada"}
+    monkeypatch.setattr(time, "sleep", sleep)
+    assert await_holder(path) == {"user": "ada"}
     assert len(pauses) == 3
     Path(path).write_text("")
     now = iter(range(1000))
-    monkeypatch.setattr(keeper.time, "monotonic", lambda: float(next(now)))
-    assert keeper.name_holder(path) == {}, "on a full disk nobody could write it, and nobody waits for ever"
+    monkeypatch.setattr(time, "monotonic", lambda: float(next(now)))
+    assert await_holder(path) == {}, "on a full disk nobody could write it, and nobody waits for ever"
 
 
 def test_claims_come_and_go_with_their_folder(tmp_path: Path) -> None:
     path = str(tmp_path / "locks" / "port-8000.lock")
-    claim = keeper.take_claim(path, {"user": "ada"})
+    claim = take_claim(path, {"user": "ada"})
     assert claim is not None
-    assert keeper.take_claim(path, {"user": "bob"}) is None
+    assert take_claim(path, {"user": "bob"}) is None
     assert Path(path).stat().st_mode & 0o777 == 0o666, "another user may take it over"
     assert (tmp_path / "locks").stat().st_mode & 0o7777 == 0o1777
-    keeper.release_lock(path, claim)
+    release_lock(path, claim)
 
 
 # --- what the dead leave ---
 
 
 def test_only_our_temporary_directories_are_removed(tmp_path: Path) -> None:
-    made = keeper.temp_path(str(tmp_path))
+    made = name_temp_dir(str(tmp_path))
     Path(made).mkdir()
     Path(made, "sub").mkdir()
     Path(made, "sub", "file").touch()
@@ -186,10 +230,10 @@ def test_only_our_temporary_directories_are_removed(tmp_path: Path) -> None:
     stranger = tmp_path / "stranger"
     stranger.mkdir()
     (tmp_path / f"moonpad-{os.getuid()}-link").symlink_to(stranger)
-    assert keeper.remove_temp_dir(made) == 2
-    assert keeper.remove_temp_dir(str(stranger)) == 0
-    assert keeper.remove_temp_dir(str(tmp_path / f"moonpad-{os.getuid()}-link")) == 0
-    assert keeper.remove_temp_dir("") == 0
+    assert remove_temp_dir(made) == 2
+    assert remove_temp_dir(str(stranger)) == 0
+    assert remove_temp_dir(str(tmp_path / f"moonpad-{os.getuid()}-link")) == 0
+    assert remove_temp_dir("") == 0
     assert stranger.is_dir()
     assert not Path(made).exists()
 
@@ -197,9 +241,9 @@ def test_only_our_temporary_directories_are_removed(tmp_path: Path) -> None:
 def test_a_status_collected_between_two_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before its parent collects it the kernel's pidfd says nothing, after that /proc does."""
     answers = iter([None, signal.SIGKILL.value])
-    monkeypatch.setattr(keeper, "_collected_status", lambda handle: next(answers))
-    monkeypatch.setattr(keeper, "_stat_fields", lambda pid: None)
-    assert keeper.exit_status(0, 1) == signal.SIGKILL
+    monkeypatch.setattr(processes, "_collected_status", lambda handle: next(answers))
+    monkeypatch.setattr(processes, "_stat_fields", lambda pid: None)
+    assert read_exit_status(0, 1) == signal.SIGKILL
 
 
 def test_semaphores_are_known_by_their_inode() -> None:
@@ -213,8 +257,8 @@ def test_semaphores_are_known_by_their_inode() -> None:
     assert child.stdout is not None
     path = child.stdout.readline().strip()
     assert Path(path).exists()
-    assert path in keeper.shared_memory_of({child.pid: 0})
-    assert path not in keeper.shared_memory_of({os.getpid(): 0})
+    assert path in find_shared_memory({child.pid: 0})
+    assert path not in find_shared_memory({os.getpid(): 0})
     child.communicate("")
 
 
@@ -231,21 +275,21 @@ def test_what_somebody_holds(how: str) -> None:
     assert child.stdout is not None
     child.stdout.readline()
     try:
-        assert keeper.held_by_nobody([path, "/dev/shm/psm_is_not_there"]) == set()
+        assert find_unused([path, "/dev/shm/psm_is_not_there"]) == set()
         child.communicate("")
-        assert keeper.held_by_nobody([path, "/dev/shm/psm_is_not_there"]) == {path}
+        assert find_unused([path, "/dev/shm/psm_is_not_there"]) == {path}
     finally:
         Path(path).unlink()
 
 
 def test_names_of_what_was_made() -> None:
-    handle = keeper.watch_shared_memory()
+    handle = watch_shared_memory()
     assert handle is not None
     names = [f"psm_moonpad_{os.getpid()}_{'n' * length}" for length in (1, 40)]
     for name in names:
         Path("/dev/shm", name).touch()
         Path("/dev/shm", name).unlink()
-    found = keeper.made_names(os.read(handle, 1 << 16))
+    found = parse_inotify(os.read(handle, 1 << 16))
     os.close(handle)
     assert [name for name in found if name in names] == names
 
@@ -254,7 +298,7 @@ def test_only_known_shared_memory_is_removed(tmp_path: Path) -> None:
     precious = Path(f"/dev/shm/weights_{os.getpid()}")
     precious.touch()
     try:
-        assert keeper.remove_shared_memory({str(precious), f"/dev/shm/psm_/../{precious.name}"}) == []
+        assert remove_shared_memory({str(precious), f"/dev/shm/psm_/../{precious.name}"}) == []
         assert precious.exists()
     finally:
         precious.unlink()
@@ -281,7 +325,7 @@ def died_by(code: str) -> str:
     handle = os.pidfd_open(pid)
     select.select([handle], [], [])
     select.select([], [], [], 0.05)  # until it has been collected
-    said = keeper.describe_status(keeper.exit_status(handle, pid))
+    said = describe_status(read_exit_status(handle, pid))
     os.kill(parent, signal.SIGKILL)
     os.waitpid(parent, 0)
     for one in (handle, read, write):
@@ -294,7 +338,7 @@ def died_by(code: str) -> str:
 )
 def test_cause_of_a_stranger_s_child(code: str, said: str) -> None:
     major, minor = (int(word) for word in os.uname().release.split(".")[:2])
-    expected = said if (major, minor) >= (6, 15) else "nobody knows how"
+    expected = said if (major, minor) >= (6, 15) else "cause unknown"
     assert died_by(code) == expected
 
 
@@ -305,14 +349,16 @@ def test_cause_of_a_stranger_s_child(code: str, said: str) -> None:
 def listening(tmp_path: Path) -> Iterator[list[dict[str, Any]]]:
     """A control socket in a process of its own, as the keeper has it; what it was told, once it has ended."""
     script = (
-        "import json, os, sys; sys.path.insert(0, sys.argv[2]); os.chdir(sys.argv[1]); import keeper\n"
-        "loop = keeper.Loop(); told = []\n"
-        "control = keeper.Control(loop, lambda request: (told.append(request), {'ok': True})[1])\n"
+        "import json, os, sys; os.chdir(sys.argv[1])\n"
+        "from moonpad.run.keeper.control_socket import ControlSocket\n"
+        "from moonpad.run.keeper.event_loop import EventLoop\n"
+        "loop = EventLoop(); told = []\n"
+        "control = ControlSocket(loop, lambda request: (told.append(request), {'ok': True})[1])\n"
         "print('listening', flush=True)\n"
-        "while not loop.asked: loop.wait(10)\n"
+        "while not loop.stop_signals: loop.wait(10)\n"
         "control.close(); print(json.dumps(told))"
     )
-    command = (sys.executable, "-c", script, str(tmp_path), str(Path(keeper.__file__).parent))
+    command = (sys.executable, "-c", script, str(tmp_path))
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     told: list[dict[str, Any]] = []
     try:
@@ -341,7 +387,7 @@ def test_socket_is_ours_alone(tmp_path: Path) -> None:
 
 def test_hostile_clients_do_not_block(tmp_path: Path) -> None:
     """Silent ones, endless lines, no JSON, deep nesting: the next request is answered all the same."""
-    silent = [socket.socket(socket.AF_UNIX) for _ in range(keeper.CLIENTS + 5)]
+    silent = [socket.socket(socket.AF_UNIX) for _ in range(CLIENTS + 5)]
     with listening(tmp_path) as told:
         for client in silent:
             client.connect(str(tmp_path / "control.sock"))
@@ -349,7 +395,7 @@ def test_hostile_clients_do_not_block(tmp_path: Path) -> None:
         assert json.loads(say(tmp_path, b"[" * 50_000 + b"\n"))["ok"] is False
         assert json.loads(say(tmp_path, b"[1]\n"))["ok"] is False
         with pytest.raises(OSError, match=r"reset|Broken pipe"):
-            say(tmp_path, b"x" * (64 * keeper.REQUEST_BYTES))
+            say(tmp_path, b"x" * (64 * REQUEST_BYTES))
         assert json.loads(say(tmp_path, b'{"do": "status"}\n')) == {"ok": True}
     assert told == [{"do": "status"}]
     for client in silent:
@@ -370,13 +416,13 @@ def test_request_may_come_in_pieces(tmp_path: Path) -> None:
 
 def test_stop_never_signals_a_recycled_pid() -> None:
     child = subprocess.Popen(("sleep", "30"))
-    found = keeper.stat_of(child.pid)
+    found = read_stat(child.pid)
     assert found is not None
-    assert keeper.send(child.pid, found[1] + 1, signal.SIGKILL) is False
+    assert send_signal(child.pid, found[1] + 1, signal.SIGKILL) is False
     assert child.poll() is None
-    assert keeper.send(child.pid, found[1], signal.SIGKILL) is True
+    assert send_signal(child.pid, found[1], signal.SIGKILL) is True
     child.wait()
-    assert keeper.send(child.pid, found[1], signal.SIGKILL) is False
+    assert send_signal(child.pid, found[1], signal.SIGKILL) is False
 
 
 def test_stop_escalates_and_counts_each_process_once() -> None:
@@ -389,8 +435,8 @@ def test_stop_escalates_and_counts_each_process_once() -> None:
     threads = [threading.Thread(target=one.wait) for one in (deaf, meek)]
     for thread in threads:
         thread.start()
-    result = keeper.stop_all(
-        lambda: {pid: start for pid, start in both.items() if keeper.is_alive(pid, start)},
+    result = stop_all(
+        lambda: {pid: start for pid, start in both.items() if is_alive(pid, start)},
         {meek.pid},
         0.4,
         reap=lambda: None,
@@ -410,14 +456,14 @@ DEAF = (
 
 
 def start_of(pid: int) -> int | None:
-    found = keeper.stat_of(pid)
+    found = read_stat(pid)
     return found[1] if found else None
 
 
 def test_age_of_a_process() -> None:
     start = start_of(os.getpid())
     assert start is not None
-    assert 0 <= keeper.age_s(start) < time.clock_gettime(time.CLOCK_BOOTTIME)
+    assert 0 <= age_s(start) < time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 # --- the cgroup ---
@@ -432,22 +478,22 @@ def test_a_cgroup_whose_last_thread_is_on_its_way_out_is_removed(monkeypatch: py
         if len(looks) < 3:
             raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
 
-    monkeypatch.setattr(keeper.os, "rmdir", rmdir)
-    monkeypatch.setattr(keeper.time, "sleep", lambda pause_s: None)
-    keeper.remove_cgroup("/sys/fs/cgroup/moonpad-0-1")
-    keeper.remove_cgroup("/sys/fs/cgroup/another")
+    monkeypatch.setattr(os, "rmdir", rmdir)
+    monkeypatch.setattr(time, "sleep", lambda pause_s: None)
+    cgroup.remove("/sys/fs/cgroup/moonpad-0-1")
+    cgroup.remove("/sys/fs/cgroup/another")
     assert looks == ["/sys/fs/cgroup/moonpad-0-1"] * 3
 
 
 def test_shared_memory_is_remembered_in_the_blocks_that_a_full_disk_still_has(tmp_path: Path) -> None:
-    reserve = tmp_path / keeper.RESERVE
-    assert keeper.kept_in_reserve(str(reserve)) == set()
-    keeper.keep_in_reserve(str(reserve), {"/dev/shm/psm_a"})
+    reserve = tmp_path / RESERVE
+    assert read_reserve(str(reserve)) == set()
+    write_reserve(str(reserve), {"/dev/shm/psm_a"})
     assert not reserve.exists(), "a reserve that was given up is not made again"
-    reserve.write_bytes(b"\0" * keeper.RESERVE_BYTES)
-    keeper.keep_in_reserve(str(reserve), {"/dev/shm/psm_a", "/dev/shm/sem.mp-b"})
-    assert reserve.stat().st_size == keeper.RESERVE_BYTES
-    assert keeper.kept_in_reserve(str(reserve)) == {"/dev/shm/psm_a", "/dev/shm/sem.mp-b"}
-    keeper.keep_in_reserve(str(reserve), {"/dev/shm/psm_c"})
-    assert "/dev/shm/psm_c" in keeper.kept_in_reserve(str(reserve))
-    assert all(path.startswith(keeper.SHARED_MEMORY) for path in keeper.kept_in_reserve(str(reserve)))
+    reserve.write_bytes(b"\0" * RESERVE_BYTES)
+    write_reserve(str(reserve), {"/dev/shm/psm_a", "/dev/shm/sem.mp-b"})
+    assert reserve.stat().st_size == RESERVE_BYTES
+    assert read_reserve(str(reserve)) == {"/dev/shm/psm_a", "/dev/shm/sem.mp-b"}
+    write_reserve(str(reserve), {"/dev/shm/psm_c"})
+    assert "/dev/shm/psm_c" in read_reserve(str(reserve))
+    assert all(path.startswith(SHARED_MEMORY) for path in read_reserve(str(reserve)))

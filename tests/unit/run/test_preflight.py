@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.plan.from_spec import make_plan, runtime_of
+from moonpad.plan.from_spec import runtime_of
 from moonpad.render.targets import deployment_of
 from moonpad.run import preflight
-from moonpad.spec.load import parse_spec
+from moonpad.spec.loader import parse_spec
 from moonpad.values.finding import Code, Severity
+from tests.configurations import make_plan
 
 
 @pytest.mark.parametrize(("expose", "there", "found"), [(True, False, 1), (True, True, 0), (False, False, 0)])

@@ -19,8 +19,8 @@ def sample(count: int, scale: float, dice: Random) -> list[float]:
     return [scale * dice.lognormvariate(0.0, 0.4) for _ in range(count)]
 
 
-def ratio_of(first: list[float], second: list[float], of: Statistic, **asked: Any) -> Ratio | None:
-    return ratios_of(first, second, {"": of}, **asked).get("")
+def ratio_of(first: list[float], second: list[float], of: Statistic, **requested: Any) -> Ratio | None:
+    return ratios_of(first, second, {"": of}, **requested).get("")
 
 
 def test_the_truth_is_inside_as_often_as_promised() -> None:
@@ -28,11 +28,11 @@ def test_the_truth_is_inside_as_often_as_promised() -> None:
     inside = 0
     for trial in range(200):
         dice = Random(f"covers {trial}")
-        found = ratio_of(sample(60, 1.0, dice), sample(60, 1.25, dice), fmean, seed=trial)
-        assert found is not None
-        assert found.low is not None
-        assert found.high is not None
-        inside += found.low <= 1.25 <= found.high
+        actual = ratio_of(sample(60, 1.0, dice), sample(60, 1.25, dice), fmean, seed=trial)
+        assert actual is not None
+        assert actual.low is not None
+        assert actual.high is not None
+        inside += actual.low <= 1.25 <= actual.high
     assert 180 <= inside <= 200
 
 
@@ -51,8 +51,8 @@ def test_of_a_quantile_too() -> None:
     alarms = 0
     for trial in range(80):
         dice = Random(f"quantiles {trial}")
-        asked = {"median": Quantile(0.5), "p80": Quantile(0.8)}
-        rows = [ratios_of(sample(60, 1.0, dice), sample(60, 1.0, dice), asked, questions=4) for _ in range(2)]
+        requested = {"median": Quantile(0.5), "p80": Quantile(0.8)}
+        rows = [ratios_of(sample(60, 1.0, dice), sample(60, 1.0, dice), requested, questions=4) for _ in range(2)]
         assert all(ratio.differs is not None for row in rows for ratio in row.values())
         alarms += any(ratio.differs for row in rows for ratio in row.values())
     assert alarms <= 9  # 4 are expected
@@ -61,11 +61,11 @@ def test_of_a_quantile_too() -> None:
 def test_a_quantile_that_no_value_may_be_above_has_no_interval() -> None:
     """0.99 to the power of 368 is 2.5 %: of fewer values the largest may well be below the true P99."""
     assert Quantile(0.99).fewest(0.025) == 368
-    for count, known in ((367, False), (368, True)):
+    for count, valid in ((367, False), (368, True)):
         first, second = sample(count, 1.0, DICE), sample(count, 1.5, DICE)
-        found = ratio_of(first, second, Quantile(0.99))
-        assert found is not None
-        assert (found.differs is not None) is known
+        actual = ratio_of(first, second, Quantile(0.99))
+        assert actual is not None
+        assert (actual.differs is not None) is valid
 
 
 @pytest.mark.parametrize(
@@ -77,10 +77,10 @@ def test_students_t_by_a_table(share: float, freedom: float, table: float) -> No
 
 
 def test_a_difference_of_a_tenth_is_seen() -> None:
-    found = ratio_of(sample(1000, 1.0, DICE), sample(1000, 1.1, DICE), fmean)
-    assert found is not None
-    assert found.differs
-    assert found.value == pytest.approx(1.1, rel=0.05)
+    actual = ratio_of(sample(1000, 1.0, DICE), sample(1000, 1.1, DICE), fmean)
+    assert actual is not None
+    assert actual.differs
+    assert actual.value == pytest.approx(1.1, rel=0.05)
 
 
 def test_pairs_see_what_the_spread_of_requests_hides() -> None:
@@ -103,9 +103,9 @@ def test_the_inverse_is_the_same_question() -> None:
 
 def test_too_little_to_say() -> None:
     few = [1.0] * (FEWEST - 1)
-    found = ratio_of(few, few, fmean)
-    assert found is not None
-    assert (found.value, found.differs) == (1.0, None)
+    actual = ratio_of(few, few, fmean)
+    assert actual is not None
+    assert (actual.value, actual.differs) == (1.0, None)
     assert ratio_of([], [1.0], fmean) is None
     assert ratio_of([0.0] * 9, [1.0] * 9, fmean) is None
 
@@ -120,9 +120,9 @@ def test_the_true_mean_and_median_are_inside_as_often_as_promised() -> None:
     truth = {"mean": math.exp(0.4**2 / 2), "p50": 1.0}
     inside = dict.fromkeys(truth, 0)
     for trial in range(100):
-        found = intervals_of(sample(80, 1.0, Random(f"one {trial}")), seed=trial)
+        actual = intervals_of(sample(80, 1.0, Random(f"one {trial}")), seed=trial)
         for name, value in truth.items():
-            low, high = found[name]
+            low, high = actual[name]
             inside[name] += low <= value <= high
     assert all(88 <= count <= 100 for count in inside.values()), inside
 

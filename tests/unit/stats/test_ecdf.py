@@ -16,21 +16,21 @@ values_of = st.lists(st.integers(0, 50).map(float), min_size=1, max_size=60)
 @given(values_of)
 def test_each_value_has_the_share_of_all_that_are_at_most_it(values: list[float]) -> None:
     counts = Counter(values)
-    found = ecdf([(value, counts[value]) for value in sorted(counts)])
-    assert [value for value, _ in found] == sorted(set(values))
-    for value, share in found:
+    actual = ecdf([(value, counts[value]) for value in sorted(counts)])
+    assert [value for value, _ in actual] == sorted(set(values))
+    for value, share in actual:
         assert share == pytest.approx(sum(one <= value for one in values) / len(values))
-    assert found[-1][1] == 1.0
+    assert actual[-1][1] == 1.0
 
 
 @given(values_of, st.floats(0, 20))
 def test_a_thinned_curve_is_nowhere_further_away_than_its_width(values: list[float], width: float) -> None:
     points = [(value, place / len(values)) for place, value in enumerate(sorted(values), 1)]
-    kept = thinned(points, width)
-    assert kept[-1] == points[-1]
-    assert set(kept) <= set(points)
+    saved = thinned(points, width)
+    assert saved[-1] == points[-1]
+    assert set(saved) <= set(points)
     for x, y in points:
-        near = [one for one in kept if one[1] >= y]  # the first kept point that is as high
+        near = [one for one in saved if one[1] >= y]  # the first kept point that is as high
         assert near[0][0] - x <= width
 
 

@@ -21,11 +21,11 @@ def test_percentiles_are_the_inclusive_quantiles(values: list[float]) -> None:
 
 @given(VALUES)
 def test_mean_median_and_population_spread(values: list[float]) -> None:
-    found = describe(values)
-    assert found is not None
-    assert found.mean == pytest.approx(statistics.fmean(values), rel=1e-9, abs=1e-6)
-    assert found.median == pytest.approx(statistics.median(values), rel=1e-9, abs=1e-6)
-    assert found.std == pytest.approx(statistics.pstdev(values), rel=1e-6, abs=1e-3)
+    actual = describe(values)
+    assert actual is not None
+    assert actual.mean == pytest.approx(statistics.fmean(values), rel=1e-9, abs=1e-6)
+    assert actual.median == pytest.approx(statistics.median(values), rel=1e-9, abs=1e-6)
+    assert actual.std == pytest.approx(statistics.pstdev(values), rel=1e-6, abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ def test_numpy_percentile(p: float, numpy_says: float) -> None:
 
 
 def test_one_value_is_all_its_percentiles() -> None:
-    found = describe([0.25])
-    assert found is not None
-    assert (found.count, found.mean, found.median, found.std, found.percentile(99.0)) == (1, 0.25, 0.25, 0.0, 0.25)
+    actual = describe([0.25])
+    assert actual is not None
+    assert (actual.count, actual.mean, actual.median, actual.std, actual.percentile(99.0)) == (1, 0.25, 0.25, 0.0, 0.25)
 
 
 def test_no_values_have_no_distribution() -> None:

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from moonpad.store import places
-from moonpad.store.files import append_line, read_json, replace_json
-from moonpad.store.leftovers import this_process
+from moonpad.store import paths
+from moonpad.store.atomic_files import append_line, read_json, replace_json
 from moonpad.store.run_folder import RunFolder, create_run, current_run, current_runs, point_to
-from moonpad.store.schema import SchemaTooNew
+from moonpad.store.schema_version import SchemaTooNew
+from moonpad.store.stale_folders import this_process
 
 
 @pytest.fixture(autouse=True)
@@ -31,13 +31,13 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_relative_state_home_is_ignored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert places.state_home() == tmp_path / ".local" / "state" / "moonpad"
+    assert paths.state_home() == tmp_path / ".local" / "state" / "moonpad"
 
 
 def test_claims_are_the_same_for_everybody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    assert places.port_claim(8000) == Path("/tmp/moonpad-locks/port-8000.lock")
-    assert places.runtime_temp_base() == "/tmp"
+    assert paths.port_claim(8000) == Path("/tmp/moonpad-locks/port-8000.lock")
+    assert paths.runtime_temp_base() == "/tmp"
 
 
 def test_the_pointer_names_the_current_run() -> None:
@@ -125,7 +125,7 @@ def test_an_unknown_schema_is_refused_by_name_and_number(file: str, schema: obje
 def test_a_newer_pointer_is_refused_and_hides_no_other() -> None:
     other = create_run("other")
     point_to(other)
-    replace_json(places.pointer_path("tiny"), {"schema": 3, "run": {"host": "a"}})
+    replace_json(paths.pointer_path("tiny"), {"schema": 3, "run": {"host": "a"}})
     tiny = current_run("tiny")
     assert tiny is not None
     for read in (tiny.about, tiny.keeper, tiny.controller, tiny.check_schema):
@@ -151,13 +151,13 @@ def test_what_schema_1_did_not_say_was_so() -> None:
 
 def gone() -> dict[str, Any]:
     """A process that has ended."""
-    code = "from moonpad.store.leftovers import this_process; import json; print(json.dumps(this_process()))"
+    code = "from moonpad.store.stale_folders import this_process; import json; print(json.dumps(this_process()))"
     done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True)
     return dict(json.loads(done.stdout))
 
 
 def left_by(creator: dict[str, Any] | None, name: str = "tiny", *, age_s: float = 7200.0) -> RunFolder:
-    folder = RunFolder(name, places.runs_folder() / f"{name}-20261120-120000-{secrets.token_hex(2)}")
+    folder = RunFolder(name, paths.runs_folder() / f"{name}-20261120-120000-{secrets.token_hex(2)}")
     folder.path.mkdir(parents=True)
     if creator is not None:
         append_line(folder.events_path, {"event": "created", **creator})

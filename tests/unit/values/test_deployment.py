@@ -18,7 +18,7 @@ from moonpad.values.deployment import (
     Process,
     Role,
 )
-from moonpad.values.refs import Arg, HostRef, PathRef, PortRef, RankRef, Ref, SecretRef, parts
+from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, Ref, SecretRef, parts
 from moonpad.values.secret import Secret
 
 API = PortRef("engine", "api")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from moonpad.load.wire import Broken, Delta, Event, Malformed, Reply
+from moonpad.load.openai_schema import Broken, Delta, Event, Malformed, Reply
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, UsageError
 from moonpad.values.secret import Secret

@@ -36,7 +36,7 @@ def test_a_fault_is_exit_5_with_its_remedy(capsys: Capture) -> None:
     with served(Fake(faults=frozenset({"no tool parser"}))) as url:
         assert run(["verify", "--url", url, "--only", *IDS]) == 5
     captured = capsys.readouterr()
-    assert "start vLLM with --enable-auto-tool-choice --tool-call-parser kimi_k2" in captured.out
+    assert "on vLLM: --enable-auto-tool-choice --tool-call-parser kimi_k2" in captured.out
     assert captured.err.endswith("moonpad: 1 of 7 probes failed: tool_call\n")
 
 
@@ -100,7 +100,7 @@ def test_repeat_and_fail_fast(capsys: Capture) -> None:
     assert document["runs"] == 1
     states = [probe["status"] for probe in document["probes"]]
     assert states == ["pass", "pass", "fail", "skip", "skip", "skip", "skip"]
-    assert "chat failed before" in document["probes"][-1]["because"]
+    assert "chat failed, and --fail-fast" in document["probes"][-1]["because"]
 
 
 def test_a_probe_that_fails_once_has_failed() -> None:
@@ -127,7 +127,7 @@ def test_junit(capsys: Capture, tmp_path: Path) -> None:
     cases = {case.get("name"): case for case in suite.iter("testcase")}
     failure = cases["tool_call"].find("failure")
     assert failure is not None
-    assert "nobody parsed it" in str(failure.get("message"))
+    assert "unparsed text in `content`" in str(failure.get("message"))
     assert "asked: POST" in str(failure.text)
     assert cases["reasoning"].find("skipped") is not None
 

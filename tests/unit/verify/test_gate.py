@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from moonpad.cli.main import run
-from moonpad.spec.load import parse_spec
+from moonpad.spec.loader import parse_spec
 from moonpad.values.errors import SpecError, UsageError
 from moonpad.values.finding import Code
+from moonpad.verify.agent_loop import LoopResult, LoopTurn
 from moonpad.verify.gate import Gate
-from moonpad.verify.loop import LoopResult, Turn
 from moonpad.verify.probe import Outcome, failed, passed, skipped
 from moonpad.verify.probes import LONG_PROBES, PROBES
 from moonpad.verify.runner import Report, Result
@@ -28,9 +28,9 @@ def report(**outcomes: Outcome) -> Report:
     return Report("u", "m", True, tuple(Result(probes[id_], outcome, 0.1) for id_, outcome in outcomes.items()))
 
 
-def turns(right: int, *, drift: bool = False) -> tuple[Turn, ...]:
-    made = tuple(Turn(number, 0.1, 10, "", {}) for number in range(1, right + 1))
-    return (*made, Turn(right + 1, 0.1, 10, "another page", {})) if drift else made
+def turns(right: int, *, drift: bool = False) -> tuple[LoopTurn, ...]:
+    made = tuple(LoopTurn(number, 0.1, 10, "", {}) for number in range(1, right + 1))
+    return (*made, LoopTurn(right + 1, 0.1, 10, "another page", {})) if drift else made
 
 
 def score(**counts: int) -> Score:
@@ -44,7 +44,7 @@ def test_probes() -> None:
     assert gate.of_report(report(health=FAULT, chat=passed("fine"), models=passed("fine"))) == ()
     assert gate.of_report(report(health=passed("x"), chat=FAULT, models=skipped("too small"))) == (
         "chat failed",
-        "models must pass, and was skipped: too small",
+        "models must pass, but was skipped: too small",
     )
     assert Gate().of_report(report(health=FAULT, chat=skipped("x"))) == ("health failed",)
 
@@ -63,7 +63,7 @@ def test_the_scores() -> None:
     assert Gate().of_score(found) == ()
     assert Gate(schema_accuracy=0.75).of_score(found) == ()
     assert Gate(schema_accuracy=0.8).of_score(found) == ("the schema accuracy is 0.750, below 0.8",)
-    assert "there is none" in Gate(trigger_similarity=0.7).of_score(found)[0]
+    assert "none was given" in Gate(trigger_similarity=0.7).of_score(found)[0]
     alike = Score(10, 0, 6, 4, 0, 4, compared=10, true_positive=3, false_positive=1, false_negative=1)
     assert Gate(trigger_similarity=0.75).of_score(alike) == ()
     assert Gate(trigger_similarity=0.8).of_score(alike) == ("the trigger similarity is 0.750, below 0.8",)
@@ -74,8 +74,8 @@ def test_the_scores() -> None:
     ("table", "said"),
     [
         ('must_pass = ["tool_cal"]', 'did you mean "tool_call"?'),
-        ('may_fail = ["nonsense"]', "moonpad verify names them all"),
-        ('must_pass = ["chat"]\nmay_fail = ["chat"]', "leave it out of one of them"),
+        ('may_fail = ["nonsense"]', "docs/verify.md lists the probes"),
+        ('must_pass = ["chat"]\nmay_fail = ["chat"]', "remove it from one of them"),
     ],
 )
 def test_probes_that_there_are_not(table: str, said: str) -> None:
@@ -103,7 +103,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert json.loads(capsys.readouterr().out)["failed"] > 0
         spec.write_text(spec.read_text() + 'must_pass = ["reasoning"]\n'.replace("reasoning", "needle"))
         assert run(["verify", str(spec), "--url", url, "--gate", "--out", str(tmp_path / "kept")]) == 5
-        assert "needle must pass, and was skipped" in capsys.readouterr().err
+        assert "needle must pass, but was skipped" in capsys.readouterr().err
         assert "needle must pass" in json.loads((tmp_path / "kept" / "verdict.json").read_text())["gate"][0]
         assert run(["verify", str(spec), "--url", url, "--gate", "--loop", "6"]) == 5
         assert "the loop made 0 calls, loop_calls is 5" in capsys.readouterr().err

@@ -13,13 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moonpad.cli.main import run
-from moonpad.load.wire import Malformed
-from moonpad.verify.numerics.ask import read_scored
+from moonpad.load.openai_schema import Malformed
 from moonpad.verify.numerics.compare import (
     LEAST_MEAN,
     TIMES_FLOOR,
     Distance,
-    Place,
+    TokenPlace,
     beyond,
     distance,
     limits_of,
@@ -27,11 +26,12 @@ from moonpad.verify.numerics.compare import (
 )
 from moonpad.verify.numerics.recording import Recording, as_document, of_document
 from moonpad.verify.numerics.scored import Scored
+from moonpad.verify.numerics.scoring_client import read_scored
 from moonpad.verify.numerics.texts import TEXTS
 from tests.unit.verify.fake_endpoint import Fake, served
 
 ONE = Scored(("a", "b", "c"), (-1.0, -2.0), ("b", "x"))
-NOTHING = Distance(2, 0.0, 0.0, 0.0, Place("t", 1), None)
+NOTHING = Distance(2, 0.0, 0.0, 0.0, TokenPlace("t", 1), None)
 
 
 # --- distances -------------------------------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ NOTHING = Distance(2, 0.0, 0.0, 0.0, Place("t", 1), None)
 def test_by_hand() -> None:
     other = {"t": replace(ONE, logprobs=(-1.5, -2.25), likeliest=("b", "c"))}
     found = distance({"t": ONE}, other)
-    assert found == Distance(2, 0.375, 0.5, 0.5, Place("t", 1), Place("t", 2))
+    assert found == Distance(2, 0.375, 0.5, 0.5, TokenPlace("t", 1), TokenPlace("t", 2))
     assert distance({"t": ONE}, {"t": ONE}) == NOTHING
 
 
@@ -59,7 +59,7 @@ def test_either_way_it_is_as_far(pairs: list[tuple[float, float]]) -> None:
 )
 def test_other_tokens(tokens: tuple[str, ...], place: int | None) -> None:
     other = Scored(tokens, (-1.0,) * (len(tokens) - 1), tokens[1:])
-    assert tokens_differ({"t": ONE}, {"t": other}) == (None if place is None else Place("t", place))
+    assert tokens_differ({"t": ONE}, {"t": other}) == (None if place is None else TokenPlace("t", place))
 
 
 def test_noise_is_a_multiple_of_how_far_an_engine_is_from_itself() -> None:
@@ -115,7 +115,7 @@ def test_what_is_no_scoring(answer: object) -> None:
 
 
 def test_a_recording_comes_back() -> None:
-    floor = Distance(2, 0.1, 0.2, 0.5, Place("t", 1), Place("t", 2))
+    floor = Distance(2, 0.1, 0.2, 0.5, TokenPlace("t", 1), TokenPlace("t", 2))
     for one in (None, floor, replace(floor, first_changed=None)):
         made = Recording("m", "an engine", "today", {"t": ONE}, one)
         assert of_document(json.loads(json.dumps(as_document(made)))) == made

@@ -11,11 +11,10 @@ import pytest
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, UsageError
 from moonpad.verify.api import Api, Deadlines
-from moonpad.verify.mend import Mend
-from moonpad.verify.probe import Outcome, Probe, Status, passed
+from moonpad.verify.judged_model import too_small
+from moonpad.verify.probe import ApiProbe, Outcome, Status, passed
 from moonpad.verify.probes import PROBES
 from moonpad.verify.runner import Report, choose, verify
-from moonpad.verify.subject import too_small
 from tests.unit.verify.fake_endpoint import BASIC, Fake, serve
 
 IMPATIENT = Deadlines(connect_s=0.2, control_s=0.2, answer_s=0.2, idle_s=0.2, stream_s=0.4, canary_s=0.2)
@@ -85,7 +84,7 @@ def test_the_only_model_is_taken_where_none_is_named() -> None:
         (Fake(model="", served=("a", "b")), "a, b"),
         (Fake(model="", served=()), "none"),
         (Fake(model="", key="canary"), "wants a key"),
-        (Fake(model="", faults=frozenset({"models are html"})), "no list"),
+        (Fake(model="", faults=frozenset({"models are html"})), "`data` is not a list"),
     ],
 )
 def test_which_model_must_be_clear(fake: Fake, said: str) -> None:
@@ -118,7 +117,7 @@ def test_a_probe_for_able_models_is_not_even_asked_on_a_small_one() -> None:
         asked.append(api)
         return passed("answered")
 
-    probe = Probe("hard", "x", "y", Mend(each="z"), ask, needs_able_model=True)
+    probe = ApiProbe("hard", ask, "x", "y", needs_able_model=True)
     report = run(Fake(root="/catalog/kimi-k2-tiny"), probes=(probe,))
     assert (statuses(report), asked) == ({"hard": Status.SKIP}, [])
     assert statuses(run(Fake(), probes=(probe,))) == {"hard": Status.PASS}
@@ -128,7 +127,7 @@ def test_contact_lost_inside_a_probe_is_its_failure() -> None:
     async def lose(api: Api) -> Outcome:
         raise ContactLost("gone", remedy="look")
 
-    report = run(Fake(), probes=(Probe("lossy", "x", "y", Mend(each="z"), lose),))
+    report = run(Fake(), probes=(ApiProbe("lossy", lose, "x", "y"),))
     assert statuses(report) == {"lossy": Status.FAIL}
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from moonpad.load.wire import CallDelta
-from moonpad.verify.tool_call_deltas import VllmDeltas, sglang_deltas
+from moonpad.load.openai_schema import CallDelta
 from moonpad.verify.tool_calls import Event, ToolCallStream, parse_tool_calls
 from tests.engines.tool_call_texts import BROKEN, SOUND
+from tests.unit.verify.engine_deltas import VllmDeltas, sglang_deltas
 
 RECORDED = json.loads((Path(__file__).parents[2] / "engines" / "recorded" / "tool_parsers.json").read_text())
 

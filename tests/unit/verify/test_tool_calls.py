@@ -19,9 +19,9 @@ from moonpad.verify.tool_calls import (
     SECTION_BEGIN,
     SECTION_END,
     CallBegun,
+    ContentPiece,
     Event,
     ParsedCall,
-    Text,
     ToolCallStream,
     join,
     name_of,
@@ -103,7 +103,7 @@ def test_64_kilobytes_in_single_characters() -> None:
 def test_what_is_known_is_said_at_once() -> None:
     """A call's name comes with its id, and arguments as they come: an agent's screen waits for nothing."""
     stream = ToolCallStream()
-    assert stream.feed("Let me see. <|tool_calls_sec") == [Text("Let me see. ")]
+    assert stream.feed("Let me see. <|tool_calls_sec") == [ContentPiece("Let me see. ")]
     assert stream.feed("tion_begin|><|tool_call_begin|>functions.get_weather:0") == []
     assert stream.feed("<|tool_call_argument_begin|>") == [CallBegun(0, "functions.get_weather:0", "get_weather")]
     assert [type(one).__name__ for one in stream.feed('{"city": "Par')] == ["ArgumentsPiece"]
@@ -138,23 +138,23 @@ GOOD = call(F, "{}")
 SOUND = (F, "{}", "")
 NO_END = "the section does not end"
 CUT = "the text ends inside its arguments"
-NO_JSON = "its arguments are no JSON"
+NO_JSON = "its arguments are not JSON"
 NO_NAME = "its id {} names no function"
-STRAY = "a call stands outside of a section"
+STRAY = "a call is outside a section"
 
 # text → (id, arguments, problem) of each call, the problem of the section, the content
 BROKEN: list[tuple[str, list[tuple[str, str, str]], str, str]] = [
     (SECTION_BEGIN, [], NO_END, ""),
-    (SECTION_END, [], "a section ends that did not begin", ""),
+    (SECTION_END, [], "a section ends that has not begun", ""),
     (SECTION_BEGIN + SECTION_END, [], "", ""),
     (SECTION_BEGIN + GOOD, [SOUND], NO_END, ""),
     (GOOD, [SOUND], STRAY, ""),
     ("a" + GOOD + "b", [SOUND], STRAY, "ab"),
-    (GOOD + SECTION_END, [SOUND], f"{STRAY}; a section ends that did not begin", ""),
+    (GOOD + SECTION_END, [SOUND], f"{STRAY}; a section ends that has not begun", ""),
     (section(GOOD) + " done", [SOUND], "", " done"),
     (section(GOOD) + section(call(G, "{}")), [SOUND, (G, "{}", "")], "", ""),
     (section(GOOD + "\n" + GOOD), [SOUND] * 2, "", ""),
-    (section(GOOD + " and " + GOOD), [SOUND] * 2, "text stands between the calls", ""),
+    (section(GOOD + " and " + GOOD), [SOUND] * 2, "there is text between the calls", ""),
     (f"{SECTION_BEGIN}{CALL_BEGIN}{F}{ARGUMENTS_BEGIN}{{\"a\": 1", [(F, '{"a": 1', CUT)], NO_END, ""),
     (f"{SECTION_BEGIN}{CALL_BEGIN}functions.f", [("functions.f", "", "the text ends inside its id")], NO_END, ""),
     (f"{SECTION_BEGIN}{CALL_BEGIN}", [("", "", "the text ends inside its id")], NO_END, ""),
@@ -167,8 +167,8 @@ BROKEN: list[tuple[str, list[tuple[str, str, str]], str, str]] = [
     (section(call(F, "{'a': 1}")), [(F, "{'a': 1}", NO_JSON)], "", ""),
     (section(call(F, '{"a": NaN}')), [(F, '{"a": NaN}', NO_JSON)], "", ""),
     (section(call(F, '{"a": 1}}')), [(F, '{"a": 1}}', NO_JSON)], "", ""),
-    (section(call(F, "[1]")), [(F, "[1]", "its arguments are no JSON object")], "", ""),
-    (section(call(F, "null")), [(F, "null", "its arguments are no JSON object")], "", ""),
+    (section(call(F, "[1]")), [(F, "[1]", "its arguments are not a JSON object")], "", ""),
+    (section(call(F, "null")), [(F, "null", "its arguments are not a JSON object")], "", ""),
     (section(call(F, '{"a": "b')), [(F, '{"a": "b', NO_JSON)], "", ""),
     (section(call(F, '{"a": "b') + GOOD), [(F, '{"a": "b', NO_JSON), SOUND], "", ""),
     (section(call(F, '{"a": "b') + call(G, '{"x": "y"}')), [(F, '{"a": "b', NO_JSON), (G, '{"x": "y"}', "")], "", ""),
@@ -177,7 +177,7 @@ BROKEN: list[tuple[str, list[tuple[str, str, str]], str, str]] = [
     (section(call("functions.f:0\n", "{}")), [SOUND], "", ""),
     (section(call("", "{}")), [("", "{}", NO_NAME.format("''"))], "", ""),
     (section(call(F, f"{{}}{ARGUMENTS_BEGIN}")), [(F, f"{{}}{ARGUMENTS_BEGIN}", NO_JSON)], "", ""),
-    (f"x{ARGUMENTS_BEGIN}y", [], f"{ARGUMENTS_BEGIN} outside of a call", "xy"),
+    (f"x{ARGUMENTS_BEGIN}y", [], f"{ARGUMENTS_BEGIN} is outside a call", "xy"),
     ("<|tool_calls_section_begin", [], "", "<|tool_calls_section_begin"),
 ]  # fmt: skip
 

@@ -7,10 +7,10 @@ import hashlib
 import re
 from dataclasses import replace
 
+from moonpad.engines.api_facts import Topic
 from moonpad.report.verify_page import verify_page
 from moonpad.values.finding import Code
 from moonpad.verify.api import Exchange
-from moonpad.verify.mend import Mend
 from moonpad.verify.probe import failed, passed, skipped
 from moonpad.verify.runner import Report, Result
 from tests.html_page import Page
@@ -25,14 +25,13 @@ def report(because: str = "it is text", where: str = "--flag", model: str = "kim
         skipped("too small"),
         failed(Code.TOOL_CALL_LOST, where, because, "start it with the parser"),
     )
-    mend = Mend(each="look", vllm="--a-flag", sglang="--another")
     return Report(
         "http://127.0.0.1:8000/v1",
         model,
         True,
         tuple(
             Result(
-                replace(probe, mend=mend, known=("vllm#27565",)),
+                replace(probe, id="tool_call", topic=Topic.TOOL_PARSER, issues=("dynamo#8208",)),
                 outcome,
                 0.25,
                 (Exchange(f"POST {because}", None, because),) if outcome is outcomes[2] else (),
@@ -50,18 +49,21 @@ def test_what_failed_is_there_whole() -> None:
         BASIC[2].proves,
         BASIC[2].matters,
         "--flag : start it with the parser",
-        "on vLLM --a-flag",
+        "on vLLM --enable-auto-tool-choice --tool-call-parser kimi_k2",
     ):
         assert said in page.text
-    assert "--another" not in page.text
+    assert "on SGLang" not in page.text
     assert "asked, and got no answer" in page.text
     assert "1 passed 1 failed 1 skipped 0.8 s in all" in page.text
-    assert page.attributes("a") == [{"href": "https://github.com/vllm-project/vllm/issues/27565"}]
+    links = [link["href"] for link in page.attributes("a")]
+    assert "https://github.com/vllm-project/vllm/issues/27565" in links
+    assert "https://github.com/ai-dynamo/dynamo/issues/8208" in links
+    assert not any("sglang" in link for link in links)
     assert len(page.attributes("tr")) == 1 + 3
 
 
 def test_a_gate_is_told() -> None:
-    assert "gate" not in Page(verify_page(report())).text
+    assert "The gate" not in Page(verify_page(report())).text
     assert "The gate is passed." in Page(verify_page(report(), ())).text
     assert "The gate is not passed: chat failed; x" in Page(verify_page(report(), ("chat failed", "x"))).text
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from moonpad.engines.api_facts import Topic
 from moonpad.report.verify_table import verify_table
 from moonpad.values.finding import Code
-from moonpad.verify.mend import Mend
 from moonpad.verify.probe import failed, passed, skipped
 from moonpad.verify.runner import Report, Result
 from tests.unit.verify.fake_endpoint import BASIC
@@ -16,13 +16,17 @@ OUTCOMES = (
     skipped("nothing to say"),
     failed(Code.TOOL_CALL_LOST, "--tool-call-parser", "the call is text", "start vLLM with --tool-call-parser kimi_k2"),
 )
-MEND = Mend(vllm="--this", sglang="--other", gateway="that")
 REPORT = Report(
     "http://127.0.0.1:8000/v1",
     "kimi-k2",
     True,
     tuple(
-        Result(replace(probe, mend=MEND, known=("vllm#1", "sglang#2")), outcome, 0.1, engine="vllm-cpu")
+        Result(
+            replace(probe, topic=Topic.REASONING_PARSER, remedy="look", gateway="that", issues=("litellm#2",)),
+            outcome,
+            0.1,
+            engine="vllm-cpu",
+        )
         for probe, outcome in zip(BASIC[:3], OUTCOMES, strict=True)
     ),
 )
@@ -36,9 +40,10 @@ def test_every_row_and_the_remedy() -> None:
         "  skip  models  nothing to say\n"
         "  fail  chat    the call is text\n"
         "                --tool-call-parser: start vLLM with --tool-call-parser kimi_k2\n"
-        "                on vLLM: --this\n"
+        "                on any server: look\n"
+        "                on vLLM: --reasoning-parser kimi_k2\n"
         "                on a gateway: that\n"
-        "                looks like vllm#1, sglang#2\n"
+        "                looks like litellm#2\n"
         "\n"
         "1 passed, 1 failed, 1 skipped"
     )

@@ -2,41 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
 from moonpad.catalog.options.sets import base_version, option_set
 from moonpad.catalog.options.tables import BUILT_ON, NAMES, holds, nearest, read
-
-
-@dataclass(frozen=True, slots=True)
-class EnvironmentVariable:
-    """`since` is the first recorded release that declares it, "" where the oldest already does; `until` is the first
-    that no longer does, "" where the newest still does. SGLang read variables before it declared them.
-    """
-
-    name: str
-    since: str
-    until: str
-
-
-def environment(program: str) -> Mapping[str, EnvironmentVariable]:
-    """The variables that the engine itself declares, in any recorded release. Empty where none are recorded."""
-    if program not in NAMES:
-        return {}
-    table = read(NAMES[program])
-    asked, versions = table["environment"]["asked"], table["versions"]
-    own = {name: _variable(name, runs, asked, versions) for name, runs in table["environment"]["names"].items()}
-    return {**environment(BUILT_ON[program]), **own} if program in BUILT_ON else own
-
-
-def _variable(
-    name: str, runs: Sequence[Sequence[int]], asked: Sequence[Sequence[int]], versions: Sequence[str]
-) -> EnvironmentVariable:
-    first, last = runs[0][0], runs[-1][1]
-    since = "" if first == asked[0][0] else versions[first]
-    until = "" if last == asked[-1][1] else versions[last + 1]
-    return EnvironmentVariable(name, since, until)
 
 
 def known_environment(program: str, version: str | None = None) -> frozenset[str]:
@@ -44,7 +11,7 @@ def known_environment(program: str, version: str | None = None) -> frozenset[str
     if program not in NAMES:
         return frozenset()
     table = read(NAMES[program])
-    at, _ = nearest(table["versions"], version)
+    at = nearest(table, version).at
     own = frozenset(name for name, runs in table["environment"]["names"].items() if holds(runs, at))
     return own | known_environment(BUILT_ON[program], base_version(program, version)) if program in BUILT_ON else own
 
@@ -61,10 +28,10 @@ def values_of(program: str, version: str | None, dest: str) -> tuple[str, ...]:
         if program in BUILT_ON:
             registered = values_of(BUILT_ON[program], base_version(program, version), dest)
         names = table["values"].get(dest, {"names": {}})["names"]
-        at, _ = nearest(table["versions"], version)
+        at = nearest(table, version).at
         registered += tuple(name for name, runs in names.items() if holds(runs, at))
     if registered:
         return tuple(sorted(set(registered)))
-    found = option_set(program, version)
-    choices = [option.choices for option in found.options if option.dest == dest] if found else []
+    options = option_set(program, version)
+    choices = [option.choices for option in options.options if option.dest == dest] if options else []
     return choices[0] if choices else ()

@@ -5,76 +5,93 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, Final
+
+import msgspec
 
 from moonpad.catalog.options.option import Option, OptionSet
 from moonpad.catalog.options.tables import BUILT_ON, FILES, holds, nearest, read
-from moonpad.catalog.options.version import release_of
+from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.versions import is_final, release_of
 
 
 def versions(program: str) -> tuple[str, ...]:
-    """The recorded releases, oldest first; () for a program that is not known."""
+    """The recorded releases, oldest first; () for an unknown program."""
     return tuple(read(FILES[program])["versions"]) if program in FILES else ()
 
 
 def newest(program: str) -> str:
-    """The newest recorded release, "" for a program that is not known."""
+    """The newest recorded release, "" for an unknown program."""
     return (versions(program) or ("",))[-1]
 
 
 def newest_stable(program: str) -> str:
-    """The newest recorded release that is no release candidate; the newest of all where there are only such."""
-    return next((version for version in reversed(versions(program)) if "rc" not in version), newest(program))
+    """The newest recorded release that is not a candidate; the newest of all where every one is."""
+    return next((version for version in reversed(versions(program)) if is_final(version)), newest(program))
+
+
+def unknown_version(program: str, engine: str, version: str) -> Finding | None:
+    """A note where no options of exactly this version are recorded: the release that it is judged by. `engine` is the
+    name for the sentence.
+    """
+    if program not in FILES or not version:
+        return None
+    nearest_known = nearest(read(FILES[program]), version)
+    if nearest_known.exact:
+        return None
+    return Finding(
+        Severity.NOTE,
+        Code.UNKNOWN_VERSION,
+        "engine version",
+        f"{engine} {version} is {nearest_known.why}: judged by {nearest_known.release}, the nearest known release",
+    )
 
 
 def option_set(program: str, version: str | None = None) -> OptionSet | None:
-    """What `program` takes in `version`, None for a program that is not known.
+    """What `program` takes in `version`, None for an unknown program.
 
-    No version is the newest recorded one. A release that is not recorded gets the nearest older one, and `exact` is
-    False, as it is for a text that is no version.
+    Without a version it is the newest recorded release. `exact` is False where the options are those of another release
+    (`nearest_release`) or were not read from the parser itself.
     """
     if program not in FILES:
         return None
     table = read(FILES[program])
-    at, exact = nearest(table["versions"], version, approximate=table.get("approximate", False))
+    release = nearest(table, version)
+    exact = release.exact and not table.get("approximate", False)
     if program in BUILT_ON:
-        return _derived(table, at, exact, version)
-    found = _recorded(program, at)
-    return found if exact else replace(found, exact=False)
+        return _derived(table, release.at, exact, version)
+    options = _recorded(program, release.at)
+    return options if exact else replace(options, exact=False)
 
 
 @cache
 def _recorded(program: str, at: int) -> OptionSet:
     table = read(FILES[program])
-    options = tuple(_option(row) for row in table["options"] if holds(row.get("in", [[at, at]]), at))
+    rows = [row for row in table["options"] if holds(row.get("in", [[at, at]]), at)]
+    more = {name: table[name] for name in OPTIONAL if name in table}
     return OptionSet(
         program=program,
         version=table["versions"][at],
-        options=options,
+        options=tuple(map(_option, rows)),
         exact=True,
         positionals=tuple(table["positionals"]),
-        prefixes=table["prefixes"],
-        underscores=table.get("underscores", False),
-        dotted=table.get("dotted", False),
-        passes_on=table.get("passes_on", ""),
-        standing=table["standing"],
-        source=table["source"],
-        checked=table["checked"],
-        rewritten=table.get("rewritten", {}),
-        by_name=_by_name(options),
+        **more,
     )
+
+
+OPTIONAL: Final = ("prefixes", "underscores", "dotted", "passes_on", "standing", "source", "checked", "rewritten")
 
 
 def base_version(program: str, version: str | None) -> str:
     """The release of the base that a plugin's release is made for: `0.20.2rc1` is for `0.20.2`."""
     table = read(FILES[program])
-    at, exact = nearest(table["versions"], version)
-    return str(table["base_versions"][at]) if exact else release_of(version or "")
+    release = nearest(table, version)
+    return str(table["base_versions"][release.at]) if release.exact else release_of(version or "")
 
 
-def _derived(table: Mapping[str, Any], at: int, exact: bool, wanted: str | None) -> OptionSet:
+def _derived(table: Mapping[str, Any], at: int, exact: bool, version: str | None) -> OptionSet:
     program = table["program"]
-    base = option_set(BUILT_ON[program], base_version(program, wanted))
+    base = option_set(BUILT_ON[program], base_version(program, version))
     if base is None:
         raise ValueError(f"{BUILT_ON[program]} is not recorded")
     more = {row["name"]: row["choices"] for row in table["more_choices"] if holds(row["in"], at)}
@@ -91,28 +108,13 @@ def _derived(table: Mapping[str, Any], at: int, exact: bool, wanted: str | None)
         standing=table["standing"],
         source=f"{table['source']}; {base.source}",
         checked=table["checked"],
-        by_name=_by_name(options),
     )
 
 
 def _option(row: Mapping[str, Any]) -> Option:
-    names = tuple(row["names"])
-    long = next((name for name in names if name.startswith("--")), names[0])
-    return Option(
-        names=names,
-        kind=row["kind"],
-        nargs=row.get("nargs", "0" if row["kind"] == "flag" else "1"),
-        negations=tuple(row.get("negations", ())),
-        choices=tuple(row.get("choices", ())),
-        default=row.get("default"),
-        dest=row.get("dest", long.lstrip("-").replace("-", "_")),
-        deprecated=row.get("deprecated", False),
-        hidden=row.get("hidden", False),
-    )
-
-
-def _by_name(options: tuple[Option, ...]) -> dict[str, Option]:
-    return {name: option for option in options for name in (*option.names, *option.negations)}
+    long = next((name for name in row["names"] if name.startswith("--")), row["names"][0])
+    usual = {"nargs": "0" if row["kind"] == "flag" else "1", "dest": long.lstrip("-").replace("-", "_")}
+    return msgspec.convert({**usual, **row}, Option)
 
 
 def releases_with(program: str, flag: str) -> tuple[str, ...]:
@@ -122,7 +124,7 @@ def releases_with(program: str, flag: str) -> tuple[str, ...]:
     if program in BUILT_ON:
         return releases_with(BUILT_ON[program], flag)
     table = read(FILES[program])
-    known = table["versions"]
+    releases = table["versions"]
     rows = [row for row in table["options"] if flag in row["names"] or flag in row.get("negations", ())]
-    runs = [run for row in rows for run in row.get("in", [[0, len(known) - 1]])]
-    return tuple(version for at, version in enumerate(known) if holds(runs, at))
+    runs = [run for row in rows for run in row.get("in", [[0, len(releases) - 1]])]
+    return tuple(version for at, version in enumerate(releases) if holds(runs, at))

@@ -7,12 +7,12 @@ the files; `vllm-ascend.json` is written by hand.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from moonpad.catalog.options.version import Key, version_key
+from moonpad.values.versions import NearestRelease, nearest_release
 
 DATA: Final = Path(__file__).parent / "data"
 FILES: Final = {
@@ -40,31 +40,13 @@ BUILT_ON: Final = {"vllm-ascend": "vllm serve"}
 
 @cache
 def read(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
-    return found
+    table: dict[str, Any] = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+    return table
 
 
-def nearest(versions: Sequence[str], wanted: str | None, *, approximate: bool = False) -> tuple[int, bool]:
-    """Index of the release to answer with, and whether it is the one wanted.
-
-    None is the newest. Otherwise the nearest that is not newer, the oldest where all are newer, and the newest for a
-    text that is no version: all three not exact.
-    """
-    if wanted is None:
-        return len(versions) - 1, not approximate
-    key = version_key(wanted)
-    if key is None:
-        return len(versions) - 1, False
-    at = max((at for at, known in enumerate(versions) if order(known) <= key), default=0)
-    return at, order(versions[at]) == key and not approximate
-
-
-def order(known: str) -> Key:
-    """The key of a version that stands in the data."""
-    key = version_key(known)
-    if key is None:
-        raise ValueError(f"{known} is no version")
-    return key
+def nearest(table: Mapping[str, Any], version: str | None) -> NearestRelease:
+    """Which recorded release speaks for a version of the table's program; for None the newest."""
+    return nearest_release(table["versions"], version)
 
 
 def holds(runs: Iterable[Sequence[int]], at: int) -> bool:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """`pins` is package → version, `sha256` names this very list: an environment made from another one is made anew."""
+    """`pins` is package → version, `sha256` names this very list: an environment made from another list is rebuilt."""
 
     text: str
     sha256: str

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import orjson
 
-from moonpad.load.asker import Asker
+from moonpad.load.openai_schema import Message
 from moonpad.load.record import LoadRequest
-from moonpad.load.wire import Message
+from moonpad.load.request_builder import RequestBuilder
 
 AGENT_TOOLS: Final[tuple[dict[str, Any], ...]] = tuple(
     {
@@ -30,7 +30,7 @@ AGENT_TOOLS: Final[tuple[dict[str, Any], ...]] = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ConversationTurn:
     """What is said next: a question, or what a tool gives back. `input_tokens` are those of this text alone."""
 
     text: str
@@ -42,9 +42,9 @@ class Turn:
 class Conversation:
     """`first_index` is that of its first request; the others count on. A turn that fails ends it."""
 
-    asker: Asker
+    builder: RequestBuilder
     first_index: int
-    turns: Sequence[Turn]
+    turns: Sequence[ConversationTurn]
     tools: Sequence[dict[str, Any]] = ()
     messages: list[dict[str, Any]] = field(default_factory=list)
     _at: int = 0
@@ -54,7 +54,7 @@ class Conversation:
         """The next turn. What it asks for in tokens counts the history as the server counted it."""
         turn = self.turns[self._at]
         self._say(turn.text)
-        wire = self.asker.chat(self.messages, turn.output_tokens, self.tools)
+        wire = self.builder.chat(self.messages, turn.output_tokens, self.tools)
         follow = self.follow if self._at + 1 < len(self.turns) else None
         tokens = self._said_tokens + turn.input_tokens
         return LoadRequest(self.first_index + self._at, wire, tokens, turn.output_tokens, follow)
@@ -78,7 +78,7 @@ class Conversation:
 
 
 def _history(answer: Message) -> dict[str, Any]:
-    """Arguments that a limit has cut are no JSON, and engines refuse them in a history: the call goes back without."""
+    """Arguments cut by the token limit are not JSON, and engines refuse them in a history: they are left out."""
     message: dict[str, Any] = answer.as_history()
     for call in message.get("tool_calls") or ():
         try:

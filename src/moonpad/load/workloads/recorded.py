@@ -58,20 +58,20 @@ def read_chats(file: Path, digest: str, turns: int = 1) -> tuple[Chat, ...]:
     """Those of at least so many questions.
 
     Raises:
-        UsageError: the file is another one than `digest` says, or has no chat.
+        UsageError: the file does not have this digest, or has no chat.
     """
     try:
         rows = orjson.loads(_same(file, digest))
     except orjson.JSONDecodeError as error:
-        raise UsageError(f"{file} is no JSON: {error}", remedy="a file in the ShareGPT format") from error
-    known = [chat for row in (rows if isinstance(rows, list) else ()) if (chat := _chat(row)) is not None]
-    if not known:
+        raise UsageError(f"{file} is not JSON: {error}", remedy="use a file in the ShareGPT format") from error
+    chats = [chat for row in (rows if isinstance(rows, list) else ()) if (chat := _chat(row)) is not None]
+    if not chats:
         raise UsageError(f"{file} has no conversation", remedy='[{"conversations": [{"from": "human", "value": "…"}]}]')
-    found = tuple(chat for chat in known if len(chat.questions) >= turns)
-    if not found:
-        most = max(len(chat.questions) for chat in known)
-        raise UsageError(f"{file} has no conversation of {turns} turns", remedy=f"--turns {most} at most")
-    return found
+    long_enough = tuple(chat for chat in chats if len(chat.questions) >= turns)
+    if not long_enough:
+        most = max(len(chat.questions) for chat in chats)
+        raise UsageError(f"{file} has no conversation of {turns} turns", remedy=f"give --turns {most} or less")
+    return long_enough
 
 
 @lru_cache(maxsize=2)
@@ -79,7 +79,7 @@ def read_trace(file: Path, digest: str) -> tuple[TraceRow, ...]:
     """By time.
 
     Raises:
-        UsageError: the file is another one than `digest` says, or a line is no request.
+        UsageError: the file does not have this digest, or a line is not a request.
     """
     rows = [_row(line, f"{file}, line {number}") for number, line in _numbered(_same(file, digest).splitlines())]
     if not rows:
@@ -91,8 +91,8 @@ def read_trace(file: Path, digest: str) -> tuple[TraceRow, ...]:
 
 def _chat(row: Any) -> Chat | None:
     """The pairs of question and answer that it begins with; None where it begins otherwise."""
-    said = row.get("conversations") or row.get("conversation") if isinstance(row, dict) else None
-    turns = [turn for turn in said if isinstance(turn, dict)] if isinstance(said, list) else []
+    rows = row.get("conversations") or row.get("conversation") if isinstance(row, dict) else None
+    turns = [turn for turn in rows if isinstance(turn, dict)] if isinstance(rows, list) else []
     turns = turns[1:] if turns and turns[0].get("from") == "system" else turns
     questions, answers = [], []
     for question, answer in zip(turns[::2], turns[1::2], strict=False):
@@ -117,19 +117,19 @@ def _row(line: bytes, place: str) -> TraceRow:
         row = orjson.loads(line)
         at_ms, inputs, outputs = row["timestamp"], row["input_length"], row["output_length"]
         blocks = tuple(row.get("hash_ids") or ())
-        known = all(isinstance(one, int) for one in (inputs, outputs, *blocks)) and math.isfinite(at_ms)
-        if known and inputs >= 1 and outputs >= 0:
+        valid = all(isinstance(count, int) for count in (inputs, outputs, *blocks)) and math.isfinite(at_ms)
+        if valid and inputs >= 1 and outputs >= 0:
             return TraceRow(at_ms / 1000, inputs, max(1, outputs), blocks)
     except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
         pass
-    raise UsageError(f"{place}: no request of a trace", remedy=TRACE_LINE)
+    raise UsageError(f"{place} is not a request of a trace", remedy=TRACE_LINE)
 
 
 def _same(file: Path, digest: str) -> bytes:
     data = _read(file)
-    if (found := hashlib.sha256(data).hexdigest()) != digest:
+    if (actual := hashlib.sha256(data).hexdigest()) != digest:
         raise UsageError(
-            f"{file} is not the file of this run: SHA-256 {found[:12]}, not {digest[:12]}", remedy="begin a new run"
+            f"{file} is not the file of this run: SHA-256 {actual[:12]}, not {digest[:12]}", remedy="start a new run"
         )
     return data
 

@@ -19,11 +19,11 @@ TURNS: Final = {"turns": 4, "agent": 8}
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """random: words that nobody has sent before. turns: chats of `turns` questions, each behind the answers before it.
-    agent: the same with tools; a result of `tool_tokens` follows each call. sharegpt: the chats of a file, of which the
-    first `turns` questions are asked. trace: a file's lengths and shared blocks at its instants, `speed` times as fast.
+    """random: fresh random words. turns: chats of `turns` questions, each after the answers to those before. agent: the
+    same with tools; a result of `tool_tokens` follows each call. sharegpt: the first `turns` questions of a file's
+    chats. trace: a file's lengths and shared blocks at its instants, `speed` times as fast.
 
-    digest: SHA-256 of the file, so that a run goes on with the same one.
+    digest: SHA-256 of the file, so that a resumed run uses the same one.
     prefix_tokens: before each first question, one of `prefixes` texts that requests share.
     """
 
@@ -40,17 +40,17 @@ class Workload:
         least = {"turns": 1, "prefix_tokens": 0, "prefixes": 1, "tool_tokens": 1}
         for name, minimum in least.items():
             if (value := getattr(self, name)) < minimum:
-                raise UsageError(f"--{name.replace('_', '-')} is {value}", remedy=f"give {minimum} or more")
+                raise UsageError(f"--{name.replace('_', '-')} must be at least {minimum}, not {value}")
         if self.turns > 1 and self.kind not in OF_TURNS:
-            raise UsageError(f"--turns is of conversations, not of {self.kind}", remedy="--dataset turns")
+            raise UsageError(f"--turns needs a dataset of conversations, not {self.kind}", remedy="use --dataset turns")
         if self.prefix_tokens and self.kind in OF_FILES:
-            raise UsageError("--prefix-tokens is of random words, not of a file", remedy="--dataset random")
+            raise UsageError("--prefix-tokens cannot be combined with a file", remedy="use --dataset random")
         if not (self.speed > 0 and math.isfinite(self.speed)):
-            raise UsageError(f"--speed is {self.speed:g}", remedy="give a number above 0")
+            raise UsageError(f"--speed must be above 0, not {self.speed:g}", remedy="2 plays the trace twice as fast")
 
     @property
-    def said(self) -> str:
-        """In a few words, for people."""
+    def description(self) -> str:
+        """In a few words."""
         name = f"{self.kind}, {Path(self.file).name}" if self.file else self.kind
         more = [f"{self.turns} turns"] if self.turns > 1 else []
         more += [f"{self.prefixes} × {self.prefix_tokens} shared tokens"] if self.prefix_tokens else []
@@ -65,10 +65,10 @@ def parse_dataset(text: str) -> tuple[Kind, str]:
     """The kind and the file, "" without one.
 
     Raises:
-        UsageError: it is none.
+        UsageError: there is no such dataset.
     """
     kind, colon, file = text.partition(":")
-    for known in KINDS:
-        if kind == known and bool(colon and file) == (known in OF_FILES):
-            return known, file
-    raise UsageError(f"--dataset {text!r} is none", remedy=EXAMPLES)
+    for name in KINDS:
+        if kind == name and bool(colon and file) == (name in OF_FILES):
+            return name, file
+    raise UsageError(f"--dataset {text!r} is not known", remedy=f"use {EXAMPLES}")

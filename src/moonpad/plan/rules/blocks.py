@@ -6,18 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from moonpad.plan.rules.case import Case, illegal, suboptimal, unsupported
 from moonpad.values.checkpoint import Component
-from moonpad.values.finding import Finding
-from moonpad.values.plan import Platform
+from moonpad.values.configuration import Configuration
+from moonpad.values.finding import Finding, illegal, unsupported
 
 GROUPED: Final = frozenset({"int4", "nvfp4", "mxfp4"})
 MERGED: Final = frozenset({Component.DENSE_MLP, Component.SHARED_EXPERTS, Component.ROUTED_EXPERTS})
-MARLIN_TILE: Final = 64
-PADS_TILES: Final = "0.24.0"
 
 
-def fp8_blocks(case: Case) -> Iterator[Finding]:
+def fp8_blocks(case: Configuration) -> Iterator[Finding]:
     """Engines refuse at load time: a scale belongs to one block, and a block must lie on one rank. Gate and up are one
     matrix to them, so the MLPs are held to it even where nothing is cut.
     """
@@ -43,7 +40,7 @@ def fp8_blocks(case: Case) -> Iterator[Finding]:
             )
 
 
-def quant_groups(case: Case) -> Iterator[Finding]:
+def quant_groups(case: Configuration) -> Iterator[Finding]:
     for component, what, width, parts in _split(case):
         form = case.quantization.format_of(component)
         if form.name not in GROUPED or form.block is None or form.block[1] > width or width % parts:
@@ -57,38 +54,7 @@ def quant_groups(case: Case) -> Iterator[Finding]:
             )
 
 
-def marlin_tiles(case: Case) -> Iterator[Finding]:
-    """Marlin is the INT4 kernel of CUDA. vLLM falls back to Triton, and pads since 0.24."""
-    form = case.quantization.format_of(Component.ROUTED_EXPERTS)
-    if form.name != "int4" or form.block is None or case.platform is not Platform.CUDA:
-        return
-    if case.engine not in ("vllm", "sglang") or (case.engine == "vllm" and case.since(PADS_TILES)):
-        return
-    width, slices = case.architecture.moe_intermediate, case.expert_slices
-    tile = max(MARLIN_TILE, form.block[1])
-    if width % slices or (width // slices) % form.block[1] or not (width // slices) % tile:
-        return
-    yield suboptimal(
-        "tp",
-        f"experts cut into {slices} slices of {width // slices} columns: Marlin's INT4 kernel wants multiples of "
-        f"{tile}, "
-        + ("and vLLM falls back to a slower one" if case.engine == "vllm" else "and nobody reports this on SGLang"),
-        f"set ep = {case.expert_group}, so that experts stay whole",
-    )
-
-
-def flydsl_ep(case: Case) -> Iterator[Finding]:
-    form = case.quantization.format_of(Component.ROUTED_EXPERTS)
-    if case.engine == "vllm" and case.device.capability == "gfx950" and form.name == "int4" and case.layout.ep > 1:
-        yield suboptimal(
-            "ep",
-            f"expert parallel {case.layout.ep} with INT4 experts: the fast kernel of {case.device.product} "
-            "(--moe-backend flydsl) takes no expert parallelism, and Triton's is left",
-            "set ep = 1 with --moe-backend flydsl",
-        )
-
-
-def _split(case: Case) -> Iterator[tuple[Component, str, int, int]]:
+def _split(case: Configuration) -> Iterator[tuple[Component, str, int, int]]:
     """(component, its name, width of the split dimension, over how many ranks) of each matrix that ranks share."""
     model, tp = case.architecture, case.layout.tp
     query = model.heads * (model.qk_nope_head_dim + model.qk_rope_head_dim)
@@ -108,38 +74,35 @@ def _split(case: Case) -> Iterator[tuple[Component, str, int, int]]:
         yield Component.ROUTED_EXPERTS, "each expert", model.moe_intermediate, case.expert_slices
 
 
-def dense_parts(case: Case) -> int:
-    """Over how many ranks a dense MLP is shared. Under attention DP it is kept whole (SGLang --moe-dense-tp-size 1);
-    TensorRT-LLM itself takes as many ranks as the blocks allow.
-    """
-    if case.engine == "tensorrt-llm":
-        return 1
-    return case.layout.tp if not (case.attention_dp and case.layout.dp > 1) else 1
+def dense_parts(case: Configuration) -> int:
+    """Over how many ranks a dense MLP is shared. Under attention DP it is kept whole (SGLang --moe-dense-tp-size 1)."""
+    whole = case.engine.fits_mlp_itself or (case.engine.attention_dp and case.layout.dp > 1)
+    return 1 if whole else case.layout.tp
 
 
-def shared_parts(case: Case) -> int:
+def shared_parts(case: Configuration) -> int:
     """Shared experts stay whole where an all-to-all brings the tokens, as DeepEP does when ep is the whole group."""
-    if case.engine == "tensorrt-llm":
+    if case.engine.fits_mlp_itself:
         return 1
-    if case.attention_dp and case.layout.dp > 1:
+    if case.engine.attention_dp and case.layout.dp > 1:
         return 1 if case.layout.ep == case.expert_group else case.expert_group
     return case.layout.tp
 
 
-def _cut(case: Case, component: Component) -> str:
+def _cut(case: Configuration, component: Component) -> str:
     if component is Component.ROUTED_EXPERTS:
         return f"experts cut into {case.expert_slices} slices"
     return f"tensor parallel {case.layout.tp}"
 
 
-def _fewer(case: Case, component: Component, width: int, unit: int) -> str:
+def _fewer(case: Configuration, component: Component, width: int, unit: int) -> str:
     if component is Component.ROUTED_EXPERTS and case.layout.ep != case.expert_group:
         most = next((n for n in range(case.expert_slices, 0, -1) if width % n == 0 and (width // n) % unit == 0), 1)
         return f"set ep = {case.expert_group}, so that experts stay whole, or share them over at most {most} ranks"
     return f"set tp = {fitting_tp(case)}, and use the other devices as pipeline stages (pp) or data-parallel ranks (dp)"
 
 
-def fitting_tp(case: Case) -> int:
+def fitting_tp(case: Configuration) -> int:
     """The largest tp up to that of the case at which heads and every shared matrix divide as their formats want."""
     layout, heads = case.layout, case.architecture.heads
     whole = layout.ep == case.expert_group
@@ -150,7 +113,7 @@ def fitting_tp(case: Case) -> int:
     return 1
 
 
-def _divides(case: Case, matrix: tuple[Component, str, int, int]) -> bool:
+def _divides(case: Configuration, matrix: tuple[Component, str, int, int]) -> bool:
     component, _, width, parts = matrix
     form = case.quantization.format_of(component)
     unit = 1 if form.block is None or form.name not in (*GROUPED, "fp8") else form.block[1]

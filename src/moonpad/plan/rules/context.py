@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from moonpad.plan.rules.case import Case, invalid
 from moonpad.values.checkpoint import Architecture
-from moonpad.values.finding import Finding
+from moonpad.values.configuration import Configuration
+from moonpad.values.finding import Finding, invalid
 
 
-def context_limit(case: Case) -> Iterator[Finding]:
+def context_limit(case: Configuration) -> Iterator[Finding]:
     asked, limit = case.settings.max_model_len, case.architecture.max_context
     if asked is not None and asked < 1:
         yield invalid("max_model_len", f"max_model_len is {asked}", "set 1 or more, or leave it out")

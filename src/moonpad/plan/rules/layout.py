@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from moonpad.plan.rules.blocks import fitting_tp
-from moonpad.plan.rules.case import Case, illegal, invalid, largest_divisor, suboptimal
-from moonpad.values.finding import Finding
+from moonpad.plan.rules.divisors import largest_divisor
+from moonpad.values.configuration import Configuration
+from moonpad.values.finding import Finding, illegal, invalid, suboptimal
 
 
-def heads_divide_tp(case: Case) -> Iterator[Finding]:
+def heads_divide_tp(case: Configuration) -> Iterator[Finding]:
     heads, tp = case.architecture.heads, case.layout.tp
     if heads % tp:
         yield illegal(
@@ -19,37 +20,37 @@ def heads_divide_tp(case: Case) -> Iterator[Finding]:
         )
 
 
-def layers_fill_pp(case: Case) -> Iterator[Finding]:
+def layers_fill_pp(case: Configuration) -> Iterator[Finding]:
     layers, pp = case.architecture.layers, case.layout.pp
     if pp > layers:
         yield illegal("pp", f"pipeline parallel {pp}: the model has only {layers} layers", f"set pp = {layers} or less")
 
 
-def pp_engine(case: Case) -> Iterator[Finding]:
-    if case.engine == "ktransformers" and case.layout.pp > 1:
+def pp_engine(case: Configuration) -> Iterator[Finding]:
+    if case.layout.pp > 1 and not case.engine.pipelines:
         yield illegal(
             "pp",
-            f"pipeline parallel {case.layout.pp}: ktransformers splits its device layers by tensor parallelism alone",
+            f"pipeline parallel {case.layout.pp}: {case.engine.name} spreads its layers by tensor parallelism alone",
             "set pp = 1",
         )
 
 
-def ep_group(case: Case) -> Iterator[Finding]:
+def ep_group(case: Configuration) -> Iterator[Finding]:
     ep, group, layout = case.layout.ep, case.expert_group, case.layout
     if ep == 1:
         return
-    if case.engine == "ktransformers":
+    if case.engine.expert_degrees == "none":
         yield illegal(
             "ep",
-            f"expert parallel {ep}: ktransformers has no expert parallelism, its mask counts all "
-            f"{case.architecture.routed_experts} experts on every rank",
+            f"expert parallel {ep}: {case.engine.name} has no expert parallelism, all "
+            f"{case.architecture.routed_experts} experts are on every rank",
             "set ep = 1",
         )
-    elif case.is_vllm and ep != group:
+    elif case.engine.expert_degrees == "all ranks" and ep != group:
         yield illegal(
             "ep",
-            f"expert parallel {ep}: {case.engine} spreads the experts over all tp × dp = {layout.tp} × {layout.dp} = "
-            f"{group} ranks, or slices them over all",
+            f"expert parallel {ep}: {case.engine.name} spreads the experts over all tp × dp = "
+            f"{layout.tp} × {layout.dp} = {group} ranks, or slices them over all",
             f"set ep = {group}, or ep = 1" if group > 1 else "set ep = 1",
         )
     elif group % ep:
@@ -60,7 +61,7 @@ def ep_group(case: Case) -> Iterator[Finding]:
         )
 
 
-def ep_experts(case: Case) -> Iterator[Finding]:
+def ep_experts(case: Configuration) -> Iterator[Finding]:
     ep, own, more = case.layout.ep, case.architecture.routed_experts, case.settings.redundant_experts
     experts = own + more
     if ep == 1 or not experts % ep:
@@ -69,7 +70,7 @@ def ep_experts(case: Case) -> Iterator[Finding]:
     rest = experts % ep
     if ep > experts:
         yield illegal("ep", f"expert parallel {ep}: there are only {counted}", f"set ep = {experts} or less")
-    elif case.is_vllm and not more:
+    elif case.engine.uneven_experts and not more:
         yield suboptimal(
             "ep",
             f"expert parallel {ep}: {counted} leave {rest} over, so {rest} ranks hold one more than the others",
@@ -79,21 +80,22 @@ def ep_experts(case: Case) -> Iterator[Finding]:
         where = "redundant_experts" if more else "ep"
         yield illegal(
             where,
-            f"expert parallel {ep}: {counted} leave {rest} over, and {case.engine} needs the same number on each rank",
+            f"expert parallel {ep}: {counted} leave {rest} over, and {case.engine.name} needs the same number on each "
+            "rank",
             f"set redundant_experts = {(more + ep - rest)}, or an ep that divides {experts}",
         )
 
 
-def redundant_experts(case: Case) -> Iterator[Finding]:
+def redundant_experts(case: Configuration) -> Iterator[Finding]:
     count = case.settings.redundant_experts
     if not count:
         return
     if count < 0:
         yield invalid("redundant_experts", f"redundant_experts is {count}", "set 0 or more")
-    elif case.engine in ("ktransformers", "vllm-cpu", "sglang-cpu"):
+    elif not case.engine.balances_experts:
         yield invalid(
             "redundant_experts",
-            f"redundant_experts {count}: {case.engine} balances no experts over ranks",
+            f"redundant_experts {count}: {case.engine.name} balances no experts over ranks",
             "set redundant_experts = 0",
         )
     elif case.layout.ep == 1:
@@ -104,7 +106,7 @@ def redundant_experts(case: Case) -> Iterator[Finding]:
         )
 
 
-def expert_slices(case: Case) -> Iterator[Finding]:
+def expert_slices(case: Configuration) -> Iterator[Finding]:
     """Formats demand more of a slice (blocks.py); this is what even BF16 needs."""
     width, slices = case.architecture.moe_intermediate, case.expert_slices
     if case.architecture.routed_experts and width % slices:
@@ -115,11 +117,11 @@ def expert_slices(case: Case) -> Iterator[Finding]:
         )
 
 
-def mlp_slices(case: Case) -> Iterator[Finding]:
+def mlp_slices(case: Configuration) -> Iterator[Finding]:
     tp, architecture = case.layout.tp, case.architecture
     shared = architecture.shared_experts * architecture.moe_intermediate
     for name, width in (("dense MLP", architecture.intermediate), ("shared experts", shared)):
-        if width % tp and case.engine != "tensorrt-llm":
+        if width % tp and not case.engine.fits_mlp_itself:
             yield illegal(
                 "tp",
                 f"tensor parallel {tp}: the {width} columns of the {name} cannot be shared out evenly",
@@ -127,23 +129,9 @@ def mlp_slices(case: Case) -> Iterator[Finding]:
             )
 
 
-def gpu_experts(case: Case) -> Iterator[Finding]:
-    count, experts = case.settings.gpu_experts, case.architecture.routed_experts
-    if count is None:
-        return
-    if case.engine != "ktransformers":
+def gpu_experts(case: Configuration) -> Iterator[Finding]:
+    count = case.settings.gpu_experts
+    if count is not None and not case.engine.experts_on_host:
         yield invalid(
-            "gpu_experts", f"gpu_experts {count}: {case.engine} keeps every expert on the devices", "leave it out"
-        )
-    elif not 0 <= count <= experts:
-        yield invalid("gpu_experts", f"gpu_experts {count}: a layer has {experts} experts", f"set 0 to {experts}")
-
-
-def rawint4_tp(case: Case) -> Iterator[Finding]:
-    if case.engine == "ktransformers" and case.scheme == "int4" and case.layout.tp == 4:
-        yield suboptimal(
-            "tp",
-            "tensor parallel 4 with the original INT4 weights: one user got garbage on 4×H200 with a processor without "
-            "AMX, and right answers at tp = 1; the report is open",
-            "run `moonpad verify` before you rely on it, or set tp = 1",
+            "gpu_experts", f"gpu_experts {count}: {case.engine.name} keeps every expert on the devices", "leave it out"
         )

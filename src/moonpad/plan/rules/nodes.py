@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
-from moonpad.plan.order import island_devices, tensor_group_spans_nodes
-from moonpad.plan.rules.case import Case, conflict, illegal, largest_divisor, suboptimal
-from moonpad.values.finding import Finding
-from moonpad.values.plan import Platform
-
-FIRST_NATIVE: Final = {"vllm": "0.11.1", "vllm-cpu": "0.11.1", "vllm-ascend": "0.13.0"}
-"""vLLM's own multi-node start (`--nnodes`) is that old; before, only Ray joins machines."""
+from moonpad.plan.ranking import island_devices, tensor_group_spans_nodes
+from moonpad.plan.rules.divisors import largest_divisor
+from moonpad.values.configuration import Configuration
+from moonpad.values.finding import Finding, illegal, suboptimal
+from moonpad.values.platform import Platform
 
 
-def devices_enough(case: Case) -> Iterator[Finding]:
+def devices_enough(case: Configuration) -> Iterator[Finding]:
     """On a CPU ranks share the processors, so nothing is counted there."""
     layout, devices = case.layout, case.cluster.devices
     if case.platform is not Platform.CPU and layout.world_size > devices:
@@ -26,9 +23,9 @@ def devices_enough(case: Case) -> Iterator[Finding]:
         )
 
 
-def devices_idle(case: Case) -> Iterator[Finding]:
+def devices_idle(case: Configuration) -> Iterator[Finding]:
     layout, devices = case.layout, case.cluster.devices
-    usable = case.cluster.per_node if case.engine == "ktransformers" else devices
+    usable = case.cluster.per_node if case.engine.one_machine else devices
     if case.platform is not Platform.CPU and layout.world_size < devices:
         yield suboptimal(
             _largest(case),
@@ -37,7 +34,7 @@ def devices_idle(case: Case) -> Iterator[Finding]:
         )
 
 
-def tp_across_nodes(case: Case) -> Iterator[Finding]:
+def tp_across_nodes(case: Configuration) -> Iterator[Finding]:
     """Two all-reduces a layer wait for every rank of the group."""
     if case.platform is Platform.CPU or not tensor_group_spans_nodes(case.layout, case.cluster):
         return
@@ -50,33 +47,16 @@ def tp_across_nodes(case: Case) -> Iterator[Finding]:
     )
 
 
-def multi_node_executor(case: Case) -> Iterator[Finding]:
-    """A data-parallel rank is a process group of its own: only tp × pp must reach over machines."""
-    first = None if case.settings.executor == "ray" else FIRST_NATIVE.get(case.engine)
-    ranks = case.layout.tp * case.layout.pp
-    if first is not None and ranks > case.cluster.per_node and not case.since(first) and _machines(case):
-        yield conflict(
-            "tp" if case.layout.tp > case.cluster.per_node else "pp",
-            f"tp × pp = {ranks} ranks on machines of {case.cluster.per_node}: {case.program} crosses "
-            f"machines only by Ray, started on each of them before; its own way (--nnodes) came with {first}",
-            f"take {case.engine} {first} or newer, or start Ray and pass --distributed-executor-backend ray",
-        )
-
-
-def one_machine(case: Case) -> Iterator[Finding]:
-    if case.engine == "ktransformers" and case.layout.world_size > case.cluster.per_node:
+def one_machine(case: Configuration) -> Iterator[Finding]:
+    if case.engine.one_machine and case.layout.world_size > case.cluster.per_node:
         yield illegal(
             _largest(case),
-            f"tp × pp × dp = {case.layout.world_size} on machines of {case.cluster.per_node}: ktransformers serves "
-            "from one machine, whose RAM holds the experts",
+            f"tp × pp × dp = {case.layout.world_size} on machines of {case.cluster.per_node}: {case.engine.name} "
+            "serves from one machine, whose RAM holds the experts",
             f"set tp = {case.cluster.per_node}",
         )
 
 
-def _machines(case: Case) -> bool:
-    return case.platform is not Platform.CPU or case.cluster.nodes > 1
-
-
-def _largest(case: Case) -> str:
+def _largest(case: Configuration) -> str:
     layout = case.layout
     return max((layout.tp, "tp"), (layout.dp, "dp"), (layout.pp, "pp"), key=lambda one: one[0])[1]

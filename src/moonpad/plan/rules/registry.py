@@ -1,4 +1,4 @@
-"""The list of rules.
+"""The list of the rules that hold for every engine; what one engine alone refuses stands in its own `*_rules.py`.
 
 A new rule is one function in one of these files, one line here, one row in catalog/data/rules.toml, and two test cases.
 """
@@ -8,25 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from moonpad.plan.rules import attention, blocks, context, cpu, dcp, formats, layout, nodes, platform
-from moonpad.plan.rules.case import Case
+from moonpad.plan.rules import attention, blocks, context, dcp, formats, layout, nodes, platform
+from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Finding
 
-RuleFunction = Callable[[Case], Iterator[Finding]]
+RuleFunction = Callable[[Configuration], Iterator[Finding]]
 
-FUNCTIONS: Final[tuple[RuleFunction, ...]] = (
+GENERAL: Final[tuple[RuleFunction, ...]] = (
     platform.engine_platform,
     platform.bf16_device,
     platform.model_version,
     formats.gguf_engine,
     formats.ascend_formats,
-    formats.ascend_int4_targets,
-    formats.int4_engine,
     formats.fp8_device,
     formats.nvfp4_device,
     formats.mxfp4_device,
-    cpu.cpu_formats,
-    cpu.cpu_long_prompts,
     layout.heads_divide_tp,
     layout.layers_fill_pp,
     layout.pp_engine,
@@ -36,32 +32,19 @@ FUNCTIONS: Final[tuple[RuleFunction, ...]] = (
     layout.expert_slices,
     layout.mlp_slices,
     layout.gpu_experts,
-    layout.rawint4_tp,
     blocks.fp8_blocks,
     blocks.quant_groups,
-    blocks.marlin_tiles,
-    blocks.flydsl_ep,
     dcp.dcp_divides_tp,
     dcp.dcp_engine,
     dcp.dcp_backend,
-    dcp.dcp_fp8_kv,
-    cpu.cpu_dcp,
-    cpu.cpu_ep,
-    cpu.cpu_pp_eager,
-    cpu.cpu_kv_fp8,
-    cpu.cpu_ray,
-    cpu.cpu_sglang,
     attention.kv_dtype_name,
     attention.kv_dtype_backend,
-    attention.kv_ascend,
     attention.backend_device,
     attention.block_size,
-    attention.aiter_heads,
     context.context_limit,
     nodes.devices_enough,
     nodes.devices_idle,
     nodes.tp_across_nodes,
-    nodes.multi_node_executor,
     nodes.one_machine,
 )
 

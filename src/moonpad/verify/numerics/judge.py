@@ -8,22 +8,30 @@ from dataclasses import asdict, dataclass
 
 from moonpad.values.errors import UsageError
 from moonpad.verify.api import Api
-from moonpad.verify.numerics.ask import score_apart, score_together
-from moonpad.verify.numerics.compare import Distance, Limits, Place, beyond, distance, limits_of, tokens_differ
+from moonpad.verify.numerics.compare import (
+    Distance,
+    NoiseLimits,
+    TokenPlace,
+    beyond,
+    distance,
+    limits_of,
+    tokens_differ,
+)
 from moonpad.verify.numerics.recording import Recording
 from moonpad.verify.numerics.scored import Scored
+from moonpad.verify.numerics.scoring_client import score_apart, score_together
 from moonpad.verify.numerics.texts import TEXTS
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """`floor`: how far the endpoint is from itself. `distance` is None where not even the tokens are the same."""
+class NumericsVerdict:
+    """`floor`: how far the endpoint is from itself. `distance` is None where the tokens differ."""
 
     model: str
     trusted: str
     floor: Distance
     distance: Distance | None
-    limits: Limits
+    limits: NoiseLimits
     because: tuple[str, ...]
 
     @property
@@ -48,9 +56,11 @@ async def record(api: Api, made_by: str, on_text: Callable[[str], None]) -> Reco
     return Recording(api.endpoint.model, made_by, time.strftime("%Y-%m-%d %H:%M:%S"), texts, floor)
 
 
-async def judge(api: Api, trusted: Recording, known: Distance | None, on_text: Callable[[str], None]) -> Verdict:
-    """`known`: how far rounding alone moves this model, where somebody has computed that. An engine that gives the same
-    answer each time says nothing of it.
+async def judge(
+    api: Api, trusted: Recording, rounding: Distance | None, on_text: Callable[[str], None]
+) -> NumericsVerdict:
+    """`rounding`: how far rounding alone moves this model, if that was computed. An engine that repeats its answers
+    exactly does not show it.
 
     Raises:
         UsageError: the recording has texts that this moonpad does not have.
@@ -58,32 +68,32 @@ async def judge(api: Api, trusted: Recording, known: Distance | None, on_text: C
     unknown = sorted(set(trusted.texts) - set(TEXTS))
     if unknown:
         raise UsageError(
-            f"the recording has {len(unknown)} texts that this moonpad does not know: {', '.join(unknown[:5])}",
-            remedy="compare with the moonpad that made it, or record again",
+            f"the recording has {len(unknown)} texts that this release of moonpad lacks: {', '.join(unknown[:5])}",
+            remedy="compare with the release that recorded it, or record again",
         )
-    found, floor = await _ask(api, {name: TEXTS[name] for name in trusted.texts}, on_text)
-    limits = limits_of([one for one in (trusted.floor, known) if one is not None])
-    said = f"{trusted.made_by}, {trusted.at}"
-    if (place := tokens_differ(trusted.texts, found)) is not None:
-        return Verdict(api.endpoint.model, said, floor, None, limits, (_other_tokens(trusted.texts, found, place),))
-    far = distance(trusted.texts, found)
-    because = (*beyond(far, limits, "the recording"), *beyond(floor, limits, "its own second answer"))
-    return Verdict(api.endpoint.model, said, floor, far, limits, because)
+    answers, floor = await _ask(api, {name: TEXTS[name] for name in trusted.texts}, on_text)
+    limits = limits_of([noise for noise in (trusted.floor, rounding) if noise is not None])
+    against = f"{trusted.made_by}, {trusted.at}"
+    if (place := tokens_differ(trusted.texts, answers)) is not None:
+        message = _other_tokens(trusted.texts, answers, place)
+        return NumericsVerdict(api.endpoint.model, against, floor, None, limits, (message,))
+    apart = distance(trusted.texts, answers)
+    because = (*beyond(apart, limits, "the recording"), *beyond(floor, limits, "its own second answer"))
+    return NumericsVerdict(api.endpoint.model, against, floor, apart, limits, because)
 
 
 async def _ask(
     api: Api, texts: Mapping[str, str], on_text: Callable[[str], None]
 ) -> tuple[dict[str, Scored], Distance]:
-    apart = await score_apart(api, texts, on_text)
-    together = await score_together(api, texts, on_text)
-    return apart, distance(apart, together)
+    one_by_one = await score_apart(api, texts, on_text)
+    return one_by_one, distance(one_by_one, await score_together(api, texts, on_text))
 
 
-def _other_tokens(wanted: Mapping[str, Scored], found: Mapping[str, Scored], place: Place) -> str:
+def _other_tokens(expected: Mapping[str, Scored], answers: Mapping[str, Scored], place: TokenPlace) -> str:
     def at(scored: Scored) -> str:
         return repr(scored.tokens[place.position]) if place.position < len(scored.tokens) else "the end"
 
     return (
-        f"it reads other tokens: token {place.position} of {place.text} is {at(found[place.text])}, "
-        f"recorded was {at(wanted[place.text])}"
+        f"the tokens differ: token {place.position} of {place.text} is {at(answers[place.text])}, "
+        f"recorded was {at(expected[place.text])}"
     )

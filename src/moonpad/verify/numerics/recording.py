@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
-from moonpad.verify.numerics.compare import Distance, Place
+import msgspec
+
+from moonpad.verify.numerics.compare import Distance
 from moonpad.verify.numerics.scored import Scored
-
-SCHEMA: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,48 +19,19 @@ class Recording:
     model: str
     made_by: str
     at: str
-    texts: Mapping[str, Scored]
+    texts: Annotated[Mapping[str, Scored], msgspec.Meta(min_length=1)]
     floor: Distance | None
+    schema: Literal[1] = 1
 
 
 def as_document(recording: Recording) -> dict[str, object]:
-    return {
-        "schema": SCHEMA,
-        "model": recording.model,
-        "made_by": recording.made_by,
-        "at": recording.at,
-        "floor": asdict(recording.floor) if recording.floor else None,
-        "texts": {name: one.as_json() for name, one in recording.texts.items()},
-    }
+    document: dict[str, object] = msgspec.to_builtins(recording)
+    return document
 
 
 def of_document(document: Any) -> Recording:
     """
     Raises:
-        ValueError: it is no recording, or of a layout that this moonpad does not know.
+        ValueError: it is not a recording, or has a layout that this moonpad does not read.
     """
-    try:
-        if document["schema"] != SCHEMA:
-            raise ValueError(f"schema {document['schema']!r}, this moonpad reads {SCHEMA}")
-        texts = {str(name): Scored.of_json(one) for name, one in document["texts"].items()}
-        if not texts:
-            raise ValueError("it has no texts")
-        return Recording(
-            str(document["model"]), str(document["made_by"]), str(document["at"]), texts, _floor(document["floor"])
-        )
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{type(error).__name__}: {error}") from error
-
-
-def _floor(document: Mapping[str, Any] | None) -> Distance | None:
-    if document is None:
-        return None
-    first = document["first_changed"]
-    return Distance(
-        int(document["positions"]),
-        float(document["mean"]),
-        float(document["largest"]),
-        float(document["changed"]),
-        Place(**document["largest_at"]),
-        Place(**first) if first else None,
-    )
+    return msgspec.convert(document, Recording)

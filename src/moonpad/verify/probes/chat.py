@@ -1,34 +1,47 @@
-"""One plain answer."""
+"""One plain answer, by the chat API and by the older completions API."""
 
-from moonpad.load.wire import Message, Usage
+from moonpad.engines.api_facts import Topic
+from moonpad.load.openai_schema import Message, Usage, completion_text
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
-from moonpad.verify.common import ANSWER_TOKENS, ask, greedy
-from moonpad.verify.mend import Mend
-from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed
-
-QUESTION = "What is 84 * 3 / 2?"
-
-
-async def run(api: Api) -> Outcome:
-    answer = await ask(api, greedy(QUESTION))
-    if isinstance(answer, Outcome):
-        return answer
-    return without_end(answer) or without_content(answer) or wrong_usage(answer.usage) or passed(_evidence(answer))
+from moonpad.verify.probe import Outcome, failed, failed_if_able, passed, probe, skipped
+from moonpad.verify.probe_helpers import (
+    ANSWER_TOKENS,
+    CALCULATION,
+    USAGE_CHANGED,
+    ask,
+    completion_tokens,
+    greedy,
+    no_answer,
+)
 
 
-def without_end(answer: Message) -> Outcome | None:
+@probe(
+    "chat",
+    proves="a question gets an answer with content, an end and a token count",
+    matters="an engine can be healthy and fail at its first request",
+    remedy="find the first error in the engine's log; use the model's own chat template and generation_config.json",
+    gateway="pass max_tokens and usage on",
+    issues=("dynamo#9227", "Kimi-K2#128"),
+)
+async def chat(api: Api) -> Outcome:
+    answer = await ask(api, greedy(CALCULATION))
+    evidence = f"{len(answer.content)} characters of content, {completion_tokens(answer)} tokens, finish_reason stop"
+    return _without_end(answer) or _without_content(answer) or _wrong_usage(answer.usage) or passed(evidence)
+
+
+def _without_end(answer: Message) -> Outcome | None:
     if answer.finish_reason == "stop":
         return None
     if answer.finish_reason == "length":
-        message = f"the answer to {QUESTION!r} did not end within {ANSWER_TOKENS} tokens"
-        remedy = "check that generation_config.json lists both end tokens, 163585 and 163586, and the chat template"
+        message = f"the answer to {CALCULATION!r} did not end within {ANSWER_TOKENS} tokens"
+        remedy = "check the chat template, and that generation_config.json lists both end tokens, 163585 and 163586"
         return failed_if_able(Code.WRONG_ANSWER, "generation_config.json", message, remedy)
     message = f"finish_reason is {answer.finish_reason!r}, expected 'stop'"
-    return failed(Code.WRONG_ANSWER, "finish_reason", message, "update the engine: clients decide by this field")
+    return failed(Code.WRONG_ANSWER, "finish_reason", message, "update the engine: clients rely on this field")
 
 
-def without_content(answer: Message) -> Outcome | None:
+def _without_content(answer: Message) -> Outcome | None:
     if answer.content.strip():
         return None
     if answer.reasoning:
@@ -39,39 +52,44 @@ def without_content(answer: Message) -> Outcome | None:
     return failed(Code.WRONG_ANSWER, "content", "content is empty", remedy)
 
 
-def wrong_usage(usage: Usage | None) -> Outcome | None:
-    """The counts that clients are billed and limited by."""
+def _wrong_usage(usage: Usage | None) -> Outcome | None:
+    """The counts by which clients are billed and limited."""
+    message = ""
     if usage is None:
-        return _bad_usage("usage is missing")
-    prompt, completion, total = usage.prompt_tokens, usage.completion_tokens, usage.total_tokens
-    if not prompt or not completion or total is None:
-        return _bad_usage(f"usage says {prompt} prompt, {completion} completion and {total} total tokens")
-    if prompt + completion != total:
-        return _bad_usage(f"usage does not add up: {prompt} prompt + {completion} completion tokens, {total} total")
-    if completion > ANSWER_TOKENS:
-        return _bad_usage(f"usage says {completion} completion tokens where at most {ANSWER_TOKENS} were asked for")
-    if (usage.reasoning_tokens or 0) > completion:
-        return _bad_usage(f"usage says {usage.reasoning_tokens} reasoning tokens of {completion} completion tokens")
-    return None
+        message = "usage is missing"
+    else:
+        prompt, completion, total = usage.prompt_tokens, usage.completion_tokens, usage.total_tokens
+        if not prompt or not completion or total is None:
+            message = f"usage reports {prompt} prompt, {completion} completion and {total} total tokens"
+        elif prompt + completion != total:
+            message = f"usage does not add up: {prompt} prompt + {completion} completion tokens, {total} total"
+        elif completion > ANSWER_TOKENS:
+            message = f"usage reports {completion} completion tokens, the limit was {ANSWER_TOKENS}"
+        elif (usage.reasoning_tokens or 0) > completion:
+            message = f"usage reports {usage.reasoning_tokens} reasoning tokens of {completion} completion tokens"
+    return failed(Code.WRONG_ANSWER, "usage", message, USAGE_CHANGED) if message else None
 
 
-def _bad_usage(message: str) -> Outcome:
-    return failed(Code.WRONG_ANSWER, "usage", message, "ask the engine itself: a gateway may drop or rewrite usage")
-
-
-def _evidence(answer: Message) -> str:
-    tokens = answer.usage.completion_tokens if answer.usage else None
-    return f"{len(answer.content)} characters of content, {tokens} tokens, finish_reason stop"
-
-
-PROBE = Probe(
-    id="chat",
-    proves="a question gets an answer with content, an end and a token count",
-    matters="an engine can be healthy and fail at its first request",
-    mend=Mend(
-        each="the first error in the engine's log; both ends in generation_config.json; the model's own chat template",
-        gateway="pass max_tokens and usage on",
-    ),
-    known=("dynamo#9227", "Kimi-K2#128"),
-    run=run,
+@probe(
+    "completions",
+    proves="a plain-text prompt is continued, and the tokens are counted",
+    matters="evaluation tools use this API because it adds no chat template",
+    topic=Topic.REQUEST_FIELD,
 )
+async def completions(api: Api) -> Outcome:
+    limit, where = 8, "/v1/completions"
+    reply = await api.post("/completions", {"prompt": "One, two, three,", "max_tokens": limit, "temperature": 0})
+    if reply.status in (404, 405):
+        return skipped("there is no /v1/completions here; some gateways leave it out on purpose")
+    if reply.status != 200:
+        return no_answer(api, reply)
+    document = reply.json()
+    usage = document.get("usage") if isinstance(document, dict) else None
+    tokens = usage.get("completion_tokens") if isinstance(usage, dict) else None
+    text = completion_text(document)
+    if text is None:
+        return failed(Code.WRONG_ANSWER, where, "the answer has no choice with a text", "ask the engine directly")
+    if not isinstance(tokens, int) or not 0 < tokens <= limit:
+        message = f"usage reports {tokens} completion tokens, the limit was {limit}"
+        return failed(Code.WRONG_ANSWER, "usage", message, USAGE_CHANGED)
+    return passed(f"{len(text)} characters in {tokens} tokens")

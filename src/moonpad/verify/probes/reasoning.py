@@ -1,79 +1,147 @@
-"""The thinking is kept apart."""
+"""The thinking stays apart from the answer: whole, cut, and sent back."""
 
-from moonpad.load.wire import Message
+from typing import Final
+
+from moonpad.engines.api_facts import Topic
+from moonpad.load.openai_schema import REASONING_FIELDS, Message
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
-from moonpad.verify.common import THINK_TAG, ask, greedy, special_tokens_in
-from moonpad.verify.mend import REASONING_PARSERS
-from moonpad.verify.probe import Outcome, Probe, failed, failed_if_able, passed, skipped
+from moonpad.verify.offered_tools import TEMPLATE, WEATHER
+from moonpad.verify.probe import Outcome, failed, failed_if_able, passed, probe, skipped
+from moonpad.verify.probe_helpers import (
+    CALCULATION,
+    THINK_TAG,
+    ask,
+    completion_tokens,
+    greedy,
+    prompt_tokens,
+    special_tokens_in,
+)
+from moonpad.verify.probes.prompts import after_call
+from moonpad.verify.probes.streaming import stream
 
-QUESTION = "What is 84 * 3 / 2?"
-PARSER = "--reasoning-parser"
+PARSER: Final = "--reasoning-parser"
+ENABLE_PARSER: Final = "start the engine with its reasoning parser for Kimi (kimi_k2)"
+FIELD_LOST: Final = "ask the engine directly: a gateway that does not know the field `reasoning` drops it"
+DOES_NOT_THINK: Final = "the model does not think, so there is no thinking to judge"
+
+CUT_AFTER: Final = 4
+THINKING: Final = "The user wants the weather, so I look it up. " * 8
+THINKING_TOKENS: Final = 40
+"""At the least."""
 
 
-async def run(api: Api) -> Outcome:
-    answer = await ask(api, greedy(QUESTION))
-    if isinstance(answer, Outcome):
-        return answer
-    return mixed(answer) or leaked(answer) or dropped(answer) or kept_apart(answer)
+@probe(
+    "reasoning",
+    proves="the thinking comes as `reasoning` or `reasoning_content`, and the answer has no tags or special tokens",
+    matters="thinking inside content reaches users and spoils the next turn",
+    topic=Topic.REASONING_PARSER,
+)
+async def reasoning(api: Api) -> Outcome:
+    answer = await ask(api, greedy(CALCULATION))
+    return _mixed(answer) or _leaked(answer) or _dropped(answer) or _separated(answer)
 
 
-def mixed(answer: Message) -> Outcome | None:
+def _mixed(answer: Message) -> Outcome | None:
     if tag := THINK_TAG.search(answer.content):
         message = f"the thinking is in content: {tag.group()} at character {tag.start()}"
-        # Where a parser took some thinking out, the model itself wrote the tag that is left.
+        # If a parser took some thinking out, the model itself wrote the tag that is left.
         fail = failed_if_able if answer.reasoning else failed
-        return fail(Code.REASONING_LOST, PARSER, message, "start the engine with --reasoning-parser kimi_k2")
+        return fail(Code.REASONING_LOST, PARSER, message, ENABLE_PARSER)
     if tag := THINK_TAG.search(answer.reasoning):
-        message = f"`{answer.reasoning_field}` holds {tag.group()} as text"
-        remedy = "use the parser of this family: --reasoning-parser kimi_k2"
-        return failed_if_able(Code.REASONING_LOST, PARSER, message, remedy)
+        message = f"`{answer.reasoning_field}` contains {tag.group()} as text"
+        return failed_if_able(Code.REASONING_LOST, PARSER, message, ENABLE_PARSER)
     return None
 
 
-def leaked(answer: Message) -> Outcome | None:
+def _leaked(answer: Message) -> Outcome | None:
     tokens = special_tokens_in(answer.content, answer.reasoning)
     if not tokens:
         return None
     message = f"special tokens are visible as text: {', '.join(tokens)}"
-    remedy = "use the parsers of this family (kimi_k2) and the model's own tokenizer files; update vLLM (vllm#28543)"
+    remedy = "use the parsers for Kimi (kimi_k2) of the newest release, and the model's own tokenizer files"
     # Those of tool calls are ordinary tokens to a tokenizer: a confused model may write them without any tool.
     fail = failed_if_able if all(token.startswith("<|tool_call") for token in tokens) else failed
     return fail(Code.WRONG_ANSWER, PARSER, message, remedy)
 
 
-def dropped(answer: Message) -> Outcome | None:
-    """Tokens were counted and are nowhere: a visible token is at least one byte, and few are invisible."""
+def _dropped(answer: Message) -> Outcome | None:
+    """Tokens that were counted and are missing: a visible token is at least one byte, and few are invisible."""
     if answer.usage and answer.usage.reasoning_tokens and not answer.reasoning:
-        message = f"usage counts {answer.usage.reasoning_tokens} tokens of reasoning, and none came"
-        remedy = "ask the engine itself: a gateway that does not know the field `reasoning` drops it (vllm#27755)"
-        return failed(Code.REASONING_LOST, "reasoning", message, remedy)
-    tokens = answer.usage.completion_tokens if answer.usage else None
+        message = f"usage counts {answer.usage.reasoning_tokens} reasoning tokens, the answer has none"
+        return failed(Code.REASONING_LOST, "reasoning", message, FIELD_LOST)
+    tokens = completion_tokens(answer)
     visible_bytes = len(answer.content.encode()) + len(answer.reasoning.encode())
     if answer.reasoning or tokens is None or tokens <= visible_bytes + 8:
         return None
-    message = f"{tokens} tokens were made, {visible_bytes} bytes of text came: the thinking was dropped on the way"
-    remedy = "ask the engine itself: a gateway that does not know the field `reasoning` drops it"
-    return failed(Code.REASONING_LOST, "reasoning", message, remedy)
+    message = f"{tokens} tokens were generated, {visible_bytes} bytes of text arrived: the thinking was dropped"
+    return failed(Code.REASONING_LOST, "reasoning", message, FIELD_LOST)
 
 
-def kept_apart(answer: Message) -> Outcome:
+def _separated(answer: Message) -> Outcome:
+    size = len(answer.reasoning)
     if not answer.reasoning:
-        return skipped("the model did not think, so nothing can be said about where its thinking goes")
+        return skipped(DOES_NOT_THINK)
     if not answer.content.strip():
-        message = (
-            f"after {len(answer.reasoning)} characters of reasoning there is no content: nothing ends the thinking"
-        )
+        message = f"after {size} characters of reasoning there is no content: nothing ends the thinking"
         remedy = "leave --reasoning-parser out for a model that does not think; for one that does, use kimi_k2"
         return failed_if_able(Code.REASONING_LOST, PARSER, message, remedy)
-    return passed(f"{len(answer.reasoning)} characters under `{answer.reasoning_field}`, none of them in content")
+    return passed(f"{size} characters in `{answer.reasoning_field}`, none of them in content")
 
 
-PROBE = Probe(
-    id="reasoning",
-    proves="the thinking comes under `reasoning` or `reasoning_content`, apart from an answer without tags and tokens",
-    matters="thinking inside content reaches users and poisons the next turn",
-    mend=REASONING_PARSERS,
-    known=("vllm#27755", "vllm#28543"),
-    run=run,
+@probe(
+    "reasoning_cut",
+    proves="thinking that max_tokens cuts comes as reasoning, with empty content and finish_reason length",
+    matters="a parser that waits for </think> mistakes the thinking of a cut answer for the answer",
+    topic=Topic.REASONING_PARSER,
 )
+async def reasoning_cut(api: Api) -> Outcome:
+    if not (await ask(api, greedy(CALCULATION))).reasoning:
+        return skipped(DOES_NOT_THINK)
+    body = greedy(CALCULATION, max_tokens=CUT_AFTER)
+    answers = {"without streaming": await ask(api, body), "streamed": await stream(api, body)}
+    for how, answer in answers.items():
+        if fault := _misplaced(answer):
+            message = f"{how}, cut after {CUT_AFTER} tokens: {fault}"
+            return failed(Code.REASONING_LOST, PARSER, message, f"{ENABLE_PARSER}, in its newest release")
+    cut = answers["without streaming"]
+    return passed(f"the first {CUT_AFTER} tokens are {cut.reasoning!r} in `{cut.reasoning_field}`; content is empty")
+
+
+def _misplaced(answer: Message) -> str:
+    if THINK_TAG.search(answer.content + answer.reasoning):
+        return "a <think> tag is visible"
+    if answer.content:
+        return f"the thinking is in content, {answer.content[:60]!r}, before anything has ended it"
+    if not answer.reasoning:
+        return "there is neither reasoning nor content"
+    return "" if answer.finish_reason == "length" else f"finish_reason is {answer.finish_reason!r}, expected 'length'"
+
+
+@probe(
+    "reasoning_history",
+    proves="thinking that is sent back with a call, in the field in which it came, is in the next prompt",
+    matters="K2-Thinking continues its own thoughts between calls; without them it drifts",
+    remedy="send it back in both fields; use the chat template of the checkpoint's newest revision",
+    gateway="pass reasoning and reasoning_content on, in the messages of a request too",
+    issues=("inspect_ai#3137",),
+)
+async def reasoning_history(api: Api) -> Outcome:
+    answer = await ask(api, greedy(CALCULATION))
+    if not answer.reasoning:
+        return skipped(DOES_NOT_THINK)
+    without = await prompt_tokens(api, after_call({"content": ""}), tools=[WEATHER])
+    read_back = []
+    for name in REASONING_FIELDS:
+        tokens = await prompt_tokens(api, after_call({"content": "", name: THINKING}), tools=[WEATHER])
+        if tokens >= without + THINKING_TOKENS:
+            read_back.append(name)
+    if not read_back:
+        message = f"{len(THINKING)} characters of thinking between a call and its result are not in the next prompt"
+        remedy = "use the checkpoint's own chat template; let no gateway drop fields that it does not know"
+        return failed(Code.REASONING_LOST, TEMPLATE, message, remedy)
+    if answer.reasoning_field not in read_back:
+        message = f"the thinking comes as `{answer.reasoning_field}` and is read back only as `{read_back[0]}`"
+        remedy = f"let clients send it back in both fields ({' and '.join(REASONING_FIELDS)}), or update the engine"
+        return failed(Code.REASONING_LOST, answer.reasoning_field, message, remedy)
+    return passed(f"sent back as {' or '.join(f'`{name}`' for name in read_back)}, it is in the next prompt")

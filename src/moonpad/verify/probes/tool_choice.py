@@ -1,101 +1,82 @@
-"""What `tool_choice` asks for."""
+"""`tool_choice` is obeyed."""
 
 from typing import Final
 
-from moonpad.load.wire import Message
+from moonpad.engines.api_facts import Topic
+from moonpad.load.openai_schema import Message
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
-from moonpad.verify.common import greedy, no_answer
-from moonpad.verify.mend import TOOL_PARSERS, Mend
-from moonpad.verify.probe import Outcome, Probe, failed, passed
+from moonpad.verify.offered_tools import (
+    UPDATE_PARSER,
+    WEATHER,
+    WEATHER_QUESTION,
+    ask_with_tools,
+    tool,
+    wrong_calls,
+    wrong_end,
+)
+from moonpad.verify.probe import Outcome, failed, passed, probe
+from moonpad.verify.probe_helpers import greedy
 from moonpad.verify.probes.tool_call import RAW_CALL
-from moonpad.verify.tools import START, WEATHER, refused, tool, wrong_calls, wrong_end
 
 CHOICE: Final = "tool_choice"
 TIME: Final = tool("get_time", "Get the current time in a city.", ("city",), city={"type": "string"})
 TOOLS: Final = [WEATHER, TIME]
-WEATHER_QUESTION: Final = "What is the weather in Paris?"
-UPDATE: Final = f"{START}, and update it: vllm#43155, vllm#46344"
-# A constrained answer of a small model may ramble inside a string; the limit says so.
+# A constrained answer of a small model may ramble inside a string; the limit ends that.
 LIMIT: Final = 512
 
 
-async def run_none(api: Api) -> Outcome:
-    answer = await asked(api, WEATHER_QUESTION, "none")
-    if isinstance(answer, Outcome):
-        return answer
+@probe(
+    "tool_choice_none",
+    proves="tool_choice none gives no call, and no call as text either",
+    matters="agents forbid tools to get an answer in words",
+    gateway="pass tool_choice on",
+)
+async def none(api: Api) -> Outcome:
+    answer = await _ask(api, WEATHER_QUESTION, "none")
     if answer.tool_calls:
-        message = f"{len(answer.tool_calls)} calls came where tool_choice is none"
-        return failed(Code.PARAMETER_IGNORED, CHOICE, message, UPDATE)
+        message = f"tool_choice is none, and there are {len(answer.tool_calls)} calls"
+        return failed(Code.PARAMETER_IGNORED, CHOICE, message, UPDATE_PARSER)
     if RAW_CALL.search(answer.content):
         message = f"tool_choice is none, and a call is in the content as text: {answer.content[:120]!r}"
-        remedy = f"{UPDATE}; vLLM's --exclude-tools-when-tool-choice-none leaves the tools out of the prompt"
-        return failed(Code.PARAMETER_IGNORED, CHOICE, message, remedy)
+        return failed(Code.PARAMETER_IGNORED, CHOICE, message, UPDATE_PARSER)
     return passed(f"no call, finish_reason {answer.finish_reason}")
 
 
-async def run_required(api: Api) -> Outcome:
-    answer = await asked(api, "Good morning!", "required")
-    if isinstance(answer, Outcome):
-        return answer
+@probe(
+    "tool_choice_required",
+    proves="tool_choice required gives a call of an offered tool, with arguments valid by its schema",
+    matters="agents that need a call do not read words",
+    topic=Topic.TOOL_PARSER,
+)
+async def required(api: Api) -> Outcome:
+    return await _forced(api, "Good morning!", "required", "required")
+
+
+@probe(
+    "tool_choice_named",
+    proves="a tool named in tool_choice is called, and no other",
+    matters="clients get structured answers this way",
+    topic=Topic.TOOL_PARSER,
+)
+async def named(api: Api) -> Outcome:
+    return await _forced(api, WEATHER_QUESTION, {"type": "function", "function": {"name": "get_time"}}, "get_time")
+
+
+async def _forced(api: Api, question: str, choice: object, wanted: str) -> Outcome:
+    """`wanted` is "required" or the tool's name."""
+    answer = await _ask(api, question, choice)
     if not answer.tool_calls:
-        return no_call(answer, "required")
-    if fault := wrong_calls(answer, TOOLS) or wrong_end(answer, "tool_calls", "stop"):
-        return fault
-    return passed(f"{answer.tool_calls[0].name} was called for a greeting, finish_reason {answer.finish_reason}")
+        got = f"content {answer.content[:80]!r}, finish_reason {answer.finish_reason!r}"
+        message = f"tool_choice is {wanted}, and there is no call: {got}"
+        return failed(Code.PARAMETER_IGNORED, CHOICE, message, UPDATE_PARSER)
+    names = sorted({call.name for call in answer.tool_calls})
+    if wanted != "required" and names != [wanted]:
+        message = f"tool_choice is {wanted}, and {', '.join(names)} was called"
+        return failed(Code.PARAMETER_IGNORED, CHOICE, message, UPDATE_PARSER)
+    evidence = f"{names[0]} was called for {question!r}, finish_reason {answer.finish_reason}"
+    return wrong_calls(answer, TOOLS) or wrong_end(answer, "tool_calls", "stop") or passed(evidence)
 
 
-async def run_named(api: Api) -> Outcome:
-    answer = await asked(api, WEATHER_QUESTION, {"type": "function", "function": {"name": "get_time"}})
-    if isinstance(answer, Outcome):
-        return answer
-    if not answer.tool_calls:
-        return no_call(answer, "get_time")
-    names = {call.name for call in answer.tool_calls}
-    if names != {"get_time"}:
-        message = f"get_time was named, and {', '.join(sorted(names))} called"
-        return failed(Code.PARAMETER_IGNORED, CHOICE, message, UPDATE)
-    if fault := wrong_calls(answer, TOOLS) or wrong_end(answer, "tool_calls", "stop"):
-        return fault
-    return passed(f"get_time was called for a question of the weather, finish_reason {answer.finish_reason}")
-
-
-async def asked(api: Api, question: str, choice: object) -> Message | Outcome:
-    answer = await api.chat(greedy(question, tools=TOOLS, tool_choice=choice, max_tokens=LIMIT))
-    return answer if isinstance(answer, Message) else refused(answer) or no_answer(api, answer)
-
-
-def no_call(answer: Message, choice: str) -> Outcome:
-    said = f"content {answer.content[:80]!r}, finish_reason {answer.finish_reason!r}"
-    return failed(Code.PARAMETER_IGNORED, CHOICE, f"tool_choice is {choice}, and there is no call: {said}", UPDATE)
-
-
-NONE = Probe(
-    id="tool_choice_none",
-    proves="with tool_choice none there is no call, and none as text either",
-    matters="agents forbid tools to get an answer in words",
-    mend=Mend(
-        vllm="--exclude-tools-when-tool-choice-none leaves the tools out of the prompt",
-        sglang="the newest release",
-        trtllm="leave tools out of such a request",
-        gateway="pass tool_choice on",
-    ),
-    known=("vllm#43155",),
-    run=run_none,
-)
-REQUIRED = Probe(
-    id="tool_choice_required",
-    proves="with tool_choice required there is a call, of a tool that was offered, with arguments by its schema",
-    matters="agents that need a call do not look at words",
-    mend=TOOL_PARSERS,
-    known=("vllm#43155", "vllm#46344"),
-    run=run_required,
-)
-NAMED = Probe(
-    id="tool_choice_named",
-    proves="a tool that is named is called, and no other",
-    matters="structured answers are asked for in this way",
-    mend=TOOL_PARSERS,
-    known=("vllm#43155", "vllm#46344"),
-    run=run_named,
-)
+async def _ask(api: Api, question: str, choice: object) -> Message:
+    return await ask_with_tools(api, greedy(question, tools=TOOLS, tool_choice=choice, max_tokens=LIMIT))

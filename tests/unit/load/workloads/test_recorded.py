@@ -39,8 +39,8 @@ def test_chats_are_pairs_of_question_and_answer(tmp_path: Path) -> None:
         {"conversations": None},
         "none",
     ]
-    found = chats_of(tmp_path, rows)
-    assert found == (Chat(("why?",) * 2, ("because.",) * 2), Chat(("why?",), ("because.",)))
+    actual = chats_of(tmp_path, rows)
+    assert actual == (Chat(("why?",) * 2, ("because.",) * 2), Chat(("why?",), ("because.",)))
 
 
 def test_a_conversation_has_as_many_turns_as_are_asked_for(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_trace_is_sorted_and_begins_at_zero(tmp_path: Path) -> None:
 )
 def test_a_line_that_is_no_request_is_named(tmp_path: Path, line: bytes) -> None:
     good = b'{"timestamp": 0, "input_length": 1, "output_length": 1}\n'
-    with pytest.raises(UsageError, match="line 2: no request of a trace"):
+    with pytest.raises(UsageError, match="line 2 is not a request of a trace"):
         read_trace(*written(tmp_path, good + line))
 
 

@@ -173,7 +173,7 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
     "cpu-formats": (
         Trial(Layout(), "int4", cluster(CPU), "vllm-cpu", says=("INT4", "routing"), where="quantization", code=FORMAT),
         Trial(Layout(), "fp8", cluster(CPU), "vllm-cpu", says=("FP8", "AMX"), where="quantization", code=FORMAT),
-        Trial(Layout(), "fp8", cluster(CPU, host=Host(processor="Xeon 8458P AVX512 AMX")), "vllm-cpu"),
+        Trial(Layout(), "fp8", cluster(CPU, host=Host(amx=True)), "vllm-cpu"),
         Trial(Layout(), "bf16", cluster(CPU), "vllm-cpu", architecture=TINY),
     ),
     "heads-divide-tp": (
@@ -321,6 +321,10 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
         Trial(Layout(tp=8, dcp=8), engine="sglang", version="0.5.14", says=("0.5.14", "0.5.15"), where="dcp"),
         Trial(Layout(tp=8, dcp=2), "fp8", engine="tensorrt-llm", says=("2", "Helix"), where="dcp"),
         Trial(Layout(tp=8, dcp=2), engine="ktransformers", says=("2", "ktransformers"), where="dcp"),
+        Trial(
+            Layout(tp=2, dcp=2), "bf16", cluster(CPU), "vllm-cpu", architecture=TINY, says=("2", "log-sum"), where="dcp"
+        ),
+        Trial(Layout(tp=2), "bf16", cluster(CPU), "vllm-cpu", architecture=TINY),
         Trial(Layout(tp=8, dcp=8), version="0.10.2"),
         Trial(Layout(tp=16, ep=16, dcp=2), on=cluster(A3), engine="vllm-ascend", version="0.23.0"),
         Trial(engine="ktransformers"),
@@ -369,12 +373,6 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
         Trial(Layout(tp=8, dcp=8), version="0.25.0", settings=Settings(kv_cache_dtype="fp8")),
         Trial(Layout(tp=8, dcp=8), version="0.24.0"),
         Trial(version="0.11.0", settings=Settings(kv_cache_dtype="fp8")),
-    ),
-    "cpu-dcp": (
-        Trial(
-            Layout(tp=2, dcp=2), "bf16", cluster(CPU), "vllm-cpu", architecture=TINY, says=("2", "log-sum"), where="dcp"
-        ),
-        Trial(Layout(tp=2), "bf16", cluster(CPU), "vllm-cpu", architecture=TINY),
     ),
     "cpu-ep": (
         Trial(
@@ -460,13 +458,14 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
     "kv-dtype-name": (
         Trial(
             engine="sglang",
-            settings=Settings(kv_cache_dtype="fp8"),
-            says=('"fp8"', "fp8_e4m3"),
+            settings=Settings(kv_cache_dtype="fp8_inc"),
+            says=('"fp8_inc"', "fp8_e4m3"),
             where="kv_cache_dtype",
             code=VALUE,
         ),
         Trial(settings=Settings(kv_cache_dtype="int3"), says=('"int3"',), where="kv_cache_dtype", code=VALUE),
         Trial(engine="sglang", settings=Settings(kv_cache_dtype="fp8_e4m3")),
+        Trial(engine="sglang", settings=Settings(kv_cache_dtype="fp8")),
         Trial(settings=Settings(kv_cache_dtype="fp8")),
         Trial(scheme="fp8", engine="tensorrt-llm", settings=Settings(kv_cache_dtype="fp8")),
     ),

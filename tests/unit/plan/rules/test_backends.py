@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from moonpad.catalog.attention import backends, orders
-from moonpad.plan.rules import attention_backends, decoding_backend
+from moonpad.engines.attention_backends import attention_backends
 from moonpad.values.cluster import Device
 from moonpad.values.plan import Layout, Settings
+from tests.configurations import decoding_backend
 from tests.unit.plan.rules.builders import (
     A3,
     A100,

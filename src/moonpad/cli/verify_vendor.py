@@ -1,0 +1,142 @@
+"""`moonpad verify --vendor FILE`: Moonshot's two scores of an endpoint, for a set of requests."""
+
+from __future__ import annotations
+
+import asyncio
+import json as json_module
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from moonpad.cli.endpoint import EndpointOptions
+from moonpad.cli.output import bar, emit_json, note, out
+from moonpad.cli.verify_options import VendorOptions
+from moonpad.cli.verify_verdict import check_gate, endpoint_of, gate_of, next_is_bench, with_gate, writing
+from moonpad.store.atomic_files import LINE_BYTES, append_line
+from moonpad.values.endpoint import Endpoint
+from moonpad.values.errors import CheckFailed, UsageError
+from moonpad.verify.judged_model import connect_named
+from moonpad.verify.vendor import Score, VendorRequest, ask_all, read_requests, score
+from moonpad.verify.vendor_set import own_requests
+
+OWN = "own"
+MOST_AT_ONCE = 1024
+
+
+def verify_vendor(
+    spec: Path | None,
+    at: EndpointOptions,
+    requests: str,
+    options: VendorOptions,
+    *,
+    gate: bool,
+    out_file: Path | None,
+    json: bool,
+) -> None:
+    """Asks the requests that `out_file` has no answer to yet, and scores them all.
+
+    Raises:
+        CheckFailed: a request failed, the trigger similarity is below the floor, or the gate is not passed.
+    """
+    if out_file is None:
+        raise UsageError("--vendor needs a file for its results", remedy="--vendor own --out results.jsonl")
+    if not 1 <= options.concurrency <= MOST_AT_ONCE:
+        raise UsageError(
+            f"--concurrency {options.concurrency}: must be from 1 to {MOST_AT_ONCE}", remedy="--concurrency 5"
+        )
+    if options.floor is not None and options.reference is None:
+        raise UsageError("--floor needs a reference to compare with", remedy="--reference RESULTS.jsonl")
+    limits = gate_of(spec, at) if gate else None
+    chosen = own_set() if requests == OWN else read_requests(_lines(Path(requests)))
+    reference = _rows(options.reference) if options.reference else []
+    endpoint = endpoint_of(spec, at, gate=gate)
+    wanted = {request.index: request.hash for request in chosen}
+    earlier = _rows(out_file) if out_file.exists() else []
+    done = {row["data_index"] for row in earlier if row.get("status") == "success" and _is_of(row, wanted)}
+    missing = [request for request in chosen if request.index not in done]
+    if missing:
+        asyncio.run(_run(endpoint, missing, len(chosen), out_file, options))
+    rows = {row["data_index"]: row for row in _rows(out_file) if _is_of(row, wanted)}
+    result = score(rows.values(), reference)
+    broken = limits.of_score(result) if limits else None
+    _show(result, with_gate({**result.as_json(), "results": str(out_file)}, broken) if json else None)
+    if problem := next((row["tool_calls_problem"] for row in rows.values() if row.get("tool_calls_problem")), None):
+        note(f"the first call that is not valid: {problem}")
+    if result.failure_count:
+        remedy = f'look for "failed" in {out_file}; the same command asks those again'
+        raise CheckFailed(f"{result.failure_count} of {len(rows)} requests failed", remedy=remedy)
+    check_gate(broken)
+    similarity = result.tool_call_f1 or 0.0
+    if options.floor is not None and similarity < options.floor:
+        raise CheckFailed(
+            f"the trigger similarity is {similarity:.3f}, below {options.floor:g}",
+            remedy="moonpad verify checks the parsers; then look at chat template and ids in the history",
+        )
+    next_is_bench(spec, at, gate=gate)
+
+
+def own_set() -> list[VendorRequest]:
+    return [VendorRequest(number, body) for number, body in enumerate(own_requests(), 1)]
+
+
+async def _run(
+    endpoint: Endpoint, missing: Sequence[VendorRequest], total: int, out_file: Path, options: VendorOptions
+) -> None:
+    async with connect_named(endpoint) as (api, _):
+        with bar("asking", total) as show:
+            count = total - len(missing)
+            show(count)
+            async for row in ask_all(api, missing, concurrency=options.concurrency, stream=options.stream):
+                _keep(out_file, row)
+                count += 1
+                show(count)
+
+
+def _keep(out_file: Path, row: Mapping[str, Any]) -> None:
+    """A line as it comes; without its request if that is too long for one."""
+    if len(json_module.dumps(row)) > LINE_BYTES // 2:
+        row = {name: value for name, value in row.items() if name != "request"}
+    with writing(out_file, "--out FILE"):
+        out_file.parent.mkdir(parents=True, exist_ok=True)
+        append_line(out_file, row)
+
+
+def _is_of(row: Mapping[str, Any], wanted: Mapping[int, str]) -> bool:
+    """Whether a row is of one of these requests, and not of another set with the same line numbers."""
+    return row["data_index"] in wanted and wanted[row["data_index"]] == row.get("hash")
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}", remedy="--vendor FILE.jsonl, or own") from error
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    rows = []
+    for number, line in enumerate(_lines(path), 1):
+        try:
+            row = json_module.loads(line)
+        except ValueError:
+            row = None
+        if not isinstance(row, dict) or not isinstance(row.get("data_index"), int):
+            raise UsageError(f"{path}, line {number}: not a result of --vendor", remedy="name a results file")
+        rows.append(row)
+    return rows
+
+
+def _show(result: Score, document: Mapping[str, object] | None) -> None:
+    """The document on stdout if it is given, else the scores in words."""
+    if document is not None:
+        emit_json(document)
+        return
+    finishes = f"{result.finish_tool_calls} tool_calls, {result.finish_stop} stop, {result.finish_others} others"
+    accuracy = "no call" if result.schema_accuracy is None else f"{result.schema_accuracy:.2%}"
+    out().print(f"{result.success_count} answers, {result.failure_count} failed\nfinish_reason: {finishes}")
+    out().print(
+        f"schema accuracy: {accuracy} ({result.successful_tool_call_count} of {result.finish_tool_calls} calls valid)"
+    )
+    if result.compared:
+        similarity = "no call" if result.tool_call_f1 is None else f"{result.tool_call_f1:.2%}"
+        out().print(f"trigger similarity (F1): {similarity} over {result.compared} requests")

@@ -1,0 +1,124 @@
+"""How scripts and documents name an engine, start it and talk to it: facts as data, for `explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal
+
+from moonpad.values.platform import Platform
+
+ProgramKind = Literal["server", "client", "router"]
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """How to write for its successor what was written for a program that was removed.
+
+    The row of the catalogue with that `program` and `flag` says since when, and what to start instead. An option in
+    `options` becomes those words with its value behind them, every other option is left out; with no `options` at all,
+    all stay as they are. `hints` are more sentences for the remedy: (an option that is there, an option that is not,
+    the sentence).
+    """
+
+    program: str
+    flag: str
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    hints: tuple[tuple[str, str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One program of an engine. `name` is that of its options in the catalogue, where they are recorded."""
+
+    name: str
+    label: str = ""
+    """`vLLM`, in front of a version; "": the name."""
+    kind: ProgramKind = "server"
+    commands: tuple[str, ...] = ()
+    """What starts it: an executable with its subcommands (`vllm serve`), or a module behind `python -m`."""
+    files: tuple[str, ...] = ()
+    """Ends of paths that Python runs: `sglang/launch_server.py`."""
+    images: str = ""
+    """A regular expression for the names of images whose entrypoint it is; their arguments follow the image."""
+    start: str = ""
+    """The line that a person types, where that is not the name."""
+    own_versions: bool = False
+    """It has versions of its own: the engine's say nothing of it."""
+    positional_model: str = ""
+    """The last word of the command that takes the model as its first argument; started otherwise it takes --model."""
+    removal: Removal | None = None
+    """Where newer versions do not have it."""
+    unnamed_weights: str = ""
+    """Why its command line does not say which checkpoint is served; "" where it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """Marks of a build or a fork that is started by the programs of the engine `of`. One of them is enough."""
+
+    of: str
+    platform: Platform | None = None
+    """It is what serves on these devices."""
+    environment: tuple[str, ...] = ()
+    """Beginnings of the names of variables."""
+    image: str = ""
+    """A part of the image's name."""
+    options: tuple[str, ...] = ()
+    """Options with their value (`--device=cpu`), or beginnings of options that end with a dash (`--kt-`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """Options for several machines, of an engine that leaves it to its user which process does what."""
+
+    executor: str
+    """`ray` behind it gives the ranks to a Ray cluster."""
+    headless: str
+    """No API server on this machine."""
+    start_rank: str
+    """The first data-parallel rank of this machine."""
+    native_since: str
+    """From this version on it does not choose Ray by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """`options`: our names of layout and settings → the option that says it; one that every version has where there
+    are several names. What the engine has no option for is not in it.
+    """
+
+    options: Mapping[str, str]
+    programs: tuple[Program, ...] = ()
+    build: Build | None = None
+    names: tuple[str, ...] = ()
+    """Regular expressions for its names in prose and in pins (`vllm==0.11.0`); a build without any shares versions."""
+    images: tuple[str, ...] = ()
+    """Regular expressions for names of images whose tag is its version."""
+    launchers: tuple[str, ...] = ()
+    """Commands that run the program behind them as it is."""
+    told_by_program: bool = False
+    """Its reader needs the words that name the program, since its programs take different options."""
+    model: str = ""
+    """The option that takes the model; "": the first argument."""
+    tool_parser: str = ""
+    """The options that choose parsers; "" where they are not judged."""
+    reasoning_parser: str = ""
+    auto_tools: str = ""
+    """The switch without which its parser of tool calls does nothing."""
+    key_env: str = ""
+    """The variable that holds the API key; "": it reads none."""
+    open_by_default: bool = False
+    """Without --host it binds every interface."""
+    port: int = 8000
+    """Where it listens by default."""
+    nodes: Nodes | None = None
+    rocm_env: tuple[str, ...] = ()
+    """Beginnings of the names of variables that it reads on AMD devices alone."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))

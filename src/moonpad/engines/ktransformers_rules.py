@@ -1,0 +1,37 @@
+"""What KTransformers alone refuses or warns of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.values.configuration import Configuration
+from moonpad.values.finding import Finding, invalid, suboptimal, unsupported
+
+
+def nvfp4_device(configuration: Configuration) -> Iterator[Finding]:
+    if configuration.scheme == "nvfp4":
+        yield unsupported(
+            "quantization",
+            "NVFP4 weights: ktransformers multiplies the experts on the processor, and has no kernel for NVFP4 there",
+            "take the INT4 checkpoint, which it reads as it is (RAWINT4)",
+        )
+
+
+def rawint4_tp(configuration: Configuration) -> Iterator[Finding]:
+    if configuration.scheme == "int4" and configuration.layout.tp == 4:
+        yield suboptimal(
+            "tp",
+            "tensor parallel 4 with the original INT4 weights: one user got garbage on 4×H200 with a processor without "
+            "AMX, and right answers at tp = 1; the report is open",
+            "run `moonpad verify` before you rely on it, or set tp = 1",
+        )
+
+
+def gpu_experts(configuration: Configuration) -> Iterator[Finding]:
+    count, experts = configuration.settings.gpu_experts, configuration.architecture.routed_experts
+    if count is not None and not 0 <= count <= experts:
+        yield invalid("gpu_experts", f"gpu_experts {count}: a layer has {experts} experts", f"set 0 to {experts}")
+
+
+RULES: Final = (nvfp4_device, rawint4_tp, gpu_experts)

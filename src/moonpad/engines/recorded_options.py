@@ -1,0 +1,66 @@
+"""The recorded options of a program, as the readers and the writers use them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from moonpad.engines.option_grammar import OptionSetLike
+from moonpad.values.deployment import Deployment, Process
+from moonpad.values.errors import PreflightRefused
+from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.plan import Plan
+
+
+def recorded(program: str, version: str | None) -> OptionSetLike | None:
+    """The options of that version or of the nearest older one, without a version the newest; None: unknown program."""
+    from moonpad.catalog.options import option_set  # it loads data, which a CPU's start does not need
+
+    return option_set(program, version or None)
+
+
+@lru_cache(maxsize=512)
+def has_option(program: str, version: str, flag: str) -> bool:
+    """Whether that version, the newest if it is "", has the flag; True where nothing is recorded."""
+    options = recorded(program, version)
+    return options is None or any(flag in option.names for option in options.options)
+
+
+def refuse_unknown_flags(
+    plan: Plan, program: str, deployment: Deployment, ours: Sequence[Process] | None = None
+) -> Deployment:
+    """The deployment, when the version that it is for takes every flag and every choice of ours in it (fault 18).
+
+    Asked only of a version that is named and recorded; the user's own arguments are the user's. `ours` are the
+    processes that run the program, where others run something else.
+
+    Raises:
+        PreflightRefused: with one finding a flag.
+    """
+    from moonpad.catalog.options import option_set
+
+    options = option_set(program, plan.engine_version) if plan.engine_version else None
+    if options is None or not options.exact:
+        return deployment
+    findings: dict[str, Finding] = {}
+    for process in deployment.processes if ours is None else ours:
+        words = process.argv[: len(process.argv) - len(plan.extra_args)]
+        for word, value in pairwise((*words, "")):
+            if not isinstance(word, str) or not word.startswith("--"):
+                continue
+            flag = word.partition(".")[0]
+            option = options.named(flag)
+            if option is None:
+                findings[flag] = _finding(plan, Code.UNKNOWN_FLAG, flag, f"has no {flag}")
+            elif option.choices and isinstance(value, str) and value not in option.choices:
+                findings[flag] = _finding(plan, Code.INVALID_VALUE, flag, f"does not take {flag} {value}")
+    if findings:
+        what = f"{plan.engine} {plan.engine_version}"
+        raise PreflightRefused(f"{what} cannot be told all of this plan", findings=tuple(findings.values()))
+    return deployment
+
+
+def _finding(plan: Plan, code: Code, flag: str, what: str) -> Finding:
+    message = f"{plan.engine} {plan.engine_version} {what}"
+    return Finding(Severity.ERROR, code, flag, message, "use a version that does, or leave out what asks for it")

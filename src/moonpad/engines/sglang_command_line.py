@@ -1,0 +1,117 @@
+"""What command lines of others say of SGLang, of its build for processors, and of its fork KTransformers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from moonpad.engines import ktransformers_read
+from moonpad.engines.command_line import Build, CommandLine, Program, Removal
+from moonpad.engines.sglang_read import PROGRAM, SETTING_FLAGS
+
+PROGRAMS: Final = (
+    Program(
+        name=PROGRAM,
+        label="SGLang",
+        commands=("sglang serve", "sglang.launch_server", "moonpad_sglang_cpu"),
+        files=("sglang/launch_server.py",),
+        start="python -m sglang.launch_server",
+    ),
+    Program(name="sglang bench", kind="client", commands=("sglang.bench_serving",)),
+    Program(
+        name="sglang-router",
+        label="SGLang's router",
+        kind="router",
+        commands=(
+            *("sglang-router", "sglang-router launch", "smg launch"),
+            *("sglang_router.launch_server", "sglang_router.launch_router"),
+        ),
+        start="sglang-router launch",
+        own_versions=True,
+    ),
+    Program(
+        name="sglang-pdlb",
+        kind="router",
+        commands=("sglang.srt.disaggregation.launch_lb", "sglang.srt.disaggregation.mini_lb"),
+        start="python -m sglang.srt.disaggregation.launch_lb",
+        removal=Removal(PROGRAM, "sglang.srt.disaggregation.launch_lb"),
+    ),
+)
+
+SGLANG: Final = CommandLine(
+    options={
+        "tp": "--tp-size",
+        "pp": "--pp-size",
+        "dp": "--dp-size",
+        "ep": "--ep-size",
+        **{name: option for option, name in SETTING_FLAGS},
+        "enforce_eager": "--disable-cuda-graph",
+        "redundant_experts": "--ep-num-redundant-experts",
+        "quantization": "--quantization",
+    },
+    programs=PROGRAMS,
+    names=("sglang",),
+    images=("sglang",),
+    model="--model-path",
+    tool_parser="--tool-call-parser",
+    reasoning_parser="--reasoning-parser",
+    port=30000,  # sglang/srt/server_args.py
+)
+SGLANG_CPU: Final = replace(
+    SGLANG,
+    programs=(),
+    build=Build("sglang", environment=("SGLANG_USE_CPU_ENGINE",), options=("--device=cpu",)),
+    names=(),
+    images=(),
+)
+
+# The server of 2025, which is gone. What is not here has no successor and is left out: optimize_config_path is decided
+# by --kt-method, lengths of answers by each request.
+# https://github.com/kvcache-ai/ktransformers, kt-kernel/README.md: "LLAMAFILE Backend (GGUF)", "KT-Kernel Parameters".
+LEGACY_REMOVAL: Final = Removal(
+    ktransformers_read.LEGACY,
+    "ktransformers/server/main.py",
+    {
+        "--model_path": ("--model-path",),
+        "--model_name": ("--served-model-name",),
+        "--gguf_path": ("--kt-method", "LLAMAFILE", "--kt-num-gpu-experts", "0", "--kt-weight-path"),
+        "--cache_lens": ("--context-length",),
+        "--cpu_infer": ("--kt-cpuinfer",),
+        "--max_batch_size": ("--max-running-requests",),
+        "--chunk_size": ("--chunked-prefill-size",),
+        "--host": ("--host",),
+        "--port": ("--port",),
+        "--api_key": ("--api-key",),
+        "--log_level": ("--log-level",),
+    },
+    (
+        (
+            "--gguf_path",
+            "",
+            "--model-path has to hold the original weights, of which the devices take all but the experts.",
+        ),
+        ("--gguf_path", "--cpu_infer", "Add --kt-cpuinfer with the number of physical cores."),
+    ),
+)
+KTRANSFORMERS: Final = replace(
+    SGLANG,
+    # `kt run` shares this name of the tensor-parallel size with the fork.
+    options={**SGLANG.options, "tp": "--tensor-parallel-size", "gpu_experts": "--kt-num-gpu-experts"},
+    programs=(
+        Program(ktransformers_read.PROGRAM),
+        Program(ktransformers_read.RUN, label="kt", commands=("kt run",)),
+        Program(
+            ktransformers_read.LEGACY,
+            label="KTransformers",
+            commands=("ktransformers", "ktransformers.server.main"),
+            files=("ktransformers/server/main.py",),
+            start="python ktransformers/server/main.py",
+            removal=LEGACY_REMOVAL,
+            unnamed_weights="which GGUF files they are is not said",
+        ),
+    ),
+    build=Build("sglang", options=("--kt-",)),
+    names=("ktransformers", "kt-kernel"),
+    images=("ktransformers",),
+    told_by_program=True,
+)

@@ -1,0 +1,82 @@
+"""What planning has to know of SGLang, its build for processors, and its fork KTransformers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from moonpad.engines import ktransformers_rules, sglang_rules
+from moonpad.values.configuration import EngineFacts
+from moonpad.values.platform import Platform
+
+SGLANG: Final = EngineFacts(
+    name="sglang",
+    title="SGLang",
+    platforms=(Platform.CUDA, Platform.ROCM),
+    preference=20,
+    example="examples/k25-8xh200-sglang-eagle3.toml",
+    first_versions={"kimi_k25": "0.5.9"},
+    setting_names={
+        "tp_size": "tp",
+        "pp_size": "pp",
+        "dp_size": "dp",
+        "ep_size": "ep",
+        "expert_parallel_size": "ep",
+        "dcp_size": "dcp",
+        "context_length": "max_model_len",
+        "max_running_requests": "max_num_seqs",
+        "chunked_prefill_size": "max_num_batched_tokens",
+        "mem_fraction_static": "gpu_memory_utilization",
+        "disable_cuda_graph": "enforce_eager",
+        "disable_radix_cache": "!prefix_caching",
+        "page_size": "block_size",
+        "ep_num_redundant_experts": "redundant_experts",
+    },
+    attention_dp=True,
+    dcp_since="0.5.15",
+    limits_over_dp=True,
+    kv_cache_names=frozenset(
+        {"auto", "bf16", "bfloat16", "fp8_e4m3", "fp8_e5m2", "mxfp8", "nvfp4", "fp4_mx_block16", "fp4_e2m1"}
+    ),
+    fp8_kv_name="fp8_e4m3",
+    order_backends=sglang_rules.order_backends,
+    weight_only_nvfp4_since="0.5.13",
+    rules=sglang_rules.RULES,
+)
+
+SGLANG_CPU: Final = replace(
+    SGLANG,
+    name="sglang-cpu",
+    platforms=(Platform.CPU,),
+    preference=21,
+    example="examples/tiny-sglang.toml",
+    first_versions={},
+    balances_experts=False,
+    dcp_since=None,
+    limits_over_dp=False,
+    fp8_kv_name=None,
+    weight_only_nvfp4_since=None,
+    rules=sglang_rules.CPU_RULES,
+)
+
+KTRANSFORMERS: Final = replace(
+    SGLANG,
+    name="ktransformers",
+    title="KTransformers",
+    platforms=(Platform.CUDA,),
+    preference=40,  # experts in host RAM come behind experts on devices
+    example="SPEC.toml",
+    first_versions={},
+    setting_names={**SGLANG.setting_names, "kt_num_gpu_experts": "gpu_experts"},
+    # kvcache-ai/ktransformers#2002: with expert parallelism the masks of 384 and 192 experts do not match.
+    expert_degrees="none",
+    balances_experts=False,
+    pipelines=False,
+    one_machine=True,
+    dcp_since=None,
+    experts_on_host=True,
+    cores_option="--kt-cpuinfer",
+    reads_gguf=True,
+    weight_only_nvfp4_since=None,
+    rules=ktransformers_rules.RULES,
+)

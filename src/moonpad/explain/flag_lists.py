@@ -1,0 +1,79 @@
+"""Flags without a program, as documents list them: which engine's they are, and on how many devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from moonpad.catalog.options import option_set
+from moonpad.engines import ENGINES
+from moonpad.engines.argv_reader import parse
+from moonpad.engines.command_line import CommandLine
+from moonpad.engines.option_grammar import Grammar
+from moonpad.explain.commands import Command, Word
+from moonpad.explain.programs import program_table
+
+_LAYOUT: Final = ("tp", "pp", "dp", "ep", "dcp")
+
+
+def as_commands(commands: Sequence[Command]) -> tuple[Command, ...]:
+    """Fragments become commands of the program that knows most of their flags; the others stay as they are.
+
+    A list of flags that says nothing of the layout has that of the list or command of the same program above it: a
+    guide tells what it changes.
+    """
+    whole_commands: list[Command] = []
+    layouts: dict[str, tuple[Word, ...]] = {}
+    for command in commands:
+        whole = _with_program(command) if command.program == "fragment" else command
+        if whole.program in _candidates():
+            own = _layout_words(whole)
+            if own:
+                layouts[whole.program] = own
+            elif whole is not command:
+                whole = replace(whole, argv=(*whole.argv, *layouts.get(whole.program, ())))
+        whole_commands.append(whole)
+    return tuple(whole_commands)
+
+
+def is_fragment(command: Command) -> bool:
+    """Whether it was written without a program."""
+    return not command.prefix and not command.wrappers
+
+
+def borrowed(command: Command) -> tuple[Word, ...]:
+    """The words that `as_commands` took from above."""
+    return tuple(word for word in command.argv if word.line < command.line) if is_fragment(command) else ()
+
+
+def _with_program(command: Command) -> Command:
+    flags = [word.text.partition("=")[0] for word in command.argv if word.text.startswith("--")]
+    best, most = "", 0
+    for program in _candidates():
+        options = option_set(program, None)
+        matching = sum(options is not None and options.named(flag) is not None for flag in flags)
+        if matching > most:
+            best, most = program, matching
+    return replace(command, program=best) if best else command
+
+
+def _layout_words(command: Command) -> tuple[Word, ...]:
+    options = option_set(command.program)
+    if options is None:
+        return ()
+    spelled = _candidates()[command.program].options
+    flags = {spelled[name] for name in _LAYOUT if name in spelled}
+    parsed = parse([word.text for word in command.argv], Grammar(options))
+    places = (option for option in parsed.occurrences if flags & set(option.names))
+    return tuple(word for place in places for word in command.argv[place.index : place.index + place.length])
+
+
+def _candidates() -> dict[str, CommandLine]:
+    """The program that each engine serves with, where it has one of its own."""
+    owners = program_table().engines
+    return {
+        engine.program: engine.command_line
+        for engine in ENGINES.values()
+        if owners.get(engine.program) == engine.name and program_table().programs[engine.program].commands
+    }

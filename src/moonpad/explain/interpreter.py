@@ -1,0 +1,314 @@
+"""Reads statements in their order, keeping variables, functions and files, and hands each command on. Runs nothing.
+
+Both sides of an `if` are read. A `for` over a written list is read once for each value (up to 32), with the value; a
+`while` once. A function is read where it is called, or at the end with its arguments unresolved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from moonpad.explain.assignments import Scope, is_assignment, value_of
+from moonpad.explain.bash_lexer import tokens_of
+from moonpad.explain.bash_parser import Branches, Compound, For, Function, Node, Simple, parse
+from moonpad.explain.commands import Command, HereFile, Word, Wrapper
+from moonpad.explain.expansion import Expander, Variables, unresolved
+from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, NESTING, SHELLS, Budget, too_deep
+from moonpad.explain.programs import base_name
+from moonpad.explain.source_text import InputText, Problems, Source
+from moonpad.explain.tokens import Here, Token
+from moonpad.explain.wrappers import Peeled, peel
+
+_DECLARE: Final = frozenset({"export", "declare", "typeset", "local", "readonly"})
+_TESTS: Final = frozenset({"[", "[[", "test"})
+_BUILTINS: Final = """
+    . : break cd continue echo exit false getopts hash let popd printf pushd pwd read return set shift shopt sleep
+    source trap true ulimit umask unset wait
+"""
+_NO_PROGRAMS: Final = _DECLARE | _TESTS | frozenset(_BUILTINS.split())
+_RANGE: Final = re.compile(r"(?:\{(\d{1,6})\.\.(\d{1,6})\}|\$\(seq (\d{1,6}) (\d{1,6})\))", re.ASCII)
+_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+@dataclass(slots=True)
+class ScriptState:
+    """What all shells of one text share."""
+
+    text: InputText
+    problems: Problems
+    budget: Budget = field(default_factory=Budget)
+    commands: list[Command] = field(default_factory=list)
+    files: dict[str, HereFile] = field(default_factory=dict)
+    containers: dict[str, Wrapper] = field(default_factory=dict)
+    heading: str | None = None
+    intro: str | None = None
+    """The line above the block in a document, where it ends with a colon."""
+
+
+class Shell:
+    """One shell: the script, or a `bash -c` or `ssh` inside it."""
+
+    def __init__(
+        self,
+        state: ScriptState,
+        source: Source,
+        scope: Scope | None = None,
+        *,
+        wrappers: tuple[Wrapper, ...] = (),
+        label: str | None = None,
+        comments: tuple[str, ...] = (),
+        stdin: Word | None = None,
+        depth: int = 0,
+        paid: bool = False,
+    ) -> None:
+        self.state, self.source, self.scope, self.wrappers = state, source, scope or Scope(), wrappers
+        self.label, self.comments = label, comments
+        """Those above the command that runs this shell."""
+        self.stdin = stdin
+        """What is fed to the inner shell: `ssh host 'bash -s' <<EOF`."""
+        self.depth = depth
+        self.paid = paid
+        """Whether this is read again, and costs budget."""
+        self.expander = Expander(source, self.scope.variables, state.budget)
+        self.functions: dict[str, tuple[Node, ...]] = {}
+        self.called: list[str] = []
+        self.ever_called: set[str] = set()
+        self.passes = 1
+        self.after_test = False
+        self.piped: Here | None = None
+
+    def read(self, *, substitutions: bool = False, indent: int = 0) -> None:
+        """Raises UsageError beyond the limits."""
+        problems = self.state.problems
+        tokens = tokens_of(self.source, problems, substitutions=substitutions, indent=indent)
+        self._statements(parse(tokens, self.source, problems))
+        for name in list(self.functions):
+            if name not in self.ever_called:
+                self._called_with(name, None)
+
+    def command(self, words: Sequence[Word], node: Simple, here: Here | None = None) -> None:
+        """One command with all its words expanded."""
+        if base_name(words[0]) in _NO_PROGRAMS:
+            return
+        peeled = peel(words, self.scope.environment(), self.state.containers)
+        for wrapper in peeled.wrappers:
+            if wrapper.kind == "docker run" and wrapper.name:
+                self.state.containers[wrapper.name] = wrapper
+        commands_before = self.state.budget.commands
+        stdin = self.stdin if here is None or not (peeled.reads_stdin or peeled.nested) else self.expander.here(here)
+        inside = peeled.nested or (stdin if peeled.reads_stdin else None)
+        if inside is not None and self.depth < SHELLS:
+            self._inner_shell(inside, peeled, node, None if inside is stdin else stdin)
+            in_container = any(wrapper.kind == "docker run" for wrapper in peeled.wrappers)
+            if self.state.budget.commands > commands_before or not in_container:
+                return
+            peeled.program, peeled.prefix, peeled.argv = "docker", tuple(words), ()
+        self._add_command(peeled, node)
+
+    # --- statements ---
+
+    def _statements(self, nodes: Sequence[Node]) -> None:
+        for node in nodes:
+            if self.paid:
+                self.state.budget.spend(1, 0)
+            after_test = False
+            match node:
+                case Simple(words):
+                    conditional = node.connector == "||" or (node.connector == "&&" and self.after_test)
+                    if conditional:
+                        self.scope.push()
+                    self._simple(node)
+                    if conditional:
+                        self.scope.join([self.scope.pop()], exhaustive=False)
+                    after_test = not words or words[0].text in _TESTS
+                case For():
+                    self._for(node)
+                case Branches(conditions, bodies, exhaustive):
+                    self._statements(conditions)
+                    self._branches(bodies, exhaustive)
+                case Function(name, body):
+                    self.functions[name] = body
+                case Compound(body, subshell):
+                    with self._layer(subshell):
+                        self._statements(body)
+            self.after_test = after_test
+
+    @contextmanager
+    def _layer(self, needed: bool) -> Iterator[None]:
+        """What is set inside is forgotten behind it."""
+        if needed:
+            self.scope.push()
+        yield
+        if needed:
+            self.scope.pop()
+
+    def _branches(self, bodies: Sequence[Sequence[Node]], exhaustive: bool) -> None:
+        layers = []
+        for body in bodies:
+            self.scope.push()
+            self._statements(body)
+            layers.append(self.scope.pop())
+        self.scope.join(layers, exhaustive)
+
+    def _for(self, node: For) -> None:
+        values = self._loop_values(node)
+        if not values or len(values) > LOOP_VALUES or self.passes * len(values) > LOOP_PASSES:
+            values = [unresolved(node.name, tuple(values))]
+        paid, passes, arguments = self.paid, self.passes, self.scope.variables.arguments
+        self.passes *= len(values)
+        for number, value in enumerate(values):
+            self.paid = paid or number > 0
+            self.scope.set(node.name, value)
+            self._statements(node.body)
+        self.paid, self.passes = paid, passes
+        self.scope.variables.arguments = arguments
+
+    def _loop_values(self, node: For) -> list[Word]:
+        """Empty where they are unknown."""
+        words = [word for token in node.values for word in self.expander.fields(token)]
+        if len(words) == 1 and (match := _RANGE.fullmatch(words[0].text)):
+            first, last = (int(text) for text in match.groups() if text is not None)
+            if first <= last < first + LOOP_VALUES:
+                return [replace(words[0], text=str(n), unresolved=(), pieces=()) for n in range(first, last + 1)]
+        return [] if any(name[:1] in "$`" for word in words for name in word.unresolved) else words
+
+    def _simple(self, node: Simple) -> None:
+        count = next((at for at, token in enumerate(node.words) if not is_assignment(token)), len(node.words))
+        assignments, tokens = node.words[:count], node.words[count:]
+        if not tokens:
+            self._assign(assignments, export=False)
+            return
+        if tokens[0].text in _DECLARE:
+            self._declare(tokens[0].text, tokens[1:])
+            return
+        words = [word for token in tokens for word in self.expander.fields(token)]
+        if self.paid:
+            self.state.budget.spend(len(words), sum(len(word.text) for word in words))
+        here = next((redirect.here for redirect in reversed(node.redirects) if redirect.here), None)
+        if words:
+            self._add_file(words, node, here or (self.piped if node.connector == "|" else None))
+            self._builtin(words)
+        self.piped = here
+        if words and not self._call(words):
+            with self._layer(bool(assignments)):
+                self._assign(assignments, export=True)
+                self.command(words, node, here)
+
+    def _assign(self, tokens: Sequence[Token], *, export: bool) -> None:
+        """One after the other: `A=1 B=$A`."""
+        for token in tokens:
+            if pair := value_of(token, self.expander):
+                self.scope.set(*pair, export=export)
+
+    def _declare(self, name: str, tokens: Sequence[Token]) -> None:
+        options = "".join(token.text for token in tokens if token.text.startswith("-"))
+        export = (name == "export" or "x" in options) and "n" not in options
+        self._assign(tokens, export=export)
+        for token in tokens:
+            if export and _NAME.fullmatch(name := token.text):
+                at = self.source.word(name, token.start, token.end)
+                self.scope.export(name, self.scope.variables.get(name) or unresolved(name, at))
+
+    def _builtin(self, words: Sequence[Word]) -> None:
+        """Those that change variables."""
+        name, texts = words[0].text, [word.text for word in words[1:]]
+        if name == "set" and ("-a" in texts or "allexport" in texts):
+            self.scope.export_all = "+a" not in texts and "+o" not in texts
+        elif name == "set" and "+a" in texts:
+            self.scope.export_all = False
+        elif name == "set" and "--" in texts:
+            self.scope.variables.arguments = tuple(words[texts.index("--") + 2 :])
+        elif name == "shift" and (arguments := self.scope.variables.arguments) is not None:
+            count = texts[0] if texts else "1"
+            known = count.isascii() and count.isdigit() and len(count) < 9
+            self.scope.variables.arguments = arguments[int(count) :] if known else None
+        elif name in ("read", "mapfile", "readarray", "unset"):
+            for word in words[1:]:
+                if _NAME.fullmatch(word.text):
+                    self.scope.set(word.text, unresolved(word.text, word))
+
+    # --- functions and inner shells ---
+
+    def _call(self, words: Sequence[Word]) -> bool:
+        name = words[0].text
+        if name not in self.functions:
+            return False
+        if name not in self.called:  # of a function that calls itself, the body has been read
+            self._called_with(name, tuple(words[1:]))
+        return True
+
+    def _called_with(self, name: str, arguments: tuple[Word, ...] | None) -> None:
+        if len(self.called) >= NESTING:
+            raise too_deep("function calls")
+        variables = self.scope.variables
+        before, variables.arguments = variables.arguments, arguments
+        paid, self.paid = self.paid, self.paid or name in self.ever_called
+        self.called.append(name)
+        self.ever_called.add(name)
+        self._statements(self.functions[name])
+        self.called.pop()
+        self.paid, variables.arguments = paid, before
+
+    def _inner_shell(self, inside: Word, peeled: Peeled, node: Simple, stdin: Word | None) -> None:
+        evaluated = bool(peeled.wrappers) and peeled.wrappers[-1].kind == "eval"
+        if self.paid:
+            self.state.budget.spend(1, len(inside.text))
+        Shell(
+            self.state,
+            Source.inside(inside, self.state.text),
+            self.scope if evaluated else Scope(peeled.env, peeled.arguments),
+            wrappers=(*self.wrappers, *peeled.wrappers),
+            label=node.label or self.label,
+            comments=(*self.comments, *node.comments),
+            stdin=stdin,
+            depth=self.depth + 1,
+            paid=self.paid,
+        ).read()
+
+    # --- what is read ---
+
+    def _add_command(self, peeled: Peeled, node: Simple) -> None:
+        of_engine = peeled.program != "other"
+        self.state.budget.count(of_engine)
+        command = Command(
+            peeled.program,
+            peeled.argv,
+            peeled.prefix,
+            peeled.env if of_engine else {},
+            (*self.wrappers, *peeled.wrappers),
+            label=node.label or self.label or self.state.intro,
+            heading=self.state.heading,
+            comments=tuple(dict.fromkeys((*self.comments, *node.comments))),
+            line=peeled.words[0].line if peeled.words else 0,
+        )
+        self.state.commands.append(command)
+
+    def _add_file(self, words: Sequence[Word], node: Simple, here: Here | None) -> None:
+        """`cat > FILE <<EOF`, `cat <<EOF | tee FILE`, `sudo tee FILE <<EOF`, `printf %s TEXT > FILE`."""
+        names = [base_name(word) for word in words[:4]]
+        written = [redirect for redirect in node.redirects if redirect.text in (">", ">>", ">|")]
+        path: Word | None = None
+        if here is not None and "tee" in names:
+            path = next((word for word in words[names.index("tee") + 1 :] if not word.text.startswith("-")), None)
+        elif written and (names[:2] == ["printf", "%s"] or (here is not None and names[0] == "cat")):
+            path = next(iter(self.expander.fields(written[-1])), None)
+        if path is None or not path.text:
+            return
+        body = self.expander.here(here) if here is not None else (*words[2:], Word(""))[0]
+        appends = any(redirect.text == ">>" for redirect in written) or "-a" in names
+        before = self.state.files.get(path.text) if appends else None
+        if before is not None:
+            self.state.budget.spend(1, len(before.text))
+            body = replace(body, text=before.text + body.text)
+        self.state.files[path.text] = HereFile(path.text, body.text, body.line, body.unresolved)
+
+
+def words_of(source: Source, state: ScriptState) -> list[Word]:
+    """All words of a text, whatever stands between them."""
+    expander = Expander(source, Variables(), state.budget)
+    tokens = (token for token in tokens_of(source, Problems(state.text)) if token.kind == "word")
+    return [word for token in tokens for word in expander.fields(token)]

@@ -1,0 +1,262 @@
+"""Containers that YAML describes: services of compose, pods of Kubernetes, and lists of arguments elsewhere.
+
+Each becomes the `docker run` that starts the same container, with its words at their places in the file, so that it is
+read like one in a script. Sources: https://docs.docker.com/reference/compose-file/services/ and
+https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#Container.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from moonpad.explain.bash_parser import Simple
+from moonpad.explain.commands import Command, HereFile, Word
+from moonpad.explain.input_limits import NESTING, NODES
+from moonpad.explain.interpolation import COMPOSE, KUBERNETES, interpolated
+from moonpad.explain.interpreter import ScriptState, Shell, words_of
+from moonpad.explain.source_text import Source
+from moonpad.explain.yaml_source import YamlSource, is_true, items, scalar
+from moonpad.values.errors import UsageError
+
+if TYPE_CHECKING:
+    from yaml import Node
+
+    from moonpad.explain.yaml_source import Fields
+
+_FIRST_KEY: Final = re.compile(
+    r"""(?:[ \t]*(?:\#.*)?\n|---.*\n|%.*\n)*(?:- )?["']?[A-Za-z_][\w./-]*["']?[ ]*:(?:\s|$)"""
+)
+_SURELY_YAML: Final = re.compile(r"^(?:apiVersion|services):", re.MULTILINE)
+_DEVICES: Final = re.compile(r"(?:nvidia|amd)\.com/gpu|huawei\.com/Ascend\w*")
+
+# Keys of a compose service → the option of `docker run`, for each item of a list, and for one value.
+_LISTS: Final = {
+    "ports": "--publish",
+    "volumes": "--volume",
+    "cap_add": "--cap-add",
+    "security_opt": "--security-opt",
+    "devices": "--device",
+}
+_VALUES: Final = {"network_mode": "--network", "shm_size": "--shm-size", "gpus": "--gpus", "ipc": "--ipc"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    """What a container gets from outside of its own mapping."""
+
+    compose: bool = False
+    options: tuple[Word, ...] = ()
+    variables: Mapping[str, Word] = field(default_factory=dict)
+    """Those that a controller sets."""
+    label: str = ""
+
+    def interpolated(self, word: Word, values: Mapping[str, Word]) -> Word:
+        return interpolated(word, COMPOSE if self.compose else KUBERNETES, values)
+
+
+def read_manifest(text: str, start: int, state: ScriptState) -> bool:
+    """Adds the commands of the containers in `text`, which begins at the offset `start` of the whole text.
+
+    False where it is not YAML with a key in its first line, as the files for compose and Kubernetes are.
+
+    Raises:
+        UsageError: it is such a file, and cannot be read; or it goes beyond a limit.
+    """
+    if not _FIRST_KEY.match(text):
+        return False
+    source = YamlSource(state.text, start, text)
+    documents = source.documents()
+    if not isinstance(documents, list):
+        if not _SURELY_YAML.search(text):
+            return False
+        message = f"line {source.line(documents)} is not YAML: {documents.problem}"
+        raise UsageError(message, remedy="if it is a template, pass what it renders to")
+    reader = _ManifestReader(source, state)
+    for document in documents:
+        reader.document(document)
+    return True
+
+
+class _ManifestReader:
+    def __init__(self, source: YamlSource, state: ScriptState) -> None:
+        self.source, self.state = source, state
+        self.fields, self.inner, self.word = source.fields, source.inner, source.word
+        self.nodes = 0
+
+    # --- objects ---
+
+    def document(self, node: Node) -> None:
+        fields = self.fields(node)
+        if "services" in fields and "apiVersion" not in fields:
+            for name, service in self.fields(fields["services"]).items():
+                self.container(service, _Surroundings(compose=True, label=name))
+        else:
+            self.visit(node, _Surroundings(label=scalar(self.inner(fields, "metadata", "name"))))
+
+    def visit(self, node: Node, around: _Surroundings, depth: int = 0) -> None:
+        """All containers in it. What an alias stands for is read wherever it stands; it may hold itself."""
+        self.nodes += 1
+        if self.nodes > NODES or depth > NESTING:
+            message = f"the YAML expands to more than {NODES:,} values"
+            raise UsageError(message, remedy="pass only the part with the command")
+        fields = self.fields(node)
+        if "leaderWorkerTemplate" in fields:
+            self._leader_and_workers(self.fields(fields["leaderWorkerTemplate"]), around, depth)
+        elif scalar(fields.get("kind")) == "ConfigMap":
+            for name, content in self.fields(fields.get("data")).items():
+                word = self.word(content)
+                self.state.files[name] = HereFile(name, word.text, word.line)
+        elif any(items(fields.get(name)) for name in ("command", "args", "entrypoint")):
+            self.container(node, around)
+        else:
+            if "containers" in fields:
+                around = replace(around, options=tuple(self._pod_options(fields)))
+            for child in fields.values() if fields else items(node):
+                self.visit(child, around, depth + 1)
+
+    def _leader_and_workers(self, template: Fields, around: _Surroundings, depth: int) -> None:
+        """A LeaderWorkerSet: `size` counts the leader too (https://lws.sigs.k8s.io/docs/reference/)."""
+        workers = template.get("workerTemplate")
+        pods = [template.get("leaderTemplate", workers)]
+        size = scalar(template.get("size"))
+        if size.isascii() and size.isdigit():
+            pods += [workers] * (min(int(size[:9]), NODES) - 1)
+        for rank, pod in enumerate(pods):
+            if pod is None:
+                continue
+            at = self.word(pod)
+            variables = {
+                "LWS_WORKER_INDEX": replace(at, text=str(rank)),
+                "LWS_GROUP_SIZE": replace(at, text=str(len(pods))),
+                "LWS_LEADER_ADDRESS": _unknown(at, "LWS_LEADER_ADDRESS"),
+            }
+            self.visit(pod, replace(around, variables=variables, label=f"node {rank}"), depth + 1)
+
+    def _pod_options(self, pod: Fields) -> Iterator[Word]:
+        if is_true(pod.get("hostNetwork")):
+            yield from self._option("--network", "host", pod["hostNetwork"])
+        for volume in items(pod.get("volumes")):
+            if path := self.inner(self.fields(volume), "hostPath", "path"):
+                yield from self._option("--volume", f"{scalar(path)}:{scalar(path)}", path)
+
+    # --- containers ---
+
+    def container(self, node: Node, around: _Surroundings) -> None:
+        fields = self.fields(node)
+        env = dict(self._environment(fields, around))
+        keys = ("entrypoint", "command") if around.compose else ("command", "args")
+        entrypoint, arguments = (self._argv(fields.get(key), around, env) for key in keys)
+        words = [*entrypoint, *arguments]
+        shell = Shell(self.state, self._source(), label=around.label)
+        if image := fields.get("image"):
+            at = self.word(node)
+            options = [*around.options, *self._options(fields)]
+            for name, value in env.items():
+                options += (replace(at, text="--env"), replace(value, text=f"{name}={value.text}", pieces=()))
+            if entrypoint:
+                options += (replace(at, text="--entrypoint"), words.pop(0))
+            start = (replace(at, text="docker"), replace(at, text="run"))
+            before = len(self.state.commands)
+            shell.command([*start, *options, around.interpolated(self.word(image), {}), *words], Simple())
+            commands = [_as_in_the_file(command, around) for command in self.state.commands[before:]]
+            self.state.commands[before:] = commands
+        elif words and words[0].text.startswith("-"):
+            # Arguments of a program that is named elsewhere.
+            self.state.budget.count(known=True)
+            fragment = Command("fragment", tuple(words), (), env, label=around.label, line=words[0].line)
+            self.state.commands.append(fragment)
+        elif words:
+            for name, value in env.items():
+                shell.scope.set(name, value, export=True)
+            shell.command(words, Simple())
+
+    def _argv(self, node: Node | None, around: _Surroundings, env: Mapping[str, Word]) -> Sequence[Word]:
+        """A list of words, or in compose a text that is split into words as by a shell."""
+        if not scalar(node) or node is None:
+            return [around.interpolated(self.word(item), env) for item in items(node)]
+        return words_of(Source.inside(around.interpolated(self.word(node), {}), self.state.text), self.state)
+
+    def _environment(self, fields: Fields, around: _Surroundings) -> Iterator[tuple[str, Word]]:
+        """Of compose a mapping or a list of `NAME=value`, of Kubernetes a list in which names refer to those before."""
+        yield from around.variables.items()
+        environment = fields.get("environment")
+        for item in items(environment):
+            word = around.interpolated(self.word(item), {})
+            name, equals, value = word.text.partition("=")
+            yield name, replace(word, text=value, pieces=()) if equals else _unknown(word, name)
+        for name, node in self.fields(environment).items():
+            word = around.interpolated(self.word(node), {})
+            yield name, word if scalar(node) else _unknown(word, name)
+        values = dict(around.variables)
+        for variable in map(self.fields, items(fields.get("env"))):
+            name = scalar(variable.get("name"))
+            if "value" in variable:
+                values[name] = around.interpolated(self.word(variable["value"]), values)
+            elif name:
+                values[name] = _unknown(self.word(variable["name"]), name)
+        yield from values.items()
+
+    def _options(self, fields: Fields) -> Iterator[Word]:
+        """What the container is granted: keys of compose, then those of Kubernetes."""
+        for key, option in _LISTS.items():
+            for item in items(fields.get(key)):
+                yield from self._granted(key, option, item)
+        for key, option in _VALUES.items():
+            if value := scalar(fields.get(key)):
+                yield from self._option(option, value, fields[key])
+        for device in items(self.inner(fields, "deploy", "resources", "reservations", "devices")):
+            reserved = self.fields(device)
+            count = scalar(reserved.get("count")) or str(len(items(reserved.get("device_ids"))) or "all")
+            yield from self._option("--gpus", count, device)
+        security = self.fields(fields.get("securityContext"))
+        for privileged in (fields.get("privileged"), security.get("privileged")):
+            if privileged is not None and is_true(privileged):
+                yield replace(self.word(privileged), text="--privileged")
+        for item in items(self.inner(security, "capabilities", "add")):
+            yield from self._option("--cap-add", scalar(item), item)
+        profile = self.inner(security, "seccompProfile", "type")
+        if profile is not None and scalar(profile) == "Unconfined":
+            yield from self._option("--security-opt", "seccomp=unconfined", profile)
+        for name, limit in self.fields(self.inner(fields, "resources", "limits")).items():
+            if _DEVICES.fullmatch(name):
+                yield from self._option("--gpus", scalar(limit), limit)
+
+    def _granted(self, key: str, option: str, item: Node) -> Iterator[Word]:
+        """An item of a list, which for ports and volumes may be a mapping."""
+        given = {name: scalar(value) for name, value in self.fields(item).items() if scalar(value)}
+        if not given:
+            yield from self._option(option, scalar(item), item)
+        elif key == "volumes":
+            yield from self._option("--mount", ",".join(f"{name}={value}" for name, value in given.items()), item)
+        elif key == "ports" and "published" in given:
+            parts = (given.get("host_ip", ""), given["published"], given.get("target", ""))
+            yield from self._option(option, ":".join(part for part in parts if part), item)
+
+    def _option(self, name: str, value: str, node: Node) -> tuple[Word, Word]:
+        at = self.word(node)
+        return replace(at, text=name, pieces=()), replace(at, text=value, pieces=())
+
+    def _source(self) -> Source:
+        return Source.block(self.state.text, self.source.start, self.source.text)
+
+
+def _unknown(at: Word, name: str) -> Word:
+    """The value of a variable that is set elsewhere."""
+    return replace(at, text=f"${{{name}}}", unresolved=(name,), pieces=())
+
+
+def _as_in_the_file(command: Command, around: _Surroundings) -> Command:
+    """Without `docker run` and the variables of the controller. The container stays among the wrappers."""
+    container, *inner = command.wrappers
+    words = len(container.words)
+    prefix = command.prefix[words:] if command.prefix[:words] == container.words else command.prefix
+    return replace(
+        command,
+        prefix=prefix,
+        env={name: word for name, word in command.env.items() if name not in around.variables},
+        wrappers=(replace(container, words=()), *inner),
+        line=next(iter((*prefix, *command.argv, *container.words))).line,
+    )

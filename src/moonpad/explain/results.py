@@ -1,0 +1,152 @@
+"""What `explain` found: remarks at words of a command line, the command mended, and better ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from moonpad.explain.commands import Command, Word
+from moonpad.values.checkpoint import Checkpoint
+from moonpad.values.cluster import Cluster
+from moonpad.values.finding import Finding, Severity
+from moonpad.values.memory import Memory
+from moonpad.values.plan import Layout, Settings
+from moonpad.values.plan_answer import Confidence
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """In the arguments of one command `length` words from `at` on become `words`.
+
+    Behind their end, `words` are added; with no `length`, they go in front of the word at `at`.
+    """
+
+    at: int
+    length: int
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A finding and its place: word `at` of the command number `command`, a variable of its environment, or a `word`
+    that is no argument (an option of the container, a line of a file).
+
+    `command` None: the deployment as a whole. `edits` are what mends it, where a change of words can; `program` are the
+    words that take the place of the program's own.
+    """
+
+    finding: Finding
+    command: int | None = None
+    at: int | None = None
+    edits: tuple[Edit, ...] = ()
+    variable: str | None = None
+    drop_variable: bool = False
+    word: Word | None = None
+    program: tuple[str, ...] = ()
+    read_as_meant: bool = False
+    """The corrected line has it right already."""
+
+    @property
+    def mends(self) -> bool:
+        return bool(self.edits or self.program) or self.drop_variable or self.read_as_meant
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A command to type, what is wrapped around the engine in front. `env` is what is set before it.
+
+    `unresolved` are the names in it that only a shell can fill in: `MASTER_IP` of `$MASTER_IP`, `$(nproc)`.
+    """
+
+    env: Mapping[str, str]
+    argv: tuple[str, ...]
+    unresolved: frozenset[str] = frozenset()
+    parts: frozenset[int] = frozenset()
+    """Where in `argv` something else begins: the image, the program in the container."""
+
+
+@dataclass(frozen=True, slots=True)
+class Better:
+    """`lines` of the whole deployment with what they buy."""
+
+    why: str
+    lines: tuple[Line, ...]
+    memory: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One deployment, or a client's command. What could not be deduced is None, and a remark says so.
+
+    `sources` are its commands as they stand in the script, of the same number as `commands`.
+    """
+
+    engine: str
+    version: str
+    version_because: str
+    sources: tuple[Command, ...]
+    commands: tuple[Line, ...]
+    remarks: tuple[Remark, ...]
+    corrected: tuple[Line, ...]
+    kind: str = "serve"
+    """That of its group: serve, prefill, decode, router, client, ray, container."""
+    layout: Layout | None = None
+    settings: Settings | None = None
+    checkpoint: Checkpoint | None = None
+    cluster: Cluster | None = None
+    cluster_because: str = ""
+    memory: Memory | None = None
+    unjudged: str = ""
+    """Why there is no `memory`."""
+    better: tuple[Better, ...] = field(default=())
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return tuple(remark.finding for remark in self.remarks)
+
+    @property
+    def fits(self) -> bool | None:
+        """None: nobody can say, because the model or the devices are unknown."""
+        return None if self.memory is None else self.memory.fits
+
+    @property
+    def confidence(self) -> Confidence | None:
+        if self.memory is None:
+            return None
+        return "measured" if self.memory.measured else "tight" if self.memory.tight else "likely"
+
+    @property
+    def refused(self) -> bool:
+        return any(finding.severity is Severity.ERROR for finding in self.findings)
+
+
+def mended(words: Sequence[str], edits: Sequence[Edit]) -> tuple[str, ...]:
+    """The arguments with all edits in them. Of edits at one place the first counts; additions keep their order."""
+    by_place: dict[int, Edit] = {}
+    before: dict[int, tuple[str, ...]] = {}
+    added: list[str] = []
+    for edit in edits:
+        if edit.at >= len(words):
+            if not _holds(added, edit.words):
+                added += edit.words
+        elif edit.length == 0:
+            before.setdefault(edit.at, edit.words)
+        else:
+            by_place.setdefault(edit.at, edit)
+    result: list[str] = []
+    at = 0
+    while at < len(words):
+        result += before.get(at, ())
+        found = by_place.get(at)
+        result += (words[at],) if found is None else found.words
+        at += 1 if found is None else found.length
+    return (*result, *added)
+
+
+def _holds(words: Sequence[str], part: Sequence[str]) -> bool:
+    return any(tuple(words[at : at + len(part)]) == tuple(part) for at in range(len(words) - len(part) + 1))
+
+
+def printable(text: str) -> str:
+    """Without control characters: what was found in a script of others goes to a terminal."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)

@@ -1,0 +1,112 @@
+"""The text that is read: cleaned without moving a character, and where each offset of it stands."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from moonpad.explain.commands import Piece, Problem, Word
+from moonpad.explain.input_limits import PROBLEMS, TEXT_BYTES
+from moonpad.values.errors import UsageError
+
+IGNORED: Final = "\0"
+"""Stands where a character was that no shell word should hold; the lexer skips it."""
+
+_ANSI: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\^_])?")
+_INVISIBLE: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+_SPACE: Final = re.compile("[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
+_CONTROL: Final = {
+    **dict.fromkeys((*range(0x09), *range(0x0E, 0x20), *range(0x7F, 0xA0)), IGNORED),
+    **dict.fromkeys((0x0B, 0x0C, 0x0D, 0x85), " "),
+    **dict.fromkeys(range(0xD800, 0xE000), "\ufffd"),
+}
+
+
+class InputText:
+    """The whole input. `clean` has its length (after CRLF became LF) and its lines."""
+
+    def __init__(self, text: str) -> None:
+        """Raises UsageError beyond 1 MB."""
+        size = len(text.encode("utf-8", "surrogatepass"))
+        if size > TEXT_BYTES:
+            raise UsageError(
+                f"the script has {size:,} bytes; the limit is {TEXT_BYTES:,}",
+                remedy="pass only the part with the command",
+            )
+        text = _ANSI.sub(lambda match: IGNORED * len(match.group()), text.replace("\r\n", "\n"))
+        self.odd = [(match.start(), match.group()) for match in _INVISIBLE.finditer(text, 1)]
+        self.odd += [(match.start(), match.group()) for match in _SPACE.finditer(text)]
+        text = _SPACE.sub(" ", _INVISIBLE.sub(IGNORED, text))
+        self.clean: str = text.translate(_CONTROL)
+        self._starts = [0, *(match.end() for match in re.finditer("\n", self.clean))]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return tuple(self.clean.replace(IGNORED, " ").split("\n"))
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line from 1, column from 0."""
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1]
+
+    def word(self, text: str, start: int, end: int, pieces: Sequence[Piece] = ()) -> Word:
+        """A word at the offsets `start:end`."""
+        return Word(text, *self.place(start), *self.place(max(start, end)), pieces=tuple(pieces))
+
+
+class Problems:
+    """Collects up to 200 of them."""
+
+    def __init__(self, text: InputText) -> None:
+        self._text = text
+        self.items: list[Problem] = []
+
+    def add(self, code: str, start: int, end: int, message: str, remedy: str = "") -> None:
+        """`start` and `end` are offsets in the whole text."""
+        if len(self.items) < PROBLEMS:
+            line, column = self._text.place(start)
+            end_line, end_column = self._text.place(end)
+            end_column = end_column if end_line == line else column + 1
+            self.items.append(Problem(code, line, column, max(end_column, column + 1), message, remedy))
+
+
+class Source:
+    """A text that is lexed: a block of the whole, or a string inside it that is itself a command.
+
+    `pieces` say where each part of it stands in the whole text; they cover it from its first character to its last.
+    """
+
+    def __init__(self, text: str, whole: InputText, pieces: Sequence[Piece]) -> None:
+        self.text = text
+        self.whole = whole
+        self._pieces = tuple(pieces) or (Piece(0, len(text), 0, 0),)
+        self._starts = [piece.start for piece in self._pieces]
+
+    @classmethod
+    def block(cls, whole: InputText, start: int, text: str) -> Source:
+        """A part of the whole text from the offset `start`; `text` may have characters blanked, never moved."""
+        return cls(text, whole, (Piece(0, len(text), start, start + len(text)),))
+
+    @classmethod
+    def inside(cls, word: Word, whole: InputText) -> Source:
+        """The text of a word, as a command of its own."""
+        return cls(word.text, whole, word.pieces)
+
+    def origin(self, start: int, end: int) -> tuple[int, int]:
+        """The offsets in the whole text of `text[start:end]`."""
+        first = self._piece(start)
+        origin = first.source_start + (start - first.start if first.exact else 0)
+        if end <= start:
+            return origin, origin
+        last = self._piece(end - 1)
+        return origin, (last.source_start + end - last.start if last.exact else last.source_end)
+
+    def word(self, text: str, start: int, end: int, unresolved: Sequence[str] = ()) -> Word:
+        """The word that stands at `start:end` of this source."""
+        return replace(self.whole.word(text, *self.origin(start, end)), unresolved=tuple(unresolved))
+
+    def _piece(self, offset: int) -> Piece:
+        return self._pieces[max(0, bisect_right(self._starts, offset) - 1)]

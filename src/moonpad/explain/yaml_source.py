@@ -1,0 +1,126 @@
+"""YAML as nodes with their places. Nothing is constructed of it, so what its tags say does not matter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final
+
+from moonpad.explain.commands import Piece, Word
+from moonpad.explain.input_limits import ALIASES, NESTING, too_deep
+from moonpad.explain.source_text import IGNORED, InputText
+from moonpad.values.errors import UsageError
+
+if TYPE_CHECKING:
+    from yaml import Mark, MarkedYAMLError, Node
+
+    Fields = Mapping[str, Node]
+
+_REPLACED: Final = {ord(IGNORED): " ", 0xFFFE: "\ufffd", 0xFFFF: "\ufffd"}
+"""What PyYAML refuses as a whole."""
+_MERGE: Final = "tag:yaml.org,2002:merge"
+_NULL: Final = "tag:yaml.org,2002:null"
+
+
+class YamlSource:
+    """The part `text` of the whole, which begins at the offset `start`."""
+
+    def __init__(self, whole: InputText, start: int, text: str) -> None:
+        self.whole, self.start, self.text = whole, start, text.translate(_REPLACED)
+        self._lines = [0, *accumulate(len(line) + 1 for line in self.text.split("\n"))]
+        self._fields: dict[int, Fields] = {}
+
+    def documents(self) -> list[Node] | MarkedYAMLError:
+        """
+        Raises:
+            UsageError: it is nested too deep, or has too many aliases.
+        """
+        import yaml
+
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        level = aliases = 0
+        try:
+            for event in yaml.parse(self.text, Loader=loader):
+                level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+                aliases += isinstance(event, yaml.AliasEvent)
+                if level > NESTING:
+                    raise too_deep("the YAML is")
+                if aliases > ALIASES:
+                    message = f"the YAML has more than {ALIASES} aliases"
+                    raise UsageError(message, remedy="pass only the part with the command")
+            return [document for document in yaml.compose_all(self.text, Loader=loader) if document is not None]
+        except yaml.MarkedYAMLError as error:
+            return error
+
+    def line(self, error: MarkedYAMLError) -> int:
+        """The line of the whole text that is wrong."""
+        mark = error.problem_mark or error.context_mark
+        return self.whole.place(self.start)[0] + (mark.line if mark else 0)
+
+    def fields(self, node: Node | None) -> Fields:
+        """The keys of a mapping, and those that it merges (`<<: *common`); empty for everything else."""
+        from yaml import MappingNode, ScalarNode
+
+        if not isinstance(node, MappingNode):
+            return {}
+        if id(node) not in self._fields:
+            self._fields[id(node)] = {}  # of a mapping that merges itself
+            pairs = [(key, value) for key, value in node.value if isinstance(key, ScalarNode)]
+            merges = [value for key, value in pairs if key.tag == _MERGE]
+            fields = {key.value: value for key, value in pairs if key.tag != _MERGE}
+            for mapping in (mapping for value in merges for mapping in (items(value) or (value,))):
+                fields = {**self.fields(mapping), **fields}
+            self._fields[id(node)] = fields
+        return self._fields[id(node)]
+
+    def inner(self, fields: Fields, *names: str) -> Node | None:
+        """`spec.template.spec` of mappings in mappings."""
+        for name in names[:-1]:
+            fields = self.fields(fields.get(name))
+        return fields.get(names[-1])
+
+    def word(self, node: Node) -> Word:
+        """The text of a scalar, at its place; for a mapping or a list "" at its beginning."""
+        start, end = self._offset(node.start_mark), self._offset(node.end_mark)
+        end = start + len(self.text[start:end].rstrip())
+        text = scalar(node)
+        if not text:
+            return self.whole.word("", self.start + start, self.start + min(end, start + 1))
+        return self.whole.word(text, self.start + start, self.start + end, self._pieces(text, start, end))
+
+    def _offset(self, mark: Mark) -> int:
+        return min(self._lines[min(mark.line, len(self._lines) - 1)] + mark.column, len(self.text))
+
+    def _pieces(self, text: str, start: int, end: int) -> Sequence[Piece]:
+        """Line by line where the lines of the text stand in the source as they are; escapes and folds do not."""
+        pieces: list[Piece] = []
+        position = 0
+        at = start
+        for line in text.split("\n"):
+            found = self.text.find(line, at, end)
+            if found < 0:
+                return (Piece(0, len(text), self.start + start, self.start + end),)
+            at = found + len(line)
+            # The line with its end, which in the source is followed by the indentation of the next one.
+            length = min(len(line) + 1, len(text) - position)
+            pieces.append(Piece(position, position + length, self.start + found, self.start + found + length))
+            position += length
+        return pieces
+
+
+def items(node: Node | None) -> Sequence[Node]:
+    """Of a list; empty for everything else."""
+    from yaml import SequenceNode
+
+    return node.value if isinstance(node, SequenceNode) else ()
+
+
+def scalar(node: Node | None) -> str:
+    """The text of a scalar; "" for null and everything else."""
+    from yaml import ScalarNode
+
+    return node.value if isinstance(node, ScalarNode) and node.tag != _NULL else ""
+
+
+def is_true(node: Node | None) -> bool:
+    return scalar(node).lower() in ("true", "yes", "on")

@@ -1,0 +1,40 @@
+"""How late the client's event loop wakes up: a client that gets no processor time also reads late."""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+from moonpad.load.event_loop import in_background
+from moonpad.stats.percentiles import percentile
+
+EVERY_S: Final = 0.02
+
+
+class LoopLag:
+    """`late_s`: how long after its instant each wake-up came."""
+
+    def __init__(self) -> None:
+        self.late_s = array("d")
+
+    @property
+    def p99_s(self) -> float:
+        return percentile(sorted(self.late_s), 99.0) if self.late_s else 0.0
+
+
+@asynccontextmanager
+async def watch_lag(clock: Callable[[], float]) -> AsyncIterator[LoopLag]:
+    """Wakes up fifty times a second as long as the block lasts."""
+    lag = LoopLag()
+    async with in_background(_watch(lag, clock)):
+        yield lag
+
+
+async def _watch(lag: LoopLag, clock: Callable[[], float]) -> None:
+    while True:
+        due_s = clock() + EVERY_S
+        await asyncio.sleep(EVERY_S)
+        lag.late_s.append(max(0.0, clock() - due_s))

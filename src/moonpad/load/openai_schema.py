@@ -1,0 +1,289 @@
+"""What an OpenAI chat API sends, as frozen values. Pure; no input raises an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+
+# vLLM writes the first, SGLang and older vLLM the second (vllm-project/vllm#27755).
+REASONING_FIELDS: Final = ("reasoning", "reasoning_content")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An HTTP answer. `text` is what of the body was kept, cut where `truncated`."""
+
+    status: int
+    text: str
+    truncated: bool = False
+
+    def json(self) -> object:
+        """The parsed body; None where it is not JSON."""
+        return read_json(self.text)
+
+    def error_text(self) -> str:
+        """What the server says went wrong, in one line of at most 300 characters."""
+        document = self.json()
+        message = _error_of(document) if isinstance(document, dict) else ""
+        return _one_line(message or self.text) or "no text"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the server counts them; None where it does not report them."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    total_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """`arguments` is the JSON text as the server wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+    def as_json(self) -> dict[str, object]:
+        """As the API has it, in an answer and in the history."""
+        return {"id": self.id, "type": "function", "function": {"name": self.name, "arguments": self.arguments}}
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One answer of the assistant. `reasoning_field` is the name under which the reasoning came, "" without any."""
+
+    content: str = ""
+    reasoning: str = ""
+    reasoning_field: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    finish_reason: str = ""
+    usage: Usage | None = None
+
+    def as_history(self) -> dict[str, object]:
+        """As it goes back to the model: the thinking under both names, since engines read one of them."""
+        calls = [call.as_json() for call in self.tool_calls]
+        thinking = {"reasoning": self.reasoning, "reasoning_content": self.reasoning} if self.reasoning else {}
+        return {"role": "assistant", "content": self.content, **({"tool_calls": calls} if calls else {}), **thinking}
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """An answer that is not of the API's shape."""
+
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallDelta:
+    """A piece of the tool call number `index`; `id` and `name` come with its first piece."""
+
+    index: int
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """One event of a stream. The event with the usage has nothing else."""
+
+    content: str = ""
+    reasoning: str = ""
+    reasoning_field: str = ""
+    calls: tuple[CallDelta, ...] = ()
+    finish_reason: str = ""
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The event `data: [DONE]`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The stream is not right: an error inside it, an event that is not JSON, a cut connection."""
+
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRefusal:
+    """The server answered with an HTTP error instead of a stream."""
+
+    reply: Reply
+
+
+Event = Delta | Done | Broken | HttpRefusal
+
+
+def read_json(text: str | bytes) -> object:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def model_cards(document: object) -> tuple[dict[str, object], ...] | Malformed:
+    """The models of `GET /v1/models`, each with at least an `id`."""
+    rows = document.get("data") if isinstance(document, dict) else None
+    if not isinstance(rows, list):
+        return Malformed("`data` is not a list")
+    cards = tuple(row for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str))
+    return cards if len(cards) == len(rows) else Malformed("a model without an `id`")
+
+
+def read_answer(document: object) -> Message | Malformed:
+    """The first choice of a chat completion that was not streamed."""
+    if not isinstance(document, dict):
+        return Malformed("the body is not a JSON object")
+    choice = _first(document.get("choices")) or {}
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        return Malformed(f"no choice with a message; {_one_line(_error_of(document)) or 'and no error'}")
+    calls = _calls(message.get("tool_calls"))
+    if isinstance(calls, Malformed):
+        return calls
+    if not isinstance(message.get("content"), str | None):
+        return Malformed("`content` is neither text nor null")
+    field, reasoning = _reasoning(message)
+    return Message(
+        content=message.get("content") or "",
+        reasoning=reasoning,
+        reasoning_field=field,
+        tool_calls=calls,
+        finish_reason=_text(choice.get("finish_reason")),
+        usage=read_usage(document.get("usage")),
+    )
+
+
+def read_event(payload: bytes) -> Delta | Done | Broken:
+    """The payload of one server-sent event."""
+    if payload.strip() == b"[DONE]":
+        return Done()
+    document = read_json(payload)
+    if not isinstance(document, dict):
+        return Broken(f"an event that is not a JSON object: {_one_line(payload[:300].decode(errors='replace'))}")
+    if "choices" not in document:
+        return Broken(f"an error inside the stream: {_one_line(_error_of(document)) or 'an event without `choices`'}")
+    choice = _first(document["choices"]) or {}
+    delta = choice.get("delta")
+    delta = delta if isinstance(delta, dict) else {}
+    field, reasoning = _reasoning(delta)
+    return Delta(
+        content=_text(delta.get("content")),
+        reasoning=reasoning,
+        reasoning_field=field,
+        calls=tuple(_call_deltas(delta.get("tool_calls"))),
+        finish_reason=_text(choice.get("finish_reason")),
+        usage=read_usage(document.get("usage")),
+    )
+
+
+def join(deltas: Iterable[Delta]) -> Message:
+    """The message that a stream adds up to."""
+    deltas = tuple(deltas)
+    calls: dict[int, ToolCall] = {}
+    for piece in (piece for delta in deltas for piece in delta.calls):
+        so_far = calls.get(piece.index, ToolCall("", "", ""))
+        calls[piece.index] = ToolCall(
+            so_far.id or piece.id, so_far.name or piece.name, so_far.arguments + piece.arguments
+        )
+    return Message(
+        content="".join(delta.content for delta in deltas),
+        reasoning="".join(delta.reasoning for delta in deltas),
+        reasoning_field=_last(delta.reasoning_field for delta in deltas),
+        tool_calls=tuple(calls[index] for index in sorted(calls)),
+        finish_reason=_last(delta.finish_reason for delta in deltas),
+        usage=next((delta.usage for delta in reversed(deltas) if delta.usage), None),
+    )
+
+
+def _reasoning(message: Mapping[str, object]) -> tuple[str, str]:
+    # A server may send both names, for old clients and new: then they hold the same text.
+    return next(((field, text) for field in REASONING_FIELDS if (text := _text(message.get(field)))), ("", ""))
+
+
+def _calls(rows: object) -> tuple[ToolCall, ...] | Malformed:
+    if rows is None:
+        return ()
+    if not isinstance(rows, list):
+        return Malformed("`tool_calls` is not a list")
+    calls = []
+    for row in rows:
+        function = row.get("function") if isinstance(row, dict) else None
+        if not isinstance(function, dict):
+            return Malformed("a tool call without a `function`")
+        if not isinstance(function.get("arguments"), str):
+            return Malformed("the `arguments` of a tool call are not a string")
+        calls.append(ToolCall(_text(row.get("id")), _text(function.get("name")), function["arguments"]))
+    return tuple(calls)
+
+
+def _call_deltas(rows: object) -> Iterator[CallDelta]:
+    for row in rows if isinstance(rows, list) else ():
+        function = row.get("function") if isinstance(row, dict) else None
+        if isinstance(row, dict) and isinstance(function, dict | None):
+            function = function or {}
+            yield CallDelta(
+                index=_count(row.get("index")) or 0,
+                id=_text(row.get("id")),
+                name=_text(function.get("name")),
+                arguments=_text(function.get("arguments")),
+            )
+
+
+def read_usage(row: object) -> Usage | None:
+    if not isinstance(row, dict):
+        return None
+    details, of_prompt = row.get("completion_tokens_details"), row.get("prompt_tokens_details")
+    return Usage(
+        prompt_tokens=_count(row.get("prompt_tokens")),
+        completion_tokens=_count(row.get("completion_tokens")),
+        total_tokens=_count(row.get("total_tokens")),
+        reasoning_tokens=_count(details.get("reasoning_tokens")) if isinstance(details, dict) else None,
+        cached_tokens=_count(of_prompt.get("cached_tokens")) if isinstance(of_prompt, dict) else None,
+    )
+
+
+def _error_of(document: Mapping[str, object]) -> str:
+    """The message of an error body: OpenAI's `{"error": {"message"}}`, older vLLM's `message`, FastAPI's `detail`."""
+    error = document.get("error")
+    if isinstance(error, dict):
+        return _text(error.get("message"))
+    return _text(error) or _text(document.get("message")) or _text(document.get("detail"))
+
+
+def _first(rows: object) -> dict[str, object] | None:
+    return rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else None
+
+
+def _last(texts: Iterable[str]) -> str:
+    return next((text for text in reversed(tuple(texts)) if text), "")
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _count(value: object) -> int | None:
+    return value if type(value) is int and value >= 0 else None
+
+
+def _one_line(text: str, most: int = 300) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[:most] + " …"
+
+
+def completion_text(document: object) -> str | None:
+    """The text of the first choice of a plain completion; None without one."""
+    choice = _first(document.get("choices")) if isinstance(document, dict) else None
+    text = (choice or {}).get("text")
+    return text if isinstance(text, str) else None

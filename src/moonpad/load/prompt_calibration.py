@@ -1,0 +1,185 @@
+"""How many random words make N input tokens, by the server's own count.
+
+Our process holds no tokenizer. `POST /tokenize` counts a prompt without computing it; where a server has no such path,
+a request of one token is sent and `usage.prompt_tokens` read. Both count the chat template too, as the engine does.
+
+Every word is weighed first: how many tokens it is behind a space. Prompts have exactly the length that is asked for
+then, since tokenizers of this family cut a text at its spaces before anything else; one prompt is counted whole to see
+it. Where each count is a request, and the words are so many tokens that it would take many, lengths differ by a few.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+from moonpad.load.json_request import JsonResponse, fetch
+from moonpad.load.prompts import FIRST, WORDS, random_prompt, random_words, text_of, weighed
+from moonpad.load.request_builder import RequestBuilder
+from moonpad.values.errors import CheckFailed
+
+ROUNDS: Final = 5
+FIRST_WORDS: Final = (8, 40)
+TIMEOUT_S: Final = 600.0
+GROUP: Final = 32
+MOST_COUNTS: Final = 96
+"""Requests that weigh the words, where a count is one."""
+Counted = Callable[[int, int], Awaitable[int]]
+TOKENS_A_WORD: Final = 1.4
+"""Of English text with its marks, where a plain word is one token."""
+CountedText = Callable[[str], Awaitable[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptCalibration:
+    """`words` words gave `tokens` input tokens in the last trial; `judge` is who counted. `slope`: tokens a word.
+
+    weights: the tokens of each of `WORDS` behind a space; () if they were not weighed, or none is one token.
+    alone: the tokens of a prompt of the one first word, template and all.
+    """
+
+    words: int
+    tokens: int
+    judge: Literal["/tokenize", "usage"]
+    slope: float = 1.0
+    weights: tuple[int, ...] = ()
+    alone: int = 0
+
+    def words_of(self, tokens: int) -> int:
+        """For another length: from the trial on, a word more for each `slope` tokens."""
+        return max(1, self.words + round((tokens - self.tokens) / self.slope))
+
+    def prompt(self, seed: int, index: int, tokens: int, shared: str = "") -> str:
+        """Of so many tokens, the template's counted; not fewer than that and one word. `shared` comes before them."""
+        if not self.weights:
+            return f"{shared} {random_prompt(seed, index, self.words_of(tokens))}".lstrip()
+        own = text_of(weighed(f"prompt {seed} {index}", tokens - self.alone, self.weights))
+        return f"{FIRST} {shared}{own.removeprefix(FIRST)}" if shared else own
+
+    def text(self, name: str, tokens: int) -> str:
+        """For the middle of a text, behind a space. The same name gives the same."""
+        if self.weights:
+            return text_of(weighed(name, tokens, self.weights)).removeprefix(f"{FIRST} ")
+        return random_words(name, max(1, round(tokens / self.slope)))
+
+    def tokens_in_text(self, text: str) -> int:
+        """An estimate, by the words of a text: those of people have more tokens a word than ours, by a half or so."""
+        return max(1, round(TOKENS_A_WORD * self.slope * len(text.split())))
+
+
+async def calibrate(
+    builder: RequestBuilder, *, input_tokens: int, seed: int, before: PromptCalibration | None = None
+) -> PromptCalibration:
+    """`before`: of the same endpoint; its words are not weighed again.
+
+    Raises:
+        CheckFailed: the server refuses a plain request, or counts no tokens.
+        RequestFailed: the server does not answer.
+    """
+    server = _Server(builder)
+    judge: Literal["/tokenize", "usage"] = "/tokenize" if await server.tokenizes() else "usage"
+    count_text = server.by_tokenize if judge == "/tokenize" else server.by_usage
+
+    async def count(index: int, words: int) -> int:
+        return await count_text(random_prompt(seed, index, words))
+
+    words, tokens, slope = await words_for(input_tokens, count)
+    rough = PromptCalibration(words, tokens, judge, slope, alone=max(0, tokens - round(slope * words)))
+    if before is not None and before.weights:
+        return replace(rough, weights=before.weights, alone=before.alone)
+    try:
+        alone, weights = await weigh(count_text, MOST_COUNTS if judge == "usage" else None)
+    except (_TooMany, CheckFailed):  # the latter: it answered one at a time, and refuses several
+        return rough
+    exact = replace(rough, weights=weights if 1 in weights else (), alone=alone)
+    wanted = max(input_tokens, alone)
+    return exact if await count_text(exact.prompt(seed, -3 - ROUNDS, wanted)) == wanted else rough
+
+
+class _TooMany(Exception):
+    """Weighing takes more requests than it may."""
+
+
+async def weigh(count: CountedText, most: int | None = None) -> tuple[int, tuple[int, ...]]:
+    """The tokens of a prompt of the first word alone, and of each word behind it.
+
+    Groups are asked for, side by side, and halved where they have more tokens than words.
+
+    Raises:
+        _TooMany: `most` counts do not do.
+    """
+    alone, counts = await count(text_of(())), 1
+
+    async def of(group: Sequence[int]) -> tuple[int, ...]:
+        nonlocal counts
+        counts += 1
+        if most is not None and counts > most:
+            raise _TooMany
+        tokens = await count(text_of(group)) - alone
+        if tokens == len(group) or len(group) == 1:
+            return (max(1, tokens) if len(group) == 1 else 1,) * len(group)
+        half = len(group) // 2
+        return (*await of(group[:half]), *await of(group[half:]))
+
+    groups = [asyncio.create_task(of(range(at, min(at + GROUP, len(WORDS))))) for at in range(0, len(WORDS), GROUP)]
+    try:
+        return alone, tuple(weight for weights in await asyncio.gather(*groups) for weight in weights)
+    finally:
+        for group in groups:
+            group.cancel()
+        await asyncio.gather(*groups, return_exceptions=True)
+
+
+async def words_for(input_tokens: int, count: Counted) -> tuple[int, int, float]:
+    """`(words, tokens, tokens a word)` whose count is nearest to `input_tokens`. `count(index, words)` asks the server.
+
+    Two small trials give the tokens a word and the template's own; each later trial starts from the last count.
+    """
+    small, large = FIRST_WORDS
+    tokens_small, tokens_large = await count(-1, small), await count(-2, large)
+    slope = max((tokens_large - tokens_small) / (large - small), 0.1)
+    trials = {small: tokens_small, large: tokens_large}
+    words, tokens = small, tokens_small
+    for trial in range(ROUNDS):
+        words = max(1, words + round((input_tokens - tokens) / slope))
+        if words in trials:
+            break
+        tokens = trials[words] = await count(-3 - trial, words)
+    nearest, counted = min(trials.items(), key=lambda entry: abs(entry[1] - input_tokens))
+    return nearest, counted, slope
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    builder: RequestBuilder
+
+    async def tokenizes(self) -> bool:
+        answer = await self._fetch(self.builder.count_by_tokenize(text_of(())))
+        return answer.status == 200 and _count_in(answer.json, "count") is not None
+
+    async def by_tokenize(self, text: str) -> int:
+        return self._counted(await self._fetch(self.builder.count_by_tokenize(text)), "count")
+
+    async def by_usage(self, text: str) -> int:
+        return self._counted(await self._fetch(self.builder.count_by_usage(text)), "usage", "prompt_tokens")
+
+    async def _fetch(self, wire: bytes) -> JsonResponse:
+        return await fetch(self.builder.target, wire, timeout_s=TIMEOUT_S)
+
+    def _counted(self, answer: JsonResponse, *path: str) -> int:
+        count = _count_in(answer.json, *path)
+        if answer.status != 200 or count is None:
+            raise CheckFailed(
+                f"the endpoint refused a plain request to {self.builder.model!r}: HTTP {answer.status}: "
+                f"{answer.text[:400]}",
+                remedy="moonpad verify  shows which part of the API fails",
+            )
+        return count
+
+
+def _count_in(document: Any, *path: str) -> int | None:
+    for key in path:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document if isinstance(document, int) and not isinstance(document, bool) and document > 0 else None

@@ -1,0 +1,268 @@
+"""Bytes with their instants → the record of one request. No socket and no clock: every instant is handed in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from moonpad.load.deadlines import RequestDeadlines
+from moonpad.load.failure import TEXT_LIMIT, FailureKind, RequestFailed, RequestFailure
+from moonpad.load.http1 import HeadCache, ResponseParser
+from moonpad.load.openai_schema import Delta, Usage, join, read_event
+from moonpad.load.record import LoadRequest, RequestRecord
+from moonpad.load.sse import SseParser
+from moonpad.load.stream_chunk import Chunk
+from moonpad.load.token_fast_path import TokenPattern, TokenPatterns
+from moonpad.values.units import MIB
+
+DONE: Final = b"[DONE]"
+# An answer that is not a stream is read to its end, so that its connection can be reused, up to this size.
+MAX_PLAIN_BYTES: Final = 16 * MIB
+
+
+@dataclass(frozen=True, slots=True)
+class ServerCache:
+    """What the answers of one server have in common, shared by all recorders."""
+
+    heads: HeadCache = field(default_factory=HeadCache)
+    token_patterns: TokenPatterns = field(default_factory=TokenPatterns)
+
+
+@dataclass(slots=True, eq=False)
+class ResponseRecorder:
+    """Follows one request from `sent` to `finished`."""
+
+    _request: LoadRequest
+    _scheduled_s: float
+    _cache: ServerCache = field(default_factory=ServerCache)
+    queued_s: float = 0.0
+    connect_s: float = 0.0
+    finished: bool = False
+    stream_done: bool = False  # [DONE] came
+    usual: TokenPattern | None = None
+    """The likely next read. A read that matches it needs no more than its instant in `token_times_s`."""
+    token_times_s: list[float] = field(default_factory=list)
+    _sent_s: float = field(init=False)
+    _closed_s: float = field(init=False)
+    _head_s: float | None = None
+    _first_answer_s: float | None = None
+    _ended_s: float | None = None
+    _reasoning_chunks: int = 0
+    _content_chunks: int = 0
+    _tool_call_chunks: int = 0
+    _wordless_chunks: int = 0
+    _finish_reason: str | None = None
+    _usage: Usage | None = None
+    _failure: RequestFailure | None = None
+    _response: ResponseParser = field(init=False)
+    _sse: SseParser | None = None
+    _shape: TokenPattern | None = field(init=False)  # what the last token's event looked like, or may look like
+    _deltas: list[Delta] | None = field(init=False)  # of a conversation
+    _counted: int = 0  # of `token_times_s`: those whose kind was counted
+    _plain: bytearray = field(default_factory=bytearray)  # the beginning of an answer that is not a stream
+    _plain_bytes: int = 0
+
+    def __post_init__(self) -> None:
+        self._sent_s = self._closed_s = self._scheduled_s
+        self._response = ResponseParser(self._cache.heads)
+        self._shape = None if self._request.follow else self._cache.token_patterns.last
+        self._deltas = [] if self._request.follow else None
+
+    @property
+    def connection_reusable(self) -> bool:
+        """The answer, good or bad, was read to its end."""
+        return self.finished and self._response.keeps_alive
+
+    @property
+    def closed_s(self) -> float:
+        return self._closed_s
+
+    def sent(self, now_s: float) -> None:
+        self._sent_s = now_s
+
+    def received(self, now_s: float, data: bytes) -> None:
+        """Any read; most of a stream's need not come here, see `usual`."""
+        if self.finished:
+            return
+        self._count_usual()
+        try:
+            body = self._response.feed(data)
+            if self._response.head.status:
+                self._body(now_s, body)
+            if self._response.complete:
+                self._complete(now_s)
+            elif self._sse is not None and self._response.between_chunks and self._sse.between_events:
+                self.usual = self._shape if not self.stream_done else None
+        except RequestFailed as failed:
+            self.failed(now_s, failed.failure)
+
+    def connection_closed(self, now_s: float, why: str) -> None:
+        """The connection ended under the request."""
+        self._response.end_of_connection()
+        if self.stream_done or self._response.complete:
+            self._complete(now_s)
+        else:
+            self.failed(now_s, RequestFailure(FailureKind.STREAM_CUT, f"the connection closed {self._place()}: {why}"))
+
+    def expired(self, now_s: float, kind: FailureKind) -> None:
+        """A deadline passed; what follows [DONE] is not part of the answer."""
+        if self.stream_done:
+            self.drained(now_s)
+        else:
+            self.failed(
+                now_s, RequestFailure(kind, f"given up {now_s - self._sent_s:.2f} s after sending, {self._place()}")
+            )
+
+    def failed(self, now_s: float, failure: RequestFailure) -> None:
+        if not self.finished:
+            self._count_usual()
+            self._failure = failure
+            self._ended_s = now_s
+            self._finish(now_s)
+
+    def drained(self, now_s: float) -> None:
+        """[DONE] came and the body did not end: the answer is whole, the connection is not to be trusted."""
+        self._finish_stream(now_s)
+
+    @property
+    def following(self) -> LoadRequest | None:
+        """The next request of the conversation; None behind its last, and where this one has failed."""
+        if self._deltas is None or self._request.follow is None or self._failure is not None:
+            return None
+        return self._request.follow(join(self._deltas))
+
+    def next_due(self, deadlines: RequestDeadlines) -> tuple[float, FailureKind]:
+        last_token_s = self.token_times_s[-1] if self.token_times_s else None
+        return deadlines.next_due(self._sent_s, self._head_s, last_token_s)
+
+    def _body(self, now_s: float, body: bytes) -> None:
+        if self._head_s is None:
+            self._head_s = now_s
+            self._sse = SseParser() if self._is_stream() else None
+        if self._sse is None:
+            self._read_plain(body)
+            return
+        for payload in self._sse.feed(body):
+            self._event(now_s, payload)
+
+    def _is_stream(self) -> bool:
+        head = self._response.head
+        is_events = head.header("content-type").startswith("text/event-stream")
+        return head.status == 200 and is_events and "content-encoding" not in head.headers
+
+    def _read_plain(self, body: bytes) -> None:
+        self._plain += body[: 4 * TEXT_LIMIT - len(self._plain)]  # a character has at most four bytes
+        self._plain_bytes += len(body)
+        if self._plain_bytes > MAX_PLAIN_BYTES:
+            raise RequestFailed(
+                FailureKind.TOO_LARGE, f"an answer that is not a stream is over {MAX_PLAIN_BYTES // MIB} MiB"
+            )
+
+    def _event(self, now_s: float, payload: bytes) -> None:
+        if self.stream_done or not payload:
+            return
+        if payload.strip() == DONE:
+            self.stream_done = True
+            return
+        if self._shape is not None and self._shape.matches_event(payload):
+            self._tokens(now_s, self._shape.chunk)
+            return
+        chunk = self._cache.token_patterns.chunk_of(payload)
+        if self._deltas is not None and isinstance(delta := read_event(payload), Delta):
+            self._deltas.append(delta)
+        self._usage = chunk.usage or self._usage
+        if chunk.wordless and self.token_times_s:
+            self._wordless_chunks += 1
+            self._tokens(now_s, chunk)
+        if chunk.bears_tokens:
+            self._tokens(now_s, chunk)
+            if self._deltas is None:
+                self._shape = self._cache.token_patterns.of(payload, chunk)
+        if chunk.finish_reason:
+            self._finish_reason = chunk.finish_reason
+            self._ended_s = now_s
+
+    def _count_usual(self) -> None:
+        """What the reads say that were told by their instants alone; the next one is not among them."""
+        usual, self.usual = self.usual, None
+        if usual is not None and len(self.token_times_s) > self._counted:
+            self._count(usual.chunk)
+
+    def _tokens(self, now_s: float, chunk: Chunk) -> None:
+        self.token_times_s.append(now_s)
+        self._count(chunk)
+
+    def _count(self, chunk: Chunk) -> None:
+        """The chunks that have come since the last time; all are of one kind."""
+        new = self.token_times_s[self._counted :]
+        self._counted += len(new)
+        self._ended_s = new[-1]
+        self._reasoning_chunks += chunk.reasoning * len(new)
+        self._content_chunks += chunk.content * len(new)
+        self._tool_call_chunks += chunk.tool_calls * len(new)
+        if chunk.content and self._first_answer_s is None:
+            self._first_answer_s = new[0]
+
+    def _complete(self, now_s: float) -> None:
+        if self._sse is None:
+            self.failed(now_s, self._refusal())
+        elif not self.stream_done:
+            self.failed(
+                now_s, RequestFailure(FailureKind.STREAM_CUT, f"the stream ended {self._place()}, without [DONE]")
+            )
+        else:
+            self._finish_stream(now_s)
+
+    def _finish_stream(self, now_s: float) -> None:
+        if not self.token_times_s:
+            text = f"the stream ended as it should, finish reason {self._finish_reason}, and carried no token"
+            self.failed(now_s, RequestFailure(FailureKind.NO_TOKENS, text))
+        self._finish(now_s)
+
+    def _finish(self, now_s: float) -> None:
+        if not self.finished:
+            self.finished = True
+            self._closed_s = now_s
+
+    def _refusal(self) -> RequestFailure:
+        """An HTTP error, or a 200 that is an error page, plain JSON or packed."""
+        status, headers, _ = self._response.head
+        text = self._plain.decode(errors="replace")[:TEXT_LIMIT]
+        if status != 200:
+            return RequestFailure(FailureKind.HTTP_STATUS, text, status)
+        kind = headers.get("content-encoding") or headers.get("content-type") or "no content-type"
+        return RequestFailure(FailureKind.NOT_A_STREAM, f"{kind}: {text}"[:TEXT_LIMIT], status)
+
+    def _place(self) -> str:
+        return f"after {len(self.token_times_s)} chunks with tokens" if self._head_s is not None else "before an answer"
+
+    def record(self, origin_s: float) -> RequestRecord:
+        """The request as it ended, on a clock that began at `origin_s`."""
+        usage = self._usage or Usage()
+        times = tuple([time_s - origin_s for time_s in self.token_times_s])
+        counted = usage.completion_tokens is not None and self._failure is None
+        return RequestRecord(
+            index=self._request.index,
+            scheduled_s=self._scheduled_s - origin_s,
+            started_s=self._sent_s - origin_s,
+            head_s=None if self._head_s is None else self._head_s - origin_s,
+            first_token_s=times[0] if times else None,
+            first_answer_s=None if self._first_answer_s is None else self._first_answer_s - origin_s,
+            token_times_s=times,
+            ended_s=(self._closed_s if self._ended_s is None else self._ended_s) - origin_s,
+            closed_s=self._closed_s - origin_s,
+            requested_input_tokens=self._request.input_tokens,
+            requested_output_tokens=self._request.output_tokens,
+            prompt_tokens=usage.prompt_tokens,
+            output_tokens=(usage.completion_tokens or 0) if counted else len(times),
+            output_tokens_from="usage" if counted else "chunks",
+            reasoning_tokens=usage.reasoning_tokens,
+            reasoning_chunks=self._reasoning_chunks,
+            content_chunks=self._content_chunks,
+            tool_call_chunks=self._tool_call_chunks,
+            wordless_chunks=self._wordless_chunks,
+            finish_reason=self._finish_reason,
+            failure=self._failure,
+            queued_s=self.queued_s,
+            connect_s=self.connect_s,
+        )

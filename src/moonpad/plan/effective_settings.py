@@ -1,0 +1,115 @@
+"""The settings in force: what was asked for, and the engine's own defaults for its version and the device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from moonpad.catalog.overhead import Budget, Pipeline, batches_of, block_of, defaults_of, reserve_of
+from moonpad.values.configuration import Configuration
+from moonpad.values.plan import Settings
+
+ENTIRE_PROMPT_TOKENS: Final = 16384
+"""What SGLang prefills at once where chunking is switched off (-1): its `max_prefill_tokens`."""
+MOST: Final = 1 << 40
+"""No figure of a person is larger than this: beyond it, floating point could overflow, and nothing fits anyway."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`memory_fraction`: of what `budget` says. `chosen`: the engine calculated it, so that it carries a spread."""
+
+    budget: Budget
+    memory_fraction: float
+    chosen: bool
+    max_num_seqs: int | None
+    max_num_batched_tokens: int
+    graphs: bool
+    graphs_counted: bool
+    kv_fp8: bool
+    block_size: int
+    tokens_by_request: bool
+    pipeline: Pipeline
+
+
+def limits_of(configuration: Configuration) -> Limits:
+    """Raises nothing of its own: an unknown version is the newest, an unknown backend has the device's default."""
+    engine, version, device = configuration.engine.name, configuration.version, configuration.device
+    settings, layout = configuration.settings, configuration.layout
+    defaults = defaults_of(engine, version)
+    batches = batches_of(engine, version, device)
+    times = layout.tp * layout.pp if batches.per_rank else 1
+    tokens = bounded(settings.max_num_batched_tokens or batches.max_num_batched_tokens * times)
+    sequences = bounded(settings.max_num_seqs or (batches.max_num_seqs or 0) * times)
+    kv_fp8 = holds_fp8(_kv_dtype(configuration, defaults.kv_from_checkpoint))
+    given = settings.kv_free_fraction if defaults.budget == "free" else settings.gpu_memory_utilization
+    fraction = given or defaults.memory_fraction
+    tokens = tokens if tokens > 0 else ENTIRE_PROMPT_TOKENS
+    return Limits(
+        budget=defaults.budget,
+        memory_fraction=fraction or _static_fraction(configuration, tokens),
+        chosen=fraction is None,
+        max_num_seqs=min(sequences, tokens) if sequences > 0 else None,
+        max_num_batched_tokens=tokens,
+        graphs=not settings.enforce_eager,
+        graphs_counted=defaults.graphs_counted,
+        kv_fp8=kv_fp8,
+        block_size=_block_size(configuration, kv_fp8),
+        tokens_by_request=defaults.tokens_by_request,
+        pipeline=defaults.pipeline,
+    )
+
+
+def default_settings(configuration: Configuration) -> Settings:
+    """What the engine takes for the settings that a search turns down, where it is told none, spelled out."""
+    limits = limits_of(replace(configuration, settings=Settings()))
+    return Settings(
+        max_num_seqs=limits.max_num_seqs,
+        max_num_batched_tokens=limits.max_num_batched_tokens,
+        **{configuration.engine.memory_fraction_name: limits.memory_fraction or None},  # type: ignore[arg-type]
+    )
+
+
+def bounded(figure: int) -> int:
+    return max(-MOST, min(figure, MOST))
+
+
+def holds_fp8(dtype: str) -> bool:
+    """Whether a `--kv-cache-dtype` takes one byte a value. `auto` and the 16-bit ones take two."""
+    return dtype.casefold().startswith(("fp8", "mxfp8", "int8"))
+
+
+def _kv_dtype(configuration: Configuration, from_checkpoint: bool) -> str:
+    dtype, quantization = configuration.settings.kv_cache_dtype or "auto", configuration.quantization
+    if dtype == "auto" and from_checkpoint and quantization.method.startswith("modelopt"):
+        return quantization.kv_cache or "auto"
+    return dtype
+
+
+def _block_size(configuration: Configuration, kv_fp8: bool) -> int:
+    settings = configuration.settings
+    engine, capability = configuration.engine.name, configuration.capability
+    row = block_of(engine, configuration.version, capability, settings.attention_backend, kv_fp8)
+    asked = bounded(settings.block_size or row.size)
+    fits = asked == row.size if row.exact else asked > 0 and asked % row.size == 0
+    return asked if fits else row.size
+
+
+def _static_fraction(configuration: Configuration, tokens: int) -> float:
+    """What SGLang sets `--mem-fraction-static` to, from the driver's figure; overhead.toml has the formula."""
+    engine, version, device = configuration.engine.name, configuration.version, configuration.device
+    layout, settings = configuration.layout, configuration.settings
+    if not device.driver_bytes:
+        return 1.0
+    row, sequences = reserve_of(engine, version, device), batches_of(engine, version, device).graph_sequences
+    if settings.max_num_seqs is not None and settings.max_num_seqs > 0:
+        sequences = min(sequences, settings.max_num_seqs)
+    reserved = row.constant_bytes + row.per_rank_bytes * layout.tp * layout.dp * layout.pp
+    reserved += row.per_token_bytes * max(tokens, 2048)
+    if not settings.enforce_eager:
+        reserved += row.per_sequence_bytes * sequences + row.prefill_graphs_bytes
+    if layout.dp > 1:
+        reserved += row.attention_dp_bytes + row.per_dp_sequence_bytes * sequences * layout.dp
+    reserved = max(reserved, row.floor_bytes)
+    fraction = round(max(device.driver_bytes - reserved, 0) / device.driver_bytes, 3)
+    return fraction * (row.vision_factor if configuration.architecture.vision_parameters else 1.0)

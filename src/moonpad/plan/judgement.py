@@ -1,0 +1,123 @@
+"""The one judge: whether a configuration can be served, by the rules and by its memory. Every verb asks here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from moonpad.catalog.calibrations import Calibration
+from moonpad.plan.capacity_errors import does_not_fit
+from moonpad.plan.memory import memory_of
+from moonpad.plan.rules import check
+from moonpad.values.configuration import Configuration
+from moonpad.values.errors import PreflightRefused
+from moonpad.values.finding import Code, Finding, Severity, errors_of
+from moonpad.values.memory import Memory
+from moonpad.values.plan_answer import Confidence
+from moonpad.values.units import gib
+
+# Where an error stands that leaves no layout whose memory could be counted.
+_NO_LAYOUT: Final = frozenset({"tp", "pp", "dp", "ep", "dcp", "engine", "quantization"})
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """`memory` None: the layout is impossible or something is not known, as `unjudged` says."""
+
+    configuration: Configuration
+    findings: tuple[Finding, ...]
+    memory: Memory | None = None
+    sequences: int = 1
+    unjudged: str = ""
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """Those for which nothing is started or written."""
+        return errors_of(self.findings)
+
+    @property
+    def confidence(self) -> Confidence | None:
+        """None where there is no memory to be sure of."""
+        if self.memory is None:
+            return None
+        if not self.memory.holds(self.memory.context, self.sequences):
+            return "tight"
+        return "measured" if self.memory.measured else "likely"
+
+
+def judge(
+    configuration: Configuration,
+    *,
+    context: int | None = None,
+    sequences: int = 1,
+    calibrations: Sequence[Calibration] = (),
+    despite: frozenset[Code] = frozenset(),
+) -> Judgement:
+    """What the rules and the memory say of `sequences` sequences of `context` tokens on each replica.
+
+    `context` None: that of the settings; where they have none, whatever fits will do. `despite`: errors with these
+    codes become warnings.
+    """
+    findings = forgive(check(configuration), despite)
+    impossible = next((finding for finding in errors_of(findings) if finding.where in _NO_LAYOUT), None)
+    if impossible is not None:
+        return Judgement(configuration, findings, unjudged=impossible.message)
+    try:
+        memory = memory_of(configuration, context=context, calibrations=calibrations)
+    except PreflightRefused as refused:
+        return Judgement(configuration, findings, unjudged=refused.message)
+    wanted = memory.context if context or configuration.settings.max_model_len else 1
+    about = forgive(tuple(memory_findings(configuration, memory, wanted, sequences)), despite)
+    return Judgement(configuration, (*about, *findings), memory, sequences)
+
+
+def forgive(findings: tuple[Finding, ...], despite: frozenset[Code]) -> tuple[Finding, ...]:
+    """Errors that a person has overridden are warnings."""
+    return tuple(
+        replace(finding, severity=Severity.WARNING)
+        if finding.severity is Severity.ERROR and finding.code in despite
+        else finding
+        for finding in findings
+    )
+
+
+def memory_findings(configuration: Configuration, memory: Memory, wanted: int, sequences: int = 1) -> Iterator[Finding]:
+    """`does-not-fit` where even the optimistic end is too small for `wanted` tokens a sequence, `tight` where only that
+    end is enough, a note where the careful end is not."""
+    left = _left(memory)
+    careful = memory.reach(1, "low")
+    if not memory.holds(wanted, sequences, "high"):
+        yield does_not_fit(configuration, memory, sequences)
+    elif not memory.holds(wanted, sequences):
+        yield Finding(
+            Severity.WARNING,
+            Code.TIGHT,
+            "max_model_len",
+            f"{memory.context:,} tokens fit only if everything else takes less than expected: {left} for the KV cache "
+            "on each device",
+            "start it and read the engine's own figure, or use a shorter context",
+        )
+    elif careful < wanted:
+        fits = f"{max(0, careful):,} tokens fit, not {wanted:,}" if careful > 0 or wanted > 1 else "no token fits"
+        yield Finding(
+            Severity.NOTE,
+            Code.TIGHT,
+            "max_model_len",
+            f"at the careful end of the estimate {fits}: {left} for the KV cache on each device",
+            "start it and read the engine's own figure",
+        )
+    host = memory.host
+    if host is not None and host.available_bytes is None and host.needed_bytes:
+        yield Finding(
+            Severity.NOTE,
+            Code.MEMORY_LOW,
+            "host memory",
+            f"each machine needs {gib(host.needed_bytes)} of RAM, and how much it has is not known",
+            "compare it with `free -g` on the machine",
+        )
+
+
+def _left(memory: Memory) -> str:
+    low, high = memory.kv_bytes.low, gib(memory.kv_bytes.high)
+    return f"{gib(low)} to {high} are left" if low > 0 else f"between nothing and {high} is left"

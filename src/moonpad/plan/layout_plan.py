@@ -1,0 +1,137 @@
+"""One layout of one candidate: a plan that fits, or why there is none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from moonpad.catalog.options import unknown_version
+from moonpad.plan.candidate import Candidate, Tried, best_of, chosen_context, try_all
+from moonpad.plan.judgement import forgive, judge
+from moonpad.plan.layouts import legal_layouts
+from moonpad.plan.nearest_results import short
+from moonpad.plan.parsers import REASONING, TOOLS, missing_parsers, parser_of
+from moonpad.plan.rules import check
+from moonpad.values.finding import Code, Finding, Severity, errors_of
+from moonpad.values.plan import Layout, Plan, Serving, Settings
+from moonpad.values.plan_answer import Choice, Refused
+
+DRAFT_NOT_COUNTED: Final = Finding(
+    Severity.NOTE,
+    Code.TIGHT,
+    "draft",
+    "the draft model's weights and its own KV cache are not counted: what is left for the KV cache is less by them",
+    "start it and read the engine's own figure",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A choice with what it was made of. `steps` are the fallbacks down to the chosen one."""
+
+    choice: Choice
+    candidate: Candidate
+    steps: tuple[Tried, ...]
+
+
+def layouts_of(candidate: Candidate) -> tuple[Layout, ...]:
+    """The legal ones that agree with what was fixed; where there is none, the one that stands for the refusal."""
+    fixed = candidate.request.layout
+    if fixed.keys() == {"tp", "pp", "dp", "ep", "dcp"}:
+        return (Layout(**fixed),)  # whoever fixed all of it may also leave devices idle
+    legal = (
+        layout
+        for layout in legal_layouts(candidate.base)
+        if all(getattr(layout, name) == size for name, size in fixed.items())
+    )
+    return tuple(legal) or (_stand_in(candidate),)
+
+
+def _stand_in(candidate: Candidate) -> Layout:
+    if candidate.request.layout:
+        return Layout(**candidate.request.layout)
+    pipelines = candidate.cluster.nodes if candidate.kind != "host" else 1
+    return Layout(tp=candidate.cluster.per_node, pp=pipelines)
+
+
+def plan_layout(
+    candidate: Candidate, layout: Layout, finish: Callable[[Plan], Plan] = lambda plan: plan
+) -> Fit | Refused:
+    engine, request = candidate.engine, candidate.request
+    first = replace(candidate.ladder(layout)[0].settings, max_model_len=candidate.context)
+    findings = forgive(check(candidate.configuration(layout, first)), request.despite)
+    if errors := errors_of(findings):
+        judgement = judge(candidate.configuration(layout, first), calibrations=candidate.calibrations)
+        return Refused(engine.name, layout, errors, judgement.memory)
+    tried = try_all(candidate, layout)
+    best = best_of(candidate, layout, tried)
+    context = chosen_context(candidate, layout, best.memory)
+    settings = candidate.spelled(layout, replace(best.fallback.settings, max_model_len=context))
+    judgement = judge(
+        candidate.configuration(layout, settings),
+        context=context,
+        sequences=candidate.sequences(layout),
+        calibrations=candidate.calibrations,
+        despite=request.despite,
+    )
+    if judgement.errors or judgement.memory is None or judgement.confidence is None:
+        return Refused(engine.name, layout, judgement.errors, judgement.memory)
+    own = (
+        *_own_findings(candidate, settings),
+        *missing_parsers(engine.name, engine.program, candidate.base.version),
+    )
+    plan = finish(plan_of(candidate, layout, settings))
+    choice = Choice(plan, judgement.memory, judgement.confidence, findings=(*judgement.findings, *own))
+    return Fit(choice, candidate, _steps(tried, best))
+
+
+def _steps(tried: Sequence[Tried], last: Tried) -> tuple[Tried, ...]:
+    steps = [last]
+    while steps[0].number:
+        steps.insert(0, tried[steps[0].fallback.above])
+    return tuple(steps)
+
+
+def _own_findings(candidate: Candidate, settings: Settings) -> Iterator[Finding]:
+    if note := unknown_version(candidate.engine.program, candidate.engine.name, candidate.base.version):
+        yield note
+    if settings.draft_tokens:
+        yield DRAFT_NOT_COUNTED
+    if (option := candidate.engine.facts.cores_option) and candidate.cluster.host.cores is None:
+        yield Finding(
+            Severity.NOTE,
+            Code.MISSING_FLAG,
+            option,
+            "how many physical cores each machine has is not known, and the experts run on them",
+            f"add {option} with that number",
+        )
+
+
+def plan_of(candidate: Candidate, layout: Layout, settings: Settings) -> Plan:
+    checkpoint, cluster, engine = candidate.checkpoint, candidate.cluster, candidate.engine
+    return Plan(
+        name=label(checkpoint.name),
+        engine=engine.name,
+        platform=cluster.device.platform,
+        layout=layout,
+        settings=settings,
+        serving=Serving(
+            short(checkpoint.name) or "model",
+            tool_parser=parser_of(engine.program, candidate.base.version, TOOLS),
+            reasoning_parser=parser_of(engine.program, candidate.base.version, REASONING),
+            trust_remote_code=candidate.code_in_checkpoint,
+        ),
+        weights_bytes=checkpoint.total_bytes,
+        engine_version=candidate.base.version,
+        nodes=cluster.filled_by(layout),
+        devices_per_node=0 if candidate.kind == "told" else cluster.per_node,
+        scheme=checkpoint.quantization.scheme,
+        host_cores=(cluster.host.cores or 0) if engine.facts.cores_option else 0,
+    )
+
+
+def label(model: str) -> str:
+    """A name that is a DNS label: `kimi-k2-5` of `moonshotai/Kimi-K2.5`."""
+    return re.sub(r"[^a-z0-9]+", "-", short(model).lower())[:63].strip("-") or "moonpad"

@@ -1,0 +1,142 @@
+"""How many bytes a device may fill, and what of them is neither weights nor KV cache, for each kind of budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from moonpad.catalog.calibrations import Calibration
+from moonpad.catalog.overhead import Spread
+from moonpad.plan.effective_settings import Limits, bounded, limits_of
+from moonpad.plan.kv_cache import layer_bytes_per_token
+from moonpad.plan.measured_starts import Match, find_match
+from moonpad.plan.overhead import Modelled, free_overhead, modelled_overhead, static_overhead
+from moonpad.values.cluster import Cluster
+from moonpad.values.configuration import Configuration
+from moonpad.values.errors import PreflightRefused
+from moonpad.values.units import GIB, gib
+
+CPU_PROCESS: Final = Spread(1.0 * GIB, 0.5 * GIB, 2.0 * GIB)
+"""Of a worker of vLLM on a CPU, which subtracts it from its share of the RAM: assumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """A configuration with the limits in force, and the bytes of weights on a device of each pipeline stage."""
+
+    configuration: Configuration
+    limits: Limits
+    weights: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Of one stage: `overhead` and weights come out of `budget_bytes`, the KV cache gets the rest."""
+
+    budget_bytes: int
+    overhead: Modelled
+
+
+Rooms = Callable[[int], Room]
+"""By the number of the stage."""
+
+
+def rooms_of(demand: Demand, calibrations: Sequence[Calibration]) -> Rooms:
+    """A measured start where one fits, else the model of the engine.
+
+    Raises:
+        PreflightRefused: a CPU whose memory is unknown, and no `kv_cache_gib`.
+    """
+    if demand.limits.budget == "told":
+        return _told(demand)
+    match = find_match(calibrations, demand.configuration, demand.limits)
+    return _modelled(demand) if match is None else _measured(demand, match)
+
+
+def _budget(cluster: Cluster, limits: Limits) -> int:
+    usable = cluster.device.usable_bytes
+    return usable if limits.budget == "free" else int(usable * limits.memory_fraction)
+
+
+def _told(demand: Demand) -> Rooms:
+    """A CPU engine is told the size of its KV cache on every rank; where it is not, it takes a fraction of the RAM."""
+    configuration = demand.configuration
+    memory_bytes, kv_cache_gib = configuration.cluster.host.memory_bytes, configuration.settings.kv_cache_gib
+    if kv_cache_gib is not None:
+        told = bounded(kv_cache_gib) * GIB
+        nothing = Modelled(Spread(0, 0, 0), {}, "the engine is told the size of its KV cache, beside all else")
+        return lambda stage: Room(told + demand.weights[stage], nothing)
+    if memory_bytes is None:
+        raise PreflightRefused(
+            "how large the KV cache is cannot be said: neither kv_cache_gib nor this host's memory is known",
+            remedy="set kv_cache_gib, 4 for instance",
+        )
+    process = Modelled(CPU_PROCESS, {}, "model: what a worker takes beside the weights, by a guess")
+    budget = int(memory_bytes * demand.limits.memory_fraction / configuration.ranks_per_node)
+    return lambda stage: Room(budget, process)
+
+
+def _modelled(demand: Demand) -> Rooms:
+    configuration, limits, last = demand.configuration, demand.limits, len(demand.weights) - 1
+    engine, layout = configuration.engine.name, configuration.layout
+    budget = _budget(configuration.cluster, limits)
+    if limits.budget == "static":
+        static = Room(budget, static_overhead(engine, configuration.version, limits))
+        return lambda stage: static
+    nodes = -(-layout.world_size // max(1, configuration.cluster.per_node))
+
+    def modelled(samples: bool) -> Modelled:
+        return modelled_overhead(
+            engine,
+            configuration.version,
+            limits,
+            configuration.architecture,
+            layout,
+            nodes=nodes,
+            samples=samples,
+        )
+
+    ends = modelled(True)
+    inner = modelled(False) if last else ends
+
+    def room(stage: int) -> Room:
+        overhead = ends if stage == last else inner
+        if limits.budget == "free":
+            overhead = free_overhead(overhead, limits, budget, demand.weights[stage])
+        return Room(budget, overhead)
+
+    return room
+
+
+def _measured(demand: Demand, match: Match) -> Rooms:
+    """What the measured start had left over: its own budget − weights − KV cache, within the digits of its log.
+
+    Of several pipeline stages the log was that of the one with the most weights: an assumption.
+    """
+    one, configuration = match.calibration, demand.configuration
+    then = limits_of(replace(configuration, settings=one.settings))
+    rest, margin = _budget(configuration.cluster, then) - max(demand.weights), match.margin_bytes
+    kv = _kv_of_log(demand, one) if match.exact else Spread(one.kv_bytes, one.kv_bytes_low, one.kv_bytes_high)
+    total = Spread(rest - kv.value, rest - kv.high - margin, rest - kv.low + margin)
+    what = f"{gib(one.kv_bytes)} were left for the KV cache ({one.source})"
+    if match.exact:
+        because = f"measured run {one.id}: {what}"
+    else:
+        because = f"estimated from the measured run {one.id}, which had {' and '.join(match.differs)}: {what}"
+    room = Room(_budget(configuration.cluster, demand.limits), Modelled(total, {}, because))
+    return lambda stage: room
+
+
+def _kv_of_log(demand: Demand, one: Calibration) -> Spread:
+    """The KV cache of a measured start, narrowed by the whole blocks that its log counted, where it did."""
+    configuration = demand.configuration
+    block, dcp = demand.limits.block_size, configuration.layout.dcp
+    printed = Spread(one.kv_bytes, one.kv_bytes_low, one.kv_bytes_high)
+    if one.kv_tokens is None or one.kv_tokens % (block * dcp) or configuration.layout.pp > 1:
+        return printed
+    architecture = configuration.architecture
+    per_token = architecture.layers * layer_bytes_per_token(architecture, fp8=demand.limits.kv_fp8)
+    low = max(printed.low, one.kv_tokens // dcp * per_token)
+    high = min(printed.high, (one.kv_tokens // dcp + block) * per_token - 1)
+    return Spread(min(max(printed.value, low), high), low, high) if low <= high else printed

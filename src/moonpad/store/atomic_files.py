@@ -1,0 +1,157 @@
+"""Two ways to write, and no third: append a line, or replace a file by rename."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from moonpad.store.line_reader import lines_from_end, lines_of, pieces_of
+
+LINE_BYTES: Final = 1 << 20
+"""A longer line is refused when it is written, and skipped when it is read."""
+
+DOCUMENT_BYTES: Final = 16 << 20
+"""A longer file is not one of our documents."""
+
+LEFTOVER_S: Final = 60.0
+"""A replacement takes milliseconds; an older part file whose writer is gone was left by a kill."""
+
+
+def replace_text(path: Path, text: str, mode: int = 0o600) -> None:
+    """The old file or the new one, never half of it. The parent folder is made where it is missing.
+
+    Raises:
+        OSError: the old file is there as it was; no part of the new one is left.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    remove_parts(path.parent, path.name)
+    # The thread's number, so that two of them do not write one part; the process's last, for `remove_parts`.
+    part = path.with_name(f".{path.name}.{threading.get_native_id()}.{os.getpid()}.part")
+    try:
+        part.unlink(missing_ok=True)  # of a killed process that had our number
+        # Other users may not read it, not even before it has its mode.
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fchmod(handle, mode)
+            os.fsync(handle)
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def replace_json(path: Path, document: object, mode: int = 0o600) -> None:
+    replace_text(path, json.dumps(document, indent=1, default=str) + "\n", mode)
+
+
+def remove_parts(folder: Path, name: str = "") -> None:
+    """Removes what a killed `replace_text` has left in the folder, for the file of that name, by default for any."""
+    for part in folder.glob(".*.part"):
+        pid = part.name.split(".")[-2]
+        if part.name.startswith(f".{name}." if name else ".") and pid.isdigit() and not _lives(int(pid)):
+            with suppress(OSError):  # another process was faster
+                if time.time() - part.stat().st_mtime > LEFTOVER_S:
+                    part.unlink()
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """The object in the file; None where there is no file or it does not hold a JSON object."""
+    try:
+        with path.open("rb") as file:
+            text = file.read(DOCUMENT_BYTES + 1)
+    except OSError:
+        return None
+    return _object(text) if len(text) <= DOCUMENT_BYTES else None
+
+
+def append_line(path: Path, record: Mapping[str, object]) -> None:
+    """One JSON line in one write, so that several processes may append to one file.
+
+    A line that a full disk has torn, here or in another process, stays a line of its own, so that later lines can be
+    read.
+
+    Raises:
+        OSError: the line is not in the file, or only a torn piece of it: the disk is full (ENOSPC, EDQUOT), the line
+            is over LINE_BYTES (EFBIG).
+    """
+    line = json.dumps(record, default=str).encode() + b"\n"
+    if len(line) > LINE_BYTES:
+        raise OSError(errno.EFBIG, f"a line of {len(line)} bytes, the limit is {LINE_BYTES}", str(path))
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        size = os.fstat(handle).st_size
+        _write_whole(handle, line if _ends_a_line(handle, size) else b"\n" + line, path)
+        begin = os.lseek(handle, 0, os.SEEK_CUR) - len(line)
+        if not _ends_a_line(handle, begin):  # between our look and our write another process was cut short
+            _write_whole(handle, b"\n" + line, path)
+    finally:
+        os.close(handle)
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Every complete line, however large the file is. A torn one (full disk, power loss) is skipped."""
+    with suppress(OSError), path.open("rb") as file:
+        for line in lines_of(pieces_of(file), LINE_BYTES):
+            if (record := _record(line)) is not None:
+                yield record
+
+
+def read_lines_backwards(path: Path) -> Iterator[dict[str, Any]]:
+    """As `read_lines`, the last one first, without reading the beginning of a long file."""
+    with suppress(OSError), path.open("rb") as file:
+        for _, line in lines_from_end(file, LINE_BYTES, os.fstat(file.fileno()).st_size):
+            if (record := _record(line)) is not None:
+                yield record
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    return _object(line) if len(line) <= LINE_BYTES else None
+
+
+def _object(text: bytes) -> dict[str, Any] | None:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _ends_a_line(handle: int, offset: int) -> bool:
+    """Whether a line that is written at the offset stands at the beginning of a line."""
+    return offset == 0 or os.pread(handle, 1, offset - 1) == b"\n"
+
+
+def _write_whole(handle: int, data: bytes, path: Path) -> None:
+    written = os.write(handle, data)
+    if written != len(data):
+        raise OSError(errno.ENOSPC, f"{written} of {len(data)} bytes fitted", str(path))
+
+
+def _sync_folder(folder: Path) -> None:
+    """So that the rename survives a power loss. Some filesystems refuse that."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True

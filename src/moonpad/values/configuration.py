@@ -1,0 +1,189 @@
+"""One way to serve one checkpoint, and what every judgement of it has to know of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Final, Literal
+
+from moonpad.values.checkpoint import Architecture, Checkpoint, Quantization
+from moonpad.values.cluster import Cluster, Device
+from moonpad.values.finding import Finding
+from moonpad.values.plan import Layout, Settings
+from moonpad.values.platform import Platform
+from moonpad.values.versions import since
+
+ExpertDegrees = Literal["all ranks", "divisors", "none"]
+"""Over how many ranks an engine can share whole experts: all of the group or one, any divisor of it, or one alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFacts:
+    """What planning and judging have to know of an engine. Its defaults and overheads are rows of `overhead.toml`."""
+
+    name: str
+    title: str
+    """As its makers write it: `TensorRT-LLM`."""
+    platforms: tuple[Platform, ...]
+    preference: int
+    """Which engine comes first where nothing else decides; smaller is earlier."""
+    preferred_because: str = ""
+    """Who names it first, as the end of a sentence; "" where no one does."""
+    example: str = "SPEC.toml"
+    """A spec of this repository that starts it."""
+    first_versions: Mapping[str, str] = field(default_factory=dict)
+    """`model_type` → the first version that serves it, where that is known."""
+    setting_names: Mapping[str, str] = field(default_factory=dict)
+    """The engine's own names of settings and parallel sizes → ours. `!` before ours: the switch means the opposite."""
+
+    # Parallelism
+    attention_dp: bool = False
+    """Data parallelism is that of attention alone; the other layers share one group of tp × dp ranks."""
+    experts_over_dp: bool = False
+    """Data-parallel ranks share the experts although each has a tensor-parallel group of its own."""
+    expert_degrees: ExpertDegrees = "divisors"
+    uneven_experts: bool = False
+    """Ranks may hold different numbers of experts."""
+    balances_experts: bool = True
+    """It can place copies of experts (`redundant_experts`)."""
+    pipelines: bool = True
+    one_machine: bool = False
+    dcp_since: str | None = None
+    """The first version with decode context parallelism; None: it has none."""
+    no_dcp_because: str = ""
+    dcp_unasked: bool = False
+    """Its decode context parallelism is common enough to be suggested to those who did not ask for it."""
+    native_nodes_since: str = ""
+    """The first version that joins machines without Ray; "" where it always did."""
+    fits_mlp_itself: bool = False
+    """It shares the dense MLP and the shared experts over as many ranks as their sizes allow."""
+
+    # Memory
+    vision_sliced: bool = False
+    """The vision tower is known to be tensor-parallel."""
+    experts_on_host: bool = False
+    """Routed experts may lie in host RAM, where the processors compute them."""
+    cores_option: str = ""
+    """The option that takes the number of physical cores, for engines that compute on them."""
+    needs_whole_context: bool = False
+    """It does not start where one sequence of the whole context has no room; the others cut the context down."""
+    memory_fraction_name: str = "gpu_memory_utilization"
+    """Which of our settings is its memory fraction."""
+    limits_over_dp: bool = False
+    """`max_num_seqs` and `max_num_batched_tokens` count over all ranks of attention DP."""
+
+    # Formats
+    kv_cache_names: frozenset[str] = frozenset()
+    """What its parser takes for the format of the KV cache."""
+    fp8_kv_name: str | None = None
+    """How it spells an FP8 (E4M3) KV cache."""
+    strict_block_size: bool = False
+    """It refuses a block that attention cannot use; the others change it."""
+    order_backends: Callable[[Configuration, tuple[str, ...]], tuple[str, ...]] | None = None
+    """Its own order of the attention backends that are possible, where that of `attention_backends.toml` is not all."""
+    reads_gguf: bool = False
+    reads_modelslim: bool = False
+    weight_only_fp8: bool = False
+    """Without FP8 arithmetic it multiplies FP8 weights in BF16."""
+    weight_only_nvfp4_since: str | None = None
+    emulates_mxfp4: bool = False
+    """On AMD devices without MXFP4 arithmetic."""
+
+    rules: tuple[Callable[[Configuration], Iterator[Finding]], ...] = ()
+    """What this engine alone refuses or warns of; each has a row of evidence in `rules.toml`."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "first_versions", MappingProxyType(dict(self.first_versions)))
+        object.__setattr__(self, "setting_names", MappingProxyType(dict(self.setting_names)))
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What is planned, explained, rendered and started, as the one value that all of them judge.
+
+    `version` "": the newest. None in `settings`: the engine's own default.
+    """
+
+    checkpoint: Checkpoint
+    cluster: Cluster
+    engine: EngineFacts
+    version: str
+    layout: Layout
+    settings: Settings
+
+    @property
+    def architecture(self) -> Architecture:
+        return self.checkpoint.architecture
+
+    @property
+    def quantization(self) -> Quantization:
+        return self.checkpoint.quantization
+
+    @property
+    def scheme(self) -> str:
+        return self.checkpoint.quantization.scheme
+
+    @property
+    def device(self) -> Device:
+        return self.cluster.device
+
+    @property
+    def platform(self) -> Platform:
+        return self.cluster.device.platform
+
+    @property
+    def capability(self) -> str:
+        """Of the device, or of a processor: `9.0`, `gfx942`, `amx`; "" where nothing is known."""
+        return self.device.capability or ("amx" if self.cluster.host.amx else "")
+
+    @property
+    def program(self) -> str:
+        """`vllm 0.11.0`, for sentences."""
+        return f"{self.engine.name} {self.version}".strip()
+
+    @property
+    def expert_group(self) -> int:
+        """How many ranks hold the experts once."""
+        together = self.engine.experts_over_dp or self.engine.attention_dp
+        return self.layout.tp * self.layout.dp if together else self.layout.tp
+
+    @property
+    def expert_slices(self) -> int:
+        """Into how many slices each expert is cut, rounded down where `ep` does not divide the group."""
+        return max(1, self.expert_group // self.layout.ep)
+
+    @property
+    def ranks_per_node(self) -> int:
+        return -(-self.layout.world_size // max(1, self.cluster.nodes))
+
+    @property
+    def stored_kv(self) -> str:
+        """The format of the KV cache: `bf16`, `fp8` (E4M3), `fp8_e5m2`, or as the engine was told. A checkpoint with
+        scales for an FP8 cache gets one unless it is told otherwise.
+        """
+        kv_cache_dtype = self.settings.kv_cache_dtype
+        if kv_cache_dtype in (None, "auto"):
+            return self.quantization.kv_cache or "bf16"
+        return KV_FORMATS.get(kv_cache_dtype or "", kv_cache_dtype or "")
+
+    def since(self, version: str) -> bool:
+        """Whether the engine is of that version or newer."""
+        return since(self.version, version)
+
+    def with_settings(self, **changes: object) -> Configuration:
+        """The same with other settings, by their names."""
+        return replace(self, settings=replace(self.settings, **changes))  # type: ignore[arg-type]
+
+    def with_layout(self, **sizes: int) -> Configuration:
+        return replace(self, layout=replace(self.layout, **sizes))
+
+
+KV_FORMATS: Final = {
+    "bfloat16": "bf16",
+    "float16": "bf16",
+    "bf16": "bf16",
+    "fp8": "fp8",
+    "fp8_e4m3": "fp8",
+    "fp8_e5m2": "fp8_e5m2",
+}

@@ -1,0 +1,116 @@
+"""The order of engine versions, defined once: releases, candidates, nightlies, rebuilds and forks.
+
+PEP 440 orders what it can read. A local part says who built it and orders nothing (`0.11.0+kimi`, `0.32.0+cpu`), nor
+does the platform behind the dash of an image's tag (`0.5.5-cu129-amd64`). Every other text (`nightly`, `main`,
+"") is newer than every release. Only `checked_version` raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from packaging.version import InvalidVersion, Version
+
+from moonpad.values.errors import UsageError
+
+CHANNELS: Final = ("latest", "nightly", "main")
+"""What engines call a build that has no number."""
+LONGEST: Final = 100
+
+Order = tuple[bool, Version]
+
+
+@lru_cache(maxsize=1024)
+def parse(text: str) -> Version | None:
+    """The version without its local part; None for a text that is not a version number."""
+    if len(text) > LONGEST or not text.isascii():
+        return None
+    number, dash, build = text.partition("-")
+    for candidate in (text, f"{number}+{build}") if dash else (text,):
+        try:
+            return Version(Version(candidate).public)
+        except InvalidVersion:
+            continue
+    return None
+
+
+def order(text: str) -> Order:
+    """A sort key: `0.11.1rc6.dev211` < `0.11.1rc6` < `0.11.1` = `0.11.1+cpu` < `0.11.1.post1` < `nightly`."""
+    version = parse(text)
+    return (version is None, version or Version("0"))
+
+
+def since(version: str, first: str) -> bool:
+    """Whether `version` is `first` or newer; an empty `first` is older than everything."""
+    return not first or order(version) >= order(first)
+
+
+def series(text: str) -> tuple[int, int] | None:
+    """`(0, 11)` of `0.11.1rc6`; None for a text that is not a version number."""
+    version = parse(text)
+    return (version.major, version.minor) if version else None
+
+
+def release_of(text: str) -> str:
+    """The release that a candidate, a rebuild or a nightly belongs to: `0.20.2` of `0.20.2rc1`; "" for other texts."""
+    version = parse(text)
+    return version.base_version if version else ""
+
+
+def is_final(text: str) -> bool:
+    """Whether it is a release, and not a candidate or a development build."""
+    version = parse(text)
+    return version is not None and not version.is_prerelease
+
+
+def checked_version(text: str) -> str:
+    """The text without a leading `v`, if it is a version number or one of `CHANNELS`.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    if text not in CHANNELS and parse(text) is None:
+        raise UsageError(
+            f'"{text[:40]}" is not an engine version',
+            remedy=f"write a number like 0.32.0 or 0.11.1rc6, or one of {', '.join(CHANNELS)}",
+        )
+    return text.strip().removeprefix("v")
+
+
+@dataclass(frozen=True, slots=True)
+class NearestRelease:
+    """The release at index `at` stands in for a version. `why` says how the two differ; "" where they are the same."""
+
+    at: int
+    release: str
+    why: str = ""
+
+    @property
+    def exact(self) -> bool:
+        return not self.why
+
+
+def nearest_release(releases: Sequence[str], version: str | None) -> NearestRelease:
+    """Which of the releases, given oldest first, speaks for a version: the nearest that is not newer, else the oldest.
+
+    The newest speaks for None and for a text that is not a version number.
+    """
+    newest = len(releases) - 1
+    if version is None:
+        return NearestRelease(newest, releases[newest])
+    if parse(version) is None:
+        return NearestRelease(newest, releases[newest], "not a version number")
+    key = order(version)
+    at = max((at for at, release in enumerate(releases) if order(release) <= key), default=0)
+    if order(releases[at]) == key:
+        return NearestRelease(at, releases[at])
+    if key < order(releases[at]):
+        why = "older than every release that moonpad knows"
+    elif at == newest:
+        why = "newer than every release that moonpad knows"
+    else:
+        why = "not a release that moonpad knows"
+    return NearestRelease(at, releases[at], why)

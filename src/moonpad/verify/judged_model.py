@@ -1,0 +1,109 @@
+"""The model behind an endpoint and the engine that serves it, as the endpoint's own model list has them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Final
+
+from moonpad.engines import ENGINES
+from moonpad.engines.api_facts import ApiFacts
+from moonpad.load.openai_schema import Malformed, model_cards
+from moonpad.values.endpoint import Endpoint
+from moonpad.values.errors import ContactLost, UsageError
+from moonpad.verify.api import Api, connect
+
+# Our own test models. `root` in vLLM's model list is the path of the checkpoint, whatever the served name is.
+SMALL_MODELS: Final = ("kimi-k2-tiny",)
+
+CONTEXT_FIELDS: Final = ("max_model_len", "context_length")
+
+Card = Mapping[str, object]
+
+
+async def subject_of(api: Api) -> tuple[Endpoint, Card]:
+    """The endpoint with its model named, and that model's card, empty where it is not listed.
+
+    Raises:
+        UsageError: no model was named, and the endpoint does not list exactly one.
+        ContactLost: no model was named, and the list does not come.
+    """
+    try:
+        reply = await api.get("/models")
+    except ContactLost:
+        if api.endpoint.model:
+            return api.endpoint, {}
+        raise
+    listed = (
+        model_cards(reply.json()) if reply.status == 200 else Malformed(f"HTTP {reply.status}: {reply.error_text()}")
+    )
+    cards = () if isinstance(listed, Malformed) else tuple([await _with_path(api, card) for card in listed])
+    if api.endpoint.model:
+        return api.endpoint, next((card for card in cards if card["id"] == api.endpoint.model), {})
+    if len(cards) == 1:
+        return replace(api.endpoint, model=str(cards[0]["id"])), cards[0]
+    url = f"{api.endpoint.base_url}/models"
+    if reply.status in (401, 403):
+        raise UsageError(f"{url} wants a key (HTTP {reply.status})", remedy="--key-env VAR")
+    if isinstance(listed, Malformed):
+        raise UsageError(f"no model was named, and {url} lists none: {listed.because}", remedy="--model NAME")
+    names = ", ".join(str(card["id"]) for card in cards) or "none"
+    raise UsageError(f"no model was named, and {url} lists {len(cards)}: {names}", remedy="--model NAME")
+
+
+@asynccontextmanager
+async def connect_named(endpoint: Endpoint) -> AsyncIterator[tuple[Api, Card]]:
+    """A client of the endpoint with its model named, and that model's card. Raises as `subject_of`."""
+    async with connect(endpoint) as api:
+        named, card = await subject_of(api)
+        yield replace(api, endpoint=named), card
+
+
+async def cards_of(api: Api) -> tuple[Card, ...]:
+    """The model list; empty where there is none."""
+    cards = model_cards((await api.get("/models")).json())
+    return () if isinstance(cards, Malformed) else cards
+
+
+async def served_by(api: Api) -> ApiFacts | None:
+    """The engine that the model list names as the owner; None where it is another, or none is named."""
+    return next((facts for card in await cards_of(api) if (facts := _owner(card))), None)
+
+
+def owner_of(card: Card) -> str:
+    """The engine that a card of the model list names as its owner, "" where it is another or none."""
+    return facts.owned_by if (facts := _owner(card)) else ""
+
+
+def _owner(card: Card) -> ApiFacts | None:
+    return next((engine.api for engine in ENGINES.values() if card.get("owned_by") == engine.api.owned_by), None)
+
+
+async def claimed_context(api: Api) -> int | None:
+    """Tokens of context by the model list; None where it names none."""
+    card = next((card for card in await cards_of(api) if card["id"] == api.endpoint.model), {})
+    sizes = (size for name in CONTEXT_FIELDS if isinstance(size := card.get(name), int))
+    return size if (size := next(sizes, 0)) > 2 else None
+
+
+async def _with_path(api: Api, card: Card) -> Card:
+    """SGLang's list has the served name for `root`, and another page the path."""
+    facts = _owner(card)
+    if not facts or not facts.model_path_page:
+        return card
+    try:
+        document = (await api.get_root(facts.model_path_page)).json()
+    except ContactLost:
+        return card
+    path = document.get("model_path") if isinstance(document, dict) else None
+    return {**card, "root": path} if isinstance(path, str) else card
+
+
+def too_small(card: Card) -> str:
+    """Why a model is too small to be judged by what it answers, "" where it is not known to be."""
+    root = card.get("root")
+    names = {str(card.get("id", "")), PurePosixPath(root).name if isinstance(root, str) else ""}
+    small = next((name for name in SMALL_MODELS if name in names), "")
+    return f"{small} is too small to judge" if small else ""

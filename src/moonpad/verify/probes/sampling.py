@@ -1,0 +1,105 @@
+"""Several answers, repeatable answers, and the probabilities of their tokens."""
+
+import math
+from typing import Any
+
+from moonpad.engines.api_facts import Topic
+from moonpad.values.finding import Code
+from moonpad.verify.api import Api
+from moonpad.verify.probe import Outcome, failed, passed, probe, skipped
+from moonpad.verify.probe_helpers import CALCULATION, FIELD_DROPPED, USAGE_CHANGED, ask, greedy, no_answer
+
+COUNT = 3
+SEEDS = (1, 1, 2, 3, 4)
+TOP = 3
+
+
+@probe(
+    "choices",
+    proves="n gives that many choices, each with its index",
+    matters="pass@k is measured by sampling several answers",
+    topic=Topic.REQUEST_FIELD,
+)
+async def choices(api: Api) -> Outcome:
+    body = greedy("Say a colour.", n=COUNT, temperature=1.0, max_tokens=16)
+    reply = await api.post("/chat/completions", body)
+    if reply.status != 200:
+        return no_answer(api, reply)
+    document = reply.json()
+    rows = document.get("choices") if isinstance(document, dict) else None
+    indices = [row.get("index") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    if sorted(index for index in indices if isinstance(index, int)) != list(range(COUNT)):
+        message = f"n={COUNT} gives choices with the indices {indices}"
+        return failed(Code.PARAMETER_IGNORED, "n", message, FIELD_DROPPED)
+    return passed(f"{COUNT} choices with the indices 0 to {COUNT - 1}")
+
+
+@probe(
+    "seed",
+    proves="the same seed repeats a sampled answer, and other seeds give others",
+    matters="an experiment that cannot be repeated cannot be compared",
+    topic=Topic.REQUEST_FIELD,
+)
+async def seed(api: Api) -> Outcome:
+    texts = []
+    for number in SEEDS:
+        question = greedy("Tell me about a town by the sea.", temperature=1.0, seed=number, max_tokens=48)
+        answer = await ask(api, question)
+        texts.append(answer.reasoning + answer.content)
+    others = len(set(texts[1:]))
+    if others == 1:
+        message = f"the seeds {', '.join(map(str, SEEDS[1:]))} at temperature 1 give one text: nothing is sampled"
+        return failed(Code.PARAMETER_IGNORED, "temperature", message, FIELD_DROPPED)
+    if texts[0] != texts[1]:
+        return skipped("one seed gave two texts: it is ignored, or sampling depends on the batch and the cache")
+    return passed(f"one seed gives one text; {len(SEEDS) - 1} seeds give {others} texts")
+
+
+@probe(
+    "logprobs",
+    proves="log-probabilities are finite, greedy decoding takes the likeliest token, and usage counts as many tokens",
+    matters="evaluations by likelihood read them, and NaN shows here first",
+    remedy="look for NaN in the weights and in a quantized KV cache",
+    gateway="pass logprobs and top_logprobs on",
+)
+async def logprobs(api: Api) -> Outcome:
+    body = greedy(CALCULATION, logprobs=True, top_logprobs=TOP, max_tokens=12)
+    reply = await api.post("/chat/completions", body)
+    if reply.status == 400 and "logprob" in reply.error_text().lower():
+        return skipped(f"log-probabilities are refused: {reply.error_text()}")
+    if reply.status != 200:
+        return no_answer(api, reply)
+    rows, count = _rows(reply.json())
+    if rows is None:
+        message = "the request asked for logprobs, the answer has none"
+        return failed(Code.PARAMETER_IGNORED, "logprobs", message, FIELD_DROPPED)
+    for place, row in enumerate(rows):
+        if fault := _fault(row):
+            return failed(Code.WRONG_ANSWER, "logprobs", f"token {place}: {fault}", "look for NaN in the weights")
+    if count is not None and count != len(rows):
+        message = f"usage counts {count} completion tokens, the log-probabilities are of {len(rows)}"
+        return failed(Code.WRONG_ANSWER, "usage", message, USAGE_CHANGED)
+    return passed(f"{len(rows)} tokens, as usage counts; each is the likeliest of {TOP}")
+
+
+def _rows(document: Any) -> tuple[list[Any] | None, int | None]:
+    try:
+        rows = document["choices"][0]["logprobs"]["content"]
+        count = document["usage"]["completion_tokens"]
+    except (KeyError, IndexError, TypeError):
+        return None, None
+    return (rows if isinstance(rows, list) and rows else None), (count if isinstance(count, int) else None)
+
+
+def _fault(row: Any) -> str:
+    value = row.get("logprob") if isinstance(row, dict) else None
+    if not isinstance(value, int | float) or not math.isfinite(value) or value > 1e-6:
+        return f"its log-probability is {value!r}"
+    tops = row.get("top_logprobs")
+    values = [top.get("logprob") for top in tops if isinstance(top, dict)] if isinstance(tops, list) else []
+    numbers = [number for number in values if isinstance(number, int | float)]
+    if not numbers:
+        return "top_logprobs names no token"
+    # Decoded greedily, the chosen token is the likeliest, except for a tie.
+    likeliest = max(numbers)
+    return "" if likeliest <= value + 1e-3 else f"chosen with {value:.3f}, while another token has {likeliest:.3f}"
