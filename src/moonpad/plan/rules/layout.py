@@ -1,23 +1,26 @@
-"""How the ranks share the model: heads, layers, experts and the columns of the MLPs."""
+"""How the ranks share the model (heads, layers, experts, the columns of the MLPs, the KV cache) and the devices."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from moonpad.plan.ranking import island_devices, tensor_group_spans_nodes
 from moonpad.plan.rules.blocks import fitting_tp
-from moonpad.plan.rules.divisors import largest_divisor
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Finding, illegal, invalid, suboptimal
+from moonpad.values.platform import Platform
+
+
+def largest_divisor(number: int, limit: int) -> int:
+    """The largest divisor of `number` that is at most `limit` and at most 4096: a remedy is for machines that exist."""
+    return next((count for count in range(min(number, limit, 4096), 0, -1) if number % count == 0), 1)
 
 
 def heads_divide_tp(case: Configuration) -> Iterator[Finding]:
     heads, tp = case.architecture.heads, case.layout.tp
     if heads % tp:
-        yield illegal(
-            "tp",
-            f"tensor parallel {tp}: the {heads} attention heads cannot be shared out evenly",
-            f"set tp = {fitting_tp(case)}",
-        )
+        message = f"tensor parallel {tp}: the {heads} attention heads cannot be shared out evenly"
+        yield illegal("tp", message, f"set tp = {fitting_tp(case)}")
 
 
 def layers_fill_pp(case: Configuration) -> Iterator[Finding]:
@@ -27,94 +30,67 @@ def layers_fill_pp(case: Configuration) -> Iterator[Finding]:
 
 
 def pp_engine(case: Configuration) -> Iterator[Finding]:
-    if case.layout.pp > 1 and not case.engine.pipelines:
-        yield illegal(
-            "pp",
-            f"pipeline parallel {case.layout.pp}: {case.engine.name} spreads its layers by tensor parallelism alone",
-            "set pp = 1",
-        )
+    pp = case.layout.pp
+    if pp > 1 and not case.engine.pipelines:
+        message = f"pipeline parallel {pp}: {case.engine.name} spreads its layers by tensor parallelism alone"
+        yield illegal("pp", message, "set pp = 1")
 
 
 def ep_group(case: Configuration) -> Iterator[Finding]:
-    ep, group, layout = case.layout.ep, case.expert_group, case.layout
+    ep, group, layout, engine = case.layout.ep, case.expert_group, case.layout, case.engine
     if ep == 1:
         return
-    if case.engine.expert_degrees == "none":
+    if engine.expert_degrees == "none":
+        experts = case.architecture.routed_experts
+        message = f"{engine.name} has no expert parallelism, all {experts} experts are on every rank"
+        yield illegal("ep", f"expert parallel {ep}: {message}", "set ep = 1")
+    elif engine.expert_degrees == "all ranks" and ep != group:
         yield illegal(
             "ep",
-            f"expert parallel {ep}: {case.engine.name} has no expert parallelism, all "
-            f"{case.architecture.routed_experts} experts are on every rank",
-            "set ep = 1",
-        )
-    elif case.engine.expert_degrees == "all ranks" and ep != group:
-        yield illegal(
-            "ep",
-            f"expert parallel {ep}: {case.engine.name} spreads the experts over all tp × dp = "
+            f"expert parallel {ep}: {engine.name} spreads the experts over all tp × dp = "
             f"{layout.tp} × {layout.dp} = {group} ranks, or slices them over all",
             f"set ep = {group}, or ep = 1" if group > 1 else "set ep = 1",
         )
     elif group % ep:
-        yield illegal(
-            "ep",
-            f"expert parallel {ep} does not divide the {group} ranks that share the experts",
-            f"set ep = {largest_divisor(group, ep)}",
-        )
+        message = f"expert parallel {ep} does not divide the {group} ranks that share the experts"
+        yield illegal("ep", message, f"set ep = {largest_divisor(group, ep)}")
 
 
 def ep_experts(case: Configuration) -> Iterator[Finding]:
     ep, own, more = case.layout.ep, case.architecture.routed_experts, case.settings.redundant_experts
-    experts = own + more
-    if ep == 1 or not experts % ep:
+    experts, rest = own + more, (own + more) % ep
+    if ep == 1 or not rest:
         return
     counted = f"{own} experts" + (f" and {more} redundant ones" if more else "")
-    rest = experts % ep
     if ep > experts:
         yield illegal("ep", f"expert parallel {ep}: there are only {counted}", f"set ep = {experts} or less")
     elif case.engine.uneven_experts and not more:
-        yield suboptimal(
-            "ep",
-            f"expert parallel {ep}: {counted} leave {rest} over, so {rest} ranks hold one more than the others",
-            f"set redundant_experts = {ep - rest}, or an ep that divides {own}",
-        )
+        message = f"{counted} leave {rest} over, so {rest} ranks hold one more than the others"
+        remedy = f"set redundant_experts = {ep - rest}, or an ep that divides {own}"
+        yield suboptimal("ep", f"expert parallel {ep}: {message}", remedy)
     else:
-        where = "redundant_experts" if more else "ep"
-        yield illegal(
-            where,
-            f"expert parallel {ep}: {counted} leave {rest} over, and {case.engine.name} needs the same number on each "
-            "rank",
-            f"set redundant_experts = {(more + ep - rest)}, or an ep that divides {experts}",
-        )
+        message = f"{counted} leave {rest} over, and {case.engine.name} needs the same number on each rank"
+        remedy = f"set redundant_experts = {more + ep - rest}, or an ep that divides {experts}"
+        yield illegal("redundant_experts" if more else "ep", f"expert parallel {ep}: {message}", remedy)
 
 
 def redundant_experts(case: Configuration) -> Iterator[Finding]:
-    count = case.settings.redundant_experts
-    if not count:
-        return
+    key, count = "redundant_experts", case.settings.redundant_experts
     if count < 0:
-        yield invalid("redundant_experts", f"redundant_experts is {count}", "set 0 or more")
-    elif not case.engine.balances_experts:
-        yield invalid(
-            "redundant_experts",
-            f"redundant_experts {count}: {case.engine.name} balances no experts over ranks",
-            "set redundant_experts = 0",
-        )
-    elif case.layout.ep == 1:
-        yield invalid(
-            "redundant_experts",
-            f"redundant_experts {count} without expert parallelism: there are no ranks to balance",
-            "set ep to the number of ranks, or redundant_experts = 0",
-        )
+        yield invalid(key, f"{key} is {count}", "set 0 or more")
+    elif count and not case.engine.balances_experts:
+        yield invalid(key, f"{key} {count}: {case.engine.name} cannot place copies of experts", f"set {key} = 0")
+    elif count and case.layout.ep == 1:
+        message = f"{key} {count} without expert parallelism: there are no ranks to balance"
+        yield invalid(key, message, f"set ep to the number of ranks, or {key} = 0")
 
 
 def expert_slices(case: Configuration) -> Iterator[Finding]:
     """Formats demand more of a slice (blocks.py); this is what even BF16 needs."""
     width, slices = case.architecture.moe_intermediate, case.expert_slices
     if case.architecture.routed_experts and width % slices:
-        yield illegal(
-            "tp",
-            f"each expert would be cut into {slices} slices, and its {width} columns are no multiple of that",
-            f"set ep = {case.expert_group}, so that experts stay whole",
-        )
+        message = f"each expert would be cut into {slices} slices, and its {width} columns are not a multiple of that"
+        yield illegal("tp", message, f"set ep = {case.expert_group}, so that experts stay whole")
 
 
 def mlp_slices(case: Configuration) -> Iterator[Finding]:
@@ -122,16 +98,74 @@ def mlp_slices(case: Configuration) -> Iterator[Finding]:
     shared = architecture.shared_experts * architecture.moe_intermediate
     for name, width in (("dense MLP", architecture.intermediate), ("shared experts", shared)):
         if width % tp and not case.engine.fits_mlp_itself:
-            yield illegal(
-                "tp",
-                f"tensor parallel {tp}: the {width} columns of the {name} cannot be shared out evenly",
-                f"set tp = {fitting_tp(case)}",
-            )
+            message = f"tensor parallel {tp}: the {width} columns of the {name} cannot be shared out evenly"
+            yield illegal("tp", message, f"set tp = {fitting_tp(case)}")
 
 
 def gpu_experts(case: Configuration) -> Iterator[Finding]:
     count = case.settings.gpu_experts
     if count is not None and not case.engine.experts_on_host:
-        yield invalid(
-            "gpu_experts", f"gpu_experts {count}: {case.engine.name} keeps every expert on the devices", "leave it out"
-        )
+        message = f"gpu_experts {count}: {case.engine.name} keeps every expert on the devices"
+        yield invalid("gpu_experts", message, "leave it out")
+
+
+def dcp_divides_tp(case: Configuration) -> Iterator[Finding]:
+    dcp, tp = case.layout.dcp, case.layout.tp
+    if tp % dcp:
+        message = f"decode context parallel {dcp} does not divide tensor parallel {tp}, whose ranks it uses"
+        yield illegal("dcp", message, f"set dcp = {largest_divisor(tp, dcp)}")
+
+
+def dcp_engine(case: Configuration) -> Iterator[Finding]:
+    dcp, first = case.layout.dcp, case.engine.dcp_since
+    if dcp == 1:
+        return
+    if first is None:
+        why = case.engine.no_dcp_because or f"{case.engine.name} has none"
+        yield illegal("dcp", f"decode context parallel {dcp}: {why}", "set dcp = 1")
+    elif not case.since(first):
+        message = f"decode context parallel {dcp}: {case.program} has none, it came with {first}"
+        yield illegal("dcp", message, f"take {case.engine.name} {first} or newer, or set dcp = 1")
+
+
+def devices_enough(case: Configuration) -> Iterator[Finding]:
+    """On a CPU ranks share the processors, so nothing is counted there."""
+    layout, devices = case.layout, case.cluster.devices
+    if case.platform is not Platform.CPU and layout.world_size > devices:
+        product = f"tp × pp × dp = {layout.tp} × {layout.pp} × {layout.dp} = {layout.world_size} ranks"
+        message = f"{product}, and {case.cluster.name} has {devices} devices"
+        yield illegal(_largest_degree(case), message, f"make the product {devices}")
+
+
+def devices_idle(case: Configuration) -> Iterator[Finding]:
+    ranks, devices = case.layout.world_size, case.cluster.devices
+    usable = case.cluster.per_node if case.engine.one_machine else devices
+    if case.platform is not Platform.CPU and ranks < devices:
+        message = f"tp × pp × dp = {ranks} of {devices} devices: {devices - ranks} stay idle"
+        remedy = f"make the product {usable}" if ranks < usable else "start one deployment a machine"
+        yield suboptimal(_largest_degree(case), message, remedy)
+
+
+def tp_across_nodes(case: Configuration) -> Iterator[Finding]:
+    """Two all-reduces a layer wait for every rank of the group."""
+    if case.platform is Platform.CPU or not tensor_group_spans_nodes(case.layout, case.cluster):
+        return
+    island = island_devices(case.cluster)
+    yield suboptimal(
+        "tp",
+        f"tensor parallel {case.layout.tp} reaches over machines whose fast links join {island}: "
+        f"{2 * case.architecture.layers} all-reduces a token go through the network",
+        f"set tp = {largest_divisor(case.architecture.heads, island)}, with pp or dp for the machines",
+    )
+
+
+def one_machine(case: Configuration) -> Iterator[Finding]:
+    ranks, per_node = case.layout.world_size, case.cluster.per_node
+    if case.engine.one_machine and ranks > per_node:
+        message = f"{case.engine.name} serves from one machine, whose RAM holds the experts"
+        on = f"tp × pp × dp = {ranks} on machines of {per_node}"
+        yield illegal(_largest_degree(case), f"{on}: {message}", f"set tp = {per_node}")
+
+
+def _largest_degree(case: Configuration) -> str:
+    return max(("tp", "dp", "pp"), key=lambda degree: getattr(case.layout, degree))

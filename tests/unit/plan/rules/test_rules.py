@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moonpad.engines import ENGINES as ALL
+from moonpad.plan.rules import GENERAL, check_by_rule, rule_id, speculative_findings
 from moonpad.plan.rules import check as rules_of
-from moonpad.plan.rules import check_by_rule, speculative_findings
-from moonpad.plan.rules.registry import GENERAL, rule_id
 from moonpad.values.cluster import Device
 from moonpad.values.finding import Finding, errors_of
 from moonpad.values.plan import Layout, Settings
