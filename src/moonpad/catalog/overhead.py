@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, Literal, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from moonpad.catalog.toml_rows import Amount, Provenance, Row, rows
 from moonpad.values.cluster import Device
 from moonpad.values.units import GIB
-from moonpad.values.versions import order
+from moonpad.values.versions import Order, order
 from moonpad.values.versions import since as is_since
 
 FILE: Final = "overhead.toml"
@@ -28,6 +28,10 @@ class Since:
     engine: str
     since: str
     provenance: Provenance
+
+
+Held = TypeVar("Held", bound=Since)
+Sized = TypeVar("Sized", "Batches", "Reserve")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +83,7 @@ class BlockSize(Since):
     exact: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(NamedTuple):
     """A value with its range."""
 
     value: float
@@ -88,7 +91,7 @@ class Spread:
     high: float
 
     def times(self, factor: float) -> Spread:
-        return Spread(self.value * factor, self.low * factor, self.high * factor)
+        return Spread(*(end * factor for end in self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,27 +116,67 @@ class HostProcess:
     provenance: Provenance
 
 
+@cache
+def table(kind: type[Held], section: str) -> tuple[Held, ...]:
+    """The rows of a section in the order of the file. Reads the data once."""
+    return tuple(row.build(kind, **_converted(kind, row)) for _, row in rows(FILE, section))
+
+
+def _converted(kind: type[Held], row: Row) -> dict[str, Any]:
+    if kind is Batches:
+        return {"exceptions": row.pop("except", ())}
+    return {name: _spread(row, name, *unit) for name, unit in SPREADS.items()} if kind is Overhead else {}
+
+
+SPREADS: Final = {
+    "context": ("gib", GIB),
+    "forward": ("gib", GIB / 1000),
+    "sampler": ("bytes", 1),
+    "graphs": ("gib", GIB),
+}
+"""The spreads of `Overhead`: the unit in the name of the key, and how many bytes it is."""
+
+
+def _spread(row: Row, name: str, unit: str, factor: float) -> Spread:
+    value, _ = row.span(f"{name}_{unit}") or (0.0, 0.0)
+    low, high = row.span(f"{name}_range_{unit}") or (value, value)
+    if not 0 <= low <= value <= high:
+        raise row.error(f"{name} is {value}, not within {low} to {high}")
+    return Spread(value, low, high).times(factor)
+
+
+@cache
+def host_processes() -> Mapping[str, HostProcess]:
+    return {key: row.build(HostProcess) for key, row in rows(FILE, "hosts")}
+
+
 def defaults_of(engine: str, version: str) -> Defaults:
-    return _newest(_defaults(), engine, version)
+    defaults: tuple[Defaults, ...] = table(Defaults, "defaults")
+    return max(_known(defaults, engine, version), key=_age)
 
 
 def overhead_of(engine: str, version: str) -> Overhead:
-    return _newest(_overheads(), engine, version)
+    overheads: tuple[Overhead, ...] = table(Overhead, "overheads")
+    return max(_known(overheads, engine, version), key=_age)
 
 
 def batches_of(engine: str, version: str, device: Device) -> Batches:
-    rows = [row for row in _batches() if not _excepted(row.exceptions, device)]
-    return _largest(rows, engine, version, device)
+    product = device.product.casefold()
+    batches: tuple[Batches, ...] = table(Batches, "batches")
+    usual = [row for row in batches if not any(name.casefold() in product for name in row.exceptions)]
+    return _largest(usual, engine, version, device)
 
 
 def reserve_of(engine: str, version: str, device: Device) -> Reserve:
-    return _largest(_reserves(), engine, version, device)
+    reserves: tuple[Reserve, ...] = table(Reserve, "reserves")
+    return _largest(reserves, engine, version, device)
 
 
 def block_of(engine: str, version: str, capability: str, backend: str | None, kv_fp8: bool) -> BlockSize:
     """The row of the attention backend that was named; else the one that says most of the device's capability."""
     name = (backend or "").upper().replace("-", "_")
-    blocks = _known(_blocks(), engine, version)
+    sizes: tuple[BlockSize, ...] = table(BlockSize, "blocks")
+    blocks = _known(sizes, engine, version)
     named = [row for row in blocks if row.backend and row.backend == name]
     plain = [
         row
@@ -143,16 +186,7 @@ def block_of(engine: str, version: str, capability: str, backend: str | None, kv
     return max(named or plain, key=lambda row: (len(row.capability), order(row.since)))
 
 
-@cache
-def host_processes() -> Mapping[str, HostProcess]:
-    return {key: row.build(HostProcess) for key, row in rows(FILE, "hosts")}
-
-
-Aged = TypeVar("Aged", bound=Since)
-Sized = TypeVar("Sized", Batches, Reserve)
-
-
-def _known(rows: Iterable[Aged], engine: str, version: str) -> list[Aged]:
+def _known(rows: Iterable[Held], engine: str, version: str) -> list[Held]:
     """The rows of an engine that hold in a version."""
     matching = [row for row in rows if row.engine == engine and is_since(version, row.since)]
     if not matching:
@@ -160,8 +194,8 @@ def _known(rows: Iterable[Aged], engine: str, version: str) -> list[Aged]:
     return matching
 
 
-def _newest(rows: Iterable[Aged], engine: str, version: str) -> Aged:
-    return max(_known(rows, engine, version), key=lambda row: order(row.since))
+def _age(row: Since) -> Order:
+    return order(row.since)
 
 
 def _largest(rows: Iterable[Sized], engine: str, version: str, device: Device) -> Sized:
@@ -169,52 +203,6 @@ def _largest(rows: Iterable[Sized], engine: str, version: str, device: Device) -
         engine, version = "sglang", ""
     fitting = [row for row in _known(rows, engine, version) if device.usable_bytes >= row.at_least_bytes]
     # A new table of sizes replaces an old one as a whole where it begins at 0; the vLLM rows only add to theirs.
-    base = max((order(row.since) for row in fitting if row.at_least_bytes == 0), default=order("0"))
-    current = [row for row in fitting if order(row.since) >= base]
-    return max(current, key=lambda row: (row.at_least_bytes, order(row.since)))
-
-
-def _excepted(exceptions: tuple[str, ...], device: Device) -> bool:
-    return any(name.casefold() in device.product.casefold() for name in exceptions)
-
-
-@cache
-def _defaults() -> tuple[Defaults, ...]:
-    return tuple(row.build(Defaults) for _, row in rows(FILE, "defaults"))
-
-
-@cache
-def _batches() -> tuple[Batches, ...]:
-    return tuple(row.build(Batches, exceptions=row.pop("except", ())) for _, row in rows(FILE, "batches"))
-
-
-@cache
-def _reserves() -> tuple[Reserve, ...]:
-    return tuple(row.build(Reserve) for _, row in rows(FILE, "reserves"))
-
-
-@cache
-def _blocks() -> tuple[BlockSize, ...]:
-    return tuple(row.build(BlockSize) for _, row in rows(FILE, "blocks"))
-
-
-@cache
-def _overheads() -> tuple[Overhead, ...]:
-    return tuple(
-        row.build(
-            Overhead,
-            context=_spread(row, "context", "gib", GIB),
-            forward=_spread(row, "forward", "gib", GIB / 1000),
-            sampler=_spread(row, "sampler", "bytes", 1),
-            graphs=_spread(row, "graphs", "gib", GIB),
-        )
-        for _, row in rows(FILE, "overheads")
-    )
-
-
-def _spread(row: Row, name: str, unit: str, factor: float) -> Spread:
-    value, _ = row.span(f"{name}_{unit}") or (0.0, 0.0)
-    low, high = row.span(f"{name}_range_{unit}") or (value, value)
-    if not 0 <= low <= value <= high:
-        raise row.error(f"{name} is {value}, not within {low} to {high}")
-    return Spread(value, low, high).times(factor)
+    base = max((_age(row) for row in fitting if row.at_least_bytes == 0), default=order("0"))
+    current = [row for row in fitting if _age(row) >= base]
+    return max(current, key=lambda row: (row.at_least_bytes, _age(row)))

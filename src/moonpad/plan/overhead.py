@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from moonpad.catalog.overhead import Overhead, Spread, overhead_of
+from moonpad.catalog.overhead import Spread, overhead_of
 from moonpad.plan.effective_settings import Limits
 from moonpad.values.checkpoint import Architecture
 from moonpad.values.plan import Layout
@@ -53,16 +53,15 @@ def modelled_overhead(
     `samples`: whether the device is of the last pipeline stage. `nodes`: how many machines the layout spans.
     """
     row = overhead_of(engine, version)
-    context = _context(row, layout, nodes)
-    forward = row.forward.times(limits.max_num_batched_tokens * _width(architecture) / KNOWN_WIDTH)
+    more = (row.experts_high_bytes if layout.ep > 1 else 0.0) + (row.nodes_high_bytes if nodes > 1 else 0.0)
+    context = row.context._replace(high=row.context.high + more)
+    width = max(1, architecture.experts_per_token) * architecture.hidden
+    forward = row.forward.times(limits.max_num_batched_tokens * width / KNOWN_WIDTH)
     sampler = row.sampler.times((limits.max_num_seqs or 0) * architecture.vocabulary) if samples else ZERO
     graphs = row.graphs if limits.graphs and limits.graphs_counted else ZERO
     gathered = _gathered(limits, architecture, layout)
-    peak = Spread(
-        max(forward.value + gathered.value, sampler.value),
-        max(forward.low + gathered.low, sampler.low),
-        max(forward.high + gathered.high, sampler.high),
-    )
+    computing = _sum(forward, gathered)
+    peak = Spread(*map(max, computing, sampler))
     parts = {CONTEXT: context.value}
     if peak.value > sampler.value:
         parts |= {FORWARD: forward.value, GATHERED: gathered.value}
@@ -89,18 +88,8 @@ def free_overhead(activations: Modelled, limits: Limits, device_bytes: int, weig
         return left * max(0.0, device_bytes - weights_bytes - active)
 
     total = activations.total
-    spread = Spread(total.value + unused(total.value), total.low + unused(total.low), total.high + unused(total.high))
     parts = {**activations.parts, UNUSED: unused(total.value)}
-    return Modelled(spread, _positive(parts), activations.because)
-
-
-def _context(row: Overhead, layout: Layout, nodes: int) -> Spread:
-    more = (row.experts_high_bytes if layout.ep > 1 else 0.0) + (row.nodes_high_bytes if nodes > 1 else 0.0)
-    return Spread(row.context.value, row.context.low, row.context.high + more)
-
-
-def _width(architecture: Architecture) -> int:
-    return max(1, architecture.experts_per_token) * architecture.hidden
+    return Modelled(Spread(*(end + unused(end) for end in total)), _positive(parts), activations.because)
 
 
 def _gathered(limits: Limits, architecture: Architecture, layout: Layout) -> Spread:
@@ -114,7 +103,7 @@ def _gathered(limits: Limits, architecture: Architecture, layout: Layout) -> Spr
 
 
 def _sum(*spreads: Spread) -> Spread:
-    return Spread(sum(one.value for one in spreads), sum(one.low for one in spreads), sum(one.high for one in spreads))
+    return Spread(*map(sum, zip(*spreads, strict=True)))
 
 
 def _positive(parts: Mapping[str, float]) -> dict[str, float]:
