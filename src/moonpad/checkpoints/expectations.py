@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from moonpad.checkpoints.config import CONFIG
 from moonpad.plan.tensors import tensor_groups
 from moonpad.values.checkpoint import Checkpoint, Component, TensorGroup
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.units import gib
 
-CONFIG: Final = "config.json"
 TOLERATED: Final = 0.01
 """Scales in another type are below it: of FP8 they are 0.02 % of a component. Another format is far above."""
 REMEDY: Final = "download config.json and the weights from one revision of one repository"
 
 Key = tuple[Component, int | None]
+Sizes = tuple[int, int]
+"""(parameters, bytes)."""
 EMPTY: Final = (0, 0)
 
 
@@ -34,12 +35,14 @@ def compare(checkpoint: Checkpoint, calculated: Iterable[TensorGroup]) -> tuple[
     if not checkpoint.groups:
         return ()
     in_files, expected = _by_key(checkpoint.groups), _by_key(calculated)
-    differences: dict[Component, _Difference] = {}
-    for key in sorted({*in_files, *expected}, key=_order):
-        actual, calculated_sizes = in_files.get(key, EMPTY), expected.get(key, EMPTY)
-        if actual != calculated_sizes:
-            differences.setdefault(key[0], _Difference()).add(key[1], actual, calculated_sizes)
-    return tuple(_findings(differences))
+    layers: dict[Component, list[int | None]] = {}
+    for component, layer in sorted({*in_files, *expected}, key=_order):
+        if in_files.get((component, layer), EMPTY) != expected.get((component, layer), EMPTY):
+            layers.setdefault(component, []).append(layer)
+    return tuple(
+        _difference(component, differing, _sum(in_files, component, differing), _sum(expected, component, differing))
+        for component, differing in layers.items()
+    )
 
 
 def format_findings(checkpoint: Checkpoint, scheme: str, where: str = "model") -> tuple[Finding, ...]:
@@ -52,48 +55,32 @@ def format_findings(checkpoint: Checkpoint, scheme: str, where: str = "model") -
     return (Finding(Severity.ERROR, Code.CONFLICT, where, message, f"give the folder of a {scheme} checkpoint"),)
 
 
-def _by_key(groups: Iterable[TensorGroup]) -> dict[Key, tuple[int, int]]:
-    """(parameters, bytes) of each component and layer."""
-    sizes: dict[Key, tuple[int, int]] = {}
+def _by_key(groups: Iterable[TensorGroup]) -> dict[Key, Sizes]:
+    sizes: dict[Key, Sizes] = {}
     for group in groups:
         parameters, size_bytes = sizes.get((group.component, group.layer), EMPTY)
         sizes[group.component, group.layer] = parameters + group.parameters, size_bytes + group.size_bytes
     return sizes
 
 
-@dataclass(slots=True)
-class _Difference:
-    layers: list[int | None] = field(default_factory=list)
-    found: tuple[int, int] = EMPTY
-    wanted: tuple[int, int] = EMPTY
-
-    def add(self, layer: int | None, actual: tuple[int, int], calculated: tuple[int, int]) -> None:
-        self.layers.append(layer)
-        self.found = self.found[0] + actual[0], self.found[1] + actual[1]
-        self.wanted = self.wanted[0] + calculated[0], self.wanted[1] + calculated[1]
-
-    @property
-    def serious(self) -> bool:
-        return self.found[0] != self.wanted[0] or abs(self.found[1] - self.wanted[1]) > TOLERATED * self.wanted[1]
-
-    def __str__(self) -> str:
-        first = self.layers[0]
-        places = "" if first is None else f" of {len(self.layers)} layers, {first} first,"
-        return (
-            f"{places} hold {self.found[0]} weights in {self.found[1]} bytes; "
-            f"by the configuration {self.wanted[0]} in {self.wanted[1]}"
-        )
+def _sum(sizes: Mapping[Key, Sizes], component: Component, layers: Iterable[int | None]) -> Sizes:
+    parameters, size_bytes = zip(*(sizes.get((component, layer), EMPTY) for layer in layers), strict=True)
+    return sum(parameters), sum(size_bytes)
 
 
-def _findings(differences: dict[Component, _Difference]) -> Iterator[Finding]:
-    for component, difference in differences.items():
-        if component is Component.OTHER:
-            message = f"the files hold tensors of no known component, {gib(difference.found[1])}; they are counted"
-            yield Finding(Severity.NOTE, Code.CONFLICT, CONFIG, message)
-            continue
-        severity = Severity.ERROR if difference.serious else Severity.NOTE
-        remedy = REMEDY if difference.serious else ""
-        yield Finding(severity, Code.CONFLICT, CONFIG, f"the files' {component}{difference}", remedy)
+def _difference(component: Component, layers: Sequence[int | None], actual: Sizes, wanted: Sizes) -> Finding:
+    """What the files hold in the layers that differ, against what the configuration wants there."""
+    if component is Component.OTHER:
+        message = f"the files hold tensors of no known component, {gib(actual[1])}; they are counted"
+        return Finding(Severity.NOTE, Code.CONFLICT, CONFIG, message)
+    places = "" if layers[0] is None else f" of {len(layers)} layers, {layers[0]} first,"
+    message = (
+        f"the files' {component}{places} hold {actual[0]} weights in {actual[1]} bytes; "
+        f"by the configuration {wanted[0]} in {wanted[1]}"
+    )
+    if actual[0] == wanted[0] and abs(actual[1] - wanted[1]) <= TOLERATED * wanted[1]:
+        return Finding(Severity.NOTE, Code.CONFLICT, CONFIG, message)
+    return Finding(Severity.ERROR, Code.CONFLICT, CONFIG, message, REMEDY)
 
 
 def _order(key: Key) -> tuple[str, int]:

@@ -6,23 +6,10 @@ from typing import Final
 
 from moonpad.checkpoints.header import DTYPE_BITS, Tensor
 from moonpad.checkpoints.names import place_of
-from moonpad.values.checkpoint import Architecture, Component, Quantization, Sharding, TensorGroup
+from moonpad.values.checkpoint import Architecture, Component, Quantization, TensorGroup
 
 PACKED: Final = frozenset(("I32", "U8", "I8", "F4"))
 """What several weights may be packed into."""
-SHARDING: Final = {
-    Component.ROUTED_EXPERTS: Sharding.EXPERTS,
-    Component.SHARED_EXPERTS: Sharding.TENSOR,
-    Component.DENSE_MLP: Sharding.TENSOR,
-    Component.Q_B: Sharding.TENSOR,
-    Component.KV_B: Sharding.TENSOR,
-    Component.O_PROJ: Sharding.TENSOR,
-    Component.EMBED_TOKENS: Sharding.TENSOR,
-    Component.LM_HEAD: Sharding.TENSOR,
-    Component.ROTARY: Sharding.NOT_LOADED,
-}
-"""What is not named here is replicated on every tensor-parallel rank."""
-BEFORE: Final = frozenset((Component.EMBED_TOKENS, Component.VISION))
 
 
 class Groups:
@@ -32,8 +19,6 @@ class Groups:
         self._layers = architecture.layers
         self._bits = {component: tensor_format.bits for component, tensor_format in quantization.formats.items()}
         self._counts: dict[tuple[Component, int | None], list[int]] = {}
-        self.router_bias_bytes = 0
-        """Of one value of `e_score_correction_bias`; 0 where there is none. config.json does not say it."""
 
     def add(self, tensor: Tensor) -> None:
         component, layer, scale = place_of(tensor.name)
@@ -48,8 +33,6 @@ class Groups:
             counts[0] += size_bytes * 8 // self._weight_bits(component, tensor)
         counts[1] += size_bytes
         counts[2] += 1
-        if component is Component.ROUTER and tensor.name.endswith("e_score_correction_bias"):
-            self.router_bias_bytes = DTYPE_BITS[tensor.dtype] // 8
 
     def _weight_bits(self, component: Component, tensor: Tensor) -> int:
         bits = DTYPE_BITS[tensor.dtype]
@@ -62,25 +45,12 @@ class Groups:
 
     def groups(self) -> tuple[TensorGroup, ...]:
         """What lies before the layers, the layers, what lies behind them."""
-        groups = [
-            TensorGroup(
-                component=component,
-                layer=layer,
-                parameters=counts[0],
-                size_bytes=counts[1],
-                tensors=counts[2],
-                sharding=self._sharding(component, layer),
-                before=component in BEFORE,
-            )
-            for (component, layer), counts in self._counts.items()
-        ]
-        return tuple(sorted(groups, key=self._order))
+        groups = (
+            TensorGroup(component, layer, parameters, size_bytes, tensors, layer is None or layer < self._layers)
+            for (component, layer), (parameters, size_bytes, tensors) in self._counts.items()
+        )
+        return tuple(sorted(groups, key=_place))
 
-    def _sharding(self, component: Component, layer: int | None) -> Sharding:
-        if layer is not None and layer >= self._layers:
-            return Sharding.NOT_LOADED
-        return SHARDING.get(component, Sharding.REPLICATED)
 
-    def _order(self, group: TensorGroup) -> tuple[bool, float, str]:
-        behind = float("inf") if group.layer is None else group.layer
-        return not group.before, behind, str(group.component)
+def _place(group: TensorGroup) -> tuple[bool, float, str]:
+    return not group.before, float("inf") if group.layer is None else group.layer, str(group.component)

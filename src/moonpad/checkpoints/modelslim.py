@@ -12,8 +12,8 @@ from moonpad.checkpoints.config import load_object
 from moonpad.checkpoints.files import read_bounded
 from moonpad.checkpoints.formats import modelslim_format
 from moonpad.checkpoints.names import MATRICES, place_of
-from moonpad.checkpoints.quantization import Quantized
-from moonpad.values.checkpoint import Architecture, Component, Quantization, TensorFormat
+from moonpad.checkpoints.quantization import Quantized, scheme_of
+from moonpad.values.checkpoint import Architecture, Component, Quantization
 from moonpad.values.errors import CheckpointError
 
 PATTERN: Final = "quant_model_description*.json"
@@ -46,17 +46,11 @@ def modelslim_quantization(description: Mapping[str, Any], architecture: Archite
         kinds.setdefault(component, Counter())[kind] += 1
     if not kinds:
         raise CheckpointError("names no weight of this architecture")
-    formats: dict[Component, TensorFormat] = {}
-    for component, counts in kinds.items():
-        tensor_format = modelslim_format(counts.most_common(1)[0][0], architecture.hidden)
-        if tensor_format is not None:
-            formats[component] = tensor_format
+    modes = {component: counts.most_common(1)[0][0] for component, counts in kinds.items()}
+    formats = {
+        component: tensor_format
+        for component, kind in modes.items()
+        if (tensor_format := modelslim_format(kind, architecture.hidden)) is not None
+    }
     uneven = tuple(component for component, counts in kinds.items() if len(counts) > 1)
-    return Quantized(Quantization(_scheme(formats), "ascend", formats), uneven)
-
-
-def _scheme(formats: Mapping[Component, TensorFormat]) -> str:
-    first = formats.get(Component.ROUTED_EXPERTS) or next(iter(formats.values()), None)
-    if first is None:
-        return "bf16"
-    return "w4a8" if first.bits == 4 else "w8a8"
+    return Quantized(Quantization(scheme_of(formats, int8_activations=True), "ascend", formats), uneven)

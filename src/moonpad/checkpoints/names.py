@@ -25,13 +25,12 @@ ATTENTION: Final = {
     "kv_a_layernorm": Component.NORMS,
     "rotary_emb": Component.ROTARY,
 }
+GATED: Final = ("gate_proj", "up_proj", "down_proj")
 MLP: Final = {
     "experts": Component.ROUTED_EXPERTS,
     "shared_experts": Component.SHARED_EXPERTS,
     "gate": Component.ROUTER,
-    "gate_proj": Component.DENSE_MLP,
-    "up_proj": Component.DENSE_MLP,
-    "down_proj": Component.DENSE_MLP,
+    **dict.fromkeys(GATED, Component.DENSE_MLP),
 }
 NORMS: Final = frozenset(("input_layernorm", "post_attention_layernorm"))
 
@@ -41,17 +40,9 @@ MATRICES: Final = {
     Component.KV_A: ("self_attn.kv_a_proj_with_mqa",),
     Component.KV_B: ("self_attn.kv_b_proj",),
     Component.O_PROJ: ("self_attn.o_proj",),
-    Component.DENSE_MLP: ("mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"),
-    Component.SHARED_EXPERTS: (
-        "mlp.shared_experts.gate_proj",
-        "mlp.shared_experts.up_proj",
-        "mlp.shared_experts.down_proj",
-    ),
-    Component.ROUTED_EXPERTS: (
-        "mlp.experts.0.gate_proj",
-        "mlp.experts.0.up_proj",
-        "mlp.experts.0.down_proj",
-    ),
+    Component.DENSE_MLP: tuple(f"mlp.{name}" for name in GATED),
+    Component.SHARED_EXPERTS: tuple(f"mlp.shared_experts.{name}" for name in GATED),
+    Component.ROUTED_EXPERTS: tuple(f"mlp.experts.0.{name}" for name in GATED),
 }
 """The linear modules of a layer that a quantiser may touch; of the experts the first stands for all."""
 
@@ -95,19 +86,16 @@ class TensorPlace(NamedTuple):
 def place_of(name: str) -> TensorPlace:
     """Component.OTHER for a name that is not of this architecture."""
     parts = name.split(".")
-    at = 0
-    while at < len(parts) and parts[at] in WRAPPERS:
-        at += 1
-    rest = parts[at:]
-    if not rest:
-        return TensorPlace(Component.OTHER, None, False)
-    if rest[0] in VISION:
+    while parts and parts[0] in WRAPPERS:
+        parts.pop(0)
+    if parts and parts[0] in VISION:
         return TensorPlace(Component.VISION, None, False)
-    scale = rest[-1] in SCALES
-    if rest[0] == "layers" and len(rest) > 3 and rest[1].isascii() and rest[1].isdigit() and len(rest[1]) < 7:
-        return TensorPlace(_in_layer(rest[2], rest[3]), int(rest[1]), scale)
-    if len(rest) == 2:
-        return TensorPlace(OUTSIDE.get(rest[0], Component.OTHER), None, scale)
+    scale = bool(parts) and parts[-1] in SCALES
+    match parts:
+        case ["layers", number, block, module, *_] if number.isascii() and number.isdigit() and len(number) < 7:
+            return TensorPlace(_in_layer(block, module), int(number), scale)
+        case [module, _]:
+            return TensorPlace(OUTSIDE.get(module, Component.OTHER), None, scale)
     return TensorPlace(Component.OTHER, None, scale)
 
 

@@ -6,6 +6,7 @@ ModelSlim's quant_model_description.json (Huawei). Where the files are there, th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -19,7 +20,6 @@ from moonpad.values.errors import CheckpointError
 
 DTYPES: Final = ("bfloat16", "float16")
 MAX_GROUPS: Final = 100
-
 
 Meant = Callable[[Component, tuple[str, ...]], bool]
 """Whether a rule is meant for a module, given by its component and the spellings of its name."""
@@ -45,6 +45,11 @@ class _Rules:
     kv_cache: str | None = None
     int8_activations: bool = False
 
+    def format_of(self, component: Component, names: tuple[str, ...]) -> TensorFormat | None:
+        if self.left_out.match(names):
+            return None
+        return next((tensor_format for means, tensor_format in self.rules if means(component, names)), None)
+
 
 def read_quantization(
     config: Mapping[str, Any], architecture: Architecture, hf_quant_config: Mapping[str, Any] | None = None
@@ -60,11 +65,11 @@ def read_quantization(
         quantization = text.get("quantization_config")
     if quantization is None and hf_quant_config is not None:
         quantization = _from_hf_quant_config(hf_quant_config)
+    dtype = _dtype(config, text)
     if quantization is None:
-        return Quantized(_plain(config, text))
+        return Quantized(_plain(dtype))
     if not isinstance(quantization, dict) or not isinstance(quantization.get("quant_method"), str):
         raise CheckpointError("has a quantization_config without quant_method")
-    _dtype(config, text)
     reader = READERS.get(quantization["quant_method"])
     if reader is None:
         method = short(quantization["quant_method"])
@@ -72,8 +77,8 @@ def read_quantization(
     return _apply(reader(quantization), architecture)
 
 
-def _plain(config: Mapping[str, Any], text: Mapping[str, Any]) -> Quantization:
-    if _dtype(config, text) == "float16":
+def _plain(dtype: str) -> Quantization:
+    if dtype == "float16":
         return Quantization("fp16", formats=dict.fromkeys(MATRICES, FP16))
     return Quantization("bf16")
 
@@ -82,11 +87,10 @@ def _dtype(config: Mapping[str, Any], text: Mapping[str, Any]) -> str:
     for holder in (text, config):
         for key in ("dtype", "torch_dtype"):
             value = holder.get(key)
-            if value is None:
-                continue
-            if value not in DTYPES:
+            if value is not None and value not in DTYPES:
                 raise CheckpointError(f"has {key} {short(value)}; only {' and '.join(DTYPES)} are modelled")
-            return str(value)
+            if value is not None:
+                return str(value)
     return DTYPES[0]
 
 
@@ -94,49 +98,38 @@ def _apply(rules: _Rules, architecture: Architecture) -> Quantized:
     formats: dict[Component, TensorFormat] = {}
     uneven: list[Component] = []
     for component in MATRICES:
-        module_formats = [
-            _of_module(rules, component, names)
+        counts = Counter(
+            rules.format_of(component, names)
             for layer in _layers(component, architecture)
             for names in modules(component, layer)
-        ]
-        if not module_formats:
-            continue
-        most = max(set(module_formats), key=module_formats.count)
+        )
+        most = max(counts, key=counts.__getitem__, default=None)
         if most is not None:
             formats[component] = most
-        if module_formats.count(most) < len(module_formats):
+        if len(counts) > 1:
             uneven.append(component)
-    return Quantized(
-        Quantization(_scheme(formats, rules), rules.method, formats, rules.kv_cache),
-        tuple(uneven),
-    )
+    scheme = scheme_of(formats, int8_activations=rules.int8_activations)
+    return Quantized(Quantization(scheme, rules.method, formats, rules.kv_cache), tuple(uneven))
 
 
 def _layers(component: Component, architecture: Architecture) -> range:
+    dense, layers = architecture.dense_layers, architecture.layers
     if component is Component.DENSE_MLP:
-        return range(architecture.dense_layers)
-    if component is Component.ROUTED_EXPERTS:
-        return range(architecture.dense_layers, architecture.layers)
-    if component is Component.SHARED_EXPERTS:
-        return range(architecture.dense_layers, architecture.layers if architecture.shared_experts else 0)
-    return range(architecture.layers)
+        return range(dense)
+    if component is Component.SHARED_EXPERTS and not architecture.shared_experts:
+        return range(0)
+    return range(dense if component in (Component.ROUTED_EXPERTS, Component.SHARED_EXPERTS) else 0, layers)
 
 
-def _of_module(rules: _Rules, component: Component, names: tuple[str, ...]) -> TensorFormat | None:
-    if rules.left_out.match(names):
-        return None
-    return next((tensor_format for applies, tensor_format in rules.rules if applies(component, names)), None)
-
-
-def _scheme(formats: Mapping[Component, TensorFormat], rules: _Rules) -> str:
+def scheme_of(formats: Mapping[Component, TensorFormat], *, int8_activations: bool) -> str:
     """Our short name: that of the routed experts, which are 98.9 % of the weights, else of what is quantised at all."""
     first = formats.get(Component.ROUTED_EXPERTS) or next(iter(formats.values()), None)
     if first is None:
         return "bf16"
     if first.name == "int8":
-        return "w8a8" if rules.int8_activations else "w8a16"
+        return "w8a8" if int8_activations else "w8a16"
     if first.name == "int4":
-        if rules.int8_activations:
+        if int8_activations:
             return "w4a8"
         # Moonshot's own INT4, trained in groups of 32, is called by its format; others by what they do.
         return "int4" if first in INT4_FORMATS else "w4a16"
@@ -166,13 +159,8 @@ def _compressed(config: Mapping[str, Any]) -> _Rules:
         int8_activations = int8_activations or (
             isinstance(inputs, dict) and inputs.get("type") == "int" and inputs.get("num_bits") == 8
         )
-    return _Rules(
-        "compressed-tensors",
-        rules,
-        Patterns(config.get("ignore")),
-        _kv_scheme(config.get("kv_cache_scheme")),
-        int8_activations,
-    )
+    kv_cache = _kv_scheme(config.get("kv_cache_scheme"))
+    return _Rules("compressed-tensors", rules, Patterns(config.get("ignore")), kv_cache, int8_activations)
 
 
 def _targets(targets: object) -> Meant:
@@ -201,8 +189,8 @@ def _quark(config: Mapping[str, Any]) -> _Rules:
     by_format: dict[TensorFormat, list[str]] = {}
     for pattern, entry in layers.items():
         by_format.setdefault(quark_format(entry), []).append(pattern)
-    for tensor_format, patterns in by_format.items():
-        rules.append((_meant_by(Patterns(patterns)), tensor_format))
+    for tensor_format, names in by_format.items():
+        rules.append((_meant_by(Patterns(names)), tensor_format))
     if everywhere.get("weight") is not None:
         rules.append((_all, quark_format(everywhere)))
     return _Rules("quark", rules, Patterns(config.get("exclude")))

@@ -7,19 +7,12 @@ give the published counts: 139,644 tensors in 1,029,173,263,552 bytes (FP8), 208
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Final
 
 from moonpad.catalog.model_row import Model
-from moonpad.values.checkpoint import (
-    Architecture,
-    Checkpoint,
-    Component,
-    Quantization,
-    Sharding,
-    TensorFormat,
-    TensorGroup,
-)
+from moonpad.values.checkpoint import BF16, Architecture, Checkpoint, Component, Quantization, TensorFormat, TensorGroup
 from moonpad.values.errors import PreflightRefused
 
 MOONVIT_PARAMETERS: Final = 471_143_920
@@ -74,61 +67,49 @@ def matrix_bytes(shape: Shape, form: TensorFormat) -> int:
 
 @cache
 def _groups(architecture: Architecture, formats: FormatKey, bias_bytes: int, rotary: bool) -> tuple[TensorGroup, ...]:
-    known = dict(formats)
+    hidden, dense, experts = architecture.hidden, architecture.dense_layers, architecture.routed_experts
+    form_of = dict(formats)
 
     def group(component: Component, layer: int | None, shapes: tuple[Shape, ...], times: int = 1) -> TensorGroup:
-        form = known.get(component, TensorFormat("bf16", 16))
+        form = form_of.get(component, BF16)
         return TensorGroup(
             component,
             layer,
             times * sum(rows * columns for rows, columns in shapes),
             times * sum(matrix_bytes(shape, form) for shape in shapes),
             times * len(shapes) * (1 + form.extra_tensors),
-            _SHARDING[component],
-            component is Component.EMBED_TOKENS,
         )
 
-    def layers() -> Iterator[TensorGroup]:
-        attention = tuple(_attention(architecture))
-        for layer in range(architecture.layers):
-            for component, shape in attention:
-                yield group(component, layer, (shape,))
-            yield _norms(architecture, layer)
-            if layer < architecture.dense_layers:
-                yield group(Component.DENSE_MLP, layer, _mlp(architecture.hidden, architecture.intermediate))
-            else:
-                expert = _mlp(architecture.hidden, architecture.moe_intermediate)
-                shared = _mlp(architecture.hidden, architecture.moe_intermediate * architecture.shared_experts)
-                yield _router(architecture, layer, known, bias_bytes)
-                if architecture.shared_experts:
-                    yield group(Component.SHARED_EXPERTS, layer, shared)
-                yield group(Component.ROUTED_EXPERTS, layer, expert, architecture.routed_experts)
-            if rotary:
-                yield _rotary(architecture, layer)
+    def in_layer(layer: int) -> Iterator[TensorGroup]:
+        for component, shape in _attention(architecture):
+            yield group(component, layer, (shape,))
+        # Before attention and before the MLP, and of both latents.
+        latents = [latent for latent in (architecture.q_lora_rank, architecture.kv_lora_rank) if latent]
+        yield _plain(Component.NORMS, layer, 2 * hidden + sum(latents), 2 + len(latents))
+        if layer < dense:
+            yield group(Component.DENSE_MLP, layer, _mlp(hidden, architecture.intermediate))
+        else:
+            router = group(Component.ROUTER, layer, ((experts, hidden),))
+            yield _with_bias(router, experts, bias_bytes) if architecture.topk_method == "noaux_tc" else router
+            if architecture.shared_experts:
+                shared = _mlp(hidden, architecture.moe_intermediate * architecture.shared_experts)
+                yield group(Component.SHARED_EXPERTS, layer, shared)
+            yield group(Component.ROUTED_EXPERTS, layer, _mlp(hidden, architecture.moe_intermediate), experts)
+        if rotary:
+            # As many values as a head of hidden / heads features would rotate, not as many as MLA does: 56 in Kimi-K2.
+            values = hidden // architecture.heads // 2
+            yield TensorGroup(Component.ROTARY, layer, values, values * _FP32_BYTES, 1)
 
-    vocabulary = ((architecture.vocabulary, architecture.hidden),)
-    found = [group(Component.EMBED_TOKENS, None, vocabulary)]
-    if architecture.vision_parameters:
-        found.append(_vision(architecture.vision_parameters))
-    found.extend(layers())
-    found.append(_plain(Component.NORMS, None, architecture.hidden, 1))
+    vocabulary = ((architecture.vocabulary, hidden),)
+    groups = [group(Component.EMBED_TOKENS, None, vocabulary)]
+    if vision := architecture.vision_parameters:
+        groups.append(_plain(Component.VISION, None, vision, MOONVIT_TENSORS if vision == MOONVIT_PARAMETERS else 1))
+    for layer in range(architecture.layers):
+        groups.extend(in_layer(layer))
+    groups.append(_plain(Component.NORMS, None, hidden, 1))
     if not architecture.tied_embeddings:
-        found.append(group(Component.LM_HEAD, None, vocabulary))
-    return tuple(found)
-
-
-_SHARDING: Final = {
-    Component.ROUTED_EXPERTS: Sharding.EXPERTS,
-    Component.SHARED_EXPERTS: Sharding.TENSOR,
-    Component.DENSE_MLP: Sharding.TENSOR,
-    Component.Q_A: Sharding.REPLICATED,
-    Component.Q_B: Sharding.TENSOR,
-    Component.KV_A: Sharding.REPLICATED,
-    Component.KV_B: Sharding.TENSOR,
-    Component.O_PROJ: Sharding.TENSOR,
-    Component.EMBED_TOKENS: Sharding.TENSOR,
-    Component.LM_HEAD: Sharding.TENSOR,
-}
+        groups.append(group(Component.LM_HEAD, None, vocabulary))
+    return tuple(groups)
 
 
 def _attention(architecture: Architecture) -> Iterator[tuple[Component, Shape]]:
@@ -147,42 +128,15 @@ def _mlp(hidden: int, intermediate: int) -> tuple[Shape, ...]:
     return (intermediate, hidden), (intermediate, hidden), (hidden, intermediate)
 
 
-def _norms(architecture: Architecture, layer: int) -> TensorGroup:
-    """Before attention and before the MLP, and of both latents."""
-    latents = (architecture.q_lora_rank, architecture.kv_lora_rank)
-    parameters = 2 * architecture.hidden + sum(latents)
-    return _plain(Component.NORMS, layer, parameters, 2 + sum(1 for latent in latents if latent))
-
-
 def _plain(component: Component, layer: int | None, parameters: int, tensors: int) -> TensorGroup:
-    return TensorGroup(component, layer, parameters, parameters * _BF16_BYTES, tensors, Sharding.REPLICATED)
+    return TensorGroup(component, layer, parameters, parameters * _BF16_BYTES, tensors)
 
 
-def _router(
-    architecture: Architecture, layer: int, known: dict[Component, TensorFormat], bias_bytes: int
-) -> TensorGroup:
-    """The gate, and the bias that `noaux_tc` corrects its scores with: FP32, BF16 where the whole checkpoint is."""
-    experts = architecture.routed_experts
-    biased = architecture.topk_method == "noaux_tc"
-    gate = matrix_bytes((experts, architecture.hidden), known.get(Component.ROUTER, TensorFormat("bf16", 16)))
-    return TensorGroup(
-        Component.ROUTER,
-        layer,
-        experts * architecture.hidden + (experts if biased else 0),
-        gate + (experts * bias_bytes if biased else 0),
-        2 if biased else 1,
-        Sharding.REPLICATED,
-    )
-
-
-def _rotary(architecture: Architecture, layer: int) -> TensorGroup:
-    """As many values as a head of hidden / heads features would rotate, not as many as MLA does: 56 in Kimi-K2."""
-    values = architecture.hidden // architecture.heads // 2
-    return TensorGroup(Component.ROTARY, layer, values, values * _FP32_BYTES, 1, Sharding.NOT_LOADED)
-
-
-def _vision(parameters: int) -> TensorGroup:
-    tensors = MOONVIT_TENSORS if parameters == MOONVIT_PARAMETERS else 1
-    return TensorGroup(
-        Component.VISION, None, parameters, parameters * _BF16_BYTES, tensors, Sharding.REPLICATED, before=True
+def _with_bias(router: TensorGroup, experts: int, bias_bytes: int) -> TensorGroup:
+    """With the bias that `noaux_tc` corrects its scores with: FP32, BF16 where the whole checkpoint is."""
+    return replace(
+        router,
+        parameters=router.parameters + experts,
+        size_bytes=router.size_bytes + experts * bias_bytes,
+        tensors=router.tensors + 1,
     )

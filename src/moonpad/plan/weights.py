@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from typing import Final
@@ -67,7 +67,7 @@ def stage_weights(
     sums = _sums(_ById(groups_of(checkpoint)))
     architecture = checkpoint.architecture
     share = _expert_share(architecture, layout, redundant_experts, device_experts)
-    found = []
+    by_stage = []
     for number, (first, end) in enumerate(stages):
         held: dict[Component, int] = {}
         for (component, sharding), line in sums.layers.items():
@@ -79,17 +79,18 @@ def stage_weights(
         if sums.vision and not text_only:
             held[Component.VISION] = _vision(sums.vision, architecture, layout.tp if vision_sliced else 1)
         if architecture.tied_embeddings and number == len(stages) - 1 > 0:
-            embedding = next((one for one in sums.before if one.component is Component.EMBED_TOKENS), None)
+            embedding = next((group for group in sums.before if group.component is Component.EMBED_TOKENS), None)
             if embedding is not None:
                 _add(held, Component.LM_HEAD, _outside(embedding, architecture, layout.tp))
         _add(held, Component.DECODE_WEIGHTS, _decode_weights(architecture, end - first, layout.tp))
-        found.append(held)
-    return tuple(found)
+        by_stage.append(held)
+    return tuple(by_stage)
 
 
 def routed_bytes(checkpoint: Checkpoint) -> int:
     """All routed experts of the checkpoint."""
-    return sum(one.size_bytes for one in groups_of(checkpoint) if one.component is Component.ROUTED_EXPERTS)
+    groups = groups_of(checkpoint)
+    return sum(group.size_bytes for group in groups if group.component is Component.ROUTED_EXPERTS)
 
 
 def groups_of(checkpoint: Checkpoint) -> tuple[TensorGroup, ...]:
@@ -104,16 +105,9 @@ def _even_groups(architecture: Architecture, total_bytes: int) -> tuple[TensorGr
     groups = tensor_groups(architecture, Quantization("bf16"))
     bits = 8 * total_bytes / max(1, sum(group.parameters for group in groups))
     return tuple(
-        group
-        if group.component is not Component.ROUTED_EXPERTS
-        else TensorGroup(
-            group.component,
-            group.layer,
-            group.parameters,
-            math.ceil(group.parameters * bits / 8),
-            group.tensors,
-            group.sharding,
-        )
+        replace(group, size_bytes=math.ceil(group.parameters * bits / 8))
+        if group.component is Component.ROUTED_EXPERTS
+        else group
         for group in groups
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Final
 
 
 class Component(StrEnum):
@@ -125,7 +126,6 @@ class TensorGroup:
     """The tensors of one component in one layer, `layer` None for what lies outside the layers.
 
     `parameters` counts weights without scales; `size_bytes` and `tensors` count everything in the files.
-    `before`: whether what lies outside stands before the layers (the embedding), and so on the first pipeline stage.
     """
 
     component: Component
@@ -133,8 +133,30 @@ class TensorGroup:
     parameters: int
     size_bytes: int
     tensors: int
-    sharding: Sharding
-    before: bool = False
+    loaded: bool = True
+
+    @property
+    def sharding(self) -> Sharding:
+        return SHARDING.get(self.component, Sharding.REPLICATED) if self.loaded else Sharding.NOT_LOADED
+
+    @property
+    def before(self) -> bool:
+        """Whether it stands before the layers (the embedding), and so on the first pipeline stage."""
+        return self.component in (Component.EMBED_TOKENS, Component.VISION)
+
+
+SHARDING: Final = {
+    Component.ROUTED_EXPERTS: Sharding.EXPERTS,
+    Component.SHARED_EXPERTS: Sharding.TENSOR,
+    Component.DENSE_MLP: Sharding.TENSOR,
+    Component.Q_B: Sharding.TENSOR,
+    Component.KV_B: Sharding.TENSOR,
+    Component.O_PROJ: Sharding.TENSOR,
+    Component.EMBED_TOKENS: Sharding.TENSOR,
+    Component.LM_HEAD: Sharding.TENSOR,
+    Component.ROTARY: Sharding.NOT_LOADED,
+}
+"""A component that is not named here is replicated on every tensor-parallel rank."""
 
 
 @dataclass(frozen=True, slots=True)
