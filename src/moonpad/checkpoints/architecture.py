@@ -6,6 +6,7 @@ Kimi-K2 family has. Everything else is refused by name, since its memory would b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ MAX_CONTEXT: Final = 1 << 40
 MAX_GRID: Final = 1 << 12
 
 MISSING: Final = object()
+LATENTS: Final = ("q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
 
 
 def language_model(config: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -36,17 +38,12 @@ def language_model(config: Mapping[str, Any]) -> Mapping[str, Any]:
     kind = config.get("model_type")
     if not isinstance(kind, str):
         raise CheckpointError("has no model_type")
-    text = config
-    if kind in MULTIMODAL:
-        text_config = config.get("text_config")
-        if not isinstance(text_config, dict):
-            raise CheckpointError(f"is of the kind {kind} but has no text_config")
-        text = text_config
+    text = config.get("text_config") if kind in MULTIMODAL else config
+    if not isinstance(text, Mapping):
+        raise CheckpointError(f"is of the kind {kind} but has no text_config")
     inner = text.get("model_type")
     if not isinstance(inner, str) or inner not in TEXT_MODELS:
-        raise CheckpointError(
-            f"is of the kind {short(kind if text is config else inner)}: its attention is not modelled"
-        )
+        raise CheckpointError(f"is of the kind {short(inner)}: its attention is not modelled")
     return text
 
 
@@ -59,16 +56,15 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture:
         raise CheckpointError("has attention_bias, which is not modelled")
     layers = integer(text, "num_hidden_layers", 1, MAX_LAYERS)
     experts = integer(text, "n_routed_experts", 1, MAX_EXPERTS)
+    tied_embeddings = text.get("tie_word_embeddings", False)
+    if not isinstance(tied_embeddings, bool):
+        raise CheckpointError(f"has tie_word_embeddings {short(tied_embeddings)}, which is not true or false")
     return Architecture(
         model_type=str(config["model_type"]),
         layers=layers,
         hidden=integer(text, "hidden_size", 1, MAX_WIDTH),
         heads=integer(text, "num_attention_heads", 1, MAX_HEADS),
-        q_lora_rank=_latent(text, "q_lora_rank"),
-        kv_lora_rank=_latent(text, "kv_lora_rank"),
-        qk_nope_head_dim=_latent(text, "qk_nope_head_dim"),
-        qk_rope_head_dim=_latent(text, "qk_rope_head_dim"),
-        v_head_dim=_latent(text, "v_head_dim"),
+        **{key: _latent(text, key) for key in LATENTS},
         intermediate=integer(text, "intermediate_size", 1, MAX_WIDTH),
         dense_layers=integer(text, "first_k_dense_replace", 0, layers, 0),
         routed_experts=experts,
@@ -77,7 +73,7 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture:
         moe_intermediate=integer(text, "moe_intermediate_size", 1, MAX_WIDTH),
         vocabulary=integer(text, "vocab_size", 1, MAX_VOCABULARY),
         max_context=integer(text, "max_position_embeddings", 1, MAX_CONTEXT),
-        tied_embeddings=_flag(text, "tie_word_embeddings"),
+        tied_embeddings=tied_embeddings,
         vision_parameters=_vision(config),
         nextn_layers=integer(text, "num_nextn_predict_layers", 0, MAX_LAYERS, 0),
         topk_method=_word(text, "topk_method", "noaux_tc"),
@@ -87,9 +83,7 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture:
 
 def integer(table: Mapping[str, Any], key: str, least: int, most: int, default: int | None = None) -> int:
     """The integer of a key; `default` where the key is missing, if there is one."""
-    value = table.get(key, MISSING)
-    if value is MISSING and default is not None:
-        return default
+    value = table.get(key, MISSING if default is None else default)
     if value is MISSING:
         raise CheckpointError(f"has no {key}")
     if type(value) is not int:  # True is an int of Python, and orjson gives a float for what exceeds 64 bits
@@ -104,13 +98,6 @@ def _latent(text: Mapping[str, Any], key: str) -> int:
     if text.get(key) is None:
         raise CheckpointError(f"has no {key}: its attention is not modelled")
     return integer(text, key, 1, MAX_WIDTH)
-
-
-def _flag(text: Mapping[str, Any], key: str) -> bool:
-    value = text.get(key, False)
-    if not isinstance(value, bool):
-        raise CheckpointError(f"has {key} {short(value)}, which is not true or false")
-    return value
 
 
 def _word(text: Mapping[str, Any], key: str, default: str) -> str:
@@ -134,27 +121,23 @@ def _vision(config: Mapping[str, Any]) -> int:
     inner = integer(vision, "vt_intermediate_size", 1, MAX_WIDTH)
     patch = integer(vision, "patch_size", 1, MAX_GRID)
     grid = integer(vision, "init_pos_emb_height", 1, MAX_GRID) * integer(vision, "init_pos_emb_width", 1, MAX_GRID)
-    merged = integer(vision, "mm_hidden_size", 1, MAX_WIDTH) * _merge(vision)
+    merged = integer(vision, "mm_hidden_size", 1, MAX_WIDTH) * math.prod(pair(vision, "merge_kernel_size", MAX_GRID))
     text_width = integer(vision, "text_hidden_size", 1, MAX_WIDTH)
     layer_norm = 2 * width
-    block = (
-        2 * layer_norm
-        + _linear(width, 3 * width)
-        + _linear(width, width)
-        + _linear(width, inner)
-        + _linear(inner, width)
-    )
+    attention = _linear(width, 3 * width) + _linear(width, width)
+    block = 2 * layer_norm + attention + _linear(width, inner) + _linear(inner, width)
     tower = _linear(3 * patch * patch, width) + grid * width + layer_norm
     tower += integer(vision, "vt_num_hidden_layers", 0, MAX_LAYERS) * block
     return tower + layer_norm + _linear(merged, merged) + _linear(merged, text_width)
 
 
-def _merge(vision: Mapping[str, Any]) -> int:
-    kernel = vision.get("merge_kernel_size")
-    if not isinstance(kernel, list) or len(kernel) != 2:
-        raise CheckpointError(f"has merge_kernel_size {short(kernel)}, which is not a pair")
-    sides = {"height": kernel[0], "width": kernel[1]}
-    return integer(sides, "height", 1, MAX_GRID) * integer(sides, "width", 1, MAX_GRID)
+def pair(table: Mapping[str, Any], key: str, most: int) -> tuple[int, int]:
+    """A list of two positive integers."""
+    sizes = table.get(key)
+    if not isinstance(sizes, list) or len(sizes) != 2:
+        raise CheckpointError(f"has {key} {short(sizes)}, which is not a pair of sizes")
+    sides = {"rows": sizes[0], "columns": sizes[1]}
+    return integer(sides, "rows", 1, most), integer(sides, "columns", 1, most)
 
 
 def _linear(inputs: int, outputs: int) -> int:

@@ -15,7 +15,7 @@ from moonpad.checkpoints.config import CONFIG, check_config
 from moonpad.checkpoints.files import is_folder, open_inside
 from moonpad.checkpoints.header import Tensor
 from moonpad.checkpoints.read import read_contents
-from moonpad.checkpoints.weights import FETCH, MAX_NAMED, Shard, broken_file, incomplete, intact_shards
+from moonpad.checkpoints.weights import FETCH, MAX_NAMED, Shard, incomplete, intact_shards
 from moonpad.facts.probe import Unknown
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.errors import CheckpointError
@@ -88,7 +88,7 @@ def _config(folder: Path) -> Iterator[Finding]:
     except FileNotFoundError:
         yield incomplete(CONFIG, "is missing")
     except CheckpointError as error:
-        yield broken_file(CONFIG, error)
+        yield incomplete(CONFIG, error.message)
 
 
 def _tokenizer(folder: Path) -> Iterator[Finding]:
@@ -98,7 +98,7 @@ def _tokenizer(folder: Path) -> Iterator[Finding]:
         except FileNotFoundError:
             continue
         except CheckpointError as error:
-            yield broken_file(name, error)
+            yield incomplete(name, error.message)
         return
     yield incomplete(TOKENIZERS[0], f"is missing, as are {' and '.join(TOKENIZERS[1:])}")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from moonpad.checkpoints.architecture import integer, short
+from moonpad.checkpoints.architecture import integer, pair, short
 from moonpad.values.checkpoint import TensorFormat
 from moonpad.values.errors import CheckpointError
 
@@ -23,7 +23,7 @@ INT4_FORMATS: Final = (TensorFormat("int4", 4, (1, 32), 2, 8, 2),)
 def fp8_format(config: Mapping[str, Any]) -> TensorFormat:
     """`quant_method: fp8`. One FP32 `weight_scale_inv` for each block, or one FP32 scale for the whole matrix."""
     if config.get("weight_block_size") is not None:
-        return TensorFormat("fp8", 8, _pair(config["weight_block_size"], "weight_block_size"), 4, 0, 1)
+        return TensorFormat("fp8", 8, pair(config, "weight_block_size", MAX_BLOCK), 4, 0, 1)
     scales = 2 if config.get("activation_scheme") == "static" else 1  # with a static scheme that of the input, too
     return TensorFormat("fp8", 8, None, 0, 4 * scales, scales)
 
@@ -38,19 +38,18 @@ def compressed_format(group: Mapping[str, Any], format_: object) -> TensorFormat
     packing = group.get("format") or format_
     if weights.get("symmetric") is False:
         raise CheckpointError("has weights with zero points, which are not modelled")
-    if kind == "float" and bits == 4:
-        if packing == "mxfp4-pack-quantized":
+    match kind, bits:
+        case "float", 4 if packing == "mxfp4-pack-quantized":
             return TensorFormat("mxfp4", 4, (1, 32), 1, 0, 1)
-        return TensorFormat("nvfp4", 4, (1, _group(weights)), 1, 8, 3)
-    if kind == "float" and bits == 8:
-        return _eight_bits("fp8", weights, strategy)
-    if kind == "int" and bits == 4 and strategy in ("group", "channel"):
-        columns = _group(weights) if strategy == "group" else ROW
-        return TensorFormat("int4", 4, (1, columns), 2, 8, 2)
-    if kind == "int" and bits == 8:
-        if packing == "pack-quantized":
-            return TensorFormat("int8", 8, (1, _group(weights) if strategy == "group" else ROW), 2, 8, 2)
-        return _eight_bits("int8", weights, strategy)
+        case "float", 4:
+            return TensorFormat("nvfp4", 4, (1, _group(weights)), 1, 8, 3)
+        case "float", 8:
+            return _eight_bits("fp8", weights, strategy)
+        case "int", 8 if packing != "pack-quantized":
+            return _eight_bits("int8", weights, strategy)
+        case "int", 4 | 8 if bits == 8 or strategy in ("group", "channel"):
+            columns = _group(weights) if strategy == "group" else ROW
+            return TensorFormat(f"int{bits}", bits, (1, columns), 2, 8, 2)
     raise CheckpointError(
         f"has weights of {bits} bits, type {short(kind)}, by {short(strategy)}, which are not modelled"
     )
@@ -58,7 +57,7 @@ def compressed_format(group: Mapping[str, Any], format_: object) -> TensorFormat
 
 def _eight_bits(name: str, weights: Mapping[str, Any], strategy: object) -> TensorFormat:
     if strategy == "block":
-        return TensorFormat(name, 8, _pair(weights.get("block_structure"), "block_structure"), 2, 0, 1)
+        return TensorFormat(name, 8, pair(weights, "block_structure", MAX_BLOCK), 2, 0, 1)
     if strategy == "channel":
         return TensorFormat(name, 8, (1, ROW), 2, 0, 1)
     if strategy == "tensor":
@@ -109,10 +108,3 @@ def modelslim_format(kind: str, hidden: int) -> TensorFormat | None:
 
 def _group(weights: Mapping[str, Any]) -> int:
     return integer(weights, "group_size", 1, MAX_BLOCK)
-
-
-def _pair(value: object, key: str) -> tuple[int, int]:
-    if not isinstance(value, list) or len(value) != 2:
-        raise CheckpointError(f"has {key} {short(value)}, which is not a pair of sizes")
-    sides = {"rows": value[0], "columns": value[1]}
-    return integer(sides, "rows", 1, MAX_BLOCK), integer(sides, "columns", 1, MAX_BLOCK)

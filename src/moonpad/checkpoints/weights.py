@@ -70,9 +70,8 @@ def read_index(folder: Path) -> Index | None:
 def expected_shards(folder: Path) -> tuple[str, ...]:
     """The files that must be there where no index says so: all of `…-of-00062`, or the one file."""
     names = sorted(path.name for path in folder.glob("*.safetensors"))
-    numbered = [match for name in names if (match := _NUMBERED.fullmatch(name))]
-    if numbered:
-        stem, digits, count = numbered[0]["stem"], len(numbered[0]["number"]), numbered[0]["count"]
+    for numbered in filter(None, map(_NUMBERED.fullmatch, names)):
+        stem, digits, count = numbered["stem"], len(numbered["number"]), numbered["count"]
         return tuple(f"{stem}-{number:0{digits}d}-of-{count}.safetensors" for number in range(1, int(count) + 1))
     return tuple(names) or ("model.safetensors",)
 
@@ -124,7 +123,7 @@ def intact_shards(
     try:
         index = read_index(folder)
     except CheckpointError as error:
-        findings.append(broken_file(INDEX, error))
+        findings.append(incomplete(INDEX, error.message))
         return ()
     names = tuple(index.tensors) if index else expected_shards(folder)
     intact: list[Shard] = []
@@ -136,12 +135,12 @@ def intact_shards(
         except FileNotFoundError:
             missing.append(name)
         except CheckpointError as error:
-            broken.append(broken_file(name, error))
+            broken.append(incomplete(name, error.message))
     if missing:
         findings.extend(_missing(missing, len(names), index, intact if not broken else None))
     findings.extend(broken[:MAX_NAMED])
     if len(broken) > MAX_NAMED:
-        findings.append(broken_file("weights", CheckpointError(f"{len(broken) - MAX_NAMED} more files are broken")))
+        findings.append(incomplete("weights", f"{len(broken) - MAX_NAMED} more files are broken"))
     if index is None and len(names) > 1:
         findings.append(incomplete(INDEX, f"is missing beside {len(names)} files"))
     return tuple(intact)
@@ -157,13 +156,8 @@ def _missing(names: Sequence[str], of: int, index: Index | None, intact: Sequenc
     if total_bytes is not None and intact is not None:
         missing_bytes = total_bytes - sum(shard.data_bytes for shard in intact)
         share = f"{missing_bytes} bytes ({gib(missing_bytes)}) of {gib(total_bytes)}"
-        message = f"{len(names)} of {of} files are missing: {share}"
-        yield incomplete("weights", message)
+        yield incomplete("weights", f"{len(names)} of {of} files are missing: {share}")
 
 
 def incomplete(where: str, message: str) -> Finding:
     return Finding(Severity.ERROR, Code.CHECKPOINT_INCOMPLETE, where, message, FETCH)
-
-
-def broken_file(where: str, error: CheckpointError) -> Finding:
-    return incomplete(where, error.message)
