@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from moonpad.catalog.hardware import Hardware, find_hardware, near_names
@@ -30,23 +31,28 @@ def parse_cluster(text: str) -> Cluster:
     matched = _SHAPE.fullmatch(" ".join(text.split())[:80])
     if matched is None:
         raise UsageError(f"{_shown(text)} is not a cluster", remedy=f"write it like {EXAMPLES}")
-    first, second, kind = matched.groups()
+    *written, kind = matched.groups()
+    counts = [int(count) for count in written if count is not None]
     row = _known(kind, text)
     device = row.device
     if device is None:
         raise UsageError(row.refused, remedy="`moonpad catalog hardware` lists what it plans for")
-    if first is None and row.is_domain(kind):
-        first = str(device.scaleup_domain)
-    nodes, per_node = _shape(
-        text, device, None if first is None else int(first), None if second is None else int(second)
-    )
+    if not counts and row.is_domain(kind):
+        counts = [device.scaleup_domain]
+    nodes, per_node = _shape(text, device, counts)
     if not (1 <= nodes <= MAX_NODES and 1 <= per_node <= MAX_PER_NODE):
         raise UsageError(
             f"{_shown(text)} is {nodes} nodes with {per_node} devices each; moonpad plans for 1 to {MAX_NODES} nodes "
             f"of 1 to {MAX_PER_NODE}",
             remedy=f"write it like {EXAMPLES}",
         )
-    return Cluster(_name(nodes, per_node, row), nodes, per_node, device)
+    # Named so that the name means the same cluster again.
+    name = f"{per_node}x{row.label}"
+    if nodes > 1 or per_node > device.per_node:
+        name = f"{nodes}x{name}"
+    elif per_node == device.per_node == 1:
+        name = row.label
+    return Cluster(name, nodes, per_node, device)
 
 
 def _known(kind: str, text: str) -> Hardware:
@@ -61,19 +67,18 @@ def _known(kind: str, text: str) -> Hardware:
     return row
 
 
-def _shape(text: str, device: Device, first: int | None, second: int | None) -> tuple[int, int]:
-    """(nodes, devices a node) of `first`x`second`xKIND, `first`xKIND or KIND."""
-    if second is None:
-        count = 1 if first is None else first
+def _shape(text: str, device: Device, counts: Sequence[int]) -> tuple[int, int]:
+    """(nodes, devices a node) of KIND, COUNTxKIND or NODESxCOUNTxKIND."""
+    *nodes, count = counts or (1,)
+    if not nodes:
         return (1, count) if count <= device.per_node else _whole_nodes(text, device, count)
-    nodes = 1 if first is None else first
-    if second <= device.per_node or device.scaleup_domain < device.per_node:
-        return nodes, second  # cards on PCIe: a machine may hold more of them than is usual
+    if count <= device.per_node or device.scaleup_domain < device.per_node:
+        return nodes[0], count  # cards on PCIe: a machine may hold more of them than is usual
     if device.scaleup_domain > device.per_node:
-        of_one, per_node = _whole_nodes(text, device, second)
-        return nodes * of_one, per_node
+        of_one, per_node = _whole_nodes(text, device, count)
+        return nodes[0] * of_one, per_node
     raise UsageError(
-        f"{_shown(text)}: one node has {device.per_node} of {device.product}, not {second}",
+        f"{_shown(text)}: one node has {device.per_node} of {device.product}, not {count}",
         remedy="write nodes x devices a node x kind, as in 2x8xH200",
     )
 
@@ -86,17 +91,6 @@ def _whole_nodes(text: str, device: Device, count: int) -> tuple[int, int]:
             remedy="write nodes x devices a node x kind, as in 2x8xH200",
         )
     return nodes, device.per_node
-
-
-def _name(nodes: int, per_node: int, row: Hardware) -> str:
-    """Written so that it means the same cluster again."""
-    device = row.device
-    usual = 1 if device is None else device.per_node
-    if nodes == 1 and per_node == 1 and usual == 1:
-        return row.label
-    if nodes == 1 and per_node <= usual:
-        return f"{per_node}x{row.label}"
-    return f"{nodes}x{per_node}x{row.label}"
 
 
 def _shown(text: str) -> str:

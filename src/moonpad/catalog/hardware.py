@@ -10,21 +10,11 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from moonpad.catalog.toml_rows import Provenance, Row, Span, rows, unique
+from moonpad.catalog.toml_rows import Provenance, Row, Span, field_names, rows, unique
 from moonpad.values.cluster import Device
 from moonpad.values.units import GIB, MIB
 
 FILE: Final = "hardware.toml"
-DEVICE_KEYS: Final = (
-    "platform",
-    "architecture",
-    "capability",
-    "native_fp8",
-    "native_fp4",
-    "per_node",
-    "scaleup_domain",
-)
-"""Keys that only planning needs."""
 RATES: Final = {
     "memory_gb_s": ("memory_bytes_per_s", 1e9),
     "bf16_tflops": ("bf16_flops", 1e12),
@@ -36,8 +26,6 @@ RATES: Final = {
     "network_gbit_s": ("network_bits_per_s", 1e9),
 }
 """Key of the file → field, and its unit."""
-DEVICE_RATES: Final = ("memory_bytes_per_s", "bf16_flops", "scaleup_bytes_per_s", "network_bits_per_s")
-"""Those that planning uses, at their low end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,12 +97,6 @@ def hardware() -> Mapping[str, Hardware]:
     return MappingProxyType({row.id: row for row in all_rows})
 
 
-@cache
-def devices() -> Mapping[str, Device]:
-    """Every device that some engine runs on, by its id."""
-    return MappingProxyType({one.id: one.device for one in hardware().values() if one.device is not None})
-
-
 def find_hardware(name: str) -> Hardware | None:
     """By id, alias or driver's name, in any case, with `-`, `_` or a space between the words."""
     return _names().get(_plain(name))
@@ -131,14 +113,9 @@ def device_of_driver(name: str, driver_bytes: int) -> Device | None:
 
     None where the name is unknown, or the size is off by more than a tenth (a MIG slice, another variant).
     """
-    plain_name = _plain(name)
-    candidates = [
-        row for row in hardware().values() if plain_name in map(_plain, row.driver_names) and row.device is not None
-    ]
-    if not candidates:
-        return None
-    nearest = min(candidates, key=lambda row: abs(row.driver_bytes - driver_bytes))
-    return nearest.device if abs(nearest.driver_bytes - driver_bytes) * 10 <= nearest.driver_bytes else None
+    named = [row for row in hardware().values() if _plain(name) in map(_plain, row.driver_names)]
+    row = min(named, key=lambda row: abs(row.driver_bytes - driver_bytes), default=None)
+    return row.device if row and abs(row.driver_bytes - driver_bytes) * 10 <= row.driver_bytes else None
 
 
 def near_names(name: str) -> tuple[str, ...]:
@@ -150,11 +127,9 @@ def near_names(name: str) -> tuple[str, ...]:
 
 @cache
 def _names() -> Mapping[str, Hardware]:
-    by_name = {name: row for row in hardware().values() for name in row.names}
-    for row in hardware().values():
-        for name in row.driver_names:
-            by_name.setdefault(_plain(name), row)
-    return by_name
+    rows = tuple(hardware().values())
+    by_driver = {_plain(name): row for row in reversed(rows) for name in row.driver_names}
+    return by_driver | {name: row for row in rows for name in row.names}
 
 
 def _plain(name: str) -> str:
@@ -162,17 +137,18 @@ def _plain(name: str) -> str:
 
 
 def _hardware(key: str, row: Row) -> Hardware:
-    of_device = {name: row.pop(name) for name in DEVICE_KEYS if name in row}
     rates = {field: row.span(name, unit) for name, (field, unit) in RATES.items()}
     usable = row.span("usable_gib", GIB) or (0.0, 0.0)
     low, high = row.span("usable_range_gib", GIB) or usable
     driver_bytes = round(row.pop("driver_mib", 0) * MIB)
+    needed = field_names(Device)
+    of_device = {name: row.pop(name) for name in needed - field_names(Hardware) - {"source", "standing"} if name in row}
     device = None
     if "refused" not in row:
-        shared = {name: row[name] for name in ("product", "vendor", "source", "standing")}
-        figures = {name: span[0] if (span := rates[name]) else None for name in DEVICE_RATES}
-        about = {**shared, **of_device, **figures, "driver_bytes": driver_bytes, "usable_bytes": round(usable[0])}
-        device = Row(row.where, about).build(Device, id=key)
+        of_device |= {name: row[name] for name in ("product", "vendor", "source", "standing")}
+        of_device |= {name: span[0] for name, span in rates.items() if span and name in needed}  # at its low end
+        of_device |= {"driver_bytes": driver_bytes, "usable_bytes": round(usable[0])}
+        device = Row(row.where, of_device).build(Device, id=key)
     return row.build(
         Hardware,
         id=key,

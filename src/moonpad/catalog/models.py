@@ -46,15 +46,12 @@ def find_model(name: str) -> Model | None:
 def _names() -> Mapping[str, Model]:
     """By id, alias and last part, casefolded; a last part that two checkpoints share means neither of them."""
     by_name: dict[str, Model] = {}
-    sharing: dict[str, list[Model]] = {}
+    by_last_part: dict[str, dict[str, Model]] = {}
     for model in (*models().values(), *_ambiguous()):
         for name in (model.id, *model.aliases):
             by_name[name.casefold()] = model
-            sharing.setdefault(name.rpartition("/")[2].casefold(), []).append(model)
-    for name, models_of_name in sharing.items():
-        if all(model is models_of_name[0] for model in models_of_name):
-            by_name.setdefault(name, models_of_name[0])
-    return by_name
+            by_last_part.setdefault(name.rpartition("/")[2].casefold(), {})[model.id] = model
+    return {part: next(iter(of.values())) for part, of in by_last_part.items() if len(of) == 1} | by_name
 
 
 def _ambiguous() -> Iterator[Model]:
@@ -74,20 +71,16 @@ def _ggufs() -> tuple[Model, ...]:
 def _model(key: str, row: Row) -> Model:
     parts: dict[str, Any] = {}
     if name := row.pop("architecture", ""):
-        architecture = architectures()[name]
-        parts |= {
-            "architecture": architecture.value,
-            "architecture_name": name,
-            "rotary_in_files": architecture.rotary_in_files,
-        }
+        known = architectures()[name]
+        parts = {"architecture": known.value, "architecture_name": name, "rotary_in_files": known.rotary_in_files}
     if name := row.pop("quantization", ""):
         scheme = quantizations()[name]
         parts |= {"quantization": scheme.value, "quantization_name": name, "formats_known": scheme.formats_known}
     total = row.get("total_bytes")
     low, high = row.pop("range", (total, total))
-    model = row.build(Model, id=key, total_low_bytes=low, total_high_bytes=high, **parts)
     if total is not None and not low <= total <= high:
         raise row.error(f"the range {low} to {high} does not hold {total}")
-    if not model.refused and (model.architecture is None or model.quantization is None or total is None):
+    model = row.build(Model, id=key, total_low_bytes=low, total_high_bytes=high, **parts)
+    if not model.refused and None in (model.architecture, model.quantization, total):
         raise row.error("a model that is not refused needs architecture, quantization and total_bytes")
     return model

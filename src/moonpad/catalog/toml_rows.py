@@ -6,8 +6,9 @@ The data are ours, and a test reads them all: what is wrong with them is a Value
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -41,6 +42,10 @@ class Provenance:
     source: Text
     checked: Text
     standing: Standing
+
+
+def field_names(kind: type) -> frozenset[str]:
+    return frozenset(field.name for field in fields(kind))
 
 
 class Row(dict[str, Any]):
@@ -79,7 +84,7 @@ class Row(dict[str, Any]):
         if not isinstance(day, date):
             raise self.error(f"checked is {day!r}, not a date")
         values = {"source": self.take("source"), "checked": day.isoformat(), "standing": self.take("standing")}
-        return Row(self.where, values).build(Provenance)
+        return self._convert(values, Provenance)
 
     def part(self, key: str, kind: type[T]) -> T:
         """The table under a key; empty where the key is missing."""
@@ -90,22 +95,23 @@ class Row(dict[str, Any]):
 
         `x_gib` and `x_mib` become `x_bytes`. A key that is not a field is refused.
         """
-        names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+        names = field_names(kind)
         row = Row(self.where, self, self._checked)
         if "provenance" in names:
             converted["provenance"] = row.provenance()
-        elif names.issuperset(PROVENANCE) and kind is not Provenance:
-            provenance = row.provenance()
-            converted |= {name: getattr(provenance, name) for name in PROVENANCE}
+        elif names.issuperset(PROVENANCE):
+            converted |= asdict(row.provenance())
         values: dict[str, Any] = {}
         for key, value in row.items():
             stem, _, unit = key.rpartition("_")
-            if key not in names and unit in BYTES and f"{stem}_bytes" in names and isinstance(value, int | float):
-                values[f"{stem}_bytes"] = value * BYTES[unit]
-            else:
-                values[key] = value
-        values |= converted
-        if unknown := values.keys() - names:
+            of_bytes = key not in names and unit in BYTES and f"{stem}_bytes" in names
+            if of_bytes and isinstance(value, int | float):
+                key, value = f"{stem}_bytes", value * BYTES[unit]
+            values[key] = value
+        return self._convert(values | converted, kind)
+
+    def _convert(self, values: Mapping[str, Any], kind: type[T]) -> T:
+        if unknown := values.keys() - field_names(kind):
             raise self.error(f"unknown keys: {', '.join(sorted(unknown))}")
         try:
             return msgspec.convert(values, kind)
@@ -128,8 +134,6 @@ def rows(name: str, section: str) -> Iterator[tuple[str, Row]]:
 
 def unique(name: str, keys: Iterable[str]) -> None:
     """Raises ValueError where a key comes twice."""
-    seen: set[str] = set()
-    for key in keys:
-        if key in seen:
+    for key, count in Counter(keys).items():
+        if count > 1:
             raise ValueError(f"{name}: {key} comes twice")
-        seen.add(key)

@@ -30,35 +30,37 @@ def sentence(memory: Memory, layout: Layout, sequences: int = 1) -> str:
     if host is not None and host.available_bytes is not None and not memory.host_fits:
         return f"the experts need {gib(host.needed_bytes)} of host memory, {gib(host.available_bytes)} is there"
     weights, budget = gib(memory.weights_bytes), gib(memory.budget_bytes)
-    # What a host has may be unknown.
-    part = memory.budget_bytes / memory.device_bytes if memory.device_bytes else None
-    share = budget if part is None else f"{budget}, {part:.2g} of {gib(memory.device_bytes)}"
+    share = budget
+    if memory.device_bytes:  # what a host has may be unknown
+        share = f"{budget}, {memory.budget_bytes / memory.device_bytes:.2g} of {gib(memory.device_bytes)}"
+    # With its range where a model gave it: `3.29 GiB (measured run …)`.
+    low, high, reason = gib(memory.overhead.low), gib(memory.overhead.high), memory.overhead.because
+    modelled = not memory.measured and low != high
+    overhead = f"{gib(memory.overhead.value)} ({f'estimated, {low} to {high}' if modelled else reason})"
     if memory.weights_bytes >= memory.budget_bytes:
         return (
             f"the weights alone are {weights} on each device, and the engine may use {share}; everything else takes "
-            f"{_span(memory)} more"
+            f"{overhead} more"
         )
-    rest = f"{weights} of weights and {_span(memory)} for everything else"
-    if memory.kv_bytes.high <= 0:
+    rest = f"{weights} of weights and {overhead} for everything else"
+    kv_bytes, longest = memory.kv_bytes, memory.max_context
+    if kv_bytes.high <= 0:
         return f"nothing is left for the KV cache on each device: {rest}, and the engine may use {share}"
-    need, kv_bytes = gib(needed_bytes(memory, layout, memory.context * sequences)), memory.kv_bytes
-    what = f"{memory.context:,} tokens" if sequences == 1 else f"{sequences} sequences of {memory.context:,} tokens"
+    need = gib(needed_bytes(memory, layout, memory.context * sequences))
+    tokens = f"{memory.context:,} tokens"
+    wanted = tokens if sequences == 1 else f"{sequences} sequences of {tokens}"
     left = f"{gib(kv_bytes.value)} is left" if kv_bytes.value > 0 else f"at most {gib(kv_bytes.high)} is left"
-    longest = memory.max_context
-    fitting = (
-        f"the longest context that fits is {longest.value:,.0f}"
-        if longest.value >= 1
-        else f"at best {longest.high:,.0f} tokens fit"
-    )
-    return f"{what} need {need} of KV cache on each device, {left} of {budget} after {rest}; {fitting}"
+    fitting = f"the longest context that fits is {longest.value:,.0f}"
+    if longest.value < 1:
+        fitting = f"at best {longest.high:,.0f} tokens fit"
+    return f"{wanted} need {need} of KV cache on each device, {left} of {budget} after {rest}; {fitting}"
 
 
-def _span(memory: Memory) -> str:
-    """`3.29 GiB (measured run …)`, with its range where a model gave it."""
-    low, high, value = gib(memory.overhead.low), gib(memory.overhead.high), gib(memory.overhead.value)
-    if memory.measured or low == high:
-        return f"{value} ({memory.overhead.because})"
-    return f"{value} (estimated, {low} to {high})"
+def batch_words(settings: Settings) -> list[str]:
+    """How much a step holds, as far as it is set: `64 sequences`, `4,096 batched tokens`."""
+    sequences, tokens = settings.max_num_seqs, settings.max_num_batched_tokens
+    words = [] if sequences is None else [f"{sequences:,} sequence{'' if sequences == 1 else 's'}"]
+    return words if tokens is None else [*words, f"{tokens:,} batched tokens"]
 
 
 def missing_bytes(memory: Memory, layout: Layout) -> float:
@@ -71,24 +73,15 @@ def missing_bytes(memory: Memory, layout: Layout) -> float:
 def does_not_fit(configuration: Configuration, memory: Memory, sequences: int) -> Finding:
     """The numbers, what was turned down already, and what a device would have to hold at the least."""
     layout, settings = configuration.layout, configuration.settings
-    shortage = sentence(memory, layout, sequences)
-    if not memory.host_fits:
-        return _error("host memory", shortage)
-    need = needed_bytes(memory, layout, memory.context * sequences)
-    least = gib(memory.weights_bytes + memory.overhead.low + need)
-    where = "max_model_len" if memory.kv_bytes.high > 0 else configuration.engine.memory_fraction_name
-    return _error(where, f"{shortage}{_turned_down(settings)}; a device must hold {least} at the least")
-
-
-def _turned_down(settings: Settings) -> str:
-    words = []
-    if settings.max_num_seqs is not None:
-        words.append(f"{settings.max_num_seqs:,} sequence{'' if settings.max_num_seqs == 1 else 's'}")
-    if settings.max_num_batched_tokens is not None:
-        words.append(f"{settings.max_num_batched_tokens:,} batched tokens")
-    if settings.enforce_eager:
-        words.append("no CUDA graphs")
-    return f", with {', '.join(words)}" if words else ""
+    message, where = sentence(memory, layout, sequences), "host memory"
+    if memory.host_fits:
+        where = "max_model_len" if memory.kv_bytes.high > 0 else configuration.engine.memory_fraction_name
+        turned_down = [*batch_words(settings), *(["no CUDA graphs"] if settings.enforce_eager else [])]
+        needed = needed_bytes(memory, layout, memory.context * sequences)
+        least = gib(memory.weights_bytes + memory.overhead.low + needed)
+        message += f", with {', '.join(turned_down)}" if turned_down else ""
+        message += f"; a device must hold {least} at the least"
+    return Finding(Severity.ERROR, Code.DOES_NOT_FIT, where, message)
 
 
 def ways_out(candidate: Candidate, layout: Layout, smallest: Callable[[], Cluster | None]) -> str:
@@ -110,12 +103,12 @@ def _ways(candidate: Candidate, layout: Layout) -> Iterator[str]:
     plain = best.fallback.settings.kv_cache_dtype in (None, "auto")
     if plain and _holding(candidate, layout, fp8, wanted) is not None:
         yield "--set kv_cache_dtype=fp8 (half the KV cache, not measured)"
-    legal = legal_layouts(candidate.base)
-    wider = [one for one in legal if one.dcp > layout.dcp and replace(one, dcp=layout.dcp) == layout]
-    for one in sorted(wider, key=lambda one: -one.dcp):
-        if (memory := _holding(candidate, one, best.fallback.settings, wanted)) is not None:
-            tokens = candidate.reach(one, memory)
-            yield f"--set dcp={one.dcp} (each rank holds 1/{one.dcp} of the KV cache: {tokens:,} tokens, not measured)"
+    wider = (legal for legal in legal_layouts(candidate.base) if legal.dcp > layout.dcp)
+    same_but_dcp = [legal for legal in wider if replace(legal, dcp=layout.dcp) == layout]
+    for legal in sorted(same_but_dcp, key=lambda legal: -legal.dcp):
+        if (memory := _holding(candidate, legal, best.fallback.settings, wanted)) is not None:
+            dcp, tokens = legal.dcp, candidate.reach(legal, memory)
+            yield f"--set dcp={dcp} (each rank holds 1/{dcp} of the KV cache: {tokens:,} tokens, not measured)"
             return
 
 
@@ -143,7 +136,3 @@ def _resized(cluster: Cluster, nodes: int, per_node: int) -> Cluster:
     kind = cluster.name.rpartition("x")[2]
     name = f"{per_node}x{kind}" if nodes == 1 else f"{nodes}x{per_node}x{kind}"
     return replace(cluster, name=name, nodes=nodes, per_node=per_node, detected=False)
-
-
-def _error(where: str, message: str) -> Finding:
-    return Finding(Severity.ERROR, Code.DOES_NOT_FIT, where, message)

@@ -1,4 +1,4 @@
-"""The published results nearest to a plan. They are somebody else's, and are shown as such."""
+"""The published results nearest to a plan. Others measured them, and they are shown as such."""
 
 from __future__ import annotations
 
@@ -19,55 +19,49 @@ def nearest_published(
     published: Sequence[Published], model: str, cluster: Cluster, engine: str, layout: Layout
 ) -> tuple[Published, ...]:
     """At most two of the same family on the same kind of device: the same model, number, engine and layout first."""
-    near = [one for one in published if same_family(one.model, model) and same_device(one.cluster, cluster)]
 
-    def distance(one: Published) -> tuple[bool, ...]:
-        of = parse_cluster(one.cluster)
+    def distance(result: Published) -> tuple[bool, ...]:
         return (
-            short(one.model) != short(model),
-            of.devices != cluster.devices,
-            one.engine != engine,
-            one.layout != layout,
+            short(result.model) != short(model),
+            parse_cluster(result.cluster).devices != cluster.devices,
+            result.engine != engine,
+            result.layout != layout,
         )
 
-    return tuple(sorted(near, key=distance)[:MOST])
+    near = (result for result in published if _in_family(result.model) and _on_same_device(result, cluster))
+    return tuple(sorted(near, key=distance)[:MOST]) if _in_family(model) else ()
 
 
 def dcp_pair(published: Sequence[Published], model: str, cluster: Cluster) -> tuple[Published, Published] | None:
     """The same load on the same kind of device and model, without and with decode context parallelism."""
-    for one in published:
-        if one.layout.dcp > 1 and short(one.model) == short(model) and same_device(one.cluster, cluster):
-            for other in published:
-                alike = (one.title, one.model, one.cluster, one.engine) == (
-                    other.title,
-                    other.model,
-                    other.cluster,
-                    other.engine,
-                )
-                if alike and other.layout.dcp == 1:
-                    return other, one
+
+    def load(result: Published) -> tuple[str, ...]:
+        return result.title, result.model, result.cluster, result.engine
+
+    without = {load(result): result for result in reversed(published) if result.layout.dcp == 1}
+    for result in published:
+        near = short(result.model) == short(model) and _on_same_device(result, cluster)
+        if result.layout.dcp > 1 and near and load(result) in without:
+            return without[load(result)], result
     return None
 
 
 def dcp_sentence(pair: tuple[Published, Published]) -> str:
-    """What somebody else gained by it, and how much longer the answers were meanwhile."""
-    before, after = (dict(one.figures) for one in pair)
+    """What others gained by it, and how much longer the answers were meanwhile."""
+    before, after = (dict(result.figures) for result in pair)
+    throughput = _percent(before["output_throughput"], after["output_throughput"])
     sentence = (
-        f"somebody else measured {_change(before, after, 'output_throughput')} output tokens a second with decode "
-        f"context parallelism on {pair[1].cluster}"
+        f"others measured {throughput:+.0f} % output tokens a second with decode context parallelism on "
+        f"{pair[1].cluster}"
     )
     first, second = _mean_output(before), _mean_output(after)
-    if first and second and abs(_percent(first, second)) >= 1:
+    if first and second and abs(longer := _percent(first, second)) >= 1:
+        requests = _percent(before["request_throughput"], after["request_throughput"])
         sentence += (
-            f", but the answers were {abs(_percent(first, second)):.0f} % {'longer' if second > first else 'shorter'} "
-            f"({first:.0f} and {second:.0f} tokens); in requests a second it is "
-            f"{_change(before, after, 'request_throughput')}"
+            f", but the answers were {abs(longer):.0f} % {'longer' if second > first else 'shorter'} "
+            f"({first:.0f} and {second:.0f} tokens); in requests a second it is {requests:+.0f} %"
         )
     return f"{sentence} ({pair[1].source})"
-
-
-def _change(before: Mapping[str, float], after: Mapping[str, float], name: str) -> str:
-    return f"{_percent(before[name], after[name]):+.0f} %"
 
 
 def _percent(before: float, after: float) -> float:
@@ -79,13 +73,13 @@ def _mean_output(figures: Mapping[str, float]) -> float | None:
     return tokens / completed if tokens and completed else None
 
 
-def same_family(one: str, other: str) -> bool:
-    return all(short(name).casefold().startswith(_FAMILY) for name in (one, other))
+def _in_family(model: str) -> bool:
+    return short(model).casefold().startswith(_FAMILY)
 
 
-def same_device(name: str, cluster: Cluster) -> bool:
+def _on_same_device(result: Published, cluster: Cluster) -> bool:
     try:
-        return parse_cluster(name).device.id == cluster.device.id
+        return parse_cluster(result.cluster).device.id == cluster.device.id
     except UsageError:
         return False
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from moonpad.plan.candidate import Candidate, Tried
+from moonpad.plan.capacity_errors import batch_words
 from moonpad.plan.layout_plan import Fit
 from moonpad.plan.nearest_results import dcp_pair, dcp_sentence
 from moonpad.plan.ranking import island_devices, network_hops
@@ -16,12 +17,8 @@ from moonpad.values.plan_answer import Published
 from moonpad.values.units import GIB, gib
 
 
-def reasons_of(fit: Fit, engines: Sequence[str], published: Sequence[Published]) -> tuple[str, ...]:
+def reasons_of(fit: Fit, engines: Sequence[str], published: Sequence[Published]) -> Iterator[str]:
     """`engines` are all that have a plan here; `published` what others measured."""
-    return tuple(_reasons(fit, engines, published))
-
-
-def _reasons(fit: Fit, engines: Sequence[str], published: Sequence[Published]) -> Iterator[str]:
     candidate, memory = fit.candidate, fit.choice.memory
     layout, settings = fit.choice.plan.layout, fit.choice.plan.settings
     yield _weights(candidate, memory, layout)
@@ -29,7 +26,7 @@ def _reasons(fit: Fit, engines: Sequence[str], published: Sequence[Published]) -
     yield _capacity(memory, layout)
     yield from _steps(fit.steps)
     if layout.dcp > 1:
-        yield from _dcp(fit, published)
+        yield _dcp(fit, published)
     if layout.dp > 1:
         yield _data_parallel(candidate, layout)
     elif layout.ep > 1:
@@ -37,8 +34,8 @@ def _reasons(fit: Fit, engines: Sequence[str], published: Sequence[Published]) -
         yield f"Expert parallel {layout.ep}: whole experts, {_each(experts, layout.ep)} of {experts} on each rank."
     if (settings.kv_cache_dtype or "").startswith("fp8"):
         yield (
-            "An FP8 KV cache takes half the bytes of a BF16 one; the guides here say nothing of what it costs in "
-            "accuracy, so compare the two: moonpad verify --numerics."
+            "An FP8 KV cache takes half the bytes of a BF16 one; no guide here says what it costs in accuracy, so "
+            "compare the two: moonpad verify --numerics."
         )
     if memory.host is not None and settings.gpu_experts is not None:
         yield (
@@ -70,31 +67,25 @@ def _measured(candidate: Candidate, layout: Layout, memory: Memory) -> Iterator[
         return
     if candidate.kind == "told":
         return  # nothing is estimated: the engine is told the size of its KV cache
-    for one in candidate.calibrations:
+    for start in candidate.calibrations:
         if (
-            one.engine == candidate.engine.name
-            and one.device == candidate.cluster.device.id
-            and one.scheme == candidate.checkpoint.quantization.scheme
-            and replace(one.layout, dcp=1) == replace(layout, dcp=1)
+            start.engine == candidate.engine.name
+            and start.device == candidate.cluster.device.id
+            and start.scheme == candidate.checkpoint.quantization.scheme
+            and replace(start.layout, dcp=1) == replace(layout, dcp=1)
         ):
-            yield (
-                f"This is a model of the memory, not a measurement. The nearest measured start: {one.engine} "
-                f"{one.engine_version} had {one.kv_bytes / GIB:.2f} GiB left{_with(one.settings)} ({one.source})."
-            )
+            left = f"{start.kv_bytes / GIB:.2f} GiB left{_with(start.settings)} ({start.source})"
+            nearest = f"The nearest measured start: {start.engine} {start.engine_version} had {left}."
+            yield f"This is a model of the memory, not a measurement. {nearest}"
             return
 
 
 def _with(settings: Settings) -> str:
     """The settings that move the memory, as far as they were noted."""
-    words = []
-    if (sequences := settings.max_num_seqs) is not None:
-        words.append(f"{sequences:,} sequence{'' if sequences == 1 else 's'}")
-    if settings.max_num_batched_tokens is not None:
-        words.append(f"{settings.max_num_batched_tokens:,} batched tokens")
-    fraction = settings.gpu_memory_utilization or settings.kv_free_fraction
-    said = f" at a memory fraction of {fraction:g}" if fraction else ""
-    said += f" with {' and '.join(words)}" if words else ""
-    return said + (", without CUDA graphs" if settings.enforce_eager else "")
+    fraction, batch = settings.gpu_memory_utilization or settings.kv_free_fraction, batch_words(settings)
+    at = f" at a memory fraction of {fraction:g}" if fraction else ""
+    at += f" with {' and '.join(batch)}" if batch else ""
+    return at + (", without CUDA graphs" if settings.enforce_eager else "")
 
 
 def _capacity(memory: Memory, layout: Layout) -> str:
@@ -113,28 +104,23 @@ def _steps(steps: Sequence[Tried]) -> Iterator[str]:
     for before, after in pairwise(steps):
         gained = after.memory.kv_bytes.value - before.memory.kv_bytes.value
         more = after.memory.kv_tokens.value - before.memory.kv_tokens.value
-        what = f"With {after.fallback.what}"
-        tokens = f"{more:,.0f} more tokens"
+        what, tokens = f"With {after.fallback.what}", f"{more:,.0f} more tokens"
         if after.fallback.settings.kv_cache_dtype != before.fallback.settings.kv_cache_dtype:
             yield f"{what}: {tokens}."
         elif round(gained / GIB, 2) > 0:
             yield f"{what}: {gained / GIB:.2f} GiB more for the KV cache{f', {tokens}' if more > 0 else ''}."
 
 
-def _dcp(fit: Fit, published: Sequence[Published]) -> Iterator[str]:
-    candidate, choice = fit.candidate, fit.choice
-    layout, memory = choice.plan.layout, choice.memory
-    without = candidate.memory(replace(layout, dcp=1), choice.plan.settings, memory.context)
-    sentence = (
+def _dcp(fit: Fit, published: Sequence[Published]) -> str:
+    candidate, settings = fit.candidate, fit.choice.plan.settings
+    layout, memory = fit.choice.plan.layout, fit.choice.memory
+    without = candidate.memory(replace(layout, dcp=1), settings, memory.context)
+    pair = dcp_pair(published, candidate.checkpoint.name, candidate.cluster)
+    return (
         f"Decode context parallel {layout.dcp} divides the KV cache over {layout.dcp} ranks: "
         f"{memory.kv_tokens.value:,.0f} tokens instead of {without.kv_tokens.value:,.0f}"
+        f"{'' if memory.measured else ', estimated, not measured'}{f'; {dcp_sentence(pair)}' if pair else ''}."
     )
-    if not memory.measured:
-        sentence += ", estimated, not measured"
-    pair = dcp_pair(published, candidate.checkpoint.name, candidate.cluster)
-    if pair is not None:
-        sentence += f"; {dcp_sentence(pair)}"
-    yield f"{sentence}."
 
 
 def _data_parallel(candidate: Candidate, layout: Layout) -> str:
@@ -158,15 +144,13 @@ def _network(candidate: Candidate, layout: Layout) -> Iterator[str]:
     cluster = candidate.cluster
     if cluster.nodes == 1 or candidate.kind == "host":
         return
+    layers = candidate.checkpoint.architecture.layers
     hops = network_hops(layout, cluster, candidate.checkpoint.architecture)
-    island = island_devices(cluster)
+    times = {1: "once", 2: "twice"}.get(hops, f"{hops:,} times")
     if hops == 0:
+        island = island_devices(cluster)
         yield f"No token waits for the network: all that it needs lies on the {island} devices of one machine."
-    elif hops < candidate.checkpoint.architecture.layers:
-        yield f"A token crosses the network {_times(hops)}, between the stages of the pipeline."
+    elif hops < layers:
+        yield f"A token crosses the network {times}, between the stages of the pipeline."
     else:
-        yield f"A token waits for the network {_times(hops)}, in the collectives of its layers."
-
-
-def _times(count: int) -> str:
-    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+        yield f"A token waits for the network {times}, in the collectives of its layers."

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Any, Final
 
 from moonpad.spec.key_names import LAYOUT_KEYS, SETTING_KEYS, key_names
 from moonpad.spec.near_match import nearest
@@ -25,7 +26,6 @@ _TIMES: Final = {"": 1, "k": 1 << 10, "m": 1 << 20}
 MAX_COUNT: Final = 2**31 - 1
 
 Value = int | float | bool | str
-V = TypeVar("V", int, Value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,10 @@ def parse_tokens(text: str, what: str = "--context") -> int:
     Raises:
         UsageError: the text is no such number, or none that a context could have.
     """
-    found = _TOKENS.fullmatch(text.strip())
-    count = int(re.sub("[_,]", "", found[1])) * _TIMES[found[2].lower()] if found else 0
+    match = _TOKENS.fullmatch(text.strip())
+    count = int(re.sub("[_,]", "", match[1])) * _TIMES[match[2].lower()] if match else 0
     if not 1 <= count <= MAX_COUNT:
-        raise UsageError(f'{what} "{shorten(text)}" is no number of tokens', remedy="write 32768 or 32k")
+        raise UsageError(f'{what} "{shorten(text)}" is not a number of tokens', remedy="write 32768 or 32k")
     return count
 
 
@@ -77,22 +77,17 @@ def parse_set(words: Iterable[str]) -> tuple[dict[str, int], dict[str, Value]]:
         if not equals:
             raise UsageError(f'--set takes key=value, found "{shorten(word)}"', remedy="write --set tp=8")
         key = written.strip().lstrip("-").replace("-", "_").lower()
-        text = text.strip()
         named = key_names().get(key, "")
         name = named.removeprefix("!")
         if not name:
             raise _unknown(written)
-        if name in LAYOUT_KEYS:
-            _put(layout, name, _count(key, text), word)
-        else:
-            value = _value(name, key, text)
-            _put(settings, name, not value if name != named else value, word)
+        fixed: dict[str, Any] = layout if name in LAYOUT_KEYS else settings
+        value = _value(name, key, text.strip())
+        if name != named:
+            value = not value
+        if fixed.setdefault(name, value) != value:
+            raise UsageError(f"--set gives {name} twice: {fixed[name]}, then {shorten(word)}", remedy="leave one out")
     return layout, settings
-
-
-def _put(found: dict[str, V], name: str, value: V, word: str) -> None:
-    if found.setdefault(name, value) != value:
-        raise UsageError(f"--set gives {name} twice: {found[name]}, then {shorten(word)}", remedy="leave one out")
 
 
 def _unknown(written: str) -> UsageError:
@@ -105,35 +100,25 @@ def _unknown(written: str) -> UsageError:
 
 
 def _value(name: str, written: str, text: str) -> Value:
-    if name in _TEXTS:
-        if not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,63}", text, re.ASCII):
-            raise UsageError(f'--set {written}: "{shorten(text)}" is no name', remedy=f"write --set {written}=auto")
-        return text
-    if name in _SWITCHES:
-        if text.lower() not in ("true", "false"):
-            raise UsageError(f'--set {written}: "{shorten(text)}" is neither true nor false')
-        return text.lower() == "true"
-    if name in _FRACTIONS:
-        return _fraction(written, text)
     if name in ("max_model_len", "max_num_batched_tokens"):
         return parse_tokens(text, f"--set {written}:")
-    return _count(written, text, at_least=0 if name in _ZERO_TOO else 1)
-
-
-def _fraction(written: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value <= 1:  # NaN is refused too
-        raise UsageError(
-            f'--set {written}: "{shorten(text)}" is no fraction above 0 and at most 1', remedy=f"--set {written}=0.9"
-        )
-    return value
-
-
-def _count(written: str, text: str, at_least: int = 1) -> int:
-    value = int(text) if re.fullmatch(r"[0-9]{1,10}", text, re.ASCII) else -1
-    if not at_least <= value <= MAX_COUNT:
-        raise UsageError(f'--set {written}: "{shorten(text)}" is no whole number of {at_least} or more')
-    return value
+    problem, remedy = f'--set {written}: "{shorten(text)}" is ', ""
+    if name in _TEXTS:
+        if re.fullmatch(r"[A-Za-z0-9][\w.-]{0,63}", text, re.ASCII):
+            return text
+        problem, remedy = f"{problem}not a name", f"write --set {written}=auto"
+    elif name in _SWITCHES:
+        if text.lower() in ("true", "false"):
+            return text.lower() == "true"
+        problem += "neither true nor false"
+    elif name in _FRACTIONS:
+        with suppress(ValueError):
+            if 0 < (fraction := float(text)) <= 1:  # NaN is refused too
+                return fraction
+        problem, remedy = f"{problem}not a fraction above 0 and at most 1", f"write --set {written}=0.9"
+    else:
+        at_least = 0 if name in _ZERO_TOO else 1
+        if re.fullmatch(r"[0-9]{1,10}", text, re.ASCII) and at_least <= int(text) <= MAX_COUNT:
+            return int(text)
+        problem += f"not a whole number of {at_least} or more"
+    raise UsageError(problem, remedy=remedy)

@@ -55,10 +55,9 @@ def search(checkpoint: Checkpoint, cluster: Cluster, request: Request, known: Kn
                 misses.append((candidate, outcome))
     fits.sort(key=lambda fit: rank(fit.choice, request.goal, cluster, checkpoint.architecture))
     shown, unwritable = _shown(fits, request)
-    misses += unwritable
     engines = tuple(dict.fromkeys(fit.choice.plan.engine for fit in shown))
-    choices = tuple(_explained(fit, engines, known) for fit in shown)
-    refused = tuple(_nearest_misses(misses, engines, request))
+    choices = tuple(_explained(fit, engines, known.published) for fit in shown)
+    refused = tuple(_nearest_misses([*misses, *unwritable], engines, request))
     return Answer(checkpoint.name, cluster.name, request.goal, choices, refused)
 
 
@@ -108,11 +107,10 @@ def _shown(fits: Sequence[Fit], request: Request) -> tuple[list[Fit], list[Miss]
     return shown, unwritable
 
 
-def _explained(fit: Fit, engines: Sequence[str], known: Known) -> Choice:
-    candidate, plan = fit.candidate, fit.choice.plan
-    name, cluster = candidate.checkpoint.name, candidate.cluster
-    references = nearest_published(known.published, name, cluster, plan.engine, plan.layout)
-    return replace(fit.choice, reasons=reasons_of(fit, engines, known.published), references=references)
+def _explained(fit: Fit, engines: Sequence[str], published: Sequence[Published]) -> Choice:
+    checkpoint, cluster, plan = fit.candidate.checkpoint, fit.candidate.cluster, fit.choice.plan
+    references = nearest_published(published, checkpoint.name, cluster, plan.engine, plan.layout)
+    return replace(fit.choice, reasons=tuple(reasons_of(fit, engines, published)), references=references)
 
 
 def _nearest_misses(misses: Sequence[Miss], fitting: Sequence[str], request: Request) -> Iterator[Refused]:
@@ -137,7 +135,7 @@ def _distance(refused: Refused) -> tuple[bool, bool, float]:
 
 
 def _with_remedy(candidate: Candidate, refused: Refused) -> Refused:
-    if not any(finding.code is Code.DOES_NOT_FIT for finding in refused.findings):
+    if all(finding.code is not Code.DOES_NOT_FIT for finding in refused.findings):
         return refused
     remedy = ways_out(candidate, refused.layout, lambda: _smallest(candidate))
     findings = tuple(replace(finding, remedy=finding.remedy or remedy) for finding in refused.findings)

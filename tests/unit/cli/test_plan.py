@@ -180,7 +180,7 @@ def test_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
             '"newest" is not an engine version',
         ),
         (("--model", THINKING, "--on", "8xH200", "--set", "max_seqs=1"), 2, "did you mean"),
-        (("--model", THINKING, "--on", "8xH200", "--context", "0"), 2, "no number of tokens"),
+        (("--model", THINKING, "--on", "8xH200", "--context", "0"), 2, "not a number of tokens"),
         (("--model", THINKING, "--on", "8xH200", "--concurrency", "0"), 2, "from 1 to 1,000,000"),
         (("--model", THINKING, "--on", "8xH200", "--context", "1k", "--set", "max_model_len=2k"), 2, "leave one"),
         (("--model", "moonshotai/Kimi-K3", "--on", "8xH200"), 3, "Kimi-K3"),

@@ -24,7 +24,7 @@ def test_tokens(text: str, tokens: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "k", "0", "-1", "1.5k", "1e5", "128 k", "9" * 40, "٣", "2048m"])
 def test_no_tokens(text: str) -> None:
-    with pytest.raises(UsageError, match="no number of tokens"):
+    with pytest.raises(UsageError, match="not a number of tokens"):
         parse_tokens(text)
 
 
@@ -66,12 +66,12 @@ def test_layout_and_settings_by_every_engines_names() -> None:
         ("tpp=8", 'did you mean "tp"'),
         ("max_num_seq=8", 'did you mean "max_num_seqs"'),
         ("tp", "takes key=value"),
-        ("tp=eight", "no whole number of 1 or more"),
-        ("tp=0", "no whole number of 1 or more"),
-        ("gpu_memory_utilization=90", "no fraction"),
-        ("gpu_memory_utilization=nan", "no fraction"),
+        ("tp=eight", "not a whole number of 1 or more"),
+        ("tp=0", "not a whole number of 1 or more"),
+        ("gpu_memory_utilization=90", "not a fraction"),
+        ("gpu_memory_utilization=nan", "not a fraction"),
         ("enforce_eager=yes", "neither true nor false"),
-        ("kv_cache_dtype=$(x)", "is no name"),
+        ("kv_cache_dtype=$(x)", "is not a name"),
         ("enable_expert_parallel=true", "over how many ranks"),
     ],
 )

@@ -8,9 +8,17 @@
 """
 
 from moonpad.catalog.options.change import Change, ChangeKind, changes
-from moonpad.catalog.options.names import known_environment, values_of
 from moonpad.catalog.options.option import Option, OptionSet
-from moonpad.catalog.options.sets import newest, newest_stable, option_set, releases_with, unknown_version, versions
+from moonpad.catalog.options.sets import (
+    known_environment,
+    newest,
+    newest_stable,
+    option_set,
+    releases_with,
+    unknown_version,
+    values_of,
+    versions,
+)
 from moonpad.catalog.options.tables import PROGRAMS
 
 __all__ = [

@@ -8,7 +8,6 @@ from typing import Literal
 
 from moonpad.catalog.toml_rows import Standing
 
-Nargs = Literal["0", "1", "?", "*", "+"]
 Kind = Literal["flag", "int", "float", "text", "json", "choice"]
 
 

@@ -1,4 +1,4 @@
-"""Option sets: what the parser of a program takes in a release, and in which releases it took an option."""
+"""What a program takes in a release: its parser's options, the values that the parser does not check, its variables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from moonpad.catalog.options.option import Option, OptionSet
-from moonpad.catalog.options.tables import BUILT_ON, FILES, holds, nearest, read
+from moonpad.catalog.options.tables import BUILT_ON, FILES, NAMES, holds, nearest, read
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.versions import is_final, release_of
 
@@ -67,15 +67,14 @@ def option_set(program: str, version: str | None = None) -> OptionSet | None:
 @cache
 def _recorded(program: str, at: int) -> OptionSet:
     table = read(FILES[program])
-    rows = [row for row in table["options"] if holds(row.get("in", [[at, at]]), at)]
-    more = {name: table[name] for name in OPTIONAL if name in table}
+    rows = (row for row in table["options"] if holds(row.get("in", [[at, at]]), at))
     return OptionSet(
         program=program,
         version=table["versions"][at],
         options=tuple(map(_option, rows)),
         exact=True,
         positionals=tuple(table["positionals"]),
-        **more,
+        **{name: table[name] for name in OPTIONAL if name in table},
     )
 
 
@@ -128,3 +127,34 @@ def releases_with(program: str, flag: str) -> tuple[str, ...]:
     rows = [row for row in table["options"] if flag in row["names"] or flag in row.get("negations", ())]
     runs = [run for row in rows for run in row.get("in", [[0, len(releases) - 1]])]
     return tuple(version for at, version in enumerate(releases) if holds(runs, at))
+
+
+def known_environment(program: str, version: str | None = None) -> frozenset[str]:
+    """The variables that the engine declares in a release, found as `option_set` finds one."""
+    if program not in NAMES:
+        return frozenset()
+    table = read(NAMES[program])
+    at = nearest(table, version).at
+    own = frozenset(name for name, runs in table["environment"]["names"].items() if holds(runs, at))
+    return own | known_environment(BUILT_ON[program], base_version(program, version)) if program in BUILT_ON else own
+
+
+def values_of(program: str, version: str | None, dest: str) -> tuple[str, ...]:
+    """The names that an option's value can have in a release: `values_of("vllm serve", "0.32.0", "tool_call_parser")`.
+
+    From the engine's own register (vLLM: tool_call_parser, reasoning_parser, load_format, attention_backend,
+    quantization; a plugin may add to it at start), else the parser's choices. () is "not known", never "none".
+    """
+    registered: tuple[str, ...] = ()
+    if program in NAMES:
+        table = read(NAMES[program])
+        if program in BUILT_ON:
+            registered = values_of(BUILT_ON[program], base_version(program, version), dest)
+        names = table["values"].get(dest, {"names": {}})["names"]
+        at = nearest(table, version).at
+        registered += tuple(name for name, runs in names.items() if holds(runs, at))
+    if registered:
+        return tuple(sorted(set(registered)))
+    options = option_set(program, version)
+    choices = [option.choices for option in options.options if option.dest == dest] if options else []
+    return choices[0] if choices else ()
