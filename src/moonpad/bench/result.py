@@ -18,7 +18,7 @@ from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.load.record import RequestRecord
 from moonpad.load.request_builder import Api
 from moonpad.stats.percentiles import Distribution
-from moonpad.values.planned_figure import Planned
+from moonpad.values.estimate import Planned
 
 # Above this share of one core, or this slip at p99 (of its requests, or of a timer of its own), the client may be
 # slower than the server, and its latencies are no longer the server's.

@@ -14,7 +14,7 @@ from moonpad.bench.config import BenchConfig
 from moonpad.bench.run_files import RUN_FILE
 from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.values.errors import UsageError
-from moonpad.values.planned_figure import Planned
+from moonpad.values.estimate import Planned
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,17 +9,32 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from moonpad.checkpoints.architecture import integer, language_model, short
-from moonpad.checkpoints.formats import FP16, INT4_FORMATS, compressed_format, fp8_format, modelopt_format, quark_format
-from moonpad.checkpoints.names import MATRICES, modules
+from moonpad.checkpoints.config import load_object
+from moonpad.checkpoints.files import read_bounded
+from moonpad.checkpoints.formats import (
+    FP16,
+    INT4_FORMATS,
+    compressed_format,
+    fp8_format,
+    modelopt_format,
+    modelslim_format,
+    quark_format,
+)
+from moonpad.checkpoints.names import MATRICES, modules, place_of
 from moonpad.checkpoints.patterns import Patterns
 from moonpad.values.checkpoint import Architecture, Component, Quantization, TensorFormat
 from moonpad.values.errors import CheckpointError
 
 DTYPES: Final = ("bfloat16", "float16")
 MAX_GROUPS: Final = 100
+DESCRIPTION: Final = "quant_model_description*.json"
+"""ModelSlim's: for each tensor how it is quantised, in words like `W4A8_DYNAMIC`."""
+MAX_DESCRIPTION_BYTES: Final = 64_000_000
+"""A whole Kimi-K2 has about 200 thousand tensors of about 70 characters each."""
 
 Meant = Callable[[Component, tuple[str, ...]], bool]
 """Whether a rule is meant for a module, given by its component and the spellings of its name."""
@@ -108,7 +123,7 @@ def _apply(rules: _Rules, architecture: Architecture) -> Quantized:
             formats[component] = most
         if len(counts) > 1:
             uneven.append(component)
-    scheme = scheme_of(formats, int8_activations=rules.int8_activations)
+    scheme = _scheme(formats, int8_activations=rules.int8_activations)
     return Quantized(Quantization(scheme, rules.method, formats, rules.kv_cache), tuple(uneven))
 
 
@@ -121,7 +136,7 @@ def _layers(component: Component, architecture: Architecture) -> range:
     return range(dense if component in (Component.ROUTED_EXPERTS, Component.SHARED_EXPERTS) else 0, layers)
 
 
-def scheme_of(formats: Mapping[Component, TensorFormat], *, int8_activations: bool) -> str:
+def _scheme(formats: Mapping[Component, TensorFormat], *, int8_activations: bool) -> str:
     """Our short name: that of the routed experts, which are 98.9 % of the weights, else of what is quantised at all."""
     first = formats.get(Component.ROUTED_EXPERTS) or next(iter(formats.values()), None)
     if first is None:
@@ -225,3 +240,38 @@ READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], _Rules]]] = {
     "modelopt": _modelopt,
     "quark": _quark,
 }
+
+
+def find_description(folder: Path) -> str | None:
+    """The name of the file, the first in order where there are several."""
+    names = sorted(path.name for path in folder.glob(DESCRIPTION))
+    return names[0] if names else None
+
+
+def read_description(folder: Path, name: str, architecture: Architecture) -> Quantized:
+    """Raises CheckpointError, whose message continues the file's name."""
+    return modelslim_quantization(load_object(read_bounded(folder, name, MAX_DESCRIPTION_BYTES)), architecture)
+
+
+def modelslim_quantization(description: Mapping[str, Any], architecture: Architecture) -> Quantized:
+    """What most matrices of each component are, and which components are of several kinds."""
+    kinds: dict[Component, Counter[str]] = {}
+    for name, kind in description.items():
+        if not name.endswith(".weight"):
+            continue
+        component = place_of(name).component
+        if component not in MATRICES:
+            continue
+        if not isinstance(kind, str):
+            raise CheckpointError(f"says {short(kind)} of {short(name)}, which is not a kind of weight")
+        kinds.setdefault(component, Counter())[kind] += 1
+    if not kinds:
+        raise CheckpointError("names no weight of this architecture")
+    modes = {component: counts.most_common(1)[0][0] for component, counts in kinds.items()}
+    formats = {
+        component: tensor_format
+        for component, kind in modes.items()
+        if (tensor_format := modelslim_format(kind, architecture.hidden)) is not None
+    }
+    uneven = tuple(component for component, counts in kinds.items() if len(counts) > 1)
+    return Quantized(Quantization(_scheme(formats, int8_activations=True), "ascend", formats), uneven)

@@ -15,8 +15,7 @@ from moonpad.checkpoints.files import is_folder, read_bounded
 from moonpad.checkpoints.gguf import gguf_bytes
 from moonpad.checkpoints.groups import Groups
 from moonpad.checkpoints.header import Tensor
-from moonpad.checkpoints.modelslim import find_description, read_description
-from moonpad.checkpoints.quantization import Quantized, read_quantization
+from moonpad.checkpoints.quantization import Quantized, find_description, read_description, read_quantization
 from moonpad.checkpoints.revision import name_of
 from moonpad.checkpoints.weights import FETCH, Shard, intact_shards
 from moonpad.plan.tensors import tensor_groups

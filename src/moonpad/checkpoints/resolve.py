@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
+from moonpad.catalog.embedded import embedded_checkpoint
 from moonpad.catalog.models import find_model
 from moonpad.checkpoints.expectations import calculated_groups, compare, format_findings
-from moonpad.checkpoints.locate import checkpoint_folder
 from moonpad.checkpoints.read import read_checkpoint
 from moonpad.checkpoints.revision import revision_findings
 from moonpad.facts.probe import Unknown
@@ -19,6 +20,11 @@ from moonpad.spec.loader import LoadedSpec
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Finding, Severity
+
+
+def checkpoint_folder(loaded: LoadedSpec) -> Path:
+    """The folder of a checkpoint that moonpad ships, else the path of the spec, relative to the spec's own folder."""
+    return embedded_checkpoint(loaded.spec.model) or loaded.resolve(loaded.spec.model)
 
 
 def described(loaded: LoadedSpec) -> Checkpoint | Unknown:

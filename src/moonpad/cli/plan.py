@@ -102,7 +102,7 @@ def _of_spec(
 ) -> tuple[Model, Cluster, Request, Answer]:
     """What `up` would start, and what else would fit; the options override what the spec fixes."""
     from moonpad.catalog.clusters import parse_cluster
-    from moonpad.checkpoints.locate import checkpoint_folder
+    from moonpad.checkpoints.resolve import checkpoint_folder
     from moonpad.cli.plan_inputs import Model, find_answer, find_model, make_request, typed_path
     from moonpad.plan.from_spec import finished, request_of
     from moonpad.run.planning import cluster_of, known_checkpoint

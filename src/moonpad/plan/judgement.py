@@ -85,39 +85,21 @@ def forgive(findings: tuple[Finding, ...], despite: frozenset[Code]) -> tuple[Fi
 def memory_findings(configuration: Configuration, memory: Memory, wanted: int, sequences: int = 1) -> Iterator[Finding]:
     """`does-not-fit` where even the optimistic end is too small for `wanted` tokens a sequence, `tight` where only that
     end is enough, a note where the careful end is not."""
-    left = _left(memory)
-    careful = memory.reach(1, "low")
+    low, high = memory.kv_bytes.low, gib(memory.kv_bytes.high)
+    left = f"{gib(low)} to {high} are left" if low > 0 else f"between nothing and {high} is left"
+    left += " for the KV cache on each device"
+    remedy, careful = "start it and read the engine's own figure", memory.reach(1, "low")
     if not memory.holds(wanted, sequences, "high"):
         yield does_not_fit(configuration, memory, sequences)
     elif not memory.holds(wanted, sequences):
-        yield Finding(
-            Severity.WARNING,
-            Code.TIGHT,
-            "max_model_len",
-            f"{memory.context:,} tokens fit only if everything else takes less than expected: {left} for the KV cache "
-            "on each device",
-            "start it and read the engine's own figure, or use a shorter context",
-        )
+        message = f"{memory.context:,} tokens fit only if everything else takes less than expected: {left}"
+        yield Finding(Severity.WARNING, Code.TIGHT, "max_model_len", message, f"{remedy}, or use a shorter context")
     elif careful < wanted:
         fits = f"{max(0, careful):,} tokens fit, not {wanted:,}" if careful > 0 or wanted > 1 else "no token fits"
-        yield Finding(
-            Severity.NOTE,
-            Code.TIGHT,
-            "max_model_len",
-            f"at the careful end of the estimate {fits}: {left} for the KV cache on each device",
-            "start it and read the engine's own figure",
-        )
+        message = f"at the careful end of the estimate {fits}: {left}"
+        yield Finding(Severity.NOTE, Code.TIGHT, "max_model_len", message, remedy)
     host = memory.host
     if host is not None and host.available_bytes is None and host.needed_bytes:
-        yield Finding(
-            Severity.NOTE,
-            Code.MEMORY_LOW,
-            "host memory",
-            f"each machine needs {gib(host.needed_bytes)} of RAM, and how much it has is not known",
-            "compare it with `free -g` on the machine",
-        )
-
-
-def _left(memory: Memory) -> str:
-    low, high = memory.kv_bytes.low, gib(memory.kv_bytes.high)
-    return f"{gib(low)} to {high} are left" if low > 0 else f"between nothing and {high} is left"
+        message = f"each machine needs {gib(host.needed_bytes)} of RAM, and how much it has is not known"
+        remedy = "compare it with `free -g` on the machine"
+        yield Finding(Severity.NOTE, Code.MEMORY_LOW, "host memory", message, remedy)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -40,20 +40,15 @@ def layouts_of(candidate: Candidate) -> tuple[Layout, ...]:
     """The legal ones that agree with what was fixed; where there is none, the one that stands for the refusal."""
     fixed = candidate.request.layout
     if fixed.keys() == {"tp", "pp", "dp", "ep", "dcp"}:
-        return (Layout(**fixed),)  # whoever fixed all of it may also leave devices idle
+        return (Layout(**fixed),)  # with all of it fixed, devices may also stay idle
     legal = (
         layout
         for layout in legal_layouts(candidate.base)
         if all(getattr(layout, name) == size for name, size in fixed.items())
     )
-    return tuple(legal) or (_stand_in(candidate),)
-
-
-def _stand_in(candidate: Candidate) -> Layout:
-    if candidate.request.layout:
-        return Layout(**candidate.request.layout)
     pipelines = candidate.cluster.nodes if candidate.kind != "host" else 1
-    return Layout(tp=candidate.cluster.per_node, pp=pipelines)
+    refused = Layout(**fixed) if fixed else Layout(tp=candidate.cluster.per_node, pp=pipelines)
+    return tuple(legal) or (refused,)
 
 
 def plan_layout(
@@ -84,14 +79,10 @@ def plan_layout(
     )
     plan = finish(plan_of(candidate, layout, settings))
     choice = Choice(plan, judgement.memory, judgement.confidence, findings=(*judgement.findings, *own))
-    return Fit(choice, candidate, _steps(tried, best))
-
-
-def _steps(tried: Sequence[Tried], last: Tried) -> tuple[Tried, ...]:
-    steps = [last]
+    steps = [best]
     while steps[0].number:
         steps.insert(0, tried[steps[0].fallback.above])
-    return tuple(steps)
+    return Fit(choice, candidate, tuple(steps))
 
 
 def _own_findings(candidate: Candidate, settings: Settings) -> Iterator[Finding]:
@@ -100,13 +91,8 @@ def _own_findings(candidate: Candidate, settings: Settings) -> Iterator[Finding]
     if settings.draft_tokens:
         yield DRAFT_NOT_COUNTED
     if (option := candidate.engine.facts.cores_option) and candidate.cluster.host.cores is None:
-        yield Finding(
-            Severity.NOTE,
-            Code.MISSING_FLAG,
-            option,
-            "how many physical cores each machine has is not known, and the experts run on them",
-            f"add {option} with that number",
-        )
+        message = "how many physical cores each machine has is not known, and the experts run on them"
+        yield Finding(Severity.NOTE, Code.MISSING_FLAG, option, message, f"add {option} with that number")
 
 
 def plan_of(candidate: Candidate, layout: Layout, settings: Settings) -> Plan:

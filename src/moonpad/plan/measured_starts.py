@@ -38,12 +38,9 @@ def find_match(calibrations: Sequence[Calibration], configuration: Configuration
     for calibration in calibrations:
         if not _same_setup(calibration, configuration):
             continue
-        match = _match(calibration, limits_of(replace(configuration, settings=calibration.settings)), limits)
-        if match is None or not _same_settings(calibration.settings, configuration.settings):
-            continue
-        if calibration.layout.dcp != configuration.layout.dcp:
-            match = _nearer(match, f"dcp {calibration.layout.dcp}", NEAR_BYTES)
-        if best is None or match.margin_bytes <= best.margin_bytes:
+        then = limits_of(replace(configuration, settings=calibration.settings))
+        match = _match(calibration, configuration, then, limits)
+        if match is not None and (best is None or match.margin_bytes <= best.margin_bytes):
             best = match
     return best
 
@@ -59,46 +56,32 @@ def _same_setup(calibration: Calibration, configuration: Configuration) -> bool:
     )
 
 
-def _match(calibration: Calibration, then: Limits, now: Limits) -> Match | None:
-    if (then.max_num_seqs, then.max_num_batched_tokens, then.graphs) != (
-        now.max_num_seqs,
-        now.max_num_batched_tokens,
-        now.graphs,
-    ):
+def _match(calibration: Calibration, configuration: Configuration, then: Limits, now: Limits) -> Match | None:
+    def moving(limits: Limits, settings: Settings) -> tuple[object, ...]:
+        """What moves the overhead by an amount that is not known."""
+        batch = limits.max_num_seqs, limits.max_num_batched_tokens, limits.graphs
+        return *batch, settings.attention_backend, settings.redundant_experts, settings.gpu_experts
+
+    differs: dict[str, int] = {}
+    if moving(then, calibration.settings) != moving(now, configuration.settings):
         return None
-    match = Match(calibration, True)
     if abs(then.memory_fraction - now.memory_fraction) > 1e-9:
         if now.budget == "free":
             return None
-        match = _nearer(match, f"a memory fraction of {then.memory_fraction:g}", NEAR_BYTES)
+        differs[f"a memory fraction of {then.memory_fraction:g}"] = NEAR_BYTES
     if then.kv_fp8 != now.kv_fp8:
-        match = _nearer(match, f"a KV cache in {'FP8' if then.kv_fp8 else 'BF16'}", NEAR_KV_DTYPE_BYTES)
-    return match
-
-
-def _nearer(match: Match, what: str, margin_bytes: int) -> Match:
-    return Match(match.calibration, False, (*match.differs, what), match.margin_bytes + margin_bytes)
-
-
-def _same_settings(then: Settings, now: Settings) -> bool:
-    """Those that `Limits` does not hold."""
-    return (then.attention_backend, then.redundant_experts, then.gpu_experts) == (
-        now.attention_backend,
-        now.redundant_experts,
-        now.gpu_experts,
-    )
+        differs[f"a KV cache in {'FP8' if then.kv_fp8 else 'BF16'}"] = NEAR_KV_DTYPE_BYTES
+    if calibration.layout.dcp != configuration.layout.dcp:
+        differs[f"dcp {calibration.layout.dcp}"] = NEAR_BYTES
+    return Match(calibration, not differs, tuple(differs), sum(differs.values()))
 
 
 def _same_model(name: str, checkpoint: Checkpoint) -> bool:
     """A fine-tune of what was measured will do; a model with eyes will not, beside one without."""
     if name == checkpoint.name:
         return True
-    model = find_model(name)
-    return (
-        model is not None
-        and model.architecture is not None
-        and _sizes(model.architecture) == _sizes(checkpoint.architecture)
-    )
+    architecture = model.architecture if (model := find_model(name)) else None
+    return architecture is not None and _sizes(architecture) == _sizes(checkpoint.architecture)
 
 
 def _sizes(architecture: Architecture) -> Architecture:

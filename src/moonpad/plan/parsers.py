@@ -19,22 +19,19 @@ REASONING: Final = ("reasoning_parser",)
 @lru_cache(maxsize=64)
 def parser_of(program: str, version: str, options: tuple[str, ...]) -> str | None:
     """The parser's name, None where that version is known not to have it."""
-    if version and not _has_option(program, version, options):
+    recorded = option_set(program, version) if version else None
+    if recorded and recorded.exact and all(option.dest not in options for option in recorded.options):
         return None
     known = [name for option in options for name in values_of(program, version or None, option)]
     return PARSER if not known or PARSER in known else None
-
-
-def _has_option(program: str, version: str, options: tuple[str, ...]) -> bool:
-    found = option_set(program, version)
-    return found is None or not found.exact or any(one.dest in options for one in found.options)
 
 
 def missing_parsers(engine: str, program: str, version: str) -> Iterator[Finding]:
     """A warning for each parser that the version lacks, with the first one that has it."""
     for what, options in (("tool calls stay", TOOLS), ("reasoning stays", REASONING)):
         if parser_of(program, version, options) is None:
-            first = next((one for one in _later(program, version) if parser_of(program, one, options)), None)
+            later = (release for release in versions(program) if not since(version, release))
+            first = next((release for release in later if parser_of(program, release, options)), None)
             yield Finding(
                 Severity.WARNING,
                 Code.MISSING_FLAG,
@@ -42,8 +39,3 @@ def missing_parsers(engine: str, program: str, version: str) -> Iterator[Finding
                 f"{engine} {version} has no {options[0]} {PARSER}: {what} in the text of the answer",
                 f"take {engine} {first} or newer" if first else "parse the text yourself",
             )
-
-
-def _later(program: str, version: str) -> tuple[str, ...]:
-    """The recorded releases after that version, oldest first; a text that is no version has none after it."""
-    return tuple(release for release in versions(program) if not since(version, release))

@@ -24,9 +24,21 @@ from moonpad.values.plan_answer import Choice, Goal
 
 def rank(choice: Choice, goal: Goal, cluster: Cluster, architecture: Architecture) -> tuple[float, ...]:
     """Smaller is better; equal for plans between which no documented reason decides."""
-    experts_in_ram = choice.plan.settings.gpu_experts is not None
-    first = (float(choice.confidence == "tight"), float(experts_in_ram))
-    return (*first, *_by_goal(choice, goal, cluster, architecture), *_ties(choice))
+    layout = choice.plan.layout
+    return (
+        choice.confidence == "tight",
+        choice.plan.settings.gpu_experts is not None,
+        *_by_goal(choice, goal, cluster, architecture),
+        ENGINES[choice.plan.engine].facts.preference,
+        layout.pp,
+        layout.dp,
+        # Nothing that was not asked for, but experts are shared where attention is data-parallel.
+        layout.dcp > 1,
+        (layout.ep > 1) != (layout.dp > 1),
+        -layout.dcp,
+        -layout.ep,
+        -layout.tp,
+    )
 
 
 def _by_goal(choice: Choice, goal: Goal, cluster: Cluster, architecture: Architecture) -> tuple[float, ...]:
@@ -38,9 +50,9 @@ def _by_goal(choice: Choice, goal: Goal, cluster: Cluster, architecture: Archite
         multiplies = layout.dcp > 1 or (layout.dp > 1 and layout.ep > 1)
         spans = tensor_group_spans_nodes(layout, cluster)
         tokens = memory.kv_tokens.value * layout.dp
-        return (float(spans), float(not multiplies), float(layout.pp > 1), -_bucket(tokens), hops)
+        return (spans, not multiplies, layout.pp > 1, -_bucket(tokens), hops)
     fp8_kv = (choice.plan.settings.kv_cache_dtype or "auto").startswith("fp8")
-    return (-memory.max_context.value, float(fp8_kv), -_bucket(memory.concurrency_at_context.value), hops)
+    return (-memory.max_context.value, fp8_kv, -_bucket(memory.concurrency_at_context.value), hops)
 
 
 def network_hops(layout: Layout, cluster: Cluster, architecture: Architecture) -> int:
@@ -77,18 +89,3 @@ def island_devices(cluster: Cluster) -> int:
 def _bucket(tokens: float) -> int:
     """Capacities within about a quarter of each other are equal: an estimate knows no better."""
     return round(math.log(max(tokens, 1.0), 1.25))
-
-
-def _ties(choice: Choice) -> tuple[float, ...]:
-    layout = choice.plan.layout
-    # Nothing that was not asked for, but experts are shared where attention is data-parallel; what there is, is whole.
-    plain = (layout.dcp > 1, (layout.ep > 1) != (layout.dp > 1))
-    return (
-        ENGINES[choice.plan.engine].facts.preference,
-        layout.pp,
-        layout.dp,
-        *plain,
-        -layout.dcp,
-        -layout.ep,
-        -layout.tp,
-    )

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from moonpad.store.run_folder import RunFolder
-from moonpad.values.estimate import Estimate
-from moonpad.values.planned_figure import Planned
+from moonpad.values.estimate import Estimate, Planned
 
 
 def kv_tokens_measured(folder: RunFolder) -> int | None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from moonpad.catalog.models import find_model
 from moonpad.checkpoints.completeness import CheckpointFiles, inspect, require_complete
-from moonpad.checkpoints.locate import checkpoint_folder
+from moonpad.checkpoints.resolve import checkpoint_folder
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine, settled_version
 from moonpad.environments.installed import BRING_YOUR_OWN, InstalledEngine, engine_from_python, find

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from moonpad.values.planned_figure import Planned
+from moonpad.values.estimate import Planned
 from moonpad.values.secret import Secret
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +25,17 @@ class Estimate:
 
     def as_json(self) -> dict[str, float | str]:
         return {"value": self.value, "low": self.low, "high": self.high, "because": self.because}
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A figure of a plan, to stand beside what is measured. `name` ends in the unit. `measured`: what the engine itself
+    said of it at its start; None where it did not.
+    """
+
+    name: str
+    estimate: Estimate
+    measured: float | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {**self.estimate.as_json(), "measured": self.measured}

@@ -24,8 +24,7 @@ from moonpad.load.failure import FailureKind, RequestFailure
 from moonpad.load.lengths import parse_lengths
 from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.values.errors import UsageError
-from moonpad.values.estimate import Estimate
-from moonpad.values.planned_figure import Planned
+from moonpad.values.estimate import Estimate, Planned
 from tests.faults.streaming_server import DONE, FINISH, HEAD, Script, delta, usage
 from tests.unit.bench.records import read_records, record
 from tests.unit.bench.test_run import command, in_thread

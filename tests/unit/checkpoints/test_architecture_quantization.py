@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moonpad.checkpoints.architecture import read_architecture
-from moonpad.checkpoints.modelslim import modelslim_quantization
-from moonpad.checkpoints.quantization import Quantized, read_quantization
+from moonpad.checkpoints.quantization import Quantized, modelslim_quantization, read_quantization
 from moonpad.plan.tensors import tensor_groups
 from moonpad.values.checkpoint import Architecture, Component
 from moonpad.values.errors import CheckpointError

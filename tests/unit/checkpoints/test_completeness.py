@@ -13,8 +13,8 @@ import pytest
 from moonpad.catalog.embedded import embedded_checkpoint
 from moonpad.checkpoints import weights
 from moonpad.checkpoints.completeness import CheckpointFiles, inspect, require_complete
-from moonpad.checkpoints.locate import checkpoint_folder
 from moonpad.checkpoints.read import read_checkpoint
+from moonpad.checkpoints.resolve import checkpoint_folder
 from moonpad.facts.probe import Unknown
 from moonpad.run.prepare import prepare
 from moonpad.spec.loader import load_spec

@@ -9,8 +9,7 @@ import pytest
 
 from moonpad.run.planned_figures import kv_tokens_measured, planned_of
 from moonpad.store.run_folder import RunFolder
-from moonpad.values.estimate import Estimate
-from moonpad.values.planned_figure import Planned
+from moonpad.values.estimate import Estimate, Planned
 
 KV_TOKENS = {"value": 100, "low": 90, "high": 120, "because": "whole blocks"}
 
