@@ -52,12 +52,7 @@ def _calibration(key: str, row: Row) -> Calibration:
     kv_gib, _ = row.span("kv_gib") or (0.0, 0.0)
     if kv_gib <= HALF_DIGIT_GIB:
         raise row.error(f"kv_gib is {kv_gib}")
-    return row.build(
-        Calibration,
-        id=key,
-        layout=row.part("layout", Layout),
-        settings=row.part("settings", Settings),
-        kv_bytes=kv_gib * GIB,
-        kv_bytes_low=(kv_gib - HALF_DIGIT_GIB) * GIB,
-        kv_bytes_high=(kv_gib + HALF_DIGIT_GIB) * GIB,
-    )
+    ends = {"kv_bytes": kv_gib, "kv_bytes_low": kv_gib - HALF_DIGIT_GIB, "kv_bytes_high": kv_gib + HALF_DIGIT_GIB}
+    layout, settings = row.part("layout", Layout), row.part("settings", Settings)
+    sizes = {name: end * GIB for name, end in ends.items()}
+    return row.build(Calibration, id=key, layout=layout, settings=settings, **sizes)

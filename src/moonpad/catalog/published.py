@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-from moonpad.catalog.toml_rows import Row, rows
+from moonpad.catalog.toml_rows import rows
 from moonpad.values.plan import Layout
 from moonpad.values.plan_answer import Published
 
@@ -22,9 +22,7 @@ def published() -> tuple[Published, ...]:
 @cache
 def published_by_id() -> Mapping[str, Published]:
     """The same by the ids of the file, `thinking-8xh200-tp8`."""
-    return {id_: _published(row) for id_, row in rows(FILE, "results")}
-
-
-def _published(row: Row) -> Published:
-    figures = row.take("figures")
-    return row.build(Published, figures=tuple(figures.items()), layout=row.part("layout", Layout))
+    return {
+        id_: row.build(Published, figures=tuple(row.take("figures").items()), layout=row.part("layout", Layout))
+        for id_, row in rows(FILE, "results")
+    }

@@ -36,10 +36,8 @@ def architectures() -> Mapping[str, KnownArchitecture]:
     by_name: dict[str, KnownArchitecture] = {}
     for key, row in rows("architectures.toml", "architectures"):
         provenance = row.provenance()
-        if base := row.pop("extends", ""):
-            row = Row(
-                row.where, {**asdict(by_name[base].value), "rotary_in_files": by_name[base].rotary_in_files, **row}
-            )
+        if base := by_name.get(row.pop("extends", "")):
+            row = Row(row.where, {**asdict(base.value), "rotary_in_files": base.rotary_in_files, **row})
         rotary = row.take("rotary_in_files")
         by_name[key] = KnownArchitecture(key, row.build(Architecture), rotary, provenance)
     return MappingProxyType(by_name)
@@ -47,10 +45,9 @@ def architectures() -> Mapping[str, KnownArchitecture]:
 
 @cache
 def quantizations() -> Mapping[str, KnownQuantization]:
-    name = "quantizations.toml"
-    formats = {key: row.build(TensorFormat) for key, row in rows(name, "formats")}
+    formats = {key: row.build(TensorFormat) for key, row in rows("quantizations.toml", "formats")}
     by_name: dict[str, KnownQuantization] = {}
-    for key, row in rows(name, "schemes"):
+    for key, row in rows("quantizations.toml", "schemes"):
         provenance, formats_known = row.provenance(), row.pop("formats_known", True)
         value = row.build(Quantization, formats=_components(row, formats))
         by_name[key] = KnownQuantization(key, value, formats_known, provenance)

@@ -8,9 +8,9 @@ takes linear time in Python. Anything else is refused by name.
 from __future__ import annotations
 
 import fnmatch
+import math
 import re
 from collections.abc import Iterable
-from functools import reduce
 from itertools import product
 from typing import Final
 
@@ -30,11 +30,10 @@ _MAGIC: Final = re.compile(r"[*?\[]")
 
 
 class Patterns:
-    """Whether one of them means a module. Raises CheckpointError for what is no list of understood patterns."""
+    """Whether one of them means a module. Raises CheckpointError for anything but a list of understood patterns."""
 
     def __init__(self, patterns: object) -> None:
-        if patterns is None:
-            patterns = []
+        patterns = [] if patterns is None else patterns
         if not isinstance(patterns, list) or len(patterns) > MAX_PATTERNS:
             raise CheckpointError("has a list of ignored modules that is not a list, or too long")
         exact: set[str] = set()
@@ -82,7 +81,7 @@ def _from_expression(expression: str) -> tuple[str, ...]:
             raise CheckpointError(f"ignores {expression!r}, a regular expression that moonpad does not understand")
         pieces.append(_piece(piece))
         at = piece.end()
-    if reduce(lambda count, alternatives: count * len(alternatives), pieces, 1) > MAX_ALTERNATIVES:
+    if math.prod(map(len, pieces)) > MAX_ALTERNATIVES:
         raise CheckpointError(f"ignores {expression!r}, a regular expression with too many alternatives")
     return tuple("".join(parts) + ("" if closed else "*") for parts in product(*pieces))
 

@@ -18,7 +18,7 @@ from moonpad.checkpoints.header import Tensor
 from moonpad.checkpoints.quantization import Quantized, find_description, read_description, read_quantization
 from moonpad.checkpoints.revision import name_of
 from moonpad.checkpoints.weights import FETCH, Shard, intact_shards
-from moonpad.plan.tensors import tensor_groups
+from moonpad.plan.tensors import checkpoint_of, tensor_groups
 from moonpad.values.checkpoint import Architecture, Checkpoint, Quantization
 from moonpad.values.errors import CheckpointError
 from moonpad.values.finding import Code, Finding, Severity
@@ -61,10 +61,8 @@ def read_contents(folder: Path, read_headers: Callable[[Callable[[Tensor], None]
         return _calculated(folder, name, architecture, quantized)
     counted = Groups(architecture, quantized.quantization)
     files = len(read_headers(counted.add))
-    groups = counted.groups()
     source = f"headers of {files} files in {folder}" if files != 1 else f"header of 1 file in {folder}"
-    total = sum(group.size_bytes for group in groups)
-    return Checkpoint(name, architecture, quantized.quantization, groups, source, total)
+    return checkpoint_of(name, architecture, quantized.quantization, counted.groups(), source)
 
 
 def _configuration(folder: Path) -> tuple[Architecture, Quantized]:
@@ -108,7 +106,6 @@ def _calculated(folder: Path, name: str, architecture: Architecture, quantized: 
             "are known from the files alone, and those are not here",
             remedy="put the safetensors files into the folder; their headers are enough",
         )
-    groups = tensor_groups(architecture, quantized.quantization)
     source = f"calculated from {CONFIG} in {folder}; the weights are not there"
-    total = sum(group.size_bytes for group in groups)
-    return Checkpoint(name, architecture, quantized.quantization, groups, source, total)
+    groups = tensor_groups(architecture, quantized.quantization)
+    return checkpoint_of(name, architecture, quantized.quantization, groups, source)

@@ -42,15 +42,13 @@ def revision_of(folder: Path) -> str | None:
 
 def revision_findings(folder: Path, pinned: str) -> tuple[Finding, ...]:
     """What is wrong with the folder where a commit is pinned (fault 25). A short commit is enough."""
-    commit = revision_of(folder)
+    commit, remedy = revision_of(folder), f"download revision {pinned}"
     prefix = pinned.strip().lower()
-    remedy = f"download revision {pinned}"
     if not _PINNED.fullmatch(prefix):
         return ()  # a branch or a tag: nothing on this machine says which commit it means
     if commit is None:
         message = f"nothing in {folder} says which commit it holds; the spec pins {pinned}"
         return (Finding(Severity.WARNING, Code.CONFLICT, "revision", message, remedy),)
-    if commit.startswith(prefix):
-        return ()
     message = f"{folder} holds commit {commit}; the spec pins {pinned}"
-    return (Finding(Severity.ERROR, Code.CONFLICT, "revision", message, remedy),)
+    finding = Finding(Severity.ERROR, Code.CONFLICT, "revision", message, remedy)
+    return () if commit.startswith(prefix) else (finding,)

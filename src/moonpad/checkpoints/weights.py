@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -127,36 +127,30 @@ def intact_shards(
         return ()
     names = tuple(index.tensors) if index else expected_shards(folder)
     intact: list[Shard] = []
-    missing: list[str] = []
+    missing: list[Finding] = []
     broken: list[Finding] = []
     for name in names:
         try:
             intact.append(read_shard(folder, name, index, each))
         except FileNotFoundError:
-            missing.append(name)
+            missing.append(incomplete(name, "is missing"))
         except CheckpointError as error:
             broken.append(incomplete(name, error.message))
-    if missing:
-        findings.extend(_missing(missing, len(names), index, intact if not broken else None))
-    findings.extend(broken[:MAX_NAMED])
-    if len(broken) > MAX_NAMED:
-        findings.append(incomplete("weights", f"{len(broken) - MAX_NAMED} more files are broken"))
+    findings.extend(_first_of(missing, "missing"))
+    if missing and index and index.total_bytes is not None and not broken:
+        missing_bytes = index.total_bytes - sum(shard.data_bytes for shard in intact)
+        share = f"{missing_bytes} bytes ({gib(missing_bytes)}) of {gib(index.total_bytes)}"
+        findings.append(incomplete("weights", f"{len(missing)} of {len(names)} files are missing: {share}"))
+    findings.extend(_first_of(broken, "broken"))
     if index is None and len(names) > 1:
         findings.append(incomplete(INDEX, f"is missing beside {len(names)} files"))
     return tuple(intact)
 
 
-def _missing(names: Sequence[str], of: int, index: Index | None, intact: Sequence[Shard] | None) -> Iterator[Finding]:
-    """Each missing file, and their bytes together where the index and the other files give them."""
-    total_bytes = index.total_bytes if index else None
-    for name in names[:MAX_NAMED]:
-        yield incomplete(name, "is missing")
-    if len(names) > MAX_NAMED:
-        yield incomplete("weights", f"{len(names) - MAX_NAMED} more files are missing")
-    if total_bytes is not None and intact is not None:
-        missing_bytes = total_bytes - sum(shard.data_bytes for shard in intact)
-        share = f"{missing_bytes} bytes ({gib(missing_bytes)}) of {gib(total_bytes)}"
-        yield incomplete("weights", f"{len(names)} of {of} files are missing: {share}")
+def _first_of(problems: list[Finding], state: str) -> Iterator[Finding]:
+    yield from problems[:MAX_NAMED]
+    if len(problems) > MAX_NAMED:
+        yield incomplete("weights", f"{len(problems) - MAX_NAMED} more files are {state}")
 
 
 def incomplete(where: str, message: str) -> Finding:

@@ -122,17 +122,11 @@ def _holding(candidate: Candidate, layout: Layout, settings: Settings, context: 
 
 def larger_clusters(cluster: Cluster) -> Iterator[Cluster]:
     """The same devices, more of them: first in the machine, then machines, doubling."""
-    device = cluster.device
-    per_node, nodes = cluster.per_node, cluster.nodes
+    device, per_node, nodes = cluster.device, cluster.per_node, cluster.nodes
+    kind = cluster.name.rpartition("x")[2]
     while nodes == 1 and per_node * 2 <= device.per_node:
         per_node *= 2
-        yield _resized(cluster, nodes, per_node)
+        yield replace(cluster, name=f"{per_node}x{kind}", per_node=per_node, detected=False)
     while per_node and nodes * 2 * per_node <= MOST_DEVICES and device.driver_bytes:
         nodes *= 2
-        yield _resized(cluster, nodes, per_node)
-
-
-def _resized(cluster: Cluster, nodes: int, per_node: int) -> Cluster:
-    kind = cluster.name.rpartition("x")[2]
-    name = f"{per_node}x{kind}" if nodes == 1 else f"{nodes}x{per_node}x{kind}"
-    return replace(cluster, name=name, nodes=nodes, per_node=per_node, detected=False)
+        yield replace(cluster, name=f"{nodes}x{per_node}x{kind}", nodes=nodes, per_node=per_node, detected=False)

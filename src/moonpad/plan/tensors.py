@@ -53,7 +53,13 @@ def catalog_checkpoint(model: Model) -> Checkpoint:
     if not model.formats_known:
         return Checkpoint(model.id, architecture, quantization, (), source, model.total_bytes)
     groups = tensor_groups(architecture, quantization, rotary_in_files=model.rotary_in_files)
-    return Checkpoint(model.id, architecture, quantization, groups, source, sum(group.size_bytes for group in groups))
+    return checkpoint_of(model.id, architecture, quantization, groups, source)
+
+
+def checkpoint_of(
+    name: str, architecture: Architecture, quantization: Quantization, groups: tuple[TensorGroup, ...], source: str
+) -> Checkpoint:
+    return Checkpoint(name, architecture, quantization, groups, source, sum(group.size_bytes for group in groups))
 
 
 def matrix_bytes(shape: Shape, form: TensorFormat) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from functools import partial
+from typing import Final
 
 
 class Severity(StrEnum):
@@ -67,13 +69,7 @@ class Finding:
     remedy: str = ""
 
     def as_json(self) -> dict[str, str]:
-        return {
-            "severity": str(self.severity),
-            "code": str(self.code),
-            "where": self.where,
-            "message": self.message,
-            "remedy": self.remedy,
-        }
+        return {field.name: str(getattr(self, field.name)) for field in fields(self)}
 
 
 def errors_of(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -81,23 +77,11 @@ def errors_of(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     return tuple(finding for finding in findings if finding.severity is Severity.ERROR)
 
 
-def illegal(where: str, message: str, remedy: str) -> Finding:
-    """A layout that the engine refuses or fails at."""
-    return Finding(Severity.ERROR, Code.ILLEGAL_LAYOUT, where, message, remedy)
-
-
-def unsupported(where: str, message: str, remedy: str) -> Finding:
-    """A format of weights or KV cache for which there are no kernels."""
-    return Finding(Severity.ERROR, Code.UNSUPPORTED_FORMAT, where, message, remedy)
-
-
-def invalid(where: str, message: str, remedy: str) -> Finding:
-    return Finding(Severity.ERROR, Code.INVALID_VALUE, where, message, remedy)
-
-
-def suboptimal(where: str, message: str, remedy: str) -> Finding:
-    return Finding(Severity.WARNING, Code.SUBOPTIMAL, where, message, remedy)
-
-
-def conflict(where: str, message: str, remedy: str) -> Finding:
-    return Finding(Severity.WARNING, Code.CONFLICT, where, message, remedy)
+# Called with `where`, the message and the remedy.
+illegal: Final = partial(Finding, Severity.ERROR, Code.ILLEGAL_LAYOUT)
+"""A layout that the engine refuses or fails at."""
+unsupported: Final = partial(Finding, Severity.ERROR, Code.UNSUPPORTED_FORMAT)
+"""A format of weights or KV cache for which there are no kernels."""
+invalid: Final = partial(Finding, Severity.ERROR, Code.INVALID_VALUE)
+suboptimal: Final = partial(Finding, Severity.WARNING, Code.SUBOPTIMAL)
+conflict: Final = partial(Finding, Severity.WARNING, Code.CONFLICT)

@@ -52,49 +52,49 @@ def compare(
 
 def _alone(address: str, host: HostFacts) -> Iterator[Finding]:
     if not host.has_address:
-        yield _error(host, f"{address} is not an address of {host.host}", "correct address in its [[hosts]] table")
+        yield _finding(host, f"{address} is not an address of {host.host}", "correct address in its [[hosts]] table")
     if host.engine is None:
         remedy = "install it there, and set engine_folder in its [[hosts]] table"
-        yield _error(host, "there is no engine", remedy, Code.ENGINE_MISSING)
+        yield _finding(host, "there is no engine", remedy, Code.ENGINE_MISSING)
     if host.checkpoint is None:
         remedy = "copy it there, and set checkpoint_folder in its [[hosts]] table"
-        yield _error(host, "there is no checkpoint", remedy, Code.CHECKPOINT_MISSING)
+        yield _finding(host, "there is no checkpoint", remedy, Code.CHECKPOINT_MISSING)
 
 
 def _beside(first: HostFacts, host: HostFacts) -> Iterator[Finding]:
     if host.engine is not None and first.engine is not None and host.engine != first.engine:
-        differ = sorted(
-            name for name in {*host.engine, *first.engine} if host.engine.get(name) != first.engine.get(name)
-        )
         versions = ", ".join(
-            f"{name} {host.engine.get(name, 'none')} against {first.engine.get(name, 'none')}" for name in differ
+            f"{name} {host.engine.get(name, 'none')} against {first.engine.get(name, 'none')}"
+            for name in sorted({*host.engine, *first.engine})
+            if host.engine.get(name) != first.engine.get(name)
         )
-        yield _error(host, f"a different engine from {first.host}: {versions}", "install the same one on all hosts")
+        yield _finding(host, f"a different engine from {first.host}: {versions}", "install the same one on all hosts")
     if host.checkpoint is not None and first.checkpoint is not None and host.checkpoint != first.checkpoint:
-        yield _error(
-            host, f"a different checkpoint from {first.host}", "copy it again: its files or their sizes differ"
-        )
+        remedy = "copy it again: its files or their sizes differ"
+        yield _finding(host, f"a different checkpoint from {first.host}", remedy)
     if host.driver != first.driver:
         message = f"driver {host.driver or 'none'}, on {first.host} {first.driver or 'none'}"
-        yield Finding(Severity.WARNING, Code.HOSTS_DIFFER, host.node, message, "install the same driver on all hosts")
+        yield _finding(host, message, "install the same driver on all hosts", severity=Severity.WARNING)
     if abs(host.clock_off_s) > CLOCK_LIMIT_S:
         message = f"its clock is {host.clock_off_s:+.1f} s off that of {first.host}"
-        yield Finding(Severity.WARNING, Code.HOSTS_DIFFER, host.node, message, "synchronise both with NTP")
+        yield _finding(host, message, "synchronise both with NTP", severity=Severity.WARNING)
     if host.trouble:
-        yield _error(host, f"cannot reach {first.host}: {host.trouble}", "allow traffic between the hosts' addresses")
+        yield _finding(host, f"cannot reach {first.host}: {host.trouble}", "allow traffic between the hosts' addresses")
 
 
 def _room(host: HostFacts, needs: Resources) -> Iterator[Finding]:
     if host.memory_bytes is not None and host.memory_bytes < needs.memory_bytes:
         message = f"{gib(needs.memory_bytes)} of RAM is needed; {host.host} has {gib(host.memory_bytes)} available"
-        yield _error(host, message, "free memory there", Code.MEMORY_LOW)
+        yield _finding(host, message, "free memory there", Code.MEMORY_LOW)
     if host.disk_bytes is not None and host.disk_bytes < LOG_BYTES:
         message = f"{gib(host.disk_bytes)} is free for logs on {host.host}; {gib(LOG_BYTES)} is needed"
-        yield _error(host, message, "free disk space there", Code.DISK_LOW)
+        yield _finding(host, message, "free disk space there", Code.DISK_LOW)
     if host.devices < needs.devices:
         message = f"{needs.devices} devices are needed; the drivers of {host.host} report {host.devices}"
-        yield _error(host, message, "use another machine, or repair its driver")
+        yield _finding(host, message, "use another machine, or repair its driver")
 
 
-def _error(host: HostFacts, message: str, remedy: str, code: Code = Code.HOSTS_DIFFER) -> Finding:
-    return Finding(Severity.ERROR, code, host.node, message, remedy)
+def _finding(
+    host: HostFacts, message: str, remedy: str, code: Code = Code.HOSTS_DIFFER, severity: Severity = Severity.ERROR
+) -> Finding:
+    return Finding(severity, code, host.node, message, remedy)
