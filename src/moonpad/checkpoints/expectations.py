@@ -36,7 +36,7 @@ def compare(checkpoint: Checkpoint, calculated: Iterable[TensorGroup]) -> tuple[
         return ()
     in_files, expected = _by_key(checkpoint.groups), _by_key(calculated)
     layers: dict[Component, list[int | None]] = {}
-    for component, layer in sorted({*in_files, *expected}, key=_order):
+    for component, layer in sorted({*in_files, *expected}, key=lambda key: (key[0], -1 if key[1] is None else key[1])):
         if in_files.get((component, layer), EMPTY) != expected.get((component, layer), EMPTY):
             layers.setdefault(component, []).append(layer)
     return tuple(
@@ -81,7 +81,3 @@ def _difference(component: Component, layers: Sequence[int | None], actual: Size
     if actual[0] == wanted[0] and abs(actual[1] - wanted[1]) <= TOLERATED * wanted[1]:
         return Finding(Severity.NOTE, Code.CONFLICT, CONFIG, message)
     return Finding(Severity.ERROR, Code.CONFLICT, CONFIG, message, REMEDY)
-
-
-def _order(key: Key) -> tuple[str, int]:
-    return str(key[0]), -1 if key[1] is None else key[1]

@@ -30,8 +30,9 @@ def open_inside(folder: Path, name: str) -> tuple[BinaryIO, int]:
         CheckpointError: it is elsewhere, is not a regular file, or may not be read.
     """
     try:
-        path = (folder / name).resolve(strict=True)
-        if not any(path.is_relative_to(place) for place in _allowed(folder)):
+        path, home = (folder / name).resolve(strict=True), folder.resolve()
+        allowed = (home, home.parent.parent / "blobs") if home.parent.name == "snapshots" else (home,)
+        if not any(path.is_relative_to(place) for place in allowed):
             raise CheckpointError(f"is a link out of the checkpoint folder, to {path}")
         # A named pipe would block the opening for ever.
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -56,11 +57,6 @@ def read_bounded(folder: Path, name: str, most_bytes: int) -> bytes:
             return file.read(most_bytes)
         except OSError as error:
             raise CheckpointError(f"cannot be read: {_reason(error)}") from None
-
-
-def _allowed(folder: Path) -> tuple[Path, ...]:
-    home = folder.resolve()
-    return (home, home.parent.parent / "blobs") if home.parent.name == "snapshots" else (home,)
 
 
 def _reason(error: Exception) -> str:

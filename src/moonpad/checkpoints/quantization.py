@@ -81,8 +81,10 @@ def read_quantization(
     if quantization is None and hf_quant_config is not None:
         quantization = _from_hf_quant_config(hf_quant_config)
     dtype = _dtype(config, text)
+    if quantization is None and dtype == "float16":
+        return Quantized(Quantization("fp16", formats=dict.fromkeys(MATRICES, FP16)))
     if quantization is None:
-        return Quantized(_plain(dtype))
+        return Quantized(Quantization("bf16"))
     if not isinstance(quantization, dict) or not isinstance(quantization.get("quant_method"), str):
         raise CheckpointError("has a quantization_config without quant_method")
     reader = READERS.get(quantization["quant_method"])
@@ -90,12 +92,6 @@ def read_quantization(
         method = short(quantization["quant_method"])
         raise CheckpointError(f"is quantised by {method}; only {', '.join(READERS)} and ModelSlim are modelled")
     return _apply(reader(quantization), architecture)
-
-
-def _plain(dtype: str) -> Quantization:
-    if dtype == "float16":
-        return Quantization("fp16", formats=dict.fromkeys(MATRICES, FP16))
-    return Quantization("bf16")
 
 
 def _dtype(config: Mapping[str, Any], text: Mapping[str, Any]) -> str:
@@ -219,9 +215,8 @@ def _kv_scheme(scheme: object) -> str | None:
     """`fp8` for what ModelOpt and compressed-tensors say of scales for the KV cache."""
     if scheme is None:
         return None
-    if isinstance(scheme, dict) and scheme.get("type") == "float" and scheme.get("num_bits") == 8:
-        return "fp8"
-    if isinstance(scheme, str) and scheme.upper() == "FP8":
+    eight_bit_float = isinstance(scheme, dict) and (scheme.get("type"), scheme.get("num_bits")) == ("float", 8)
+    if eight_bit_float or (isinstance(scheme, str) and scheme.upper() == "FP8"):
         return "fp8"
     raise CheckpointError(f"has scales for a KV cache of {short(scheme)}, which are not modelled")
 

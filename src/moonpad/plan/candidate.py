@@ -146,20 +146,28 @@ def best_of(candidate: Candidate, layout: Layout, tried: Sequence[Tried]) -> Tri
     Among the last, one that surely starts stands before one that may not, and a measured one before a modelled one.
     """
 
-    def reach(one: Tried, end: End) -> int:
-        return candidate.reach(layout, one.memory, end)
+    def reach(attempt: Tried, end: End) -> int:
+        return candidate.reach(layout, attempt.memory, end)
 
     wanted = candidate.wanted
     if reach(tried[-1], "low") >= wanted:
         return tried[-1]
-    likely = [one for one in tried if reach(one, "value") >= wanted]
+    likely = [attempt for attempt in tried if reach(attempt, "value") >= wanted]
     if likely:
-        return max(likely, key=lambda one: (reach(one, "low"), one.memory.measured, -one.number))
-    starts = [one for one in tried if reach(one, "low") >= MIN_CONTEXT]
+        return max(likely, key=lambda attempt: (reach(attempt, "low"), attempt.memory.measured, -attempt.number))
+    starts = [attempt for attempt in tried if reach(attempt, "low") >= MIN_CONTEXT]
     if candidate.context is None and starts:
-        return max(starts, key=lambda one: (one.memory.measured, reach(one, "value"), -one.number))
+        return max(starts, key=lambda attempt: (attempt.memory.measured, reach(attempt, "value"), -attempt.number))
     # The surest knowledge of what is missing: a measured start, if there is one.
-    return max(tried, key=lambda one: (one.memory.measured, reach(one, "high"), one.memory.kv_bytes.high, -one.number))
+    return max(
+        tried,
+        key=lambda attempt: (
+            attempt.memory.measured,
+            reach(attempt, "high"),
+            attempt.memory.kv_bytes.high,
+            -attempt.number,
+        ),
+    )
 
 
 def chosen_context(candidate: Candidate, layout: Layout, memory: Memory) -> int:

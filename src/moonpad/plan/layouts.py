@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.plan.rules import is_legal
-from moonpad.values.configuration import Configuration, EngineFacts
+from moonpad.values.configuration import Configuration
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.platform import Platform
 
@@ -43,15 +43,10 @@ def _candidates(base: Configuration) -> Iterator[Layout]:
             if pp > min(layers, MAX_STAGES):
                 continue
             dp = cluster.devices // tp // pp
-            for ep in _expert_degrees(engine, tp * dp):
+            every_degree = engine.expert_degrees == "divisors"
+            for ep in reversed(_divisors(tp * dp)) if every_degree else dict.fromkeys((1, tp * dp)):
                 for dcp in reversed(_divisors(tp)) if has_dcp else (1,):
                     yield Layout(tp=tp, pp=pp, dp=dp, ep=ep, dcp=dcp)
-
-
-def _expert_degrees(engine: EngineFacts, group: int) -> tuple[int, ...]:
-    if engine.expert_degrees == "divisors":
-        return tuple(reversed(_divisors(group)))
-    return tuple(dict.fromkeys((1, group)))
 
 
 def _divisors(number: int) -> tuple[int, ...]:

@@ -123,9 +123,9 @@ def _memory(demand: Demand, filled: Sequence[_Stage], asked: int) -> Memory:
         device_bytes=cluster.device.usable_bytes or cluster.host.memory_bytes or 0,
         budget_bytes=decisive.room.budget_bytes,
         weights=decisive.weights,
-        overhead=_estimate(_ends(over.total), over.because + _unknown_formats(configuration.checkpoint)),
+        overhead=_estimate(over.total, over.because + _unknown_formats(configuration.checkpoint)),
         kv_bytes_per_token=decisive.bytes_per_token,
-        kv_bytes=_estimate(_ends(decisive.kv), "the budget less weights and overhead"),
+        kv_bytes=_estimate(decisive.kv, "the budget less weights and overhead"),
         kv_tokens=_estimate(
             [tokens_of_log(count, size, dcp, context, by_request=limits.tokens_by_request) for count in blocks],
             f"{blocks[0]:,} whole blocks of {size} tokens{where}{replicas}",
@@ -146,10 +146,6 @@ def _fewest(filled: Sequence[_Stage]) -> tuple[int, int, int]:
     with_layers = [stage.blocks for stage in filled if stage.bytes_per_token]
     value, low, high = (min(blocks[end] for blocks in with_layers) for end in range(3))
     return value, low, high
-
-
-def _ends(spread: Spread) -> tuple[float, float, float]:
-    return spread.value, spread.low, spread.high
 
 
 def _estimate(ends: Sequence[float], because: str) -> Estimate:

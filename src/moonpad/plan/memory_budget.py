@@ -64,12 +64,12 @@ def _told(demand: Demand) -> Rooms:
     configuration = demand.configuration
     memory_bytes, kv_cache_gib = configuration.cluster.host.memory_bytes, configuration.settings.kv_cache_gib
     if kv_cache_gib is not None:
-        told = bounded(kv_cache_gib) * GIB
+        kv_cache_bytes = bounded(kv_cache_gib) * GIB
         nothing = Modelled(Spread(0, 0, 0), {}, "the engine is told the size of its KV cache, beside all else")
-        return lambda stage: Room(told + demand.weights[stage], nothing)
+        return lambda stage: Room(kv_cache_bytes + demand.weights[stage], nothing)
     if memory_bytes is None:
         raise PreflightRefused(
-            "how large the KV cache is cannot be said: neither kv_cache_gib nor this host's memory is known",
+            "the size of the KV cache is unknown: neither kv_cache_gib nor this host's memory is known",
             remedy="set kv_cache_gib, 4 for instance",
         )
     process = Modelled(CPU_PROCESS, {}, "model: what a worker takes beside the weights, by a guess")
@@ -114,29 +114,29 @@ def _measured(demand: Demand, match: Match) -> Rooms:
 
     Of several pipeline stages the log was that of the one with the most weights: an assumption.
     """
-    one, configuration = match.calibration, demand.configuration
-    then = limits_of(replace(configuration, settings=one.settings))
+    start, configuration = match.calibration, demand.configuration
+    then = limits_of(replace(configuration, settings=start.settings))
     rest, margin = _budget(configuration.cluster, then) - max(demand.weights), match.margin_bytes
-    kv = _kv_of_log(demand, one) if match.exact else Spread(one.kv_bytes, one.kv_bytes_low, one.kv_bytes_high)
+    kv = _kv_of_log(demand, start) if match.exact else Spread(start.kv_bytes, start.kv_bytes_low, start.kv_bytes_high)
     total = Spread(rest - kv.value, rest - kv.high - margin, rest - kv.low + margin)
-    what = f"{gib(one.kv_bytes)} were left for the KV cache ({one.source})"
+    left = f"{gib(start.kv_bytes)} were left for the KV cache ({start.source})"
     if match.exact:
-        because = f"measured run {one.id}: {what}"
+        because = f"measured run {start.id}: {left}"
     else:
-        because = f"estimated from the measured run {one.id}, which had {' and '.join(match.differs)}: {what}"
+        because = f"estimated from the measured run {start.id}, which had {' and '.join(match.differs)}: {left}"
     room = Room(_budget(configuration.cluster, demand.limits), Modelled(total, {}, because))
     return lambda stage: room
 
 
-def _kv_of_log(demand: Demand, one: Calibration) -> Spread:
+def _kv_of_log(demand: Demand, start: Calibration) -> Spread:
     """The KV cache of a measured start, narrowed by the whole blocks that its log counted, where it did."""
     configuration = demand.configuration
     block, dcp = demand.limits.block_size, configuration.layout.dcp
-    printed = Spread(one.kv_bytes, one.kv_bytes_low, one.kv_bytes_high)
-    if one.kv_tokens is None or one.kv_tokens % (block * dcp) or configuration.layout.pp > 1:
+    printed = Spread(start.kv_bytes, start.kv_bytes_low, start.kv_bytes_high)
+    if start.kv_tokens is None or start.kv_tokens % (block * dcp) or configuration.layout.pp > 1:
         return printed
     architecture = configuration.architecture
     per_token = architecture.layers * layer_bytes_per_token(architecture, fp8=demand.limits.kv_fp8)
-    low = max(printed.low, one.kv_tokens // dcp * per_token)
-    high = min(printed.high, (one.kv_tokens // dcp + block) * per_token - 1)
+    low = max(printed.low, start.kv_tokens // dcp * per_token)
+    high = min(printed.high, (start.kv_tokens // dcp + block) * per_token - 1)
     return Spread(min(max(printed.value, low), high), low, high) if low <= high else printed

@@ -67,6 +67,8 @@ def stage_weights(
     sums = _sums(_ById(groups_of(checkpoint)))
     architecture = checkpoint.architecture
     share = _expert_share(architecture, layout, redundant_experts, device_experts)
+    width = architecture.qk_nope_head_dim + architecture.v_head_dim
+    decode_layer_bytes = architecture.heads * width * architecture.kv_lora_rank * _BF16_BYTES
     by_stage = []
     for number, (first, end) in enumerate(stages):
         held: dict[Component, int] = {}
@@ -82,7 +84,8 @@ def stage_weights(
             embedding = next((group for group in sums.before if group.component is Component.EMBED_TOKENS), None)
             if embedding is not None:
                 _add(held, Component.LM_HEAD, _outside(embedding, architecture, layout.tp))
-        _add(held, Component.DECODE_WEIGHTS, _decode_weights(architecture, end - first, layout.tp))
+        # W_UK and W_UV in BF16: engines unpack kv_b into them for decoding, and keep kv_b too.
+        _add(held, Component.DECODE_WEIGHTS, math.ceil((end - first) * decode_layer_bytes / layout.tp))
         by_stage.append(held)
     return tuple(by_stage)
 
@@ -196,9 +199,3 @@ def _vision(size: int, architecture: Architecture, tp: int) -> int:
         return size
     sliced = round(size * MOONVIT_SLICED_PARAMETERS / MOONVIT_PARAMETERS)
     return size - sliced + -(-sliced // tp)
-
-
-def _decode_weights(architecture: Architecture, layers: int, tp: int) -> int:
-    """W_UK and W_UV in BF16: engines unpack kv_b into them for decoding, and keep kv_b too."""
-    width = architecture.qk_nope_head_dim + architecture.v_head_dim
-    return math.ceil(layers * architecture.heads * width * architecture.kv_lora_rank * _BF16_BYTES / tp)
