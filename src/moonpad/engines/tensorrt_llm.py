@@ -105,6 +105,7 @@ FACTS: Final = EngineFacts(
         "tensorrt-llm deals the KV cache out (Helix) only in the decode workers of a disaggregated deployment"
     ),
     fits_mlp_itself=True,
+    graphs_option=False,
     memory_fraction_name="kv_free_fraction",
     kv_cache_names=frozenset({"auto", "fp8", "nvfp4"}),
     fp8_kv_name="fp8",

@@ -82,10 +82,11 @@ def _nearer(match: Match, what: str, margin_bytes: int) -> Match:
 
 def _same_settings(then: Settings, now: Settings) -> bool:
     """Those that `Limits` does not hold."""
-    return (then.attention_backend, then.redundant_experts, then.gpu_experts) == (
+    return (then.attention_backend, then.redundant_experts, then.gpu_experts, then.host_expert_layers) == (
         now.attention_backend,
         now.redundant_experts,
         now.gpu_experts,
+        now.host_expert_layers,
     )
 
 

@@ -24,7 +24,8 @@ from moonpad.values.plan_answer import Choice, Goal
 
 def rank(choice: Choice, goal: Goal, cluster: Cluster, architecture: Architecture) -> tuple[float, ...]:
     """Smaller is better; equal for plans between which no documented reason decides."""
-    experts_in_ram = choice.plan.settings.gpu_experts is not None
+    settings = choice.plan.settings
+    experts_in_ram = settings.gpu_experts is not None or bool(settings.host_expert_layers)
     first = (float(choice.confidence == "tight"), float(experts_in_ram))
     return (*first, *_by_goal(choice, goal, cluster, architecture), *_ties(choice))
 

@@ -11,10 +11,9 @@ from moonpad.catalog.options.change import Change, ChangeKind, changes
 from moonpad.catalog.options.names import known_environment, values_of
 from moonpad.catalog.options.option import Option, OptionSet
 from moonpad.catalog.options.sets import newest, newest_stable, option_set, releases_with, unknown_version, versions
-from moonpad.catalog.options.tables import PROGRAMS
+from moonpad.catalog.options.tables import programs
 
 __all__ = [
-    "PROGRAMS",
     "Change",
     "ChangeKind",
     "Option",
@@ -24,6 +23,7 @@ __all__ = [
     "newest",
     "newest_stable",
     "option_set",
+    "programs",
     "releases_with",
     "unknown_version",
     "values_of",

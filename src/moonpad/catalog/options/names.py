@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from moonpad.catalog.options.sets import base_version, option_set
-from moonpad.catalog.options.tables import BUILT_ON, NAMES, holds, nearest, read
+from moonpad.catalog.options.tables import holds, nearest, programs, read
 
 
 def known_environment(program: str, version: str | None = None) -> frozenset[str]:
     """The variables that the engine declares in a release, found as `option_set` finds one."""
-    if program not in NAMES:
+    files = programs().get(program)
+    if files is None or not files.names:
         return frozenset()
-    table = read(NAMES[program])
+    table = read(files.names)
     at = nearest(table, version).at
     own = frozenset(name for name, runs in table["environment"]["names"].items() if holds(runs, at))
-    return own | known_environment(BUILT_ON[program], base_version(program, version)) if program in BUILT_ON else own
+    return own | known_environment(files.built_on, base_version(program, version)) if files.built_on else own
 
 
 def values_of(program: str, version: str | None, dest: str) -> tuple[str, ...]:
@@ -23,10 +24,11 @@ def values_of(program: str, version: str | None, dest: str) -> tuple[str, ...]:
     quantization; a plugin may add to it at start), else the parser's choices. () is "not known", never "none".
     """
     registered: tuple[str, ...] = ()
-    if program in NAMES:
-        table = read(NAMES[program])
-        if program in BUILT_ON:
-            registered = values_of(BUILT_ON[program], base_version(program, version), dest)
+    files = programs().get(program)
+    if files is not None and files.names:
+        table = read(files.names)
+        if files.built_on:
+            registered = values_of(files.built_on, base_version(program, version), dest)
         names = table["values"].get(dest, {"names": {}})["names"]
         at = nearest(table, version).at
         registered += tuple(name for name, runs in names.items() if holds(runs, at))
