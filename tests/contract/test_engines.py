@@ -171,6 +171,7 @@ FIELDS = {
     "kv_free_fraction": 0.5,
     "redundant_experts": 32,
     "gpu_experts": 8,
+    "host_expert_layers": 3,
     "text_only": True,
     "executor": "ray",
     "draft_tokens": 3,

@@ -24,8 +24,9 @@ import psutil
 import pytest
 
 from moonpad.catalog.recipes import Lock, parse_lock
+from moonpad.engines.base import Engine
 from moonpad.engines.install_recipe import Recipe
-from moonpad.engines.vllm import VLLM_CPU, Vllm
+from moonpad.engines.vllm import VLLM_CPU
 from moonpad.environments.cancellation import Cancellation
 from moonpad.environments.install import Installation, install
 from moonpad.environments.installed import find, list_installed, list_unfinished
@@ -77,7 +78,7 @@ class World:
         return parse_lock((self.root / "lock.txt").read_text())
 
     @property
-    def engine(self) -> Vllm:
+    def engine(self) -> Engine:
         recipe = Recipe(
             name="fake-engine",
             version="1.0",

@@ -15,7 +15,7 @@ from moonpad.values.versions import since as is_since
 
 FILE: Final = "overhead.toml"
 
-Budget = Literal["device", "static", "free", "told"]
+Budget = Literal["device", "static", "free", "told", "asked"]
 """What the memory fraction is a fraction of, and what has to fit into it; overhead.toml says each."""
 Pipeline = Literal["inner", "last-each", "last-all", "first-each"]
 """Which stages take the layers that do not divide."""

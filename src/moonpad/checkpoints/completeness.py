@@ -67,6 +67,8 @@ def inspect(folder: Path) -> CheckpointFiles:
         contents = read_contents(folder, read_headers)
     except CheckpointError as error:
         contents = Unknown(error.message)
+    if isinstance(contents, Checkpoint) and contents.quantization.scheme == "gguf":
+        return CheckpointFiles(folder, contents, (), tuple(_leftovers(folder)))
     if shards is None:
         shards = intact_shards(folder, broken)
     findings = (*_config(folder), *_tokenizer(folder), *broken, *_leftovers(folder))

@@ -25,12 +25,18 @@ class Groups:
         if layer is not None and layer >= self._layers:
             # DeepSeek-V3 keeps the layers of multi-token prediction behind the last one; the Kimi-K2 family has none.
             component = Component.OTHER
+        size_bytes = tensor.end - tensor.begin
+        parameters = 0 if scale else size_bytes * 8 // self._weight_bits(component, tensor)
+        self.count(component, layer, parameters, size_bytes)
+        if component is Component.ROUTER and tensor.name.endswith("e_score_correction_bias"):
+            self.router_bias_bytes = DTYPE_BITS[tensor.dtype] // 8
+
+    def count(self, component: Component, layer: int | None, parameters: int, size_bytes: int) -> None:
+        """Counts a tensor whose place is known."""
         counts = self._counts.get((component, layer))
         if counts is None:
             counts = self._counts[component, layer] = [0, 0, 0]
-        size_bytes = tensor.end - tensor.begin
-        if not scale:
-            counts[0] += size_bytes * 8 // self._weight_bits(component, tensor)
+        counts[0] += parameters
         counts[1] += size_bytes
         counts[2] += 1
 

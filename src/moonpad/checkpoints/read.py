@@ -12,14 +12,14 @@ from typing import Any, Final
 from moonpad.checkpoints.architecture import read_architecture
 from moonpad.checkpoints.config import CONFIG, config_document, load_object
 from moonpad.checkpoints.files import is_folder, read_bounded
-from moonpad.checkpoints.gguf import gguf_bytes
+from moonpad.checkpoints.gguf import gguf_architecture, gguf_checkpoint, read_gguf
 from moonpad.checkpoints.groups import Groups
 from moonpad.checkpoints.header import Tensor
 from moonpad.checkpoints.quantization import Quantized, find_description, read_description, read_quantization
 from moonpad.checkpoints.revision import name_of
 from moonpad.checkpoints.weights import FETCH, Shard, intact_shards
 from moonpad.plan.tensors import checkpoint_of, tensor_groups
-from moonpad.values.checkpoint import Architecture, Checkpoint, Quantization
+from moonpad.values.checkpoint import Architecture, Checkpoint
 from moonpad.values.errors import CheckpointError
 from moonpad.values.finding import Code, Finding, Severity
 
@@ -52,11 +52,10 @@ def read_checkpoint(folder: Path) -> Checkpoint:
 
 def read_contents(folder: Path, read_headers: Callable[[Callable[[Tensor], None]], tuple[Shard, ...]]) -> Checkpoint:
     """As `read_checkpoint`. `read_headers` reads every header once and calls its argument with each tensor."""
-    architecture, quantized = _configuration(folder)
     name = name_of(folder)
-    gguf = _gguf(folder)
-    if gguf is not None:
-        return Checkpoint(name, architecture, Quantization("gguf", "gguf"), (), f"GGUF files in {folder}", gguf)
+    if (gguf := _gguf(folder)) is not None:
+        return gguf
+    architecture, quantized = _configuration(folder)
     if not any(folder.glob("*.safetensors")):
         return _calculated(folder, name, architecture, quantized)
     counted = Groups(architecture, quantized.quantization)
@@ -91,9 +90,15 @@ def _hf_quant_config(folder: Path) -> dict[str, Any] | None:
         return None
 
 
-def _gguf(folder: Path) -> int | None:
+def _gguf(folder: Path) -> Checkpoint | None:
+    """With the sizes of config.json where there is one, else with those of the metadata."""
     try:
-        return gguf_bytes(folder)
+        files = read_gguf(folder)
+        if files is None:
+            return None
+        has_config = (folder / CONFIG).exists()
+        architecture = _configuration(folder)[0] if has_config else gguf_architecture(files)
+        return gguf_checkpoint(folder, name_of(folder), files, architecture)
     except CheckpointError as error:
         raise CheckpointError(f"{folder} {error.message}", remedy=error.remedy or FETCH) from None
 

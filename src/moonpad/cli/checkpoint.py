@@ -146,7 +146,7 @@ def _print_table(checkpoint: Checkpoint) -> None:
         share = 100 * row["bytes"] / checkpoint.total_bytes if checkpoint.total_bytes else 0
         table.add_row(
             name,
-            formats.get(name, unknown.get(name, "bf16")),
+            formats.get(name, unknown.get(name, "mixed" if checkpoint.file else "bf16")),
             f"{row['tensors']:,}",
             f"{row['parameters']:,}",
             f"{row['bytes']:,}",

@@ -118,7 +118,7 @@ def _of_spec(
         argument = str(folder) if folder.is_dir() else checkpoint.name
         chosen = Model(checkpoint, spec.model, argument, spec.trust_remote_code, folder.is_dir())
     cluster = parse_cluster(on) if on else cluster_of(spec)
-    request = make_request(request_of(spec, cluster.device.platform), **options)
+    request = make_request(request_of(spec), **options)
     return chosen, cluster, request, find_answer(chosen, cluster, request, lambda plan: finished(spec, plan))
 
 
@@ -151,5 +151,5 @@ def commands_for(choice: Choice, model: Model) -> tuple[Command, ...]:
     engine = ENGINES[choice.plan.engine]
     deployment = engine.processes(choice.plan, Executable((engine.command,)))
     # What computes experts on the host reads them from a folder, never from a hub.
-    argument = "CHECKPOINT_FOLDER" if engine.facts.experts_on_host and not model.here else model.argument
+    argument = "CHECKPOINT_FOLDER" if engine.facts.host_experts and not model.here else model.argument
     return commands_of(deployment, argument, here=model.here)

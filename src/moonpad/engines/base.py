@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Protocol
@@ -90,52 +90,55 @@ class Reading:
         object.__setattr__(self, "extra", MappingProxyType(dict(self.extra)))
 
 
-class Engine(Protocol):
+class Reader(Protocol):
+    """Reads a command line of one engine; `program` is the name of its options in the catalogue."""
+
+    def __call__(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        engine: str,
+        program: str,
+        version: str | None,
+        files: Mapping[str, str] | None,
+    ) -> Reading: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
     """One engine in one environment. `read(argv of processes(plan))` gives the plan's layout and settings back."""
 
+    facts: EngineFacts
+    """What planning and judging have to know of it."""
+    command: str
+    """Its executable's name inside its environment, `vllm`."""
+    program: str
+    """The name of its options in the catalogue, `vllm serve`."""
+    command_line: CommandLine
+    """How scripts and documents name it, start it and talk to it."""
+    log: LogGrammar
+    metrics: MetricNames
+    api: ApiFacts
+    deploy: Callable[[Engine, Plan, Runtime], Deployment]
+    reader: Reader
+    recipe: Recipe | None = None
+    """How moonpad installs it; None where the user brings it, in an image or in an environment."""
+    version_args: tuple[str, ...] = ("--version",)
+    """The arguments at which the command prints the engine's version."""
+
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        return self.facts.name
 
     @property
     def platforms(self) -> tuple[Platform, ...]:
         """Where it runs, the usual one first."""
+        return self.facts.platforms
 
     @property
     def platform(self) -> Platform:
-        """The first of `platforms`."""
-
-    @property
-    def facts(self) -> EngineFacts:
-        """What planning and judging have to know of it."""
-
-    @property
-    def log(self) -> LogGrammar: ...
-
-    @property
-    def metrics(self) -> MetricNames: ...
-
-    @property
-    def api(self) -> ApiFacts: ...
-
-    @property
-    def recipe(self) -> Recipe | None:
-        """How moonpad installs it; None where the user brings it, in an image or in an environment."""
-
-    @property
-    def command(self) -> str:
-        """Its executable's name inside its environment, `vllm`."""
-
-    @property
-    def version_args(self) -> tuple[str, ...]:
-        """The arguments at which the command prints the engine's version."""
-
-    @property
-    def program(self) -> str:
-        """The name of its options in the catalogue, `vllm serve`."""
-
-    @property
-    def command_line(self) -> CommandLine:
-        """How scripts and documents name it, start it and talk to it."""
+        return self.facts.platforms[0]
 
     def processes(self, plan: Plan, runtime: Runtime) -> Deployment:
         """What is to run. Pure: hosts, ports, paths and secrets stay references.
@@ -143,6 +146,7 @@ class Engine(Protocol):
         Raises:
             PreflightRefused: the plan asks for what this engine has no option for.
         """
+        return self.deploy(self, plan, runtime)
 
     def read(
         self,
@@ -156,25 +160,7 @@ class Engine(Protocol):
 
         `files` are the contents of files that the arguments name, by path. Never raises, whatever the argv.
         """
-
-
-class Named:
-    """Name and platforms of an engine, as its facts have them."""
-
-    __slots__ = ()
-    facts: EngineFacts
-
-    @property
-    def name(self) -> str:
-        return self.facts.name
-
-    @property
-    def platforms(self) -> tuple[Platform, ...]:
-        return self.facts.platforms
-
-    @property
-    def platform(self) -> Platform:
-        return self.facts.platforms[0]
+        return self.reader(argv, env, engine=self.name, program=self.program, version=version, files=files)
 
 
 def settled_version(engine: Engine) -> str | None:
@@ -209,7 +195,7 @@ def refuse_unsaid(plan: Plan, settings: frozenset[str], layout: frozenset[str]) 
 
 
 def _unsaid(plan: Plan, value: Layout | Settings, default: Layout | Settings, can: frozenset[str]) -> Iterator[Finding]:
-    for name in (one.name for one in fields(value)):
+    for name in (item.name for item in fields(value)):
         asked = getattr(value, name)
         if name not in can and asked != getattr(default, name):
             message = f"{plan.engine} has no option for {name} = {asked}"

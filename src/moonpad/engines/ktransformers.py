@@ -5,19 +5,14 @@ Facts: https://github.com/kvcache-ai/ktransformers, doc/en/kt-kernel/Kimi-K2-Thi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import ktransformers_read, sglang_api, sglang_command_line
-from moonpad.engines.api_facts import ApiFacts
-from moonpad.engines.base import MetricNames, Named, Reading, refuse_layout, refuse_unsaid
-from moonpad.engines.command_line import CommandLine
-from moonpad.engines.install_recipe import Recipe
-from moonpad.engines.log_grammar import LogGrammar
-from moonpad.engines.sglang import LOG, METRICS, SETTINGS, Variant, deployment
+from moonpad.engines.base import Engine, refuse_layout, refuse_unsaid
+from moonpad.engines.sglang import SETTINGS, SGLANG, Variant, deployment
 from moonpad.engines.sglang_facts import KTRANSFORMERS as FACTS
-from moonpad.values.configuration import EngineFacts
 from moonpad.values.deployment import Deployment, Runtime
 from moonpad.values.plan import Plan
 from moonpad.values.references import Arg, PathRef
@@ -37,46 +32,23 @@ API_FACTS: Final = replace(
 VERSION_ARGS: Final = ("-c", "from importlib.metadata import version; print('kt-kernel', version('kt-kernel'))")
 
 
-@dataclass(frozen=True, slots=True)
-class Ktransformers(Named):
-    facts: EngineFacts = FACTS
-    recipe: Recipe | None = None
-    command: str = "python"
-    version_args: tuple[str, ...] = VERSION_ARGS
-    program: str = ktransformers_read.PROGRAM
-    command_line: CommandLine = sglang_command_line.KTRANSFORMERS
-    log: LogGrammar = LOG
-    metrics: MetricNames = METRICS
-    api: ApiFacts = API_FACTS
+def with_experts_on_host(engine: Engine, plan: Plan, runtime: Runtime) -> Deployment:
+    """One process: the experts are on one host.
 
-    def processes(self, plan: Plan, runtime: Runtime) -> Deployment:
-        """One process: the experts are on one host.
-
-        Raises:
-            PreflightRefused: several nodes, a format that needs a second set of weights, a setting without an option.
-        """
-        refuse_unsaid(plan, (SETTINGS | {"gpu_experts"}) - {"text_only", "draft_tokens"}, LAYOUT)
-        if plan.nodes > 1:
-            raise refuse_layout(plan, "nodes", f"{plan.nodes} nodes: the experts lie in the RAM of one", "use one node")
-        if plan.scheme not in METHODS:
-            raise refuse_layout(
-                plan,
-                "model",
-                f"{plan.scheme} weights: the processors need a second folder of weights, converted for them",
-                f"use a checkpoint in {', '.join(METHODS)}",
-            )
-        variant = Variant(tuple(_argv(plan)), host_memory_bytes=plan.weights_bytes)
-        return deployment(plan, runtime, self.program, variant)
-
-    def read(
-        self,
-        argv: Sequence[str],
-        env: Mapping[str, str],
-        *,
-        files: Mapping[str, str] | None = None,
-        version: str | None = None,
-    ) -> Reading:
-        return ktransformers_read.read(argv, env, engine=self.name, version=version, files=files)
+    Raises:
+        PreflightRefused: several nodes, a format that needs a second set of weights, a setting without an option.
+    """
+    refuse_unsaid(plan, (SETTINGS | {"gpu_experts"}) - {"text_only", "draft_tokens"}, LAYOUT)
+    if plan.nodes > 1:
+        raise refuse_layout(plan, "nodes", f"{plan.nodes} nodes: the experts lie in the RAM of one", "use one node")
+    if plan.scheme not in METHODS:
+        raise refuse_layout(
+            plan,
+            "model",
+            f"{plan.scheme} weights: the processors need a second folder of weights, converted for them",
+            f"use a checkpoint in {', '.join(METHODS)}",
+        )
+    return deployment(engine, plan, runtime, Variant(tuple(_argv(plan)), host_memory_bytes=plan.weights_bytes))
 
 
 def _argv(plan: Plan) -> Iterator[Arg]:
@@ -90,4 +62,14 @@ def _argv(plan: Plan) -> Iterator[Arg]:
     yield "--disable-shared-experts-fusion"  # as every command of its guides has: the shared expert stays on the device
 
 
-KTRANSFORMERS: Final = Ktransformers()
+KTRANSFORMERS: Final = replace(
+    SGLANG,
+    facts=FACTS,
+    version_args=VERSION_ARGS,
+    program=ktransformers_read.PROGRAM,
+    command_line=sglang_command_line.KTRANSFORMERS,
+    api=API_FACTS,
+    deploy=with_experts_on_host,
+    reader=ktransformers_read.read,
+    recipe=None,
+)

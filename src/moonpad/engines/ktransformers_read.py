@@ -92,6 +92,7 @@ def read(
     env: Mapping[str, str],
     *,
     engine: str,
+    program: str,
     version: str | None = None,
     files: Mapping[str, str] | None = None,
 ) -> Reading:

@@ -7,21 +7,18 @@ The log's grammar: lines that published logs show, and those of 0.5.23 on a proc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from moonpad.engines import sglang_command_line, sglang_read
-from moonpad.engines.api_facts import ApiFacts
-from moonpad.engines.base import MetricNames, Named, Reading, listen_on, refuse_layout, refuse_unsaid
-from moonpad.engines.command_line import CommandLine
-from moonpad.engines.install_recipe import Recipe, cuda_recipe
+from moonpad.engines.base import Engine, MetricNames, listen_on, refuse_layout, refuse_unsaid
+from moonpad.engines.install_recipe import cuda_recipe
 from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
 from moonpad.engines.recorded_options import has_option, refuse_unknown_flags
 from moonpad.engines.sglang_api import API_FACTS
 from moonpad.engines.sglang_facts import SGLANG as FACTS
 from moonpad.engines.sglang_read import GRAPHS_OFF, SETTING_FLAGS, TEXT_ONLY
-from moonpad.values.configuration import EngineFacts
 from moonpad.values.deployment import (
     AliveProbe,
     Deployment,
@@ -120,40 +117,6 @@ CUDA_RECIPE: Final = cuda_recipe("sglang", "0.5.23", disk_bytes=10_690_000_000, 
 
 
 @dataclass(frozen=True, slots=True)
-class Sglang(Named):
-    """SGLang as upstream publishes it."""
-
-    facts: EngineFacts = FACTS
-    recipe: Recipe | None = CUDA_RECIPE
-    command: str = "python"
-    version_args: tuple[str, ...] = VERSION_ARGS
-    program: str = sglang_read.PROGRAM
-    command_line: CommandLine = sglang_command_line.SGLANG
-    log: LogGrammar = LOG
-    metrics: MetricNames = METRICS
-    api: ApiFacts = API_FACTS
-
-    def processes(self, plan: Plan, runtime: Runtime) -> Deployment:
-        """One process a node, all alike but for their rank; node 0 serves.
-
-        Raises:
-            PreflightRefused: the layout does not divide over the nodes, or a setting has no option here.
-        """
-        refuse_unsaid(plan, SETTINGS, LAYOUT)
-        return deployment(plan, runtime, self.program, Variant())
-
-    def read(
-        self,
-        argv: Sequence[str],
-        env: Mapping[str, str],
-        *,
-        files: Mapping[str, str] | None = None,
-        version: str | None = None,
-    ) -> Reading:
-        return sglang_read.read(argv, env, engine=self.name, program=self.program, version=version, files=files)
-
-
-@dataclass(frozen=True, slots=True)
 class Variant:
     """What a fork or a build of SGLang has of its own. `more` are arguments, before those of the user."""
 
@@ -164,8 +127,18 @@ class Variant:
     host_memory_bytes: int = 0
 
 
-def deployment(plan: Plan, runtime: Runtime, program: str, variant: Variant) -> Deployment:
-    """One process a node.
+def upstream(engine: Engine, plan: Plan, runtime: Runtime) -> Deployment:
+    """As upstream publishes it.
+
+    Raises:
+        PreflightRefused: as `deployment`, or a setting has no option here.
+    """
+    refuse_unsaid(plan, SETTINGS, LAYOUT)
+    return deployment(engine, plan, runtime, Variant())
+
+
+def deployment(engine: Engine, plan: Plan, runtime: Runtime, variant: Variant) -> Deployment:
+    """One process a node, all alike but for their rank; node 0 serves.
 
     Raises:
         PreflightRefused: the ranks do not divide over the nodes.
@@ -177,9 +150,9 @@ def deployment(plan: Plan, runtime: Runtime, program: str, variant: Variant) -> 
             f"{plan.layout.world_size} ranks do not divide over {plan.nodes} nodes",
             f"choose sizes whose product is a multiple of {plan.nodes}",
         )
-    processes = tuple(_process(plan, runtime, program, variant, rank) for rank in range(plan.nodes))
+    processes = tuple(_process(plan, runtime, engine.program, variant, rank) for rank in range(plan.nodes))
     made = Deployment((Gang(plan.name, processes),), API, plan.serving.served_name)
-    return refuse_unknown_flags(plan, program, made)
+    return refuse_unknown_flags(plan, engine.program, made)
 
 
 def _process(plan: Plan, runtime: Runtime, program: str, variant: Variant, rank: int) -> Process:
@@ -292,4 +265,16 @@ def _key_file() -> File:
     return File(KEY_FILE, ("api-key: |2-\n  ", SecretRef("api_key"), "\n"), 0o600)
 
 
-SGLANG: Final = Sglang()
+SGLANG: Final = Engine(
+    facts=FACTS,
+    command="python",
+    version_args=VERSION_ARGS,
+    program=sglang_read.PROGRAM,
+    command_line=sglang_command_line.SGLANG,
+    log=LOG,
+    metrics=METRICS,
+    api=API_FACTS,
+    deploy=upstream,
+    reader=sglang_read.read,
+    recipe=CUDA_RECIPE,
+)

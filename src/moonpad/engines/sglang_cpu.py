@@ -7,21 +7,16 @@ for AMX (https://docs.sglang.ai/platforms/cpu_server.html), which the wheel on P
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
 from moonpad.engines import sglang_command_line, sglang_read
-from moonpad.engines.api_facts import ApiFacts
-from moonpad.engines.base import MetricNames, Named, Reading, refuse_unsaid
-from moonpad.engines.command_line import CommandLine
+from moonpad.engines.base import Engine, Reading, refuse_unsaid
 from moonpad.engines.install_recipe import Recipe
-from moonpad.engines.log_grammar import LogGrammar
 from moonpad.engines.plugin import PATH as PLUGIN_PATH
 from moonpad.engines.plugin import plugin_files
-from moonpad.engines.sglang import LAYOUT, LOG, METRICS, SETTINGS, VERSION_ARGS, Variant, deployment
-from moonpad.engines.sglang_api import API_FACTS
+from moonpad.engines.sglang import LAYOUT, SETTINGS, SGLANG, Variant, deployment
 from moonpad.engines.sglang_facts import SGLANG_CPU as FACTS
-from moonpad.values.configuration import EngineFacts
 from moonpad.values.deployment import Deployment, Runtime
 from moonpad.values.plan import Plan
 from moonpad.values.references import Arg
@@ -53,52 +48,35 @@ RECIPE: Final = Recipe(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SglangCpu(Named):
-    facts: EngineFacts = FACTS
-    recipe: Recipe | None = RECIPE
-    command: str = "python"
-    version_args: tuple[str, ...] = VERSION_ARGS
-    program: str = sglang_read.PROGRAM
-    command_line: CommandLine = sglang_command_line.SGLANG_CPU
-    log: LogGrammar = LOG
-    metrics: MetricNames = METRICS
-    api: ApiFacts = API_FACTS
+def on_a_processor(engine: Engine, plan: Plan, runtime: Runtime) -> Deployment:
+    """As SGLang's own.
 
-    def processes(self, plan: Plan, runtime: Runtime) -> Deployment:
-        """As SGLang's own.
+    Raises:
+        PreflightRefused: the layout does not divide over the nodes, or a setting has no option here.
+    """
+    refuse_unsaid(plan, (SETTINGS | {"kv_cache_gib"}) - {"attention_backend", "draft_tokens"}, LAYOUT)
+    kv_bytes = (plan.settings.kv_cache_gib or 0) * GIB
+    ranks = plan.layout.world_size // plan.nodes
+    variant = Variant(
+        more=ON_A_PROCESSOR,
+        module=MODULE,
+        env=dict(_env(plan)),
+        files=plugin_files(*PLUGIN),
+        host_memory_bytes=RECIPE.memory_bytes + plan.weights_bytes + kv_bytes * ranks,
+    )
+    return deployment(engine, plan, runtime, variant)
 
-        Raises:
-            PreflightRefused: the layout does not divide over the nodes, or a setting has no option here.
-        """
-        refuse_unsaid(plan, (SETTINGS | {"kv_cache_gib"}) - {"attention_backend", "draft_tokens"}, LAYOUT)
-        kv_bytes = (plan.settings.kv_cache_gib or 0) * GIB
-        ranks = plan.layout.world_size // plan.nodes
-        variant = Variant(
-            more=ON_A_PROCESSOR,
-            module=MODULE,
-            env=dict(_env(plan)),
-            files=plugin_files(*PLUGIN),
-            host_memory_bytes=RECIPE.memory_bytes + plan.weights_bytes + kv_bytes * ranks,
-        )
-        return deployment(plan, runtime, self.program, variant)
 
-    def read(
-        self,
-        argv: Sequence[str],
-        env: Mapping[str, str],
-        *,
-        files: Mapping[str, str] | None = None,
-        version: str | None = None,
-    ) -> Reading:
-        found = sglang_read.read(argv, env, engine=self.name, program=self.program, version=version, files=files)
-        kv_cache_gib = env.get(KV_CACHE_GIB, "")
-        settings = replace(
-            found.settings,
-            attention_backend=None,  # there is one
-            kv_cache_gib=int(kv_cache_gib) if kv_cache_gib.isascii() and kv_cache_gib.isdecimal() else None,
-        )
-        return replace(found, settings=settings)
+def read(argv: Sequence[str], env: Mapping[str, str], **about: Any) -> Reading:
+    """As SGLang's own; there is one attention backend, and the size of the KV cache is a variable."""
+    reading = sglang_read.read(argv, env, **about)
+    kv_cache_gib = env.get(KV_CACHE_GIB, "")
+    settings = replace(
+        reading.settings,
+        attention_backend=None,
+        kv_cache_gib=int(kv_cache_gib) if kv_cache_gib.isascii() and kv_cache_gib.isdecimal() else None,
+    )
+    return replace(reading, settings=settings)
 
 
 def _env(plan: Plan) -> Iterator[tuple[str, Arg]]:
@@ -113,4 +91,11 @@ def _env(plan: Plan) -> Iterator[tuple[str, Arg]]:
         yield "SGLANG_CPU_OMP_THREADS_BIND", "|".join(str(rank) for rank in range(plan.layout.world_size))
 
 
-SGLANG_CPU: Final = SglangCpu()
+SGLANG_CPU: Final = replace(
+    SGLANG,
+    facts=FACTS,
+    command_line=sglang_command_line.SGLANG_CPU,
+    deploy=on_a_processor,
+    reader=read,
+    recipe=RECIPE,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from moonpad.engines import ktransformers_rules, sglang_rules
+from moonpad.engines import ktransformers_rules, sglang_rules, vllm_facts
 from moonpad.values.configuration import EngineFacts
 from moonpad.values.platform import Platform
 
@@ -51,6 +51,7 @@ SGLANG_CPU: Final = replace(
     preference=21,
     example="examples/tiny-sglang.toml",
     first_versions={},
+    unasked=vllm_facts.VLLM_CPU.unasked,
     balances_experts=False,
     dcp_since=None,
     limits_over_dp=False,
@@ -74,7 +75,7 @@ KTRANSFORMERS: Final = replace(
     pipelines=False,
     one_machine=True,
     dcp_since=None,
-    experts_on_host=True,
+    host_experts="of each layer",
     cores_option="--kt-cpuinfer",
     reads_gguf=True,
     weight_only_nvfp4_since=None,

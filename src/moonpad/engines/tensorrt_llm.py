@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Final
 
 from moonpad.engines import tensorrt_llm_command_line, tensorrt_llm_read
-from moonpad.engines.api_facts import ApiFacts
-from moonpad.engines.base import MetricNames, Named, Reading, listen_on, refuse_layout, refuse_unsaid
-from moonpad.engines.command_line import CommandLine
-from moonpad.engines.install_recipe import Recipe
+from moonpad.engines.base import Engine, MetricNames, listen_on, refuse_layout, refuse_unsaid
 from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
 from moonpad.engines.recorded_options import has_option, refuse_unknown_flags
 from moonpad.engines.tensorrt_llm_api import API_FACTS
@@ -109,6 +105,7 @@ FACTS: Final = EngineFacts(
         "tensorrt-llm deals the KV cache out (Helix) only in the decode workers of a disaggregated deployment"
     ),
     fits_mlp_itself=True,
+    graphs_option=False,
     memory_fraction_name="kv_free_fraction",
     kv_cache_names=frozenset({"auto", "fp8", "nvfp4"}),
     fp8_kv_name="fp8",
@@ -116,73 +113,51 @@ FACTS: Final = EngineFacts(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TensorrtLlm(Named):
-    facts: EngineFacts = FACTS
-    recipe: Recipe | None = None
-    command: str = "trtllm-serve"
-    version_args: tuple[str, ...] = ("--version",)
-    program: str = tensorrt_llm_read.PROGRAM
-    command_line: CommandLine = tensorrt_llm_command_line.TENSORRT_LLM
-    log: LogGrammar = LOG
-    metrics: MetricNames = METRICS
-    api: ApiFacts = API_FACTS
+def deployment(engine: Engine, plan: Plan, runtime: Runtime) -> Deployment:
+    """One process on one node; for several nodes one launcher on node 0, which starts the others over MPI.
 
-    def processes(self, plan: Plan, runtime: Runtime) -> Deployment:
-        """One process on one node; for several nodes one launcher on node 0, which starts the others over MPI.
-
-        Raises:
-            PreflightRefused: a key is asked for, which it does not check; attention is neither whole nor wholly
-                data-parallel; or a setting has no option here.
-        """
-        refuse_unsaid(plan, SETTINGS, LAYOUT)
-        _refuse_key(plan)
-        layout = plan.layout
-        if layout.dp > 1 and layout.tp > 1:
-            raise refuse_layout(
-                plan,
-                "dp",
-                f"attention with tp {layout.tp} inside dp {layout.dp}: here it is data-parallel over all ranks or none",
-                "set tp or dp to 1",
-            )
-        if layout.world_size % plan.nodes:
-            raise refuse_layout(
-                plan,
-                "layout",
-                f"{layout.world_size} ranks do not divide over {plan.nodes} nodes",
-                f"choose sizes whose product is a multiple of {plan.nodes}",
-            )
-        options = _options(plan)
-        several = plan.nodes > 1
-        process = Process(
-            name=API.process,
-            role=Role.LAUNCHER if several else Role.ENGINE,
-            node="node-0",
-            rank=0,
-            runtime=_launcher(runtime) if several else runtime,
-            argv=(*(_mpi_argv(plan, runtime) if several else ()), *_argv(plan, runtime, bool(options))),
-            env={"HF_HUB_OFFLINE": "1"},  # the checkpoint is a folder: nothing is fetched behind the user's back
-            files=(File(OPTION_FILE, (json.dumps(options, indent=2), "\n")),) if options else (),
-            ports=(PortSpec(API.name, plan.serving.port, plan.serving.reach),),
-            needs=Resources(
-                devices=layout.world_size // plan.nodes, platform=plan.platform, shm_bytes=SHM_BYTES, rdma=plan.rdma
-            ),
-            ready=HttpProbe(API),
-            start_budget_s=plan.start_budget_s,
-            stop=Stop(grace_s=plan.stop_grace_s),
+    Raises:
+        PreflightRefused: a key is asked for, which it does not check; attention is neither whole nor wholly
+            data-parallel; or a setting has no option here.
+    """
+    refuse_unsaid(plan, SETTINGS, LAYOUT)
+    _refuse_key(plan)
+    layout = plan.layout
+    if layout.dp > 1 and layout.tp > 1:
+        raise refuse_layout(
+            plan,
+            "dp",
+            f"attention with tp {layout.tp} inside dp {layout.dp}: here it is data-parallel over all ranks or none",
+            "set tp or dp to 1",
         )
-        deployment = Deployment((Gang(plan.name, (process,)),), API, plan.serving.served_name)
-        return refuse_unknown_flags(plan, self.program, deployment)
-
-    def read(
-        self,
-        argv: Sequence[str],
-        env: Mapping[str, str],
-        *,
-        files: Mapping[str, str] | None = None,
-        version: str | None = None,
-    ) -> Reading:
-        return tensorrt_llm_read.read(argv, engine=self.name, version=version, files=files)
+    if layout.world_size % plan.nodes:
+        raise refuse_layout(
+            plan,
+            "layout",
+            f"{layout.world_size} ranks do not divide over {plan.nodes} nodes",
+            f"choose sizes whose product is a multiple of {plan.nodes}",
+        )
+    options = _options(plan)
+    several = plan.nodes > 1
+    process = Process(
+        name=API.process,
+        role=Role.LAUNCHER if several else Role.ENGINE,
+        node="node-0",
+        rank=0,
+        runtime=_launcher(runtime) if several else runtime,
+        argv=(*(_mpi_argv(plan, runtime) if several else ()), *_argv(plan, runtime, bool(options))),
+        env={"HF_HUB_OFFLINE": "1"},  # the checkpoint is a folder: nothing is fetched behind the user's back
+        files=(File(OPTION_FILE, (json.dumps(options, indent=2), "\n")),) if options else (),
+        ports=(PortSpec(API.name, plan.serving.port, plan.serving.reach),),
+        needs=Resources(
+            devices=layout.world_size // plan.nodes, platform=plan.platform, shm_bytes=SHM_BYTES, rdma=plan.rdma
+        ),
+        ready=HttpProbe(API),
+        start_budget_s=plan.start_budget_s,
+        stop=Stop(grace_s=plan.stop_grace_s),
+    )
+    made = Deployment((Gang(plan.name, (process,)),), API, plan.serving.served_name)
+    return refuse_unknown_flags(plan, engine.program, made)
 
 
 def _refuse_key(plan: Plan) -> None:
@@ -268,4 +243,14 @@ def _launcher(runtime: Runtime) -> Runtime:
     return Image(runtime.reference, ("mpirun",)) if isinstance(runtime, Image) else Executable(("mpirun",))
 
 
-TENSORRT_LLM: Final = TensorrtLlm()
+TENSORRT_LLM: Final = Engine(
+    facts=FACTS,
+    command="trtllm-serve",
+    program=tensorrt_llm_read.PROGRAM,
+    command_line=tensorrt_llm_command_line.TENSORRT_LLM,
+    log=LOG,
+    metrics=METRICS,
+    api=API_FACTS,
+    deploy=deployment,
+    reader=tensorrt_llm_read.read,
+)

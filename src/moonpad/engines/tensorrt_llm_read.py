@@ -50,8 +50,10 @@ def grammar(version: str | None) -> Grammar:
 
 def read(
     argv: Sequence[str],
+    env: Mapping[str, str],
     *,
     engine: str,
+    program: str,
     version: str | None = None,
     files: Mapping[str, str] | None = None,
 ) -> Reading:

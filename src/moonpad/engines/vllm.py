@@ -7,16 +7,13 @@ several nodes https://docs.vllm.ai/en/latest/serving/parallelism_scaling.html an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from moonpad.engines import vllm_command_line, vllm_facts, vllm_ray, vllm_read
-from moonpad.engines.api_facts import ApiFacts
-from moonpad.engines.base import MetricNames, Named, Reading, listen_on, refuse_layout, refuse_unsaid, settled_version
-from moonpad.engines.command_line import CommandLine
+from moonpad.engines.base import Engine, listen_on, refuse_layout, refuse_unsaid, settled_version
 from moonpad.engines.install_recipe import Recipe, cuda_recipe
-from moonpad.engines.log_grammar import LogGrammar
 from moonpad.engines.plugin import PATH as PLUGIN_PATH
 from moonpad.engines.plugin import plugin_files
 from moonpad.engines.recorded_options import has_option, recorded, refuse_unknown_flags
@@ -24,7 +21,6 @@ from moonpad.engines.vllm_api import API_FACTS
 from moonpad.engines.vllm_log import LOG as LOG
 from moonpad.engines.vllm_log import METRICS
 from moonpad.engines.vllm_read import DRAFT, LAYOUT_FLAGS, SETTING_FLAGS, TEXT_ONLY
-from moonpad.values.configuration import EngineFacts
 from moonpad.values.deployment import (
     AliveProbe,
     Deployment,
@@ -98,163 +94,153 @@ CUDA_RECIPE: Final = cuda_recipe("vllm", "0.32.0", disk_bytes=8_920_000_000, dow
 
 
 @dataclass(frozen=True, slots=True)
-class Vllm(Named):
-    """vLLM in one of its builds. `env` is set on every node; `quantizations` maps a scheme to what must be said."""
+class Build:
+    """What a build of vLLM has of its own."""
 
-    facts: EngineFacts
-    recipe: Recipe | None = None
-    program: str = vllm_read.PROGRAM
     env: Mapping[str, str] = field(default_factory=dict)
+    """Set on every node."""
     quantizations: Mapping[str, str] = field(default_factory=dict)
-    command_line: CommandLine = vllm_command_line.VLLM
+    """Schemes that the checkpoint does not name itself → what `--quantization` must say."""
     node_address_env: tuple[str, ...] = ()
     """Variables besides VLLM_HOST_IP that name the node's own address, where there are several nodes."""
-    command: str = "vllm"
-    version_args: tuple[str, ...] = ("--version",)
-    log: LogGrammar = LOG
-    metrics: MetricNames = METRICS
-    api: ApiFacts = API_FACTS
 
-    def processes(self, plan: Plan, runtime: Runtime) -> Deployment:
-        """One process a node; those above node 0 are headless.
 
-        Raises:
-            PreflightRefused: the layout does not divide over the nodes, or the version has no option for it.
-        """
-        # On a device the memory fraction decides over the KV cache.
-        refuse_unsaid(plan, SETTINGS | ({"kv_cache_gib"} if plan.platform is Platform.CPU else set()), LAYOUT)
-        if plan.layout.ep not in (1, plan.layout.tp * plan.layout.dp):
-            raise refuse_layout(
-                plan,
-                "ep",
-                f"vLLM shares experts over all tp × dp = {plan.layout.tp * plan.layout.dp} ranks or over none",
-                "set expert_parallel to true or false",
-            )
-        spread = _spread(plan, self.program)
-        processes = tuple(self._process(plan, runtime, spread, rank) for rank in range(plan.nodes))
-        deployment = Deployment((Gang(plan.name, processes),), API, plan.serving.served_name)
-        return refuse_unknown_flags(plan, self.program, deployment, processes[:1] if spread.ray else processes)
+def deployment(engine: Engine, plan: Plan, runtime: Runtime, build: Build = Build()) -> Deployment:
+    """One process a node; those above node 0 are headless.
 
-    def _process(self, plan: Plan, runtime: Runtime, spread: _Spread, rank: int) -> Process:
-        head = rank == 0
-        node = f"node-{rank}"
-        devices = 0 if plan.platform is Platform.CPU else plan.layout.world_size // plan.nodes
-        argv, started = tuple(self._argv(plan, runtime, spread, rank)), runtime
-        if spread.ray:
-            started = vllm_ray.head_runtime(runtime, devices) if head else vllm_ray.worker_runtime(runtime)
-            argv = argv if head else vllm_ray.worker_argv(node, devices)
-        return Process(
-            name=API.process if head else f"{API.process}-{rank}",
-            role=Role.ENGINE,
-            node=node,
-            rank=rank,
-            runtime=started,
-            argv=argv,
-            env=dict(self._env(plan, node, head)),
-            files=plugin_files(*CPU_PLUGIN) if _needs_plugin(plan) else (),
-            ports=(PortSpec(API.name, plan.serving.port, plan.serving.reach), *spread.ports) if head else (),
-            needs=Resources(
-                devices=devices,
-                platform=plan.platform,
-                memory_bytes=_host_memory_bytes(plan, self.recipe),
-                shm_bytes=SHM_BYTES,
-                rdma=plan.rdma,
-            ),
-            ready=HttpProbe(API) if head else AliveProbe(),
-            start_budget_s=plan.start_budget_s,
-            stop=Stop(grace_s=plan.stop_grace_s, drain_s=self._drain_s(plan, runtime)),
+    Raises:
+        PreflightRefused: the layout does not divide over the nodes, or the version has no option for it.
+    """
+    # On a device the memory fraction decides over the KV cache.
+    refuse_unsaid(plan, SETTINGS | ({"kv_cache_gib"} if plan.platform is Platform.CPU else set()), LAYOUT)
+    if plan.layout.ep not in (1, plan.layout.tp * plan.layout.dp):
+        raise refuse_layout(
+            plan,
+            "ep",
+            f"vLLM shares experts over all tp × dp = {plan.layout.tp * plan.layout.dp} ranks or over none",
+            "set expert_parallel to true or false",
         )
+    spread = _spread(plan, engine.program)
+    processes = tuple(_process(engine, build, plan, runtime, spread, rank) for rank in range(plan.nodes))
+    made = Deployment((Gang(plan.name, processes),), API, plan.serving.served_name)
+    return refuse_unknown_flags(plan, engine.program, made, processes[:1] if spread.ray else processes)
 
-    def _argv(self, plan: Plan, runtime: Runtime, spread: _Spread, rank: int) -> Iterator[Arg]:
-        serving, settings = plan.serving, plan.settings
-        yield from ("serve", PathRef("checkpoint"), "--served-model-name", serving.served_name)
-        if rank == 0:
-            yield from ("--host", listen_on(serving.reach, runtime), "--port", API)
-        for flag, name in LAYOUT_FLAGS:
-            if (size := getattr(plan.layout, name)) != 1:
-                yield from (flag, str(size))
-        if plan.layout.ep > 1:
-            yield "--enable-expert-parallel"
-        yield from spread.argv(rank)
-        for flag, name in SETTING_FLAGS:
-            if (value := getattr(settings, name)) is not None:
-                yield from (flag, str(value))
-        yield from self._switches(plan)
-        if settings.enforce_eager:
-            yield from EAGER_ON_CPU if plan.platform is Platform.CPU else ("--enforce-eager",)
-        if rank == 0:
-            if serving.tool_parser:
-                yield from ("--enable-auto-tool-choice", "--tool-call-parser", serving.tool_parser)
-            if serving.reasoning_parser:
-                yield from ("--reasoning-parser", serving.reasoning_parser)
-        if serving.trust_remote_code:
-            yield "--trust-remote-code"
-        if drain_s := self._drain_s(plan, runtime):
-            yield from (DRAIN, str(math.ceil(drain_s)))  # it takes whole seconds
-        yield from plan.extra_args
 
-    def _switches(self, plan: Plan) -> Iterator[Arg]:
-        settings = plan.settings
-        if settings.prefix_caching is not None:
-            yield "--enable-prefix-caching" if settings.prefix_caching else "--no-enable-prefix-caching"
-        if settings.attention_backend and self._knows(plan, "--attention-backend"):
-            yield from ("--attention-backend", settings.attention_backend)
-        if settings.text_only:
-            yield TEXT_ONLY
-        if settings.draft_tokens:
-            yield from (f"{DRAFT}.method", "eagle3", f"{DRAFT}.model", PathRef("draft"))
-            yield from (f"{DRAFT}.num_speculative_tokens", str(settings.draft_tokens))
-        if settings.redundant_experts:
-            config = "--eplb-config"
-            flag = f"{config}.num_redundant_experts" if self._knows(plan, config) else "--num-redundant-experts"
-            yield from ("--enable-eplb", flag, str(settings.redundant_experts))
-        if plan.scheme in self.quantizations:
-            yield from ("--quantization", self.quantizations[plan.scheme])
+def _process(engine: Engine, build: Build, plan: Plan, runtime: Runtime, spread: _Spread, rank: int) -> Process:
+    head = rank == 0
+    node = f"node-{rank}"
+    devices = 0 if plan.platform is Platform.CPU else plan.layout.world_size // plan.nodes
+    argv, started = tuple(_argv(engine, build, plan, runtime, spread, rank)), runtime
+    if spread.ray:
+        started = vllm_ray.head_runtime(runtime, devices) if head else vllm_ray.worker_runtime(runtime)
+        argv = argv if head else vllm_ray.worker_argv(node, devices)
+    return Process(
+        name=API.process if head else f"{API.process}-{rank}",
+        role=Role.ENGINE,
+        node=node,
+        rank=rank,
+        runtime=started,
+        argv=argv,
+        env=dict(_env(engine, build, plan, node, head)),
+        files=plugin_files(*CPU_PLUGIN) if _needs_plugin(plan) else (),
+        ports=(PortSpec(API.name, plan.serving.port, plan.serving.reach), *spread.ports) if head else (),
+        needs=Resources(
+            devices=devices,
+            platform=plan.platform,
+            memory_bytes=_host_memory_bytes(plan, engine.recipe),
+            shm_bytes=SHM_BYTES,
+            rdma=plan.rdma,
+        ),
+        ready=HttpProbe(API) if head else AliveProbe(),
+        start_budget_s=plan.start_budget_s,
+        stop=Stop(grace_s=plan.stop_grace_s, drain_s=_drain_s(engine, plan, runtime)),
+    )
 
-    def _env(self, plan: Plan, node: str, head: bool) -> Iterator[tuple[str, Arg]]:
-        yield "HF_HUB_OFFLINE", "1"  # the checkpoint is a folder: nothing is fetched behind the user's back
-        yield "VLLM_NO_USAGE_STATS", "1"
-        # The sockets between its processes are unauthenticated: they belong on the node's own address.
-        yield "VLLM_HOST_IP", HostRef(node)
-        yield from self.env.items()
-        if plan.nodes > 1:
-            yield from ((name, HostRef(node)) for name in self.node_address_env)
-        if plan.settings.attention_backend and not self._knows(plan, "--attention-backend"):
-            yield "VLLM_ATTENTION_BACKEND", plan.settings.attention_backend
-        if plan.platform is Platform.CPU:
-            if plan.settings.kv_cache_gib is not None:
-                yield "VLLM_CPU_KVCACHE_SPACE", str(plan.settings.kv_cache_gib)
-            if plan.layout.world_size > 1:
-                # Without this the workers are bound to one NUMA node each, and there are fewer nodes than workers.
-                yield from (("VLLM_CPU_OMP_THREADS_BIND", "nobind"), ("OMP_NUM_THREADS", "1"))
-            if _needs_plugin(plan):
-                yield "PYTHONPATH", PLUGIN_PATH
-        if plan.serving.keyed and head:
-            yield "VLLM_API_KEY", SecretRef("api_key")  # read by vLLM in place of --api-key, which `ps` would show
 
-    def _drain_s(self, plan: Plan, runtime: Runtime) -> float:
-        """0 where the version is not known to have the option, or the user's own arguments say something else."""
-        if plan.drain_s is None or any(_flag(arg) == DRAIN for arg in plan.extra_args):
-            return 0.0
-        if plan.engine_version:
-            has = recorded(self.program, plan.engine_version) is not None and self._knows(plan, DRAIN)
-        else:
-            # The environment that moonpad made is the recipe's, and the recipe's version has it (a test asks).
-            has = settled_version(self) is not None and not isinstance(runtime, Image)
-        return plan.drain_s if has else 0.0
+def _argv(engine: Engine, build: Build, plan: Plan, runtime: Runtime, spread: _Spread, rank: int) -> Iterator[Arg]:
+    serving, settings = plan.serving, plan.settings
+    yield from ("serve", PathRef("checkpoint"), "--served-model-name", serving.served_name)
+    if rank == 0:
+        yield from ("--host", listen_on(serving.reach, runtime), "--port", API)
+    for flag, name in LAYOUT_FLAGS:
+        if (size := getattr(plan.layout, name)) != 1:
+            yield from (flag, str(size))
+    if plan.layout.ep > 1:
+        yield "--enable-expert-parallel"
+    yield from spread.argv(rank)
+    for flag, name in SETTING_FLAGS:
+        if (value := getattr(settings, name)) is not None:
+            yield from (flag, str(value))
+    yield from _switches(engine, build, plan)
+    if settings.enforce_eager:
+        yield from EAGER_ON_CPU if plan.platform is Platform.CPU else ("--enforce-eager",)
+    if rank == 0:
+        if serving.tool_parser:
+            yield from ("--enable-auto-tool-choice", "--tool-call-parser", serving.tool_parser)
+        if serving.reasoning_parser:
+            yield from ("--reasoning-parser", serving.reasoning_parser)
+    if serving.trust_remote_code:
+        yield "--trust-remote-code"
+    if drain_s := _drain_s(engine, plan, runtime):
+        yield from (DRAIN, str(math.ceil(drain_s)))  # it takes whole seconds
+    yield from plan.extra_args
 
-    def _knows(self, plan: Plan, flag: str) -> bool:
-        return has_option(self.program, plan.engine_version, flag)
 
-    def read(
-        self,
-        argv: Sequence[str],
-        env: Mapping[str, str],
-        *,
-        files: Mapping[str, str] | None = None,
-        version: str | None = None,
-    ) -> Reading:
-        return vllm_read.read(argv, env, engine=self.name, program=self.program, version=version)
+def _switches(engine: Engine, build: Build, plan: Plan) -> Iterator[Arg]:
+    settings = plan.settings
+    if settings.prefix_caching is not None:
+        yield "--enable-prefix-caching" if settings.prefix_caching else "--no-enable-prefix-caching"
+    if settings.attention_backend and _knows(engine, plan, "--attention-backend"):
+        yield from ("--attention-backend", settings.attention_backend)
+    if settings.text_only:
+        yield TEXT_ONLY
+    if settings.draft_tokens:
+        yield from (f"{DRAFT}.method", "eagle3", f"{DRAFT}.model", PathRef("draft"))
+        yield from (f"{DRAFT}.num_speculative_tokens", str(settings.draft_tokens))
+    if settings.redundant_experts:
+        config = "--eplb-config"
+        flag = f"{config}.num_redundant_experts" if _knows(engine, plan, config) else "--num-redundant-experts"
+        yield from ("--enable-eplb", flag, str(settings.redundant_experts))
+    if plan.scheme in build.quantizations:
+        yield from ("--quantization", build.quantizations[plan.scheme])
+
+
+def _env(engine: Engine, build: Build, plan: Plan, node: str, head: bool) -> Iterator[tuple[str, Arg]]:
+    yield "HF_HUB_OFFLINE", "1"  # the checkpoint is a folder: nothing is fetched behind the user's back
+    yield "VLLM_NO_USAGE_STATS", "1"
+    # The sockets between its processes are unauthenticated: they belong on the node's own address.
+    yield "VLLM_HOST_IP", HostRef(node)
+    yield from build.env.items()
+    if plan.nodes > 1:
+        yield from ((name, HostRef(node)) for name in build.node_address_env)
+    if plan.settings.attention_backend and not _knows(engine, plan, "--attention-backend"):
+        yield "VLLM_ATTENTION_BACKEND", plan.settings.attention_backend
+    if plan.platform is Platform.CPU:
+        if plan.settings.kv_cache_gib is not None:
+            yield "VLLM_CPU_KVCACHE_SPACE", str(plan.settings.kv_cache_gib)
+        if plan.layout.world_size > 1:
+            # Without this the workers are bound to one NUMA node each, and there are fewer nodes than workers.
+            yield from (("VLLM_CPU_OMP_THREADS_BIND", "nobind"), ("OMP_NUM_THREADS", "1"))
+        if _needs_plugin(plan):
+            yield "PYTHONPATH", PLUGIN_PATH
+    if plan.serving.keyed and head:
+        yield "VLLM_API_KEY", SecretRef("api_key")  # read by vLLM in place of --api-key, which `ps` would show
+
+
+def _drain_s(engine: Engine, plan: Plan, runtime: Runtime) -> float:
+    """0 where the version is not known to have the option, or the user's own arguments say something else."""
+    if plan.drain_s is None or any(_flag(arg) == DRAIN for arg in plan.extra_args):
+        return 0.0
+    if plan.engine_version:
+        has = recorded(engine.program, plan.engine_version) is not None and _knows(engine, plan, DRAIN)
+    else:
+        # The environment that moonpad made is the recipe's, and the recipe's version has it (a test asks).
+        has = settled_version(engine) is not None and not isinstance(runtime, Image)
+    return plan.drain_s if has else 0.0
+
+
+def _knows(engine: Engine, plan: Plan, flag: str) -> bool:
+    return has_option(engine.program, plan.engine_version, flag)
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,5 +313,16 @@ def _host_memory_bytes(plan: Plan, recipe: Recipe | None) -> int:
     return recipe.memory_bytes + plan.weights_bytes + kv_bytes * plan.layout.world_size
 
 
-VLLM_CPU: Final = Vllm(vllm_facts.VLLM_CPU, CPU_RECIPE, command_line=vllm_command_line.VLLM_CPU)
-VLLM: Final = Vllm(vllm_facts.VLLM, CUDA_RECIPE)
+VLLM: Final = Engine(
+    facts=vllm_facts.VLLM,
+    command="vllm",
+    program=vllm_read.PROGRAM,
+    command_line=vllm_command_line.VLLM,
+    log=LOG,
+    metrics=METRICS,
+    api=API_FACTS,
+    deploy=deployment,
+    reader=vllm_read.read,
+    recipe=CUDA_RECIPE,
+)
+VLLM_CPU: Final = replace(VLLM, facts=vllm_facts.VLLM_CPU, command_line=vllm_command_line.VLLM_CPU, recipe=CPU_RECIPE)

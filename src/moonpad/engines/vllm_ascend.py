@@ -6,14 +6,14 @@ and of its multi-node guide, which names the node's address for HCCL.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from moonpad.engines import vllm_command_line, vllm_facts
-from moonpad.engines.vllm import Vllm
+from moonpad.engines.vllm import VLLM, Build, deployment
 
-VLLM_ASCEND: Final = Vllm(
-    vllm_facts.VLLM_ASCEND,
-    program="vllm-ascend",
+BUILD: Final = Build(
     env={
         "HCCL_BUFFSIZE": "1024",
         "TASK_QUEUE_ENABLE": "1",
@@ -24,5 +24,13 @@ VLLM_ASCEND: Final = Vllm(
     # Checkpoints of ModelSlim say nothing of themselves in config.json.
     quantizations={"w8a8": "ascend", "w4a8": "ascend"},
     node_address_env=("HCCL_IF_IP",),
+)
+
+VLLM_ASCEND: Final = replace(
+    VLLM,
+    facts=vllm_facts.VLLM_ASCEND,
+    program="vllm-ascend",
     command_line=vllm_command_line.VLLM_ASCEND,
+    deploy=partial(deployment, build=BUILD),
+    recipe=None,
 )

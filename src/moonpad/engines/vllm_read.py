@@ -117,6 +117,7 @@ def read(
     engine: str = "vllm",
     program: str = PROGRAM,
     version: str | None = None,
+    files: Mapping[str, str] | None = None,
 ) -> Reading:
     """`vllm serve MODEL …`, `serve MODEL …`, `python -m vllm.entrypoints.openai.api_server --model MODEL …`."""
     rules = grammar(program, version)

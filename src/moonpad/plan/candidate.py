@@ -9,7 +9,7 @@ from typing import Final
 from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.overhead import defaults_of
 from moonpad.engines.base import Engine
-from moonpad.plan.effective_settings import limits_of
+from moonpad.plan.effective_settings import limits_of, unasked_settings
 from moonpad.plan.memory import memory_of
 from moonpad.plan.request import Request
 from moonpad.plan.rules import check
@@ -27,8 +27,6 @@ USEFUL_CONTEXT: Final = 32768
 """Unasked, settings are not turned down any further once so much fits; for the goal `context` it is the model's own."""
 STEP: Final = 1024
 """A context that is chosen is a multiple of this."""
-CPU_DEFAULTS: Final = Settings(max_num_seqs=64, kv_cache_gib=1, enforce_eager=True)
-"""As `up` has them (plan/from_spec.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ class Candidate:
 
     @property
     def kind(self) -> Kind:
-        if self.engine.facts.experts_on_host:
+        if self.engine.facts.host_experts:
             return "host"
         return defaults_of(self.engine.name, self.base.version).budget
 
@@ -78,18 +76,28 @@ class Candidate:
 
     def sequences(self, layout: Layout) -> int:
         """How many a replica must serve at once."""
-        return -(-(self.request.concurrency or 1) // layout.dp)
+        asked = -(-(self.request.concurrency or 1) // layout.dp)
+        reserved = self.request.settings.get("max_num_seqs") if self.engine.facts.reserves_kv else None
+        return max(asked, int(reserved or 1))
 
     def ladder(self, layout: Layout) -> tuple[Fallback, ...]:
         defaults = self._defaults(layout)
         fp8 = replace(defaults, **{**self.request.settings, "kv_cache_dtype": "fp8"})  # type: ignore[arg-type]
         allowed = self.request.goal == "context" and not errors_of(check(self.configuration(layout, fp8)))
-        return fallbacks(defaults, self.request.settings, self.kind, sequences=self.sequences(layout), fp8_kv=allowed)
+        return fallbacks(
+            defaults,
+            self.request.settings,
+            self.kind,
+            sequences=self.sequences(layout),
+            fp8_kv=allowed,
+            graphs=self.engine.facts.graphs_option,
+            layers=self.checkpoint.architecture.layers,
+        )
 
     def _defaults(self, layout: Layout) -> Settings:
         """What the engine would do unasked, spelled out: the plan names what it relies on."""
-        if self.kind == "told":
-            return replace(CPU_DEFAULTS, enforce_eager=layout.pp == 1)  # an eager pipeline answers 500 (rules/cpu.py)
+        if unasked := unasked_settings(self.engine.facts, layout.pp):
+            return replace(Settings(**unasked), max_model_len=None)  # type: ignore[arg-type]
         limits = limits_of(self.configuration(layout, Settings()))
         defaults = Settings(
             max_num_seqs=limits.max_num_seqs,
@@ -99,15 +107,15 @@ class Candidate:
         )
         if defaults.max_num_seqs is not None and defaults.max_num_seqs < self.sequences(layout):
             defaults = replace(defaults, max_num_seqs=self.sequences(layout))
-        if self.kind == "host":
-            defaults = replace(
-                defaults, gpu_experts=min(DEVICE_EXPERTS[0], self.checkpoint.architecture.routed_experts)
-            )
-        return defaults
+        if self.engine.facts.host_experts == "of each layer":
+            most = min(DEVICE_EXPERTS[0], self.checkpoint.architecture.routed_experts)
+            return replace(defaults, gpu_experts=most)
+        return replace(defaults, host_expert_layers=0) if self.engine.facts.host_experts else defaults
 
     def spelled(self, layout: Layout, settings: Settings) -> Settings:
         """The settings with the static fraction that the engine would calculate for them."""
-        if self.kind not in ("static", "host") or settings.gpu_memory_utilization is not None:
+        static = defaults_of(self.engine.name, self.base.version).budget == "static"
+        if not static or settings.gpu_memory_utilization is not None:
             return settings
         limits = limits_of(self.configuration(layout, settings))
         # Not above 0 where the engine's own formula leaves nothing, as for thousands of ranks: that fits nowhere.

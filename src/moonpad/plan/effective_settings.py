@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from moonpad.catalog.ggml_types import bits_of
 from moonpad.catalog.overhead import Budget, Pipeline, batches_of, block_of, defaults_of, reserve_of
-from moonpad.values.configuration import Configuration
+from moonpad.values.configuration import Configuration, EngineFacts
 from moonpad.values.plan import Settings
 
 ENTIRE_PROMPT_TOKENS: Final = 16384
@@ -27,6 +28,8 @@ class Limits:
     graphs: bool
     graphs_counted: bool
     kv_fp8: bool
+    kv_bits: float
+    """Of a value in the KV cache."""
     block_size: int
     tokens_by_request: bool
     pipeline: Pipeline
@@ -41,7 +44,8 @@ def limits_of(configuration: Configuration) -> Limits:
     times = layout.tp * layout.pp if batches.per_rank else 1
     tokens = bounded(settings.max_num_batched_tokens or batches.max_num_batched_tokens * times)
     sequences = bounded(settings.max_num_seqs or (batches.max_num_seqs or 0) * times)
-    kv_fp8 = holds_fp8(_kv_dtype(configuration, defaults.kv_from_checkpoint))
+    kv_dtype = _kv_dtype(configuration, defaults.kv_from_checkpoint)
+    kv_fp8 = holds_fp8(kv_dtype)
     given = settings.kv_free_fraction if defaults.budget == "free" else settings.gpu_memory_utilization
     fraction = given or defaults.memory_fraction
     tokens = tokens if tokens > 0 else ENTIRE_PROMPT_TOKENS
@@ -54,6 +58,7 @@ def limits_of(configuration: Configuration) -> Limits:
         graphs=not settings.enforce_eager,
         graphs_counted=defaults.graphs_counted,
         kv_fp8=kv_fp8,
+        kv_bits=8 if kv_fp8 else bits_of(kv_dtype) or 16,
         block_size=_block_size(configuration, kv_fp8),
         tokens_by_request=defaults.tokens_by_request,
         pipeline=defaults.pipeline,
@@ -68,6 +73,19 @@ def default_settings(configuration: Configuration) -> Settings:
         max_num_batched_tokens=limits.max_num_batched_tokens,
         **{configuration.engine.memory_fraction_name: limits.memory_fraction or None},  # type: ignore[arg-type]
     )
+
+
+def unasked_settings(engine: EngineFacts, pp: int) -> dict[str, int | bool]:
+    """What a plan names although nobody asked for it."""
+    settings = dict(engine.unasked)
+    if pp > 1:  # on a processor an eager pipeline answers 500 (engines/vllm_cpu_rules.py)
+        settings.pop("enforce_eager", None)
+    return settings
+
+
+def reserved_sequences(configuration: Configuration) -> int:
+    """For how many whole contexts the KV cache has to have room because the engine allocates them at its start."""
+    return (limits_of(configuration).max_num_seqs or 1) if configuration.engine.reserves_kv else 1
 
 
 def bounded(figure: int) -> int:

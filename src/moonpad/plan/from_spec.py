@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine, installed_runtime, settled_version
+from moonpad.plan.effective_settings import unasked_settings
 from moonpad.plan.parsers import REASONING, TOOLS, parser_of
 from moonpad.plan.request import Request
 from moonpad.plan.start_timeout import start_budget_s
@@ -16,19 +17,15 @@ from moonpad.values.deployment import Image, Runtime
 from moonpad.values.errors import UsageError
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Layout, Plan, Serving, Settings
-from moonpad.values.platform import Platform
-
-# A CPU shares its memory with everything else, so the plan names each limit instead of letting the engine take a share.
-CPU_DEFAULTS: Final = {"max_model_len": 4096, "max_num_seqs": 64, "kv_cache_gib": 1}
 
 # What the cards of the published drafts and vLLM's recipes for Kimi say, e.g. https://huggingface.co/AQ-MedAI/Kimi-K25-eagle3
 # and https://github.com/vllm-project/recipes/pull/347.
 DRAFT_TOKENS: Final = 3
 
 
-def request_of(spec: Spec, platform: Platform, despite: frozenset[Code] = frozenset()) -> Request:
+def request_of(spec: Spec, despite: frozenset[Code] = frozenset()) -> Request:
     """What the spec fixes: the engine, every size of a layout that it names, every setting. The rest is chosen."""
-    settings = settings_of(spec, platform)
+    settings = settings_of(spec)
     context = settings.pop("max_model_len", None)
     return Request(
         goal=spec.goal or "latency",
@@ -48,8 +45,8 @@ def layout_of(spec: Spec) -> Layout:
     return Layout(tp=sizes.tp, pp=sizes.pp, dp=sizes.dp, ep=ep, dcp=sizes.dcp)
 
 
-def settings_of(spec: Spec, platform: Platform) -> dict[str, Any]:
-    """The settings that the spec names, and on a processor the limits that no planner has to guess."""
+def settings_of(spec: Spec) -> dict[str, Any]:
+    """The settings that the spec names, and those that its engine is never left to choose itself."""
     named = {
         name: value
         for name, value in spec.settings.model_dump(exclude={"extra_args", "draft", "draft_tokens"}).items()
@@ -57,10 +54,7 @@ def settings_of(spec: Spec, platform: Platform) -> dict[str, Any]:
     }
     if spec.settings.draft:
         named["draft_tokens"] = spec.settings.draft_tokens or DRAFT_TOKENS
-    if platform is Platform.CPU:
-        # Compiling takes longer than a CPU run's start; pipelines answer 500 when eager (engines/vllm_cpu_rules.py).
-        return {**CPU_DEFAULTS, "enforce_eager": spec.layout.pp == 1, **named}
-    return named
+    return unasked_settings(engine_of(spec).facts, spec.layout.pp) | named
 
 
 def finished(spec: Spec, plan: Plan) -> Plan:
@@ -103,7 +97,7 @@ def unjudged_plan(spec: Spec, cluster: Cluster, weights_bytes: int = 0, scheme: 
         engine=spec.engine.name,
         platform=platform,
         layout=layout,
-        settings=Settings(**settings_of(spec, platform)),
+        settings=Settings(**settings_of(spec)),
         serving=Serving(
             spec.served_name,
             tool_parser=parser_of(engine_of(spec).program, version, TOOLS),

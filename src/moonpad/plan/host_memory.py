@@ -6,18 +6,19 @@ import math
 
 from moonpad.catalog.overhead import host_processes
 from moonpad.plan.memory_budget import Demand
-from moonpad.plan.weights import routed_bytes
-from moonpad.values.checkpoint import Checkpoint
+from moonpad.plan.weights import HostPart, groups_of
+from moonpad.values.checkpoint import Checkpoint, Component
+from moonpad.values.configuration import Configuration
 from moonpad.values.memory import HostMemory
-from moonpad.values.plan import Settings
 
 
 def host_memory(demand: Demand, kv_bytes: float) -> HostMemory | None:
-    """What a machine needs beside its devices: the experts that do not lie on them, as they lie in the files; on a
+    """What a machine needs beside its devices: the weights that do not lie on them, as they lie in the files; on a
     processor the weights and the KV cache of its ranks. None where only the devices count."""
     configuration = demand.configuration
-    if configuration.engine.experts_on_host:
-        needed_bytes: float = experts_in_host_bytes(configuration.checkpoint, configuration.settings)
+    if configuration.engine.host_experts:
+        part = host_part(configuration)
+        needed_bytes: float = weights_on_host_bytes(configuration.checkpoint, part, configuration.engine.gguf_rest_bits)
     elif demand.limits.budget == "told":
         needed_bytes = configuration.ranks_per_node * (max(demand.weights) + kv_bytes)
     else:
@@ -26,13 +27,27 @@ def host_memory(demand: Demand, kv_bytes: float) -> HostMemory | None:
     return HostMemory(round(needed_bytes + processes), configuration.cluster.host.memory_bytes)
 
 
-def experts_in_host_bytes(checkpoint: Checkpoint, settings: Settings) -> int:
-    """Routed experts that lie in RAM: those beyond `gpu_experts` of each layer."""
+def host_part(configuration: Configuration) -> HostPart:
+    """What of the weights lies in host RAM. No expert lies on the devices unless an engine is told so that places them
+    one by one; those that are placed by layers lie on the devices unless it is told otherwise."""
+    engine, settings = configuration.engine, configuration.settings
+    each_layer = engine.host_experts == "of each layer"
+    return HostPart(
+        device_experts=max(0, settings.gpu_experts or 0) if each_layer else None,
+        expert_layers=max(0, settings.host_expert_layers or 0) if engine.host_experts and not each_layer else 0,
+        embedding=engine.embedding_on_host,
+    )
+
+
+def weights_on_host_bytes(checkpoint: Checkpoint, part: HostPart, rest_bits: float = 16) -> int:
+    """Routed experts and the token embedding, as far as they lie in RAM."""
     experts = max(1, checkpoint.architecture.routed_experts)
-    on_devices = min(device_experts(settings), experts)
-    return math.ceil(routed_bytes(checkpoint) * (experts - on_devices) / experts)
-
-
-def device_experts(settings: Settings) -> int:
-    """None of them lies on the devices unless the engine is told so."""
-    return max(0, settings.gpu_experts or 0)
+    share = 1.0 if part.device_experts is None else (experts - min(part.device_experts, experts)) / experts
+    total = 0.0
+    for group in groups_of(checkpoint, rest_bits):
+        if group.component is Component.ROUTED_EXPERTS and group.layer is not None:
+            placed = part.device_experts is not None or group.layer < part.expert_layers
+            total += group.size_bytes * share if placed else 0
+        elif group.component is Component.EMBED_TOKENS and part.embedding:
+            total += group.size_bytes
+    return math.ceil(total)

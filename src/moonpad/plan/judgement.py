@@ -8,6 +8,7 @@ from typing import Final
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.plan.capacity_errors import does_not_fit
+from moonpad.plan.effective_settings import reserved_sequences
 from moonpad.plan.memory import memory_of
 from moonpad.plan.rules import check
 from moonpad.values.configuration import Configuration
@@ -59,6 +60,7 @@ def judge(
     `context` None: that of the settings; where they have none, whatever fits will do. `despite`: errors with these
     codes become warnings.
     """
+    sequences = max(sequences, reserved_sequences(configuration))
     findings = forgive(check(configuration), despite)
     impossible = next((finding for finding in errors_of(findings) if finding.where in _NO_LAYOUT), None)
     if impossible is not None:

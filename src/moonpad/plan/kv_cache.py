@@ -12,9 +12,9 @@ import math
 from moonpad.values.checkpoint import Architecture
 
 
-def layer_bytes_per_token(architecture: Architecture, *, fp8: bool) -> int:
+def layer_bytes_per_token(architecture: Architecture, *, bits: float = 16) -> int:
     """Of one layer: 1,152 bytes in BF16 and 576 in FP8 for Kimi-K2, so 70,272 and 35,136 over its 61 layers."""
-    return (architecture.kv_lora_rank + architecture.qk_rope_head_dim) * (1 if fp8 else 2)
+    return math.ceil((architecture.kv_lora_rank + architecture.qk_rope_head_dim) * bits / 8)
 
 
 def whole_blocks(kv_bytes: float, bytes_per_token: int, block_size: int) -> int:

@@ -110,6 +110,7 @@ def plan_of(candidate: Candidate, layout: Layout, settings: Settings) -> Plan:
             trust_remote_code=candidate.code_in_checkpoint,
         ),
         weights_bytes=checkpoint.total_bytes,
+        checkpoint_file=checkpoint.file,
         engine_version=candidate.base.version,
         nodes=cluster.filled_by(layout),
         devices_per_node=0 if candidate.kind == "told" else cluster.per_node,

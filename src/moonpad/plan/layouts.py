@@ -33,7 +33,10 @@ def _candidates(base: Configuration) -> Iterator[Layout]:
     heads, layers, cluster, engine = base.architecture.heads, base.architecture.layers, base.cluster, base.engine
     if base.platform is Platform.CPU or engine.one_machine:
         most = (cluster.host.sockets or 1) if base.platform is Platform.CPU else cluster.per_node
-        yield from (Layout(tp=tp) for tp in _divisors(most) if heads % tp == 0)
+        if engine.tensor_parallel:
+            yield from (Layout(tp=tp) for tp in _divisors(most) if heads % tp == 0)
+        else:
+            yield from (Layout(pp=pp) for pp in _divisors(most) if pp <= layers)
         return
     has_dcp = engine.dcp_since is not None and base.since(engine.dcp_since)
     for tp in _divisors(cluster.devices):

@@ -60,7 +60,8 @@ def _match(calibration: Calibration, configuration: Configuration, then: Limits,
     def moving(limits: Limits, settings: Settings) -> tuple[object, ...]:
         """What moves the overhead by an amount that is not known."""
         batch = limits.max_num_seqs, limits.max_num_batched_tokens, limits.graphs
-        return *batch, settings.attention_backend, settings.redundant_experts, settings.gpu_experts
+        experts = settings.redundant_experts, settings.gpu_experts, settings.host_expert_layers
+        return *batch, settings.attention_backend, *experts
 
     differs: dict[str, int] = {}
     if moving(then, calibration.settings) != moving(now, configuration.settings):

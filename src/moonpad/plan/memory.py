@@ -9,7 +9,7 @@ from typing import Final
 from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.overhead import Spread
 from moonpad.plan.effective_settings import bounded, limits_of
-from moonpad.plan.host_memory import device_experts, host_memory
+from moonpad.plan.host_memory import host_memory, host_part
 from moonpad.plan.kv_cache import (
     blocks_of_request,
     concurrency,
@@ -53,11 +53,13 @@ def memory_of(
         vision_sliced=engine.vision_sliced,
         redundant_experts=settings.redundant_experts,
         text_only=settings.text_only,
-        device_experts=device_experts(settings) if engine.experts_on_host else None,
+        on_host=host_part(configuration),
+        rest_bits=engine.gguf_rest_bits,
+        unpacks_kv_b=engine.unpacks_kv_b,
     )
     demand = Demand(configuration, limits, tuple(sum(weights.values()) for weights in weights_by_stage))
     room_of = rooms_of(demand, calibrations)
-    layer_bytes = layer_bytes_per_token(configuration.architecture, fp8=limits.kv_fp8)
+    layer_bytes = layer_bytes_per_token(configuration.architecture, bits=limits.kv_bits)
     filled = tuple(
         _fill(room_of(number), weights, (end - first) * layer_bytes, limits.block_size)
         for number, ((first, end), weights) in enumerate(zip(stages, weights_by_stage, strict=True))

@@ -50,12 +50,22 @@ def rooms_of(demand: Demand, calibrations: Sequence[Calibration]) -> Rooms:
     """
     if demand.limits.budget == "told":
         return _told(demand)
+    if not _usable_bytes(demand.configuration.cluster):
+        raise PreflightRefused(
+            "what fits cannot be said: how much memory the machine has is not known",
+            remedy="leave [hardware] cluster out, so that this machine is asked",
+        )
     match = find_match(calibrations, demand.configuration, demand.limits)
     return _modelled(demand) if match is None else _measured(demand, match)
 
 
+def _usable_bytes(cluster: Cluster) -> int:
+    """Of a device; where the processors compute, the machine's RAM."""
+    return cluster.device.usable_bytes or cluster.host.memory_bytes or 0
+
+
 def _budget(cluster: Cluster, limits: Limits) -> int:
-    usable = cluster.device.usable_bytes
+    usable = _usable_bytes(cluster)
     return usable if limits.budget == "free" else int(usable * limits.memory_fraction)
 
 
@@ -136,7 +146,7 @@ def _kv_of_log(demand: Demand, start: Calibration) -> Spread:
     if start.kv_tokens is None or start.kv_tokens % (block * dcp) or configuration.layout.pp > 1:
         return printed
     architecture = configuration.architecture
-    per_token = architecture.layers * layer_bytes_per_token(architecture, fp8=demand.limits.kv_fp8)
+    per_token = architecture.layers * layer_bytes_per_token(architecture, bits=demand.limits.kv_bits)
     low = max(printed.low, start.kv_tokens // dcp * per_token)
     high = min(printed.high, (start.kv_tokens // dcp + block) * per_token - 1)
     return Spread(min(max(printed.value, low), high), low, high) if low <= high else printed

@@ -24,10 +24,10 @@ from moonpad.values.plan_answer import Choice, Goal
 
 def rank(choice: Choice, goal: Goal, cluster: Cluster, architecture: Architecture) -> tuple[float, ...]:
     """Smaller is better; equal for plans between which no documented reason decides."""
-    layout = choice.plan.layout
+    layout, settings = choice.plan.layout, choice.plan.settings
     return (
         choice.confidence == "tight",
-        choice.plan.settings.gpu_experts is not None,
+        settings.gpu_experts is not None or bool(settings.host_expert_layers),
         *_by_goal(choice, goal, cluster, architecture),
         ENGINES[choice.plan.engine].facts.preference,
         layout.pp,

@@ -42,6 +42,11 @@ def reasons_of(fit: Fit, engines: Sequence[str], published: Sequence[Published])
             f"{settings.gpu_experts} experts of each layer lie on the devices, the others take "
             f"{gib(memory.host.needed_bytes)} of each machine's RAM, with the engine's processes."
         )
+    if memory.host is not None and settings.host_expert_layers:
+        yield (
+            f"The routed experts of the first {settings.host_expert_layers} layers lie in host RAM: "
+            f"{gib(memory.host.needed_bytes)} of it, with the engine's process."
+        )
     yield from _network(candidate, layout)
     if len(engines) > 1 and (why := fit.candidate.engine.facts.preferred_because):
         others = ", ".join(name for name in engines if name != fit.choice.plan.engine)

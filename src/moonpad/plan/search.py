@@ -65,15 +65,16 @@ Miss = tuple[Candidate, Refused]
 
 
 def _candidates(checkpoint: Checkpoint, cluster: Cluster, request: Request, known: Known) -> Iterator[Candidate]:
-    for engine in _engines(cluster, request, known):
+    for engine in _engines(checkpoint, cluster, request, known):
         version = request.engine_version or known.version_of(engine)
         base = Configuration(checkpoint, cluster, engine.facts, version, Layout(), Settings())
         yield Candidate(base, engine, request, known.calibrations, known.code_in_checkpoint)
 
 
-def _engines(cluster: Cluster, request: Request, known: Known) -> tuple[Engine, ...]:
+def _engines(checkpoint: Checkpoint, cluster: Cluster, request: Request, known: Known) -> tuple[Engine, ...]:
     if request.engine == "auto":
-        able = [engine for engine in known.engines.values() if cluster.device.platform in engine.platforms]
+        here = [engine for engine in known.engines.values() if cluster.device.platform in engine.platforms]
+        able = [engine for engine in here if not engine.facts.gguf_only or checkpoint.quantization.scheme == "gguf"]
         return tuple(sorted(able, key=lambda engine: engine.facts.preference))
     if request.engine not in known.engines:
         raise UsageError(f"there is no engine {request.engine}", remedy=f"one of {', '.join(known.engines)}")

@@ -22,7 +22,7 @@ HIGH_FRACTION: Final = 0.95
 DEVICE_EXPERTS: Final = (80, 30, 8, 0)
 CPU_KV_GIB: Final = (1, 4, 16, 64, 256)
 
-Kind = Literal["device", "static", "free", "told", "host"]
+Kind = Literal["device", "static", "free", "told", "asked", "host"]
 """What there is to turn: the budgets of catalog/overhead.py, and `host` where experts may lie in host RAM."""
 
 
@@ -37,16 +37,24 @@ class Fallback:
 
 
 def fallbacks(
-    defaults: Settings, pinned: Mapping[str, Value], kind: Kind, *, sequences: int = 1, fp8_kv: bool = False
+    defaults: Settings,
+    pinned: Mapping[str, Value],
+    kind: Kind,
+    *,
+    sequences: int = 1,
+    fp8_kv: bool = False,
+    graphs: bool = True,
+    layers: int = 0,
 ) -> tuple[Fallback, ...]:
     """From the defaults down. What is pinned is never changed, and no fallback serves fewer than `sequences` at once.
 
     `fp8_kv`: add fallbacks with an FP8 KV cache. It changes the numbers that a model computes with, so the caller asks
-    for it only where a person wants context above all.
+    for it only where a person wants context above all. `graphs`: the engine can be told to do without them. `layers` of
+    the model, whose experts may go to host RAM one layer after the other.
     """
     start = replace(defaults, **pinned)  # type: ignore[arg-type]
     steps = [Fallback(start)]
-    for change, what in _changes(start, pinned, kind, sequences):
+    for change, what in _changes(start, pinned, kind, sequences, layers, graphs=graphs):
         steps.append(Fallback(replace(steps[-1].settings, **change), what, len(steps) - 1))  # type: ignore[arg-type]
     if fp8_kv and "kv_cache_dtype" not in pinned:
         for place in dict.fromkeys((0, len(steps) - 1)):
@@ -55,13 +63,13 @@ def fallbacks(
 
 
 def _changes(
-    start: Settings, pinned: Mapping[str, Value], kind: Kind, sequences: int
+    start: Settings, pinned: Mapping[str, Value], kind: Kind, sequences: int, layers: int, *, graphs: bool
 ) -> Iterator[tuple[dict[str, Value], str]]:
     if kind == "told":
         yield from _larger_cache(start, pinned)
         return
     if kind == "host":
-        yield from _fewer_experts(start, pinned)
+        yield from _fewer_experts(start, pinned, layers)
     tokens, most = start.max_num_batched_tokens, start.max_num_seqs
     fewer: dict[str, Value] = {}
     if tokens is not None and tokens > FEW_TOKENS and "max_num_batched_tokens" not in pinned:
@@ -75,13 +83,12 @@ def _changes(
     fraction = None if name is None or name in pinned else getattr(start, name)
     if fraction is not None and fraction < HIGH_FRACTION:
         yield {str(name): HIGH_FRACTION}, f"{name} {HIGH_FRACTION} instead of {fraction:g}"
-    yield from _eager(start, pinned, most, sequences, graphs=kind != "free")
+    yield from _eager(start, pinned, most, sequences, graphs=graphs)
 
 
 def _eager(
     start: Settings, pinned: Mapping[str, Value], most: int | None, sequences: int, *, graphs: bool
 ) -> Iterator[tuple[dict[str, Value], str]]:
-    """`graphs`: whether the engine can be told to do without them; TensorRT-LLM cannot."""
     eager: dict[str, Value] = {}
     if graphs and not start.enforce_eager and "enforce_eager" not in pinned:
         eager["enforce_eager"] = True
@@ -103,8 +110,11 @@ def _larger_cache(start: Settings, pinned: Mapping[str, Value]) -> Iterator[tupl
                 yield {"kv_cache_gib": size}, f"{size} GiB for the KV cache"
 
 
-def _fewer_experts(start: Settings, pinned: Mapping[str, Value]) -> Iterator[tuple[dict[str, Value], str]]:
-    if "gpu_experts" not in pinned:
+def _fewer_experts(start: Settings, pinned: Mapping[str, Value], layers: int) -> Iterator[tuple[dict[str, Value], str]]:
+    if start.host_expert_layers is not None and "host_expert_layers" not in pinned:
+        for count in range(start.host_expert_layers + 1, layers + 1):
+            yield {"host_expert_layers": count}, f"the experts of {count} layers in host RAM"
+    elif start.gpu_experts is not None and "gpu_experts" not in pinned:
         above = start.gpu_experts or 0
         for count in DEVICE_EXPERTS:
             if count < above:

@@ -48,6 +48,17 @@ def stages_of(layers: int, pp: int, pipeline: Pipeline) -> tuple[Stage, ...]:
     return tuple(zip((0, *ends[:-1]), ends, strict=True))
 
 
+@dataclass(frozen=True, slots=True)
+class HostPart:
+    """What of the weights lies in host RAM and not on the devices."""
+
+    device_experts: int | None = None
+    """Of each layer so many routed experts lie on the devices, the others in RAM; None: all on the devices."""
+    expert_layers: int = 0
+    """All routed experts of the first so many layers lie in RAM."""
+    embedding: bool = False
+
+
 def stage_weights(
     checkpoint: Checkpoint,
     layout: Layout,
@@ -55,28 +66,33 @@ def stage_weights(
     *,
     vision_sliced: bool,
     redundant_experts: int = 0,
-    device_experts: int | None = None,
+    on_host: HostPart = HostPart(),
     text_only: bool = False,
+    rest_bits: float = 16,
+    unpacks_kv_b: bool = True,
 ) -> tuple[Mapping[Component, int], ...]:
     """Bytes a device by component, for each stage.
 
     `vision_sliced`: the engine spreads the vision tower over tensor-parallel ranks where its heads allow it (vLLM),
-    else every device has all of it, which is the upper bound. `device_experts`: how many of each layer's experts lie on
-    the devices; None: all. `text_only`: the vision tower is left out.
+    else every device has all of it, which is the upper bound. `text_only`: the vision tower is left out.
+    `rest_bits`: see `groups_of`. `unpacks_kv_b`: W_UK and W_UV lie beside kv_b.
     """
-    sums = _sums(_ById(groups_of(checkpoint)))
+    sums = _sums(_ById(groups_of(checkpoint, rest_bits)))
     architecture = checkpoint.architecture
-    share = _expert_share(architecture, layout, redundant_experts, device_experts)
+    share = _expert_share(architecture, layout, redundant_experts, on_host.device_experts)
     width = architecture.qk_nope_head_dim + architecture.v_head_dim
     decode_layer_bytes = architecture.heads * width * architecture.kv_lora_rank * _BF16_BYTES
     by_stage = []
     for number, (first, end) in enumerate(stages):
         held: dict[Component, int] = {}
         for (component, sharding), line in sums.layers.items():
-            size = line[min(end, len(line) - 1)] - line[min(first, len(line) - 1)]
+            start = max(first, min(on_host.expert_layers, end)) if sharding is Sharding.EXPERTS else first
+            size = line[min(end, len(line) - 1)] - line[min(start, len(line) - 1)]
             _add(held, component, _sharded(size, sharding, layout.tp, share))
         outside = [*(sums.before if number == 0 else ()), *(sums.after if number == len(stages) - 1 else ())]
         for group in outside:
+            if on_host.embedding and group.component is Component.EMBED_TOKENS:
+                continue
             _add(held, group.component, _outside(group, architecture, layout.tp))
         if sums.vision and not text_only:
             held[Component.VISION] = _vision(sums.vision, architecture, layout.tp if vision_sliced else 1)
@@ -84,8 +100,9 @@ def stage_weights(
             embedding = next((group for group in sums.before if group.component is Component.EMBED_TOKENS), None)
             if embedding is not None:
                 _add(held, Component.LM_HEAD, _outside(embedding, architecture, layout.tp))
-        # W_UK and W_UV in BF16: engines unpack kv_b into them for decoding, and keep kv_b too.
-        _add(held, Component.DECODE_WEIGHTS, math.ceil((end - first) * decode_layer_bytes / layout.tp))
+        if unpacks_kv_b:
+            # W_UK and W_UV in BF16: engines unpack kv_b into them for decoding, and keep kv_b too.
+            _add(held, Component.DECODE_WEIGHTS, math.ceil((end - first) * decode_layer_bytes / layout.tp))
         by_stage.append(held)
     return tuple(by_stage)
 
@@ -96,21 +113,25 @@ def routed_bytes(checkpoint: Checkpoint) -> int:
     return sum(group.size_bytes for group in groups if group.component is Component.ROUTED_EXPERTS)
 
 
-def groups_of(checkpoint: Checkpoint) -> tuple[TensorGroup, ...]:
-    """The checkpoint's groups. Where only the size is known (GGUF), routed experts by their share of the parameters,
-    and all else in BF16, to which engines unpack it: an upper bound of what lies on the devices.
+def groups_of(checkpoint: Checkpoint, rest_bits: float = 16) -> tuple[TensorGroup, ...]:
+    """The checkpoint's groups. Where only the size is known (GGUF): all but the routed experts with `rest_bits` a
+    weight, 16 where the engine unpacks it to BF16, an upper bound of what lies on the devices; the experts by their
+    share of the parameters, or what the files have left for them.
     """
-    return checkpoint.groups or _even_groups(checkpoint.architecture, checkpoint.total_bytes)
+    return checkpoint.groups or _even_groups(checkpoint.architecture, checkpoint.total_bytes, rest_bits)
 
 
 @lru_cache(maxsize=8)
-def _even_groups(architecture: Architecture, total_bytes: int) -> tuple[TensorGroup, ...]:
+def _even_groups(architecture: Architecture, total_bytes: int, rest_bits: float) -> tuple[TensorGroup, ...]:
     groups = tensor_groups(architecture, Quantization("bf16"))
-    bits = 8 * total_bytes / max(1, sum(group.parameters for group in groups))
+    routed = sum(group.parameters for group in groups if group.component is Component.ROUTED_EXPERTS)
+    everything = max(1, sum(group.parameters for group in groups))
+    bits = 8 * total_bytes / everything
+    if rest_bits < 16 and routed:
+        bits = max(0.0, 8 * total_bytes - rest_bits * (everything - routed)) / routed
+    sizes = {True: bits, False: rest_bits}
     return tuple(
-        replace(group, size_bytes=math.ceil(group.parameters * bits / 8))
-        if group.component is Component.ROUTED_EXPERTS
-        else group
+        replace(group, size_bytes=math.ceil(group.parameters * sizes[group.component is Component.ROUTED_EXPERTS] / 8))
         for group in groups
     )
 

@@ -56,7 +56,7 @@ def plan_spec(
     if isinstance(checkpoint, Unknown):
         plan = replace(unjudged_plan(spec, cluster), engine_version=version)
         return PlannedSpec(plan, cluster, checkpoint, None, findings)
-    request = replace(request_of(spec, cluster.device.platform, despite), engine_version=version)
+    request = replace(request_of(spec, despite), engine_version=version)
     answer = search(checkpoint, cluster, request, replace(knowledge(), finish=lambda plan: finished(spec, plan)))
     if not answer.fits:
         errors = errors_of(answer.refused[0].findings) if answer.refused else ()

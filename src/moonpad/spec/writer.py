@@ -21,6 +21,7 @@ _COMMENTS: Final = {
     "kv_cache_gib": "for the KV cache, in the host's memory",
     "enforce_eager": "true: no graphs, which saves memory or time at the start, and slows decoding",
     "gpu_experts": "experts of each layer on the devices; the others lie in host RAM",
+    "host_expert_layers": "the routed experts of so many layers, from the first, lie in host RAM",
 }
 
 

@@ -172,6 +172,8 @@ class Checkpoint:
     groups: tuple[TensorGroup, ...]
     source: str
     total_bytes: int
+    file: str = ""
+    """The first file, for engines that take its path instead of the folder's; "" where there are several or none."""
 
     @property
     def parameters(self) -> int:

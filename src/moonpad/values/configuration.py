@@ -18,6 +18,9 @@ ExpertDegrees = Literal["all ranks", "divisors", "none"]
 """Over how many ranks an engine can share whole experts: all of the group or one, any divisor of it, or one alone."""
 
 
+HostExperts = Literal["", "of each layer", "of the first layers"]
+
+
 @dataclass(frozen=True, slots=True)
 class EngineFacts:
     """What planning and judging have to know of an engine. Its defaults and overheads are rows of `overhead.toml`."""
@@ -48,6 +51,8 @@ class EngineFacts:
     balances_experts: bool = True
     """It can place copies of experts (`redundant_experts`)."""
     pipelines: bool = True
+    tensor_parallel: bool = True
+    """False: the devices share out the layers alone, as pipeline stages of one process."""
     one_machine: bool = False
     dcp_since: str | None = None
     """The first version with decode context parallelism; None: it has none."""
@@ -62,12 +67,23 @@ class EngineFacts:
     # Memory
     vision_sliced: bool = False
     """The vision tower is known to be tensor-parallel."""
-    experts_on_host: bool = False
-    """Routed experts may lie in host RAM, where the processors compute them."""
+    host_experts: HostExperts = ""
+    """Routed experts may lie in host RAM, where the processors compute them: some of each layer, or those of the first
+    layers. "": they may not."""
+    embedding_on_host: bool = False
+    """The token embedding lies in host RAM, beside the devices."""
+    unpacks_kv_b: bool = True
+    """For decoding it keeps W_UK and W_UV in BF16 beside kv_b."""
+    reserves_kv: bool = False
+    """It allocates the KV cache of `max_num_seqs` whole contexts at its start, and no more."""
     cores_option: str = ""
     """The option that takes the number of physical cores, for engines that compute on them."""
     needs_whole_context: bool = False
     """It does not start where one sequence of the whole context has no room; the others cut the context down."""
+    graphs_option: bool = True
+    """It can be told to do without graphs."""
+    unasked: Mapping[str, int | bool] = field(default_factory=dict)
+    """Settings that a plan names where nobody has, because the engine's own default depends on the whole machine."""
     memory_fraction_name: str = "gpu_memory_utilization"
     """Which of our settings is its memory fraction."""
     limits_over_dp: bool = False
@@ -83,6 +99,9 @@ class EngineFacts:
     order_backends: Callable[[Configuration, tuple[str, ...]], tuple[str, ...]] | None = None
     """Its own order of the attention backends that are possible, where that of `attention_backends.toml` is not all."""
     reads_gguf: bool = False
+    gguf_only: bool = False
+    gguf_rest_bits: float = 16
+    """What a weight of a GGUF takes that is not of a routed expert, where only the size of the files is known."""
     reads_modelslim: bool = False
     weight_only_fp8: bool = False
     """Without FP8 arithmetic it multiplies FP8 weights in BF16."""
@@ -95,6 +114,7 @@ class EngineFacts:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "first_versions", MappingProxyType(dict(self.first_versions)))
+        object.__setattr__(self, "unasked", MappingProxyType(dict(self.unasked)))
         object.__setattr__(self, "setting_names", MappingProxyType(dict(self.setting_names)))
 
 

@@ -54,7 +54,9 @@ class Settings:
     draft_tokens: int = 0
     """How many tokens an EAGLE-3 draft, a small model of its own in the path `draft`, proposes at a time. 0: none."""
     gpu_experts: int | None = None
-    """KTransformers: how many experts of each layer lie on the devices; the others are in host RAM."""
+    """Engines that place experts one by one: how many of each layer lie on the devices; the others are in host RAM."""
+    host_expert_layers: int | None = None
+    """Engines that place experts by layers: those of the first so many layers are in host RAM."""
 
     def __post_init__(self) -> None:
         for name in ("gpu_memory_utilization", "kv_free_fraction"):
@@ -91,6 +93,8 @@ class Plan:
     settings: Settings
     serving: Serving
     weights_bytes: int
+    checkpoint_file: str = ""
+    """What an engine is told that takes the path of a file: its name in the checkpoint's folder."""
     extra_args: tuple[str, ...] = ()
     start_budget_s: float = 900.0
     """How long a start may take before it is given up."""

@@ -7,6 +7,7 @@ does the platform behind the dash of an image's tag (`0.5.5-cu129-amd64`). Every
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,6 +21,9 @@ CHANNELS: Final = ("latest", "nightly", "main")
 """What engines call a build that has no number."""
 LONGEST: Final = 100
 
+_BUILD: Final = re.compile(r"b([0-9]{1,9})")
+"""Engines without releases number their builds: `b11434`."""
+
 Order = tuple[bool, Version]
 
 
@@ -28,6 +32,8 @@ def parse(text: str) -> Version | None:
     """The version without its local part; None for a text that is not a version number."""
     if len(text) > LONGEST or not text.isascii():
         return None
+    if build_number := _BUILD.fullmatch(text):
+        return Version(build_number[1])
     number, dash, build = text.partition("-")
     for candidate in (text, f"{number}+{build}") if dash else (text,):
         try:

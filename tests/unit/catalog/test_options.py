@@ -12,10 +12,10 @@ import sys
 import pytest
 
 from moonpad.catalog.options import (
-    PROGRAMS,
     known_environment,
     newest,
     option_set,
+    programs,
     releases_with,
     values_of,
     versions,
@@ -27,7 +27,7 @@ def test_every_program_has_a_newest_release() -> None:
     assert {newest("vllm serve"), newest("vllm bench serve")} == {"0.33.0"}
     assert newest("sglang") == "0.5.23"
     assert (newest("sglang-kt"), newest("kt run")) == ("0.7.2", "0.7.2")
-    for program in PROGRAMS:
+    for program in programs():
         assert options(program).version == newest(program) == versions(program)[-1]
 
 
@@ -251,4 +251,4 @@ def test_one_file_is_read_for_one_program() -> None:
         text=True,
         check=True,
     ).stdout
-    assert said.strip() == "['kt-run.json']"
+    assert said.strip() == "['programs.json', 'kt-run.json']"

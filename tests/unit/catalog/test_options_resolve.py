@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.catalog.options import PROGRAMS
+from moonpad.catalog.options import programs
 from tests.unit.catalog.resolution import options, resolve
 
 
@@ -104,7 +104,7 @@ def test_long_names_are_shortened_as_argparse_does(program: str, data: st.DataOb
     assert match.name == (option.name if option else wanted)
 
 
-@given(program=st.sampled_from(PROGRAMS), flag=st.text(max_size=40), lead=st.sampled_from(("", "-", "--")))
+@given(program=st.sampled_from(sorted(programs())), flag=st.text(max_size=40), lead=st.sampled_from(("", "-", "--")))
 def test_any_text_is_answered(program: str, flag: str, lead: str) -> None:
     found = resolve(options(program), lead + flag)
     assert bool(found.name) == (found.how not in ("ambiguous", "unknown"))

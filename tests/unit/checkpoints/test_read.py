@@ -303,20 +303,82 @@ def test_modelslim(tmp_path: Path, variants: ModuleType, write: Any) -> None:
         read_checkpoint(tmp_path)
 
 
-def test_gguf_is_its_size_alone(tmp_path: Path, variants: ModuleType) -> None:
-    (tmp_path / "config.json").write_text(json.dumps(variants.TINY))
-    for number in (1, 2):
-        (tmp_path / f"K2-UD-Q2_K_XL-{number:05d}-of-00002.gguf").write_bytes(b"x" * 1000 * number)
+def gguf_bytes(tensors: dict[str, tuple[int, tuple[int, ...]]], **metadata: int | str) -> bytes:
+    """A header as docs/gguf.md of ggml has it, without the data. `tensors`: kind and dimensions by name."""
+
+    def text(value: str) -> bytes:
+        return struct.pack("<Q", len(value)) + value.encode()
+
+    out = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(metadata) + 1)
+    for key, value in metadata.items():
+        out += text(key) + (
+            struct.pack("<II", 4, value) if isinstance(value, int) else struct.pack("<I", 8) + text(value)
+        )
+    out += text("words") + struct.pack("<IIQ", 9, 8, 2) + text("a") + text("b")
+    for name, (kind, dimensions) in tensors.items():
+        out += text(name) + struct.pack(f"<I{len(dimensions)}QIQ", len(dimensions), *dimensions, kind, 0)
+    return out
+
+
+Q2_K, Q8_0, OF_A_FORK = 10, 8, 138
+EXPERTS = {f"blk.1.ffn_{name}_exps.weight": (Q2_K, (256, 192, 8)) for name in ("gate", "up", "down")}
+SIZES = {
+    "block_count": 4, "embedding_length": 256, "attention.head_count": 4, "attention.q_lora_rank": 256,
+    "attention.kv_lora_rank": 512, "rope.dimension_count": 64, "attention.key_length_mla": 192,
+    "attention.value_length_mla": 128, "feed_forward_length": 512, "leading_dense_block_count": 1, "expert_count": 8,
+    "expert_used_count": 2, "expert_shared_count": 1, "expert_feed_forward_length": 192, "vocab_size": 1024,
+    "context_length": 32768,
+}  # fmt: skip
+ABOUT: dict[str, int | str] = {
+    "general.architecture": "deepseek2",
+    **{f"deepseek2.{name}": size for name, size in SIZES.items()},
+}
+
+
+def test_gguf_is_counted_tensor_by_tensor(tmp_path: Path) -> None:
+    (tmp_path / "K2-UD-Q2_K_XL-00001-of-00002.gguf").write_bytes(gguf_bytes(EXPERTS, **ABOUT))
+    rest = {"token_embd.weight": (Q8_0, (256, 1024)), "blk.0.attn_k_b.weight": (Q8_0, (128, 512, 4))}
+    (tmp_path / "K2-UD-Q2_K_XL-00002-of-00002.gguf").write_bytes(gguf_bytes(rest))
     (tmp_path / "mmproj-F16.gguf").write_bytes(b"x")
-    found = read_checkpoint(tmp_path)
-    assert (found.quantization.scheme, found.total_bytes, found.groups) == ("gguf", 3000, ())
-    assert compare(found, ()) == ()
-    (tmp_path / "K2-UD-Q2_K_XL-00002-of-00002.gguf").unlink()
-    with pytest.raises(CheckpointError, match=r"is missing 1 parts .* K2-UD-Q2_K_XL-00002-of-00002.gguf"):
+    checkpoint = read_checkpoint(tmp_path)
+    assert checkpoint.file == "K2-UD-Q2_K_XL-00001-of-00002.gguf"
+    assert (checkpoint.architecture.layers, checkpoint.architecture.qk_nope_head_dim) == (4, 128)
+    sizes = {(str(group.component), group.layer): group.size_bytes for group in checkpoint.groups}
+    assert sizes == {
+        ("embed_tokens", None): 256 * 1024 // 32 * 34,
+        ("kv_b", 0): 128 * 512 * 4 // 32 * 34,
+        ("routed_experts", 1): 3 * 256 * 192 * 8 // 256 * 84,
+    }
+    assert checkpoint.total_bytes == sum(sizes.values())
+    assert compare(checkpoint, ()) == ()
+
+
+def test_gguf_of_a_fork_is_its_size_alone(tmp_path: Path) -> None:
+    content = gguf_bytes({"output.weight": (OF_A_FORK, (256, 1024))}, **ABOUT)
+    (tmp_path / "K2.gguf").write_bytes(content)
+    checkpoint = read_checkpoint(tmp_path)
+    assert (checkpoint.total_bytes, checkpoint.groups) == (len(content), ())
+
+
+def test_gguf_is_refused(tmp_path: Path, variants: ModuleType) -> None:
+    whole = gguf_bytes(EXPERTS, **ABOUT)
+    path = tmp_path / "K2-Q2-00001-of-00002.gguf"
+    for content, because in (
+        (b"x" * 1000, "is not a GGUF file"),
+        (whole[:-1], "ends within its header"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 1 << 40, 1), "not plausible"),
+        (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1 << 60), "has a text of"),
+    ):
+        (tmp_path / "K2.gguf").write_bytes(content)
+        with pytest.raises(CheckpointError, match=because):
+            read_checkpoint(tmp_path)
+    (tmp_path / "K2.gguf").write_bytes(gguf_bytes(EXPERTS, **{"general.architecture": "llama"}))
+    with pytest.raises(CheckpointError, match="'llama' is not modelled"):
         read_checkpoint(tmp_path)
-    (tmp_path / "K2-IQ1.gguf").write_bytes(b"x")
+    (tmp_path / "K2.gguf").unlink()
+    path.write_bytes(whole)
+    with pytest.raises(CheckpointError, match=r"is missing 1 parts .* K2-Q2-00002-of-00002.gguf"):
+        read_checkpoint(tmp_path)
+    (tmp_path / "K2-IQ1.gguf").write_bytes(whole)
     with pytest.raises(CheckpointError, match="holds 2 GGUF models"):
-        read_checkpoint(tmp_path)
-    (tmp_path / "config.json").unlink()
-    with pytest.raises(CheckpointError, match=r"has no config\.json"):
         read_checkpoint(tmp_path)

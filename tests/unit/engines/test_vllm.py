@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from moonpad.engines.base import installed_runtime
+from moonpad.engines.base import Engine, installed_runtime
 from moonpad.engines.log_grammar import Failure, Progress, first_failure, plain, read_progress
-from moonpad.engines.vllm import API, CPU_RECIPE, LOG, VLLM, VLLM_CPU, Vllm
+from moonpad.engines.vllm import API, CPU_RECIPE, LOG, VLLM, VLLM_CPU
 from moonpad.values.binding import Bindings, BoundProcess, bind
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
 from moonpad.values.secret import Secret
@@ -25,7 +25,7 @@ PLAN = Plan(
 )
 
 
-def bound(plan: Plan, engine: Vllm = VLLM_CPU) -> BoundProcess:
+def bound(plan: Plan, engine: Engine = VLLM_CPU) -> BoundProcess:
     bindings = Bindings(
         hosts={"node-0": "127.0.0.1"},
         ports={API: 8123},

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from moonpad.engines.base import installed_runtime
+from moonpad.engines.base import Engine, installed_runtime
 from moonpad.engines.recorded_options import has_option, recorded
-from moonpad.engines.vllm import CPU_RECIPE, DRAIN, VLLM, VLLM_CPU, Vllm
+from moonpad.engines.vllm import CPU_RECIPE, DRAIN, VLLM, VLLM_CPU
 from moonpad.engines.vllm_ascend import VLLM_ASCEND
 from moonpad.values.deployment import Image, Process, Runtime
 from moonpad.values.plan import Layout, Plan, Platform, Serving, Settings
@@ -20,11 +20,11 @@ IMAGE = Image("vllm/vllm-openai@sha256:" + "0a" * 32, ("vllm",))
 HERE = installed_runtime("vllm")
 
 
-def process_of(engine: Vllm, plan: Plan, runtime: Runtime = HERE) -> Process:
+def process_of(engine: Engine, plan: Plan, runtime: Runtime = HERE) -> Process:
     return engine.processes(plan, runtime).gangs[0].processes[0]
 
 
-def drain_of(engine: Vllm, plan: Plan, runtime: Runtime = HERE) -> tuple[str, float]:
+def drain_of(engine: Engine, plan: Plan, runtime: Runtime = HERE) -> tuple[str, float]:
     """What stands behind the flag, "" without it, and what the process says of its stop."""
     process = process_of(engine, plan, runtime)
     words = [word for word in process.argv if isinstance(word, str)]

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from moonpad.engines import ENGINES
 from moonpad.engines.command_line import Build, CommandLine, Program
-from moonpad.engines.vllm import VLLM, Vllm
+from moonpad.engines.vllm import VLLM
 from moonpad.explain.programs import OTHERS, program_table
 from moonpad.explain.script import read_command, read_script
-from moonpad.values.configuration import EngineFacts
 from moonpad.values.platform import Platform
 from tests.unit.explain.judging import ask
 
@@ -59,19 +58,15 @@ LINE = CommandLine(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Invented(Vllm):
-    facts: EngineFacts = FACTS
-    program: str = "moonpedal"
-    command_line: CommandLine = LINE
+INVENTED = replace(VLLM, facts=FACTS, program="moonpedal", command_line=LINE)
 
 
 @pytest.fixture
 def invented(monkeypatch: pytest.MonkeyPatch) -> None:
     small = replace(LINE, programs=(), names=(), images=(), build=Build("moonpedal", options=("--small-",)))
     mini = replace(VLLM.facts, name="moonpedal-mini", platforms=(Platform.CUDA,))
-    monkeypatch.setitem(ENGINES, "moonpedal", Invented())  # type: ignore[arg-type]
-    monkeypatch.setitem(ENGINES, "moonpedal-mini", replace(Invented(), facts=mini, command_line=small))  # type: ignore[arg-type]
+    monkeypatch.setitem(ENGINES, "moonpedal", INVENTED)  # type: ignore[arg-type]
+    monkeypatch.setitem(ENGINES, "moonpedal-mini", replace(INVENTED, facts=mini, command_line=small))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from moonpad.catalog.models import find_model
-from moonpad.catalog.options import PROGRAMS, known_environment, option_set, versions
+from moonpad.catalog.options import known_environment, option_set, programs, versions
 from moonpad.engines.argv_reader import parse
 from moonpad.engines.ktransformers_read import run_grammar
 from moonpad.engines.option_grammar import Grammar
@@ -17,7 +17,7 @@ from moonpad.explain.results import Remark, mended
 from moonpad.explain.target_detection import Version
 from moonpad.plan.tensors import catalog_checkpoint
 
-EVERY = [(program, version) for program in PROGRAMS for version in versions(program)]
+EVERY = [(program, version) for program in programs() for version in versions(program)]
 VALUES = {"int": "1", "float": "0.5", "json": "{}"}
 
 

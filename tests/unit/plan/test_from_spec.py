@@ -36,7 +36,7 @@ def refused(spec: Spec) -> tuple[Finding, ...]:
     """The errors for which the planner has nothing to start."""
     on = replace(cluster(CPU), host=Host(memory_bytes=16 * GIB))
     known = Known(lambda engine: "0.32.0", finish=lambda plan: finished(spec, plan))
-    answer = search(checkpoint("bf16", TINY), on, request_of(spec, Platform.CPU), known)
+    answer = search(checkpoint("bf16", TINY), on, request_of(spec), known)
     assert not answer.fits
     return tuple(in_words_of_the_spec(finding, spec) for finding in errors_of(answer.refused[0].findings))
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from moonpad.plan.host_memory import experts_in_host_bytes
+from moonpad.plan.host_memory import weights_on_host_bytes
 from moonpad.plan.tensors import tensor_groups
+from moonpad.plan.weights import HostPart
 from moonpad.values.checkpoint import Architecture, Checkpoint, Quantization
 from moonpad.values.cluster import Host
 from moonpad.values.plan import Layout, Settings
@@ -26,9 +27,9 @@ THINKING = checkpoint(K2, INT4)
 
 def test_the_experts_of_k2_thinking_in_ram() -> None:
     """60 layers × 384 experts × 3 matrices: 507.34 GB of weights, 63.42 of scales and shapes."""
-    assert experts_in_host_bytes(THINKING, Settings()) / GB == pytest.approx(570.76, abs=0.01)
-    assert experts_in_host_bytes(THINKING, Settings(gpu_experts=96)) / GB == pytest.approx(0.75 * 570.76, abs=0.01)
-    assert experts_in_host_bytes(THINKING, Settings(gpu_experts=10**9)) == 0
+    assert weights_on_host_bytes(THINKING, HostPart(0)) / GB == pytest.approx(570.76, abs=0.01)
+    assert weights_on_host_bytes(THINKING, HostPart(96)) / GB == pytest.approx(0.75 * 570.76, abs=0.01)
+    assert weights_on_host_bytes(THINKING, HostPart(10**9)) == 0
 
 
 @pytest.mark.parametrize(("ram_gb", "fits"), [(512, False), (650, True), (1024, True), (None, True)])
@@ -44,7 +45,7 @@ def test_ktransformers_needs_650_gb(ram_gb: int | None, fits: bool) -> None:
 
 def test_a_gguf_lies_in_ram_by_its_size() -> None:
     gguf = Checkpoint("gguf", K2, Quantization("gguf", "gguf"), (), "test", 245 * GB)
-    assert experts_in_host_bytes(gguf, Settings()) / GB == pytest.approx(245 * 0.98858, abs=0.1)
+    assert weights_on_host_bytes(gguf, HostPart(0)) / GB == pytest.approx(245 * 0.98858, abs=0.1)
 
 
 def test_a_cpu_holds_each_ranks_weights_and_cache() -> None:

@@ -19,8 +19,8 @@ from tests.unit.plan.known import K2
 
 
 def test_bytes_of_a_token() -> None:
-    assert 61 * layer_bytes_per_token(K2, fp8=False) == 70_272
-    assert 61 * layer_bytes_per_token(K2, fp8=True) == 35_136
+    assert 61 * layer_bytes_per_token(K2) == 70_272
+    assert 61 * layer_bytes_per_token(K2, bits=8) == 35_136
 
 
 def test_46_80_gib_are_11_173_blocks() -> None:

@@ -119,11 +119,15 @@ def test_no_rung_serves_fewer_than_asked_for() -> None:
 
 def test_each_budget_has_levers_of_its_own() -> None:
     free = Settings(max_num_seqs=2048, max_num_batched_tokens=8192, kv_free_fraction=0.9)
-    assert fallbacks(free, {}, "free")[-1].settings == Settings(None, 1, 4096, kv_free_fraction=0.95)  # no eager there
+    assert fallbacks(free, {}, "free", graphs=False)[-1].settings == Settings(
+        None, 1, 4096, kv_free_fraction=0.95
+    )  # no eager there
     static = Settings(max_num_batched_tokens=8192)
     assert {rung.settings.gpu_memory_utilization for rung in fallbacks(static, {}, "static")} == {None}
     host = Settings(max_num_batched_tokens=4096, gpu_experts=80)
     assert [rung.settings.gpu_experts for rung in fallbacks(host, {}, "host")][:4] == [80, 30, 8, 0]
+    by_layer = fallbacks(Settings(host_expert_layers=0), {}, "host", graphs=False, layers=61)
+    assert [rung.settings.host_expert_layers for rung in by_layer] == list(range(62))
     told = Settings(kv_cache_gib=1, enforce_eager=True)
     assert [rung.settings.kv_cache_gib for rung in fallbacks(told, {}, "told")] == [1, 4, 16, 64, 256]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from moonpad.catalog.overhead import Pipeline
 from moonpad.plan.tensors import tensor_groups
-from moonpad.plan.weights import groups_of, routed_bytes, stage_weights, stages_of
+from moonpad.plan.weights import HostPart, groups_of, routed_bytes, stage_weights, stages_of
 from moonpad.values.checkpoint import Architecture, Checkpoint, Component, Quantization
 from moonpad.values.plan import Layout
 from moonpad.values.units import GIB
@@ -148,7 +148,7 @@ def test_where_only_a_size_is_known() -> None:
 def test_experts_that_stay_in_the_host() -> None:
     one, stages = checkpoint(K2, INT4), stages_of(61, 1, "inner")
     none, some = (
-        stage_weights(one, Layout(tp=2), stages, vision_sliced=True, device_experts=count)[0] for count in (0, 30)
+        stage_weights(one, Layout(tp=2), stages, vision_sliced=True, on_host=HostPart(count))[0] for count in (0, 30)
     )
     assert Component.ROUTED_EXPERTS not in none
     assert some[Component.ROUTED_EXPERTS] == pytest.approx(routed_bytes(one) * 30 / 384 / 2, abs=1)

@@ -19,10 +19,9 @@ from moonpad.catalog.options.sets import (
     values_of,
     versions,
 )
-from moonpad.catalog.options.tables import PROGRAMS
+from moonpad.catalog.options.tables import programs
 
 __all__ = [
-    "PROGRAMS",
     "Change",
     "ChangeKind",
     "Option",
@@ -32,6 +31,7 @@ __all__ = [
     "newest",
     "newest_stable",
     "option_set",
+    "programs",
     "releases_with",
     "unknown_version",
     "values_of",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from moonpad.catalog.options.tables import BUILT_ON, DATA
+from moonpad.catalog.options.tables import DATA, programs
 from moonpad.catalog.toml_rows import Row, Standing
 from moonpad.values.versions import since
 
@@ -57,8 +57,9 @@ class Change:
 
 def changes(program: str, version: str | None = None) -> tuple[Change, ...]:
     """The changes of a program, those of what it builds on among them: all of them, or those that hold in a release."""
-    programs = (program, BUILT_ON.get(program, program))
-    own = (change for change in _all() if change.program in programs)
+    files = programs().get(program)
+    names = (program, files.built_on) if files else (program,)
+    own = (change for change in _all() if change.program in names)
     return tuple(change for change in own if version is None or change.holds_in(version))
 
 

@@ -10,14 +10,14 @@ from typing import Any, Final
 import msgspec
 
 from moonpad.catalog.options.option import Option, OptionSet
-from moonpad.catalog.options.tables import BUILT_ON, FILES, NAMES, holds, nearest, read
+from moonpad.catalog.options.tables import holds, nearest, programs, read
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.versions import is_final, release_of
 
 
 def versions(program: str) -> tuple[str, ...]:
     """The recorded releases, oldest first; () for an unknown program."""
-    return tuple(read(FILES[program])["versions"]) if program in FILES else ()
+    return tuple(read(programs()[program].options)["versions"]) if program in programs() else ()
 
 
 def newest(program: str) -> str:
@@ -34,9 +34,9 @@ def unknown_version(program: str, engine: str, version: str) -> Finding | None:
     """A note where no options of exactly this version are recorded: the release that it is judged by. `engine` is the
     name for the sentence.
     """
-    if program not in FILES or not version:
+    if program not in programs() or not version:
         return None
-    nearest_known = nearest(read(FILES[program]), version)
+    nearest_known = nearest(read(programs()[program].options), version)
     if nearest_known.exact:
         return None
     return Finding(
@@ -53,12 +53,12 @@ def option_set(program: str, version: str | None = None) -> OptionSet | None:
     Without a version it is the newest recorded release. `exact` is False where the options are those of another release
     (`nearest_release`) or were not read from the parser itself.
     """
-    if program not in FILES:
+    if program not in programs():
         return None
-    table = read(FILES[program])
+    table = read(programs()[program].options)
     release = nearest(table, version)
     exact = release.exact and not table.get("approximate", False)
-    if program in BUILT_ON:
+    if programs()[program].built_on:
         return _derived(table, release.at, exact, version)
     options = _recorded(program, release.at)
     return options if exact else replace(options, exact=False)
@@ -66,7 +66,7 @@ def option_set(program: str, version: str | None = None) -> OptionSet | None:
 
 @cache
 def _recorded(program: str, at: int) -> OptionSet:
-    table = read(FILES[program])
+    table = read(programs()[program].options)
     rows = (row for row in table["options"] if holds(row.get("in", [[at, at]]), at))
     return OptionSet(
         program=program,
@@ -83,16 +83,16 @@ OPTIONAL: Final = ("prefixes", "underscores", "dotted", "passes_on", "standing",
 
 def base_version(program: str, version: str | None) -> str:
     """The release of the base that a plugin's release is made for: `0.20.2rc1` is for `0.20.2`."""
-    table = read(FILES[program])
+    table = read(programs()[program].options)
     release = nearest(table, version)
     return str(table["base_versions"][release.at]) if release.exact else release_of(version or "")
 
 
 def _derived(table: Mapping[str, Any], at: int, exact: bool, version: str | None) -> OptionSet:
     program = table["program"]
-    base = option_set(BUILT_ON[program], base_version(program, version))
+    base = option_set(programs()[program].built_on, base_version(program, version))
     if base is None:
-        raise ValueError(f"{BUILT_ON[program]} is not recorded")
+        raise ValueError(f"{programs()[program].built_on} is not recorded")
     more = {row["name"]: row["choices"] for row in table["more_choices"] if holds(row["in"], at)}
     options = tuple(
         replace(option, choices=(*option.choices, *more.get(option.name, ()))) if option.choices else option
@@ -118,11 +118,11 @@ def _option(row: Mapping[str, Any]) -> Option:
 
 def releases_with(program: str, flag: str) -> tuple[str, ...]:
     """The recorded releases whose parser takes exactly this spelling, oldest first; for a plugin, those of its base."""
-    if program not in FILES:
+    if program not in programs():
         return ()
-    if program in BUILT_ON:
-        return releases_with(BUILT_ON[program], flag)
-    table = read(FILES[program])
+    if programs()[program].built_on:
+        return releases_with(programs()[program].built_on, flag)
+    table = read(programs()[program].options)
     releases = table["versions"]
     rows = [row for row in table["options"] if flag in row["names"] or flag in row.get("negations", ())]
     runs = [run for row in rows for run in row.get("in", [[0, len(releases) - 1]])]
@@ -131,12 +131,13 @@ def releases_with(program: str, flag: str) -> tuple[str, ...]:
 
 def known_environment(program: str, version: str | None = None) -> frozenset[str]:
     """The variables that the engine declares in a release, found as `option_set` finds one."""
-    if program not in NAMES:
+    files = programs().get(program)
+    if files is None or not files.names:
         return frozenset()
-    table = read(NAMES[program])
+    table = read(files.names)
     at = nearest(table, version).at
     own = frozenset(name for name, runs in table["environment"]["names"].items() if holds(runs, at))
-    return own | known_environment(BUILT_ON[program], base_version(program, version)) if program in BUILT_ON else own
+    return own | known_environment(files.built_on, base_version(program, version)) if files.built_on else own
 
 
 def values_of(program: str, version: str | None, dest: str) -> tuple[str, ...]:
@@ -146,10 +147,11 @@ def values_of(program: str, version: str | None, dest: str) -> tuple[str, ...]:
     quantization; a plugin may add to it at start), else the parser's choices. () is "not known", never "none".
     """
     registered: tuple[str, ...] = ()
-    if program in NAMES:
-        table = read(NAMES[program])
-        if program in BUILT_ON:
-            registered = values_of(BUILT_ON[program], base_version(program, version), dest)
+    files = programs().get(program)
+    if files is not None and files.names:
+        table = read(files.names)
+        if files.built_on:
+            registered = values_of(files.built_on, base_version(program, version), dest)
         names = table["values"].get(dest, {"names": {}})["names"]
         at = nearest(table, version).at
         registered += tuple(name for name, runs in names.items() if holds(runs, at))

@@ -1,41 +1,39 @@
 """The recorded tables as they stand in `data/`: one file a program, read when it is asked for.
 
-A row that is not of every release has `in`: runs of indexes into `versions`, both ends in. scripts/record_options makes
-the files; `vllm-ascend.json` is written by hand.
+`programs.json` names the files of each program. A row that is not of every release has `in`: runs of indexes into
+`versions`, both ends in. scripts/record_options makes the files; `vllm-ascend.json` is written by hand.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from moonpad.values.versions import NearestRelease, nearest_release
 
 DATA: Final = Path(__file__).parent / "data"
-FILES: Final = {
-    "vllm serve": "vllm-serve",
-    "vllm bench serve": "vllm-bench-serve",
-    "vllm-ascend": "vllm-ascend",
-    "sglang": "sglang",
-    "sglang-kt": "sglang-kt",
-    "sglang-router": "sglang-router",
-    "kt run": "kt-run",
-    "ktransformers-legacy": "ktransformers-legacy",
-    "trtllm-serve": "trtllm-serve",
-}
-NAMES: Final = {
-    "vllm serve": "vllm-names",
-    "vllm bench serve": "vllm-names",
-    "vllm-ascend": "vllm-ascend-names",
-    "sglang": "sglang-names",
-    "sglang-kt": "sglang-kt-names",
-}
-PROGRAMS: Final = tuple(FILES)
-BUILT_ON: Final = {"vllm-ascend": "vllm serve"}
-"""A plugin takes the options of the release of the same number, and adds to them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramFiles:
+    """The names of a program's files. A plugin is `built_on` another program: it takes the options of the release of
+    the same number, and adds to them."""
+
+    options: str
+    names: str = ""
+    built_on: str = ""
+
+
+@cache
+def programs() -> Mapping[str, ProgramFiles]:
+    """Every program whose options are recorded."""
+    return msgspec.json.decode((DATA / "programs.json").read_bytes(), type=dict[str, ProgramFiles])
 
 
 @cache

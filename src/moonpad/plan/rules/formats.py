@@ -85,7 +85,7 @@ def fp8_device(case: Configuration) -> Iterator[Finding]:
 
 def nvfp4_device(case: Configuration) -> Iterator[Finding]:
     sm = case.device.sm
-    if case.scheme != "nvfp4" or case.engine.experts_on_host or case.platform is Platform.ASCEND:
+    if case.scheme != "nvfp4" or case.engine.host_experts or case.platform is Platform.ASCEND:
         return  # those say it by a rule of their own
     if case.platform is not Platform.CUDA:
         message = f"{case.device.product} has no such arithmetic, {case.engine.name} could only emulate it"

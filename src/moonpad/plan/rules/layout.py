@@ -103,10 +103,12 @@ def mlp_slices(case: Configuration) -> Iterator[Finding]:
 
 
 def gpu_experts(case: Configuration) -> Iterator[Finding]:
-    count = case.settings.gpu_experts
-    if count is not None and not case.engine.experts_on_host:
-        message = f"gpu_experts {count}: {case.engine.name} keeps every expert on the devices"
-        yield invalid("gpu_experts", message, "leave it out")
+    for name, placement in (("gpu_experts", "of each layer"), ("host_expert_layers", "of the first layers")):
+        count = getattr(case.settings, name)
+        if count is not None and case.engine.host_experts != placement:
+            how = f"it can keep those {case.engine.host_experts}" if case.engine.host_experts else "it keeps none"
+            message = f"{name} {count}: {case.engine.name} does not keep experts {placement} in host RAM; {how}"
+            yield invalid(name, message, "leave it out")
 
 
 def dcp_divides_tp(case: Configuration) -> Iterator[Finding]:
