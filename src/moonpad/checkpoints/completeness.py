@@ -6,14 +6,13 @@ hostile one (fault 22). Only its digest finds a byte that flipped inside a tenso
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from moonpad.checkpoints.config import CONFIG, check_config
 from moonpad.checkpoints.files import is_folder, open_inside
-from moonpad.checkpoints.header import Tensor
 from moonpad.checkpoints.read import read_contents
 from moonpad.checkpoints.weights import FETCH, MAX_NAMED, Shard, incomplete, intact_shards
 from moonpad.facts.probe import Unknown
@@ -44,35 +43,22 @@ class CheckpointFiles:
 def inspect(folder: Path) -> CheckpointFiles:
     """Reads each header once. Never raises, whatever stands in the folder: its problems are the findings."""
     if not is_folder(folder):
-        missing = Finding(
-            Severity.ERROR,
-            Code.CHECKPOINT_MISSING,
-            str(folder),
-            "this folder does not exist",
-            "set `model` in the spec to the checkpoint's folder",
-        )
+        message, remedy = "this folder does not exist", "set `model` in the spec to the checkpoint's folder"
+        missing = Finding(Severity.ERROR, Code.CHECKPOINT_MISSING, str(folder), message, remedy)
         return CheckpointFiles(folder, Unknown(f"there is no folder {folder}"), (), (missing,))
+    shards: list[Shard] = []
     broken: list[Finding] = []
-    shards: tuple[Shard, ...] | None = None
-
-    def read_headers(each: Callable[[Tensor], None]) -> tuple[Shard, ...]:
-        nonlocal shards
-        shards = intact_shards(folder, broken, each)
-        if broken:
-            raise CheckpointError(f"the checkpoint {folder} is incomplete or damaged")
-        return shards
-
     contents: Checkpoint | Unknown
     try:
-        contents = read_contents(folder, read_headers)
+        contents = read_contents(folder, shards, broken)
     except CheckpointError as error:
         contents = Unknown(error.message)
     if isinstance(contents, Checkpoint) and contents.quantization.scheme == "gguf":
         return CheckpointFiles(folder, contents, (), tuple(_leftovers(folder)))
-    if shards is None:
-        shards = intact_shards(folder, broken)
+    if not shards and not broken:  # no header was read
+        shards += intact_shards(folder, broken)
     findings = (*_config(folder), *_tokenizer(folder), *broken, *_leftovers(folder))
-    return CheckpointFiles(folder, contents, shards, findings)
+    return CheckpointFiles(folder, contents, tuple(shards), findings)
 
 
 def require_complete(files: CheckpointFiles) -> None:

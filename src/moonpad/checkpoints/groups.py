@@ -28,8 +28,6 @@ class Groups:
         size_bytes = tensor.end - tensor.begin
         parameters = 0 if scale else size_bytes * 8 // self._weight_bits(component, tensor)
         self.count(component, layer, parameters, size_bytes)
-        if component is Component.ROUTER and tensor.name.endswith("e_score_correction_bias"):
-            self.router_bias_bytes = DTYPE_BITS[tensor.dtype] // 8
 
     def count(self, component: Component, layer: int | None, parameters: int, size_bytes: int) -> None:
         """Counts a tensor whose place is known."""

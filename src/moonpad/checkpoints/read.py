@@ -5,7 +5,6 @@ The headers win: they are what an engine loads. A fine-tune or a new quantisatio
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +13,6 @@ from moonpad.checkpoints.config import CONFIG, config_document, load_object
 from moonpad.checkpoints.files import is_folder, read_bounded
 from moonpad.checkpoints.gguf import gguf_architecture, gguf_checkpoint, read_gguf
 from moonpad.checkpoints.groups import Groups
-from moonpad.checkpoints.header import Tensor
 from moonpad.checkpoints.quantization import Quantized, find_description, read_description, read_quantization
 from moonpad.checkpoints.revision import name_of
 from moonpad.checkpoints.weights import FETCH, Shard, intact_shards
@@ -39,19 +37,11 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         missing = Finding(Severity.ERROR, Code.CHECKPOINT_MISSING, str(folder), "this folder does not exist")
         raise CheckpointError(f"there is no folder {folder}", remedy="check the path", findings=(missing,))
 
-    def read_headers(each: Callable[[Tensor], None]) -> tuple[Shard, ...]:
-        findings: list[Finding] = []
-        shards = intact_shards(folder, findings, each)
-        if findings:
-            message = f"the checkpoint {folder} is incomplete or damaged"
-            raise CheckpointError(message, remedy=FETCH, findings=tuple(findings))
-        return shards
-
-    return read_contents(folder, read_headers)
+    return read_contents(folder, [], [])
 
 
-def read_contents(folder: Path, read_headers: Callable[[Callable[[Tensor], None]], tuple[Shard, ...]]) -> Checkpoint:
-    """As `read_checkpoint`. `read_headers` reads every header once and calls its argument with each tensor."""
+def read_contents(folder: Path, shards: list[Shard], broken: list[Finding]) -> Checkpoint:
+    """As `read_checkpoint`. Adds the intact shards, and the problems of the others, to the lists."""
     name = name_of(folder)
     if (gguf := _gguf(folder)) is not None:
         return gguf
@@ -59,8 +49,12 @@ def read_contents(folder: Path, read_headers: Callable[[Callable[[Tensor], None]
     if not any(folder.glob("*.safetensors")):
         return _calculated(folder, name, architecture, quantized)
     counted = Groups(architecture, quantized.quantization)
-    files = len(read_headers(counted.add))
-    source = f"headers of {files} files in {folder}" if files != 1 else f"header of 1 file in {folder}"
+    shards += intact_shards(folder, broken, counted.add)
+    if broken:
+        message = f"the checkpoint {folder} is incomplete or damaged"
+        raise CheckpointError(message, remedy=FETCH, findings=tuple(broken))
+    files = f"headers of {len(shards)} files" if len(shards) != 1 else "header of 1 file"
+    source = f"{files} in {folder}"
     return checkpoint_of(name, architecture, quantized.quantization, counted.groups(), source)
 
 

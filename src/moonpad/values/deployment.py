@@ -109,16 +109,11 @@ class HttpProbe:
 
 
 @dataclass(frozen=True, slots=True)
-class LogProbe:
-    pattern: str
-
-
-@dataclass(frozen=True, slots=True)
 class AliveProbe:
     """For ranks above 0, which serve nothing."""
 
 
-Probe = HttpProbe | LogProbe | AliveProbe
+Probe = HttpProbe | AliveProbe
 
 
 @dataclass(frozen=True, slots=True)
