@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from moonpad.catalog.model_row import Model
-from moonpad.catalog.shared_parts import architectures, quantizations
+from moonpad.catalog.model_row import Model, architectures, quantizations
 from moonpad.catalog.toml_rows import Row
 
 

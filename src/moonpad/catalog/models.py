@@ -8,8 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from moonpad.catalog.gguf import ambiguous_repository, gguf_models
-from moonpad.catalog.model_row import Model
-from moonpad.catalog.shared_parts import architectures, quantizations
+from moonpad.catalog.model_row import Model, architectures, quantizations
 from moonpad.catalog.toml_rows import Row, rows, unique
 
 __all__ = ["Model", "find_model", "models"]

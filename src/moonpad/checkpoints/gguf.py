@@ -146,10 +146,10 @@ def _config(metadata: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def _place(name: str) -> tuple[Component, int | None]:
     if name in OUTSIDE:
         return OUTSIDE[name], None
-    found = _IN_LAYER.fullmatch(name)
-    if found is None:
+    match = _IN_LAYER.fullmatch(name)
+    if match is None:
         return Component.OTHER, None
-    return _component(found["module"]), int(found["layer"])
+    return _component(match["module"]), int(match["layer"])
 
 
 def _component(module: str) -> Component:

@@ -76,7 +76,7 @@ def default_settings(configuration: Configuration) -> Settings:
 
 
 def unasked_settings(engine: EngineFacts, pp: int) -> dict[str, int | bool]:
-    """What a plan names although nobody asked for it."""
+    """What a plan names although the user set nothing."""
     settings = dict(engine.unasked)
     if pp > 1:  # on a processor an eager pipeline answers 500 (engines/vllm_cpu_rules.py)
         settings.pop("enforce_eager", None)

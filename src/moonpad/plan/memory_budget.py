@@ -52,7 +52,7 @@ def rooms_of(demand: Demand, calibrations: Sequence[Calibration]) -> Rooms:
         return _told(demand)
     if not _usable_bytes(demand.configuration.cluster):
         raise PreflightRefused(
-            "what fits cannot be said: how much memory the machine has is not known",
+            "what fits is unknown, because the machine's memory is",
             remedy="leave [hardware] cluster out, so that this machine is asked",
         )
     match = find_match(calibrations, demand.configuration, demand.limits)

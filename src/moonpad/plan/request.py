@@ -55,7 +55,7 @@ def parse_tokens(text: str, what: str = "--context") -> int:
     """A number of tokens: `262144`, `128k` (131,072), `1m`. As model cards do, k is 1024.
 
     Raises:
-        UsageError: the text is no such number, or none that a context could have.
+        UsageError: the text is not such a number, or not one that a context could have.
     """
     match = _TOKENS.fullmatch(text.strip())
     count = int(re.sub("[_,]", "", match[1])) * _TIMES[match[2].lower()] if match else 0

@@ -42,7 +42,7 @@ def search(checkpoint: Checkpoint, cluster: Cluster, request: Request, known: Kn
     """All that fits, and of what does not the nearest miss of each engine; with `every_layout` all of both.
 
     Raises:
-        UsageError: there is no engine of the name.
+        UsageError: no engine has the name.
     """
     fits: list[Fit] = []
     misses: list[Miss] = []

@@ -2,7 +2,7 @@
 
 The order is by what a fallback costs the person: fewer tokens a step slow the prefill of long prompts, fewer sequences
 limit how many are served at once, a higher memory fraction leaves less for anything else on the device, and without
-CUDA graphs decoding is some 10 to 20 % slower (reported by somebody who serves K2-Thinking on 8×H100 so).
+CUDA graphs decoding is some 10 to 20 % slower (reported for K2-Thinking on 8×H100).
 """
 
 from __future__ import annotations

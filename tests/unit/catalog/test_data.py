@@ -14,9 +14,9 @@ import pytest
 from moonpad.catalog.calibrations import calibrations
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import hardware
+from moonpad.catalog.model_row import architectures, quantizations
 from moonpad.catalog.models import find_model, models
 from moonpad.catalog.published import published
-from moonpad.catalog.shared_parts import architectures, quantizations
 from moonpad.catalog.toml_rows import Amount, Provenance, Row, Span, unique
 from moonpad.values.plan import Layout
 

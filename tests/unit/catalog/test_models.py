@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from moonpad.catalog.embedded import embedded_checkpoint
+from moonpad.catalog.model_row import architectures, quantizations
 from moonpad.catalog.models import find_model, models
-from moonpad.catalog.shared_parts import architectures, quantizations
 from moonpad.values.checkpoint import BF16, Component
 from tests.unit.catalog import arithmetic as by_hand
 from tests.unit.catalog.arithmetic import ATTENTION, MATRICES, Matrix, checkpoint

@@ -68,5 +68,5 @@ class OptionSet:
         object.__setattr__(self, "by_name", by_name)
 
     def named(self, flag: str) -> Option | None:
-        """The option with exactly this spelling (a negated one too; `=value` is no part of it)."""
+        """The option with exactly this spelling (a negated one too; `=value` is not part of it)."""
         return self.by_name.get(flag)

@@ -31,7 +31,7 @@ def register():
             raise NotImplementedError(f"all_gatherv over dimension {dim}")
         if isinstance(input_, torch.Tensor):
             return gather(self, input_, sizes)
-        return [gather(self, one, sizes) for one in input_]
+        return [gather(self, tensor, sizes) for tensor in input_]
 
     def reduce_scatterv(self, input_, dim=0, sizes=None):
         if dim != 0:

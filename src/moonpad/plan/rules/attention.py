@@ -23,7 +23,7 @@ def kv_dtype_name(case: Configuration) -> Iterator[Finding]:
 
 
 def kv_dtype_backend(case: Configuration) -> Iterator[Finding]:
-    """An FP8 cache that only the engine's second choice holds is no error: the engine takes that one by itself."""
+    """An FP8 cache that only the engine's second choice holds is not an error: the engine takes that one by itself."""
     kv, engine = case.stored_kv, case.engine.name
     if kv == "bf16" or case.engine.fp8_kv_name is None:  # an engine without an FP8 cache says so by a rule of its own
         return
