@@ -1,4 +1,4 @@
-"""One checkpoint of the catalogue, and what checkpoints share: architectures and quantisation schemes, each written once."""
+"""One checkpoint of the catalogue, and what checkpoints share: architectures and quantisation schemes."""
 
 from __future__ import annotations
 
