@@ -29,9 +29,9 @@ def test_e4m3_has_two_nans_and_no_infinity() -> None:
 
 def test_blocks_are_cut_at_the_edge() -> None:
     codes = np.full((130, 200), 0x38, np.uint8)
-    found = fp8_blocks(codes, np.array([[1.0, 2.0], [3.0, 4.0]], np.float32))
-    assert found.shape == (130, 200)
-    assert [found[0, 0], found[127, 128], found[128, 127], found[129, 199]] == [1.0, 2.0, 3.0, 4.0]
+    blocks = fp8_blocks(codes, np.array([[1.0, 2.0], [3.0, 4.0]], np.float32))
+    assert blocks.shape == (130, 200)
+    assert [blocks[0, 0], blocks[127, 128], blocks[128, 127], blocks[129, 199]] == [1.0, 2.0, 3.0, 4.0]
 
 
 def test_int4() -> None:
@@ -39,9 +39,9 @@ def test_int4() -> None:
     numbers = [-8, -1, 0, 1, 2, 3, 6, 7]
     word = sum((number + 8) << (4 * place) for place, number in enumerate(numbers))
     packed = np.array([[word] * 8], np.uint32).view(np.int32)
-    found = int4_groups(packed, np.array([[0.5, 2.0]], np.float32))
-    assert found[0, :8].tolist() == [number * 0.5 for number in numbers]
-    assert found[0, 32:40].tolist() == [number * 2.0 for number in numbers]
+    groups = int4_groups(packed, np.array([[0.5, 2.0]], np.float32))
+    assert groups[0, :8].tolist() == [number * 0.5 for number in numbers]
+    assert groups[0, 32:40].tolist() == [number * 2.0 for number in numbers]
 
 
 def test_safetensors(tmp_path: Path) -> None:
@@ -55,9 +55,9 @@ def test_safetensors(tmp_path: Path) -> None:
     text = json.dumps(header).encode()
     path = tmp_path / "model.safetensors"
     path.write_bytes(len(text).to_bytes(8, "little") + text + bfloat + floats)
-    found = read_safetensors(path)
-    assert found["a"].tolist() == [[1.0], [-3.0]]
-    assert found["b"].tolist() == [np.float32(0.1), 2.5]
+    tensors = read_safetensors(path)
+    assert tensors["a"].tolist() == [[1.0], [-3.0]]
+    assert tensors["b"].tolist() == [np.float32(0.1), 2.5]
 
 
 def test_each_format_gets_its_plain_name() -> None:
@@ -69,7 +69,7 @@ def test_each_format_gets_its_plain_name() -> None:
         "y.weight_shape": np.array([1, 32]),
         "z.weight": np.ones(3, np.float32),
     }
-    found = dequantised(tensors)
-    assert sorted(found) == ["x.weight", "y.weight", "z.weight"]
-    assert found["x.weight"].tolist() == [[0.5, 0.5], [0.5, 0.5]]
-    assert set(found["y.weight"].ravel()) == {-8.0}
+    weights = dequantised(tensors)
+    assert sorted(weights) == ["x.weight", "y.weight", "z.weight"]
+    assert weights["x.weight"].tolist() == [[0.5, 0.5], [0.5, 0.5]]
+    assert set(weights["y.weight"].ravel()) == {-8.0}

@@ -9,9 +9,9 @@ from moonpad.engines.option_grammar import Grammar
 
 
 def options(program: str, version: str | None = None) -> OptionSet:
-    found = option_set(program, version)
-    assert found is not None
-    return found
+    recorded = option_set(program, version)
+    assert recorded is not None
+    return recorded
 
 
 @dataclass(frozen=True)

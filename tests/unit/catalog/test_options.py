@@ -42,30 +42,30 @@ def test_an_unknown_program() -> None:
 
 @pytest.mark.parametrize("version", versions("vllm serve"))
 def test_what_every_vllm_has(version: str) -> None:
-    found = options("vllm serve", version)
-    assert found.exact
-    assert found.version == version
-    assert found.positionals == ("model_tag",)
-    batched = found.named("--max-num-batched-tokens")
+    known_options = options("vllm serve", version)
+    assert known_options.exact
+    assert known_options.version == version
+    assert known_options.positionals == ("model_tag",)
+    batched = known_options.named("--max-num-batched-tokens")
     assert batched is not None
     assert (batched.kind, batched.nargs, batched.negations) == ("int", "1", ())
-    fraction = found.named("--gpu-memory-utilization")
+    fraction = known_options.named("--gpu-memory-utilization")
     assert fraction is not None
     assert fraction.kind == "float"
-    switch = found.named("--enable-prefix-caching")
+    switch = known_options.named("--enable-prefix-caching")
     assert switch is not None
     assert switch.kind == "flag"
     assert not switch.takes_value
     assert "--no-enable-prefix-caching" in switch.negations
-    assert resolve(found, "--no-enable-prefix-caching").negated
-    transfer = found.named("--kv-transfer-config")
+    assert resolve(known_options, "--no-enable-prefix-caching").negated
+    transfer = known_options.named("--kv-transfer-config")
     assert transfer is not None
     assert transfer.kind == "json"
-    tensor = found.named("-tp")
+    tensor = known_options.named("-tp")
     assert tensor is not None
     assert tensor.name == "--tensor-parallel-size"
     assert tensor.dest == "tensor_parallel_size"
-    names = found.named("--served-model-name")
+    names = known_options.named("--served-model-name")
     assert names is not None
     assert names.nargs == "+"
 
@@ -85,8 +85,8 @@ def test_decode_context_parallelism_came_with_0_10_2() -> None:
     assert options("vllm serve", "0.10.1.1").named("--decode-context-parallel-size") is None
     for version in versions("vllm serve"):
         if version not in ("0.10.0", "0.10.1.1"):
-            found = options("vllm serve", version)
-            assert found.named("-dcp") == found.named("--decode-context-parallel-size") is not None
+            known_options = options("vllm serve", version)
+            assert known_options.named("-dcp") == known_options.named("--decode-context-parallel-size") is not None
 
 
 def test_disable_log_requests_came_and_went_and_came() -> None:
@@ -169,8 +169,8 @@ def test_tensorrt_llm_is_never_exact() -> None:
     ],
 )
 def test_which_release_answers(asked: str | None, answered: str, exact: bool) -> None:
-    found = options("vllm serve", asked)
-    assert (found.version, found.exact) == (answered, exact)
+    known_options = options("vllm serve", asked)
+    assert (known_options.version, known_options.exact) == (answered, exact)
 
 
 def test_a_plugin_takes_the_options_of_its_release() -> None:
@@ -216,9 +216,9 @@ def test_a_plugin_takes_the_options_of_its_release() -> None:
     ],
 )
 def test_names_that_a_value_can_have(program: str, version: str | None, dest: str, name: str, known: bool) -> None:
-    found = values_of(program, version, dest)
-    assert found
-    assert (name in found) is known
+    values = values_of(program, version, dest)
+    assert values
+    assert (name in values) is known
 
 
 def test_environment_variables_by_release() -> None:

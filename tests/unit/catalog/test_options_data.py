@@ -53,11 +53,11 @@ def test_file(path: Path) -> None:
 
 @pytest.mark.parametrize(("program", "version"), [(name, version) for name in programs() for version in versions(name)])
 def test_option_set(program: str, version: str) -> None:
-    found = options(program, version)
-    assert found.version == version
-    spelt = [name for option in found.options for name in (*option.names, *option.negations)]
-    assert len(spelt) == len(set(spelt)) == len(found.by_name)
-    for option in found.options:
+    known_options = options(program, version)
+    assert known_options.version == version
+    spelt = [name for option in known_options.options for name in (*option.names, *option.negations)]
+    assert len(spelt) == len(set(spelt)) == len(known_options.by_name)
+    for option in known_options.options:
         assert all(name.startswith("-") and "=" not in name and " " not in name for name in spelt)
         assert option.kind in ("flag", "int", "float", "text", "json", "choice")
         assert option.nargs in ("?", "*", "+") or option.nargs.isdecimal()

@@ -61,13 +61,13 @@ from tests.unit.catalog.resolution import options, resolve
     ],
 )
 def test_by_hand(program: str, version: str | None, flag: str, how: str, name: str) -> None:
-    found = resolve(options(program, version), flag)
-    assert (found.how, found.name) == (how, name)
+    resolved = resolve(options(program, version), flag)
+    assert (resolved.how, resolved.name) == (how, name)
 
 
 def test_an_ambiguous_flag_says_between_what() -> None:
-    found = resolve(options("sglang", "0.5.23"), "--cuda-graph-bs")
-    assert found.candidates == ("--cuda-graph-bs-decode", "--cuda-graph-bs-prefill")
+    resolved = resolve(options("sglang", "0.5.23"), "--cuda-graph-bs")
+    assert resolved.candidates == ("--cuda-graph-bs-decode", "--cuda-graph-bs-prefill")
 
 
 @cache
@@ -94,17 +94,17 @@ def judged(program: str, flag: str) -> tuple[str, str]:
 
 @given(program=st.sampled_from(("vllm serve", "vllm bench serve", "sglang", "sglang-router")), data=st.data())
 def test_long_names_are_shortened_as_argparse_does(program: str, data: st.DataObject) -> None:
-    found = options(program)
-    name = data.draw(st.sampled_from(sorted(name for name in found.by_name if name.startswith("--"))))
+    known_options = options(program)
+    name = data.draw(st.sampled_from(sorted(name for name in known_options.by_name if name.startswith("--"))))
     flag = name[: data.draw(st.integers(3, len(name)))] + data.draw(st.sampled_from(("", "", "", "x", "-")))
-    match = resolve(found, flag)
+    match = resolve(known_options, flag)
     how, wanted = judged(program, flag)
     assert match.how == how
-    option = found.named(wanted) if how == "exact" else None
+    option = known_options.named(wanted) if how == "exact" else None
     assert match.name == (option.name if option else wanted)
 
 
 @given(program=st.sampled_from(sorted(programs())), flag=st.text(max_size=40), lead=st.sampled_from(("", "-", "--")))
 def test_any_text_is_answered(program: str, flag: str, lead: str) -> None:
-    found = resolve(options(program), lead + flag)
-    assert bool(found.name) == (found.how not in ("ambiguous", "unknown"))
+    resolved = resolve(options(program), lead + flag)
+    assert bool(resolved.name) == (resolved.how not in ("ambiguous", "unknown"))

@@ -53,8 +53,8 @@ SEEDS = {
 @pytest.mark.parametrize("seed", SEEDS)
 def test_each_flag_is_in_the_release_of_its_document(seed: str) -> None:
     program, version, flags = SEEDS[seed]
-    found = options(program, version)
-    assert [flag for flag in flags.split() if resolve(found, flag).how != "exact"] == []
+    known_options = options(program, version)
+    assert [flag for flag in flags.split() if resolve(known_options, flag).how != "exact"] == []
 
 
 def test_what_went_from_vllm_0_11_to_0_32() -> None:
@@ -106,9 +106,9 @@ def test_nothing_went_from_the_benchmark() -> None:
     ],
 )
 def test_each_change_since_the_seeds_is_known(program: str, version: str, flag: str, kind: str) -> None:
-    found = [change for change in changes(program, version) if change.flag == flag]
-    assert [change.kind for change in found] == [kind]
-    assert found[0].remedy
+    matching = [change for change in changes(program, version) if change.flag == flag]
+    assert [change.kind for change in matching] == [kind]
+    assert matching[0].remedy
 
 
 @pytest.mark.parametrize(

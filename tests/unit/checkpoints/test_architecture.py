@@ -40,10 +40,10 @@ def test_k2_instruct() -> None:
 
 
 def test_k2_5_keeps_its_sizes_under_text_config() -> None:
-    found = read_architecture(config("moonshotai--Kimi-K2.5"))
-    assert (found.model_type, found.max_context, found.layers) == ("kimi_k25", 262144, 61)
+    architecture = read_architecture(config("moonshotai--Kimi-K2.5"))
+    assert (architecture.model_type, architecture.max_context, architecture.layers) == ("kimi_k25", 262144, 61)
     # 942,287,840 bytes of vision tensors in BF16.
-    assert found.vision_parameters * 2 == 942_287_840
+    assert architecture.vision_parameters * 2 == 942_287_840
 
 
 def test_of_a_multimodal_one_the_text_alone_can_be_there() -> None:
@@ -68,8 +68,10 @@ def test_other_attention_is_refused_by_name() -> None:
 
 
 def test_deepseek_v3_is_the_same_architecture() -> None:
-    found = read_architecture(changed(model_type="deepseek_v3", num_nextn_predict_layers=1, topk_method="noaux_tc"))
-    assert (found.model_type, found.nextn_layers, found.layers) == ("deepseek_v3", 1, 61)
+    architecture = read_architecture(
+        changed(model_type="deepseek_v3", num_nextn_predict_layers=1, topk_method="noaux_tc")
+    )
+    assert (architecture.model_type, architecture.nextn_layers, architecture.layers) == ("deepseek_v3", 1, 61)
 
 
 @pytest.mark.parametrize(

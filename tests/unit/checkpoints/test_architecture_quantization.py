@@ -216,9 +216,13 @@ def test_modelslim_goes_by_the_tensors_that_it_names() -> None:
         description[f"{here}.self_attn.kv_b_proj.weight"] = "FLOAT"
         if layer:
             description[f"{here}.mlp.experts.0.down_proj.weight"] = "W4A8_DYNAMIC"
-    found = modelslim_quantization(description, architecture)
-    assert (found.quantization.scheme, found.quantization.method, found.uneven) == ("w4a8", "ascend", ())
-    assert set(found.quantization.formats) == {Component.O_PROJ, Component.ROUTED_EXPERTS}
+    result = modelslim_quantization(description, architecture)
+    assert (result.quantization.scheme, result.quantization.method, result.uneven) == (
+        "w4a8",
+        "ascend",
+        (),
+    )
+    assert set(result.quantization.formats) == {Component.O_PROJ, Component.ROUTED_EXPERTS}
     description["model.layers.5.self_attn.o_proj.weight"] = "FLOAT"
     assert modelslim_quantization(description, architecture).uneven == (Component.O_PROJ,)
     for wrong in ({}, {"model.layers.0.self_attn.o_proj.weight": 8}, {"model.layers.0.self_attn.o_proj.weight": "?"}):

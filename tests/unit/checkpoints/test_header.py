@@ -163,12 +163,12 @@ def test_nearly_right_headers(header: dict[str, object], cut: int, flip: int) ->
     if cut < len(raw):
         raw[cut] ^= flip
     try:
-        found = list(tensors(bytes(raw)))
+        layouts = list(tensors(bytes(raw)))
     except CheckpointError as error:
         assert error.message
     else:
         end = 0
-        for one in sorted(found, key=lambda one: (one.begin, one.end)):
+        for one in sorted(layouts, key=lambda one: (one.begin, one.end)):
             assert one.begin == end
             end = one.end
 

@@ -56,16 +56,18 @@ def same(checkpoint: Checkpoint) -> None:
 def test_the_checkpoint_that_comes_with_moonpad() -> None:
     folder = embedded_checkpoint("kimi-k2-tiny")
     assert folder is not None
-    found = read_checkpoint(folder)
-    assert (found.name, found.quantization.scheme, found.parameters, found.tensors) == (
+    contents = read_checkpoint(folder)
+    assert (contents.name, contents.quantization.scheme, contents.parameters, contents.tensors) == (
         "kimi-k2-tiny",
         "bf16",
         TINY_PARAMETERS,
         129,
     )
     header_bytes = struct.unpack("<Q", (folder / "model.safetensors").read_bytes()[:8])[0]
-    assert found.total_bytes == (folder / "model.safetensors").stat().st_size - 8 - header_bytes == 2 * TINY_PARAMETERS
-    same(found)
+    assert (
+        contents.total_bytes == (folder / "model.safetensors").stat().st_size - 8 - header_bytes == 2 * TINY_PARAMETERS
+    )
+    same(contents)
 
 
 @pytest.mark.parametrize(
@@ -81,23 +83,23 @@ def test_the_checkpoint_that_comes_with_moonpad() -> None:
 )
 def test_variants(tmp_path: Path, variants: ModuleType, kind: str, how: dict[str, Any]) -> None:
     variants.write(tmp_path, variants.TINY, kind, **how)
-    found = read_checkpoint(tmp_path)
-    assert (found.total_bytes, found.tensors) == counted(variants, kind, **how)
-    assert found.quantization.scheme == kind
+    contents = read_checkpoint(tmp_path)
+    assert (contents.total_bytes, contents.tensors) == counted(variants, kind, **how)
+    assert contents.quantization.scheme == kind
     rotary = 4 * 32 if how.get("rotary", kind != "bf16") else 0
-    assert found.parameters == TINY_PARAMETERS + rotary
-    assert "headers of 3 files" in found.source
-    same(found)
+    assert contents.parameters == TINY_PARAMETERS + rotary
+    assert "headers of 3 files" in contents.source
+    same(contents)
 
 
 def test_components_of_int4_by_hand(tmp_path: Path, variants: ModuleType) -> None:
     """24 experts of 3 matrices of 192 × 256: half a byte a weight, two bytes for each 32, eight for the shape."""
     variants.write(tmp_path, variants.TINY, "int4")
-    found = bytes_by_component(read_checkpoint(tmp_path).groups)
-    assert found[Component.ROUTED_EXPERTS] == 24 * 3 * (192 * 256 // 2 + 192 * 256 // 32 * 2 + 8)
-    assert found[Component.ROUTER] == 3 * (8 * 256 * 2 + 8 * 4)
-    assert found[Component.NORMS] == (4 * (2 * 256 + 256 + 512) + 256) * 2
-    assert found[Component.EMBED_TOKENS] == found[Component.LM_HEAD] == 1024 * 256 * 2
+    size_by_component = bytes_by_component(read_checkpoint(tmp_path).groups)
+    assert size_by_component[Component.ROUTED_EXPERTS] == 24 * 3 * (192 * 256 // 2 + 192 * 256 // 32 * 2 + 8)
+    assert size_by_component[Component.ROUTER] == 3 * (8 * 256 * 2 + 8 * 4)
+    assert size_by_component[Component.NORMS] == (4 * (2 * 256 + 256 + 512) + 256) * 2
+    assert size_by_component[Component.EMBED_TOKENS] == size_by_component[Component.LM_HEAD] == 1024 * 256 * 2
 
 
 @pytest.mark.parametrize(
@@ -113,11 +115,11 @@ def test_a_whole_k2_by_its_published_counts(
     """The files have their true length and hold nothing: only headers are read."""
     document = json.loads((CONFIGS / f"{config}_config.json").read_text())
     variants.write(tmp_path, document.get("text_config", document), kind, shards)
-    found = read_checkpoint(tmp_path)
+    contents = read_checkpoint(tmp_path)
     shutil.rmtree(tmp_path)
-    assert (found.total_bytes, found.tensors, found.parameters) == (total_bytes, tensors, 1_026_408_235_864)
-    assert f"{shards} files" in found.source
-    same(found)
+    assert (contents.total_bytes, contents.tensors, contents.parameters) == (total_bytes, tensors, 1_026_408_235_864)
+    assert f"{shards} files" in contents.source
+    same(contents)
 
 
 def test_a_multimodal_one(tmp_path: Path, variants: ModuleType, write: Any) -> None:
@@ -145,14 +147,14 @@ def test_a_multimodal_one(tmp_path: Path, variants: ModuleType, write: Any) -> N
     for name, _, _ in variants.tensors(variants.TINY, "int4", prefix="language_model."):
         places[name] = "model-00001-of-00002.safetensors"
     (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": places}))
-    found = read_checkpoint(tmp_path)
-    vision_groups = [group for group in found.groups if group.component is Component.VISION]
+    contents = read_checkpoint(tmp_path)
+    vision_groups = [group for group in contents.groups if group.component is Component.VISION]
     assert [(group.tensors, group.sharding, group.before) for group in vision_groups] == [
         (len(shapes), Sharding.REPLICATED, True)
     ]
-    assert found.architecture.vision_parameters == vision_groups[0].parameters
-    assert found.total_bytes == counted(variants, "int4")[0] + 2 * found.architecture.vision_parameters
-    assert compare(found, calculated_groups(found)) == ()
+    assert contents.architecture.vision_parameters == vision_groups[0].parameters
+    assert contents.total_bytes == counted(variants, "int4")[0] + 2 * contents.architecture.vision_parameters
+    assert compare(contents, calculated_groups(contents)) == ()
 
 
 def moonvit(width: int, inner: int, layers: int, text_width: int) -> Any:
@@ -190,9 +192,9 @@ def test_only_a_configuration(tmp_path: Path, variants: ModuleType) -> None:
         variants.write(folder, variants.TINY, kind, rotary=False)
         for file in (*folder.glob("*.safetensors"), folder / "model.safetensors.index.json"):
             file.unlink()
-        found = read_checkpoint(folder)
-        assert (found.total_bytes, found.tensors) == counted(variants, kind, rotary=False)
-        assert "calculated from config.json" in found.source
+        contents = read_checkpoint(folder)
+        assert (contents.total_bytes, contents.tensors) == counted(variants, kind, rotary=False)
+        assert "calculated from config.json" in contents.source
 
 
 def test_some_layers_quantised_and_not_others(tmp_path: Path, variants: ModuleType) -> None:
@@ -265,8 +267,8 @@ def test_layers_behind_the_last_one_are_not_loaded(tmp_path: Path, variants: Mod
     names = dict.fromkeys((name for name, _, _ in variants.tensors(variants.TINY, "bf16")), "a.safetensors")
     names["model.layers.4.eh_proj.weight"] = "b.safetensors"
     (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": names}))
-    found = read_checkpoint(tmp_path)
-    (behind,) = [group for group in found.groups if group.component is Component.OTHER]
+    contents = read_checkpoint(tmp_path)
+    (behind,) = [group for group in contents.groups if group.component is Component.OTHER]
     assert (behind.layer, behind.size_bytes, behind.sharding) == (4, 256 * 512 * 2, Sharding.NOT_LOADED)
 
 
@@ -289,13 +291,13 @@ def test_modelslim(tmp_path: Path, variants: ModuleType, write: Any) -> None:
     (tmp_path / "model.safetensors").write_bytes(raw)
     (tmp_path / "config.json").write_text(json.dumps(variants.TINY))
     (tmp_path / "quant_model_description_w4a8_dynamic.json").write_text(json.dumps(description))
-    found = read_checkpoint(tmp_path)
-    assert (found.quantization.scheme, found.quantization.method) == ("w4a8", "ascend")
-    assert found.parameters == TINY_PARAMETERS
+    contents = read_checkpoint(tmp_path)
+    assert (contents.quantization.scheme, contents.quantization.method) == ("w4a8", "ascend")
+    assert contents.parameters == TINY_PARAMETERS
     experts = 24 * (2 * (96 * 256 + 192 * 12) + 128 * 192 + 256 * (8 + 64))
-    assert bytes_by_component(found.groups)[Component.ROUTED_EXPERTS] == experts
+    assert bytes_by_component(contents.groups)[Component.ROUTED_EXPERTS] == experts
     # What stands in no configuration is the type of the router's bias, which is FP32 in quantised checkpoints.
-    findings = compare(found, calculated_groups(found))
+    findings = compare(contents, calculated_groups(contents))
     assert [finding.severity for finding in findings] == ["note"]
     assert "router" in findings[0].message
     (tmp_path / "quant_model_description_w4a8_dynamic.json").write_text('{"model.layers.0.mlp.up_proj.weight": "W9"}')

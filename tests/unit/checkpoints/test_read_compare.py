@@ -25,8 +25,8 @@ def test_fp8_files_under_the_configuration_of_int4(tmp_path: Path, variants: Mod
     for kind in ("fp8", "int4"):
         variants.write(tmp_path / kind, variants.TINY, kind)
     (tmp_path / "fp8" / "config.json").write_text((tmp_path / "int4" / "config.json").read_text())
-    found = read_checkpoint(tmp_path / "fp8")
-    findings = compare(found, calculated_groups(found))
+    contents = read_checkpoint(tmp_path / "fp8")
+    findings = compare(contents, calculated_groups(contents))
     assert {finding.severity for finding in findings} == {Severity.ERROR}
     by_component = {finding.message.split()[2]: finding.message for finding in findings}
     assert set(by_component) == {
@@ -49,8 +49,10 @@ def test_bf16_files_under_the_configuration_of_fp8(tmp_path: Path, variants: Mod
     config = json.loads((tmp_path / "config.json").read_text())
     config["quantization_config"] = variants.QUANTIZATION["fp8"]
     (tmp_path / "config.json").write_text(json.dumps(config))
-    found = read_checkpoint(tmp_path)
-    severities = {finding.message.split()[2]: finding.severity for finding in compare(found, calculated_groups(found))}
+    contents = read_checkpoint(tmp_path)
+    severities = {
+        finding.message.split()[2]: finding.severity for finding in compare(contents, calculated_groups(contents))
+    }
     assert severities.pop("router") is Severity.NOTE  # its bias alone
     assert set(severities.values()) == {Severity.ERROR}
     assert len(severities) == 8
@@ -60,8 +62,8 @@ def test_a_layer_less_than_the_configuration_says(tmp_path: Path, variants: Modu
     variants.write(tmp_path, variants.TINY, "int4")
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 5}))
-    found = read_checkpoint(tmp_path)
-    findings = compare(found, calculated_groups(found))
+    contents = read_checkpoint(tmp_path)
+    findings = compare(contents, calculated_groups(contents))
     assert findings
     assert {finding.severity for finding in findings} == {Severity.ERROR}
     assert all("of 1 layers, 4 first, hold 0 weights" in finding.message for finding in findings)
@@ -71,17 +73,17 @@ def test_tensors_of_no_known_component_are_a_note(tmp_path: Path, variants: Modu
     every = {name: (dtype, shape) for name, dtype, shape in variants.tensors(variants.TINY, "bf16")}
     write.shard(tmp_path / "model.safetensors", {**every, "model.layers.2.self_attn.k_scale": ("F32", (1,))})
     (tmp_path / "config.json").write_text(json.dumps(variants.TINY))
-    found = read_checkpoint(tmp_path)
-    (finding,) = compare(found, calculated_groups(found))
+    contents = read_checkpoint(tmp_path)
+    (finding,) = compare(contents, calculated_groups(contents))
     assert (finding.severity, finding.code) == (Severity.NOTE, Code.CONFLICT)
-    assert found.parameters == 9_170_200, "a scale is no weight"
+    assert contents.parameters == 9_170_200, "a scale is no weight"
 
 
 def test_another_format_than_the_spec_says(tmp_path: Path, variants: ModuleType) -> None:
     variants.write(tmp_path, variants.TINY, "fp8")
-    found = read_checkpoint(tmp_path)
-    assert format_findings(found, "FP8") == ()
-    (finding,) = format_findings(found, "int4")
+    contents = read_checkpoint(tmp_path)
+    assert format_findings(contents, "FP8") == ()
+    (finding,) = format_findings(contents, "int4")
     assert (finding.severity, finding.code, finding.where) == (Severity.ERROR, Code.CONFLICT, "model")
     assert "asks for int4" in finding.message
     assert "holds fp8" in finding.message

@@ -99,8 +99,8 @@ def test_references_are_of_the_same_devices_and_the_nearest_first() -> None:
     ],
 )
 def test_larger_clusters_double_and_read_back(on: str, names: list[str]) -> None:
-    found = list(larger_clusters(parse_cluster(on)))
-    assert [one.name for one in found] == names
-    for one in found:
+    layouts = list(larger_clusters(parse_cluster(on)))
+    assert [one.name for one in layouts] == names
+    for one in layouts:
         again = parse_cluster(one.name)
         assert (again.nodes, again.per_node, again.device) == (one.nodes, one.per_node, one.device)

@@ -100,10 +100,10 @@ DEFAULTS = Settings(max_num_seqs=1024, max_num_batched_tokens=8192, gpu_memory_u
 
 
 def test_the_ladder_goes_down_to_the_settings_of_seed_0() -> None:
-    found = [rung.settings for rung in fallbacks(DEFAULTS, {}, "device")]
-    assert found[0] == DEFAULTS
-    assert found[-1] == Settings(None, 1, 4096, 0.95, enforce_eager=True)
-    assert [one.max_num_seqs for one in found] == [1024, 256, 256, 16, 1]
+    ladder = [rung.settings for rung in fallbacks(DEFAULTS, {}, "device")]
+    assert ladder[0] == DEFAULTS
+    assert ladder[-1] == Settings(None, 1, 4096, 0.95, enforce_eager=True)
+    assert [one.max_num_seqs for one in ladder] == [1024, 256, 256, 16, 1]
 
 
 def test_what_is_fixed_stays() -> None:
@@ -133,9 +133,9 @@ def test_each_budget_has_levers_of_its_own() -> None:
 
 
 def test_a_rung_knows_what_it_was_made_of() -> None:
-    found = fallbacks(DEFAULTS, {}, "device", fp8_kv=True)
-    for rung in found[1:]:
+    ladder = fallbacks(DEFAULTS, {}, "device", fp8_kv=True)
+    for rung in ladder[1:]:
         assert rung.what
-        assert found[rung.above].settings != rung.settings
-    fp8 = [rung for rung in found if rung.settings.kv_cache_dtype == "fp8"]
-    assert [found[rung.above].settings.enforce_eager for rung in fp8] == [False, True]
+        assert ladder[rung.above].settings != rung.settings
+    fp8 = [rung for rung in ladder if rung.settings.kv_cache_dtype == "fp8"]
+    assert [ladder[rung.above].settings.enforce_eager for rung in fp8] == [False, True]

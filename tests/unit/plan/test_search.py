@@ -30,9 +30,9 @@ THINKING, INSTRUCT = "moonshotai/Kimi-K2-Thinking", "moonshotai/Kimi-K2-Instruct
 
 @cache
 def checkpoint(model: str) -> Checkpoint:
-    found = find_model(model)
-    assert found is not None
-    return catalog_checkpoint(found)
+    known_model = find_model(model)
+    assert known_model is not None
+    return catalog_checkpoint(known_model)
 
 
 def plan(model: str, on: str, *words: str, **asked: object) -> Answer:

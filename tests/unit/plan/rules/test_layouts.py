@@ -24,9 +24,9 @@ def test_all_of_eight_h200_for_vllm_by_brute_force() -> None:
         for layout in tried
         if layout.world_size == 8 and not errors_of(check(model, on, "vllm", "0.32.0", layout, Settings()))
     }
-    found = list(legal_layouts(model, on, "vllm", "0.32.0"))
-    assert set(found) == wanted
-    assert len(set(found)) == len(found)
+    layouts = list(legal_layouts(model, on, "vllm", "0.32.0"))
+    assert set(layouts) == wanted
+    assert len(set(layouts)) == len(layouts)
 
 
 def test_the_published_ones_are_among_them() -> None:
@@ -44,10 +44,10 @@ def test_the_published_ones_are_among_them() -> None:
 @pytest.mark.parametrize("scheme", ["fp8", "int4", "bf16"])
 def test_at_most_hundreds_and_each_legal(engine: str, scheme: str) -> None:
     for on in (cluster(H200, 2), cluster(MI300X, 2), cluster(A3)):
-        found = list(legal_layouts(checkpoint(scheme), on, engine))
-        assert len(found) <= 400
-        assert found == list(legal_layouts(checkpoint(scheme), on, engine))
-        for layout in found:
+        layouts = list(legal_layouts(checkpoint(scheme), on, engine))
+        assert len(layouts) <= 400
+        assert layouts == list(legal_layouts(checkpoint(scheme), on, engine))
+        for layout in layouts:
             assert layout.world_size == (on.per_node if engine == "ktransformers" else 16) or engine == "ktransformers"
             assert not errors_of(check(checkpoint(scheme), on, engine, "", layout, Settings()))
 
@@ -69,5 +69,5 @@ def test_one_rank_a_socket_on_a_processor() -> None:
 
 
 def test_ktransformers_fills_one_machine() -> None:
-    found = list(legal_layouts(checkpoint("int4"), cluster(H200, 2), "ktransformers"))
-    assert found == [Layout(tp=8), Layout(tp=4), Layout(tp=2), Layout()]
+    layouts = list(legal_layouts(checkpoint("int4"), cluster(H200, 2), "ktransformers"))
+    assert layouts == [Layout(tp=8), Layout(tp=4), Layout(tp=2), Layout()]

@@ -41,8 +41,10 @@ ENGINES = ("vllm", "vllm-cpu", "vllm-ascend", "sglang", "sglang-cpu", "ktransfor
 def spoken(rule: str, trial: Trial) -> list[Finding]:
     """What this rule alone says."""
     model = checkpoint(trial.scheme, trial.architecture)
-    found = check_by_rule(configuration(model, trial.on, trial.engine, trial.version, trial.layout, trial.settings))
-    return [finding for name, finding in found if name == rule]
+    findings_by_rule = check_by_rule(
+        configuration(model, trial.on, trial.engine, trial.version, trial.layout, trial.settings)
+    )
+    return [finding for name, finding in findings_by_rule if name == rule]
 
 
 @pytest.mark.parametrize(
@@ -54,12 +56,12 @@ def spoken(rule: str, trial: Trial) -> list[Finding]:
     ],
 )
 def test_what_a_rule_says(rule: str, trial: Trial) -> None:
-    found = spoken(rule, trial)
+    findings = spoken(rule, trial)
     if not trial.says:
-        assert found == []
+        assert findings == []
         return
-    fitting = [one for one in found if all(word in one.message for word in trial.says)]
-    assert fitting, [one.message for one in found]
+    fitting = [one for one in findings if all(word in one.message for word in trial.says)]
+    assert fitting, [one.message for one in findings]
     assert {(one.where, one.severity, one.code) for one in fitting} == {(trial.where, trial.severity, trial.code)}
     assert all(one.remedy for one in fitting)
 
@@ -114,8 +116,8 @@ def test_layers_of_a_fine_tune_may_guess() -> None:
 
 
 def test_a_degree_below_one_is_said_alone() -> None:
-    found = check(checkpoint("fp8"), ONE, "vllm", "", Layout(tp=0, ep=0, dcp=0), Settings())
-    assert [finding.where for finding in found] == ["tp", "ep", "dcp"]
+    findings = check(checkpoint("fp8"), ONE, "vllm", "", Layout(tp=0, ep=0, dcp=0), Settings())
+    assert [finding.where for finding in findings] == ["tp", "ep", "dcp"]
 
 
 def test_plain_data_parallelism_of_sglang_ties_no_ranks_together() -> None:
@@ -129,8 +131,8 @@ def test_plain_data_parallelism_of_sglang_ties_no_ranks_together() -> None:
 
 def test_an_unknown_version_is_the_newest() -> None:
     for version in ("", "nightly", "999.0"):
-        found = check(checkpoint("int4"), ONE, "vllm", version, Layout(tp=8, dcp=8), Settings(kv_cache_dtype="fp8"))
-        assert found == ()
+        findings = check(checkpoint("int4"), ONE, "vllm", version, Layout(tp=8, dcp=8), Settings(kv_cache_dtype="fp8"))
+        assert findings == ()
 
 
 DEGREES = st.one_of(st.sampled_from([1, 2, 3, 4, 8, 16, 32, 64, 96]), st.integers(-2, 2**31 - 1))

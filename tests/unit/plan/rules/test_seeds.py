@@ -98,7 +98,7 @@ def test_seed_3_is_clean() -> None:
 
 @pytest.mark.parametrize("version", ["0.11.0", "0.20.0", "0.24.0"])
 def test_seed_1_combines_what_old_versions_refused(version: str) -> None:
-    found = check(
+    findings = check(
         checkpoint("fp8", K2),
         cluster(H800, 2),
         "vllm",
@@ -106,7 +106,7 @@ def test_seed_1_combines_what_old_versions_refused(version: str) -> None:
         Layout(tp=8, pp=2, dcp=8),
         Settings(2048, 1, 1024, kv_cache_dtype="fp8"),
     )
-    (error,) = errors_of(found)
+    (error,) = errors_of(findings)
     assert error.where == "kv_cache_dtype"
     assert "0.25.0" in error.message
 
@@ -119,10 +119,10 @@ def test_seed_0_asked_for_more_context_than_k2_instruct_has() -> None:
 
 
 def test_seed_1_starts_ray_first() -> None:
-    found = check(checkpoint("fp8"), cluster(H200, 2), "vllm", "0.10.0", Layout(tp=16), Settings())
-    assert {finding.severity for finding in found} == {Severity.WARNING}
-    assert [finding.where for finding in found] == ["tp", "tp"]
-    assert "Ray" in found[1].message
+    findings = check(checkpoint("fp8"), cluster(H200, 2), "vllm", "0.10.0", Layout(tp=16), Settings())
+    assert {finding.severity for finding in findings} == {Severity.WARNING}
+    assert [finding.where for finding in findings] == ["tp", "tp"]
+    assert "Ray" in findings[1].message
 
 
 def test_a_processor_with_amx_may_load_fp8() -> None:
