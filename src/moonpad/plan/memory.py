@@ -87,7 +87,7 @@ class _Stage:
     weights: Mapping[Component, int]
     kv: Spread
     bytes_per_token: int
-    blocks: tuple[int, int, int]
+    blocks: tuple[int, ...]
 
     @property
     def rank(self) -> tuple[bool, int, float]:
@@ -98,11 +98,7 @@ class _Stage:
 def _fill(room: Room, weights: Mapping[Component, int], bytes_per_token: int, block_size: int) -> _Stage:
     left, over = room.budget_bytes - sum(weights.values()), room.overhead.total
     kv = Spread(left - over.value, left - over.high, left - over.low)
-    blocks = (
-        whole_blocks(kv.value, bytes_per_token, block_size),
-        whole_blocks(kv.low, bytes_per_token, block_size),
-        whole_blocks(kv.high, bytes_per_token, block_size),
-    )
+    blocks = tuple(whole_blocks(end, bytes_per_token, block_size) for end in kv)
     return _Stage(room, weights, kv, bytes_per_token, blocks)
 
 
@@ -110,7 +106,7 @@ def _memory(demand: Demand, filled: Sequence[_Stage], asked: int) -> Memory:
     configuration, limits = demand.configuration, demand.limits
     cluster, dp, dcp = configuration.cluster, configuration.layout.dp, configuration.layout.dcp
     decisive = min(filled, key=lambda stage: stage.rank)
-    blocks = _fewest(filled)
+    blocks = tuple(map(min, zip(*(stage.blocks for stage in filled if stage.bytes_per_token), strict=True)))
     most = configuration.architecture.max_context
     where = f" on each of {dcp} ranks" if dcp > 1 else ""
     replicas = f" in each of {dp} data-parallel replicas" if dp > 1 else ""
@@ -142,12 +138,6 @@ def _memory(demand: Demand, filled: Sequence[_Stage], asked: int) -> Memory:
         host=host_memory(demand, decisive.kv.value),
         overhead_parts=over.parts,
     )
-
-
-def _fewest(filled: Sequence[_Stage]) -> tuple[int, int, int]:
-    with_layers = [stage.blocks for stage in filled if stage.bytes_per_token]
-    value, low, high = (min(blocks[end] for blocks in with_layers) for end in range(3))
-    return value, low, high
 
 
 def _estimate(ends: Sequence[float], because: str) -> Estimate:

@@ -49,9 +49,9 @@ def quantized(document: dict[str, Any]) -> tuple[Architecture, Quantized]:
 
 
 def total_bytes(document: dict[str, Any]) -> int:
-    architecture, found = quantized(document)
-    assert found.uneven == ()
-    return sum(group.size_bytes for group in tensor_groups(architecture, found.quantization, rotary_in_files=True))
+    architecture, result = quantized(document)
+    assert result.uneven == ()
+    return sum(group.size_bytes for group in tensor_groups(architecture, result.quantization, rotary_in_files=True))
 
 
 def instruct(quantization: object, **more: object) -> dict[str, Any]:
@@ -67,25 +67,25 @@ def changed(name: str, **values: object) -> dict[str, Any]:
 
 def test_fp8_with_blocks() -> None:
     """The published count of elements, 1,026,470,731,056, and of bytes."""
-    _, found = quantized(INSTRUCT)
-    assert (found.quantization.scheme, found.quantization.method) == ("fp8", "fp8")
-    assert set(found.quantization.formats) == MATRICES
+    _, result = quantized(INSTRUCT)
+    assert (result.quantization.scheme, result.quantization.method) == ("fp8", "fp8")
+    assert set(result.quantization.formats) == MATRICES
     assert total_bytes(INSTRUCT) == 1_029_173_263_552
 
 
 def test_int4_of_the_experts_alone() -> None:
     document = config("moonshotai--Kimi-K2.5")
-    _, found = quantized(document)
-    assert (found.quantization.scheme, found.quantization.method) == ("int4", "compressed-tensors")
-    assert set(found.quantization.formats) == {Component.ROUTED_EXPERTS}
+    _, result = quantized(document)
+    assert (result.quantization.scheme, result.quantization.method) == ("int4", "compressed-tensors")
+    assert set(result.quantization.formats) == {Component.ROUTED_EXPERTS}
     assert total_bytes(document) == 594_205_918_560 + 942_287_840
 
 
 def test_plain_weights() -> None:
     for dtype, scheme in (("bfloat16", "bf16"), ("float16", "fp16")):
         document = instruct(None, torch_dtype=dtype)
-        _, found = quantized(document)
-        assert found.quantization.scheme == scheme
+        _, result = quantized(document)
+        assert result.quantization.scheme == scheme
         # Two bytes for each of the 1,026,408,235,864 parameters, but four for those of the 61 rotary tables of 56.
         assert total_bytes(document) == 2 * 1_026_408_235_864 + 2 * 61 * 56
 
@@ -98,9 +98,9 @@ def test_other_types_are_refused(dtype: object) -> None:
 
 def test_nvfp4_where_the_ignore_list_leaves_mlp_and_shared_experts_in() -> None:
     document = config("nvidia--Kimi-K2.5-NVFP4")
-    _, found = quantized(document)
-    assert (found.quantization.scheme, found.quantization.kv_cache) == ("nvfp4", "fp8")
-    assert set(found.quantization.formats) == {
+    _, result = quantized(document)
+    assert (result.quantization.scheme, result.quantization.kv_cache) == ("nvfp4", "fp8")
+    assert set(result.quantization.formats) == {
         Component.ROUTED_EXPERTS,
         Component.SHARED_EXPERTS,
         Component.DENSE_MLP,
@@ -110,8 +110,8 @@ def test_nvfp4_where_the_ignore_list_leaves_mlp_and_shared_experts_in() -> None:
 
 def test_nvfp4_of_the_experts_alone() -> None:
     document = config("nvidia--Kimi-K2.6-NVFP4")
-    _, found = quantized(document)
-    assert set(found.quantization.formats) == {Component.ROUTED_EXPERTS}
+    _, result = quantized(document)
+    assert set(result.quantization.formats) == {Component.ROUTED_EXPERTS}
     assert total_bytes(document) == 595_148_206_400
 
 
@@ -124,9 +124,9 @@ def test_nvfp4_said_by_hf_quant_config_alone() -> None:
 
 def test_mxfp4_by_quark() -> None:
     document = instruct(QUARK)
-    _, found = quantized(document)
-    assert (found.quantization.scheme, found.quantization.method) == ("mxfp4", "quark")
-    assert set(found.quantization.formats) == {Component.ROUTED_EXPERTS}
+    _, result = quantized(document)
+    assert (result.quantization.scheme, result.quantization.method) == ("mxfp4", "quark")
+    assert set(result.quantization.formats) == {Component.ROUTED_EXPERTS}
     assert total_bytes(document) == 562_496_427_360
 
 
@@ -134,9 +134,9 @@ def test_mxfp4_with_attention_in_fp8() -> None:
     fp8 = {"weight": {"dtype": "fp8_e4m3", "qscheme": "per_tensor"}, "input_tensors": None}
     left_out = [pattern for pattern in QUARK["exclude"] if "self_attn" not in pattern]  # type: ignore[attr-defined]
     document = instruct({**QUARK, "exclude": left_out, "layer_quant_config": {"*self_attn*": fp8}})
-    _, found = quantized(document)
-    assert found.quantization.formats[Component.KV_B].name == "fp8"
-    assert found.quantization.formats[Component.ROUTED_EXPERTS].name == "mxfp4"
+    _, result = quantized(document)
+    assert result.quantization.formats[Component.KV_B].name == "fp8"
+    assert result.quantization.formats[Component.ROUTED_EXPERTS].name == "mxfp4"
     # Attention is 6.17e9 parameters: half of its BF16 bytes are saved.
     assert 562_496_427_360 - total_bytes(document) == pytest.approx(6.17e9, rel=0.01)
 
@@ -146,8 +146,8 @@ def test_w4a16_in_larger_groups() -> None:
     document = config("moonshotai--Kimi-K2.5")
     weights = document["text_config"]["quantization_config"]["config_groups"]["group_0"]["weights"]
     weights["group_size"] = 128
-    _, found = quantized(document)
-    assert found.quantization.scheme == "w4a16"
+    _, result = quantized(document)
+    assert result.quantization.scheme == "w4a16"
     assert (total_bytes(document) - 942_287_840) / 2**30 == pytest.approx(509.1, abs=0.05)
 
 
@@ -165,21 +165,21 @@ def test_int8_and_fp8_by_channel() -> None:
         inputs = {"num_bits": 8, "type": kind, "dynamic": True, "strategy": "token"}
         groups = {"group_0": {"targets": ["Linear"], "weights": weights, "input_activations": inputs}}
         said = {"quant_method": "compressed-tensors", "config_groups": groups, "ignore": ["lm_head"]}
-        architecture, found = quantized(instruct(said))
-        assert found.quantization.scheme == scheme
-        groups_found = bytes_by_component(tensor_groups(architecture, found.quantization))
+        architecture, result = quantized(instruct(said))
+        assert result.quantization.scheme == scheme
+        groups_found = bytes_by_component(tensor_groups(architecture, result.quantization))
         # One byte a weight and two for each of the 7168 output features, in 61 layers.
         assert groups_found[Component.O_PROJ] == 3_581_935_616 + 61 * 7168 * 2
 
 
 def test_some_layers_and_not_others_is_said() -> None:
-    _, found = quantized({**INSTRUCT, "quantization_config": {**INSTRUCT["quantization_config"]}})
-    assert found.uneven == ()
+    _, result = quantized({**INSTRUCT, "quantization_config": {**INSTRUCT["quantization_config"]}})
+    assert result.uneven == ()
     left_out = ["model.layers.3.self_attn.o_proj", "model.layers.4.self_attn.o_proj"]
     said = {**INSTRUCT["quantization_config"], "modules_to_not_convert": left_out}
-    _, found = quantized(instruct(said))
-    assert found.uneven == (Component.O_PROJ,)
-    assert found.quantization.formats[Component.O_PROJ].name == "fp8"
+    _, result = quantized(instruct(said))
+    assert result.uneven == (Component.O_PROJ,)
+    assert result.quantization.formats[Component.O_PROJ].name == "fp8"
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ VALUES = JSON | st.sampled_from(["NVFP4", "FP8", ["Linear"], [128, 128], {"weigh
 @given(METHODS, st.dictionaries(SAID, VALUES))
 def test_any_quantisation_is_read_or_refused(method: str, said: dict[str, Any]) -> None:
     try:
-        _, found = quantized(instruct({"quant_method": method, **said}))
+        _, result = quantized(instruct({"quant_method": method, **said}))
     except CheckpointError:
         return
-    assert set(found.quantization.formats) <= MATRICES
+    assert set(result.quantization.formats) <= MATRICES
