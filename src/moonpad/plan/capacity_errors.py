@@ -32,7 +32,7 @@ def sentence(memory: Memory, layout: Layout, sequences: int = 1) -> str:
     weights, budget = gib(memory.weights_bytes), gib(memory.budget_bytes)
     # What a host has may be unknown.
     part = memory.budget_bytes / memory.device_bytes if memory.device_bytes else None
-    share = budget if part is None else f"{budget}, {part:.2g} of {gib(memory.device_bytes)}"
+    share = budget if part in (None, 1) else f"{budget}, {part:.2g} of {gib(memory.device_bytes)}"
     if memory.weights_bytes >= memory.budget_bytes:
         return (
             f"the weights alone are {weights} on each device, and the engine may use {share}; everything else takes "
@@ -76,7 +76,8 @@ def does_not_fit(configuration: Configuration, memory: Memory, sequences: int) -
         return _error("host memory", shortage)
     need = needed_bytes(memory, layout, memory.context * sequences)
     least = gib(memory.weights_bytes + memory.overhead.low + need)
-    where = "max_model_len" if memory.kv_bytes.high > 0 else configuration.engine.memory_fraction_name
+    by_layers = "host_expert_layers" if configuration.engine.host_experts else "model"
+    where = configuration.engine.memory_fraction_name or by_layers if memory.kv_bytes.high <= 0 else "max_model_len"
     return _error(where, f"{shortage}{_turned_down(settings)}; a device must hold {least} at the least")
 
 

@@ -82,12 +82,8 @@ def _nearer(match: Match, what: str, margin_bytes: int) -> Match:
 
 def _same_settings(then: Settings, now: Settings) -> bool:
     """Those that `Limits` does not hold."""
-    return (then.attention_backend, then.redundant_experts, then.gpu_experts, then.host_expert_layers) == (
-        now.attention_backend,
-        now.redundant_experts,
-        now.gpu_experts,
-        now.host_expert_layers,
-    )
+    names = ("attention_backend", "redundant_experts", "gpu_experts", "host_expert_layers", "device_layers")
+    return all(getattr(then, name) == getattr(now, name) for name in names)
 
 
 def _same_model(name: str, checkpoint: Checkpoint) -> bool:
