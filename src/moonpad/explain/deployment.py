@@ -64,7 +64,7 @@ class Deployment:
         memory: Memory | None = None
         suggestions: tuple[Improvement, ...] = ()
         if checkpoint is not None and cluster is not None:
-            unjudged = _placeholder(first, self.engine)
+            unjudged = first.left_to_engine or _placeholder(first, self.engine)
             if not unjudged:
                 subject = self._subject(checkpoint, cluster, version, first)
                 judgement = subject.judgement()
@@ -157,6 +157,8 @@ class Deployment:
     def _whole(self, first: Reading, cluster: Cluster | None) -> Reading:
         """A list of flags that says nothing of the layout, here or above, is for all devices that there are."""
         command = self.group.commands[0]
+        if not ENGINES[self.engine].facts.tensor_parallel and cluster is not None and first.layout == Layout():
+            return replace(first, layout=Layout(pp=cluster.devices))  # it deals its layers out over all that it sees
         alone = first.layout == Layout() and first.replicas == 1 and first.parsed is not None
         if not alone or not is_fragment(command) or cluster is None or cluster.devices == 1:
             return first

@@ -177,15 +177,15 @@ def _fewer(subject: Subject) -> Lever | None:
 
 
 def _eager(subject: Subject) -> Lever | None:
-    if subject.settings.enforce_eager or subject.memory().fits:
+    if subject.settings.enforce_eager or subject.memory().fits or not subject.engine.graphs_option:
         return None  # slower, so only where nothing else helps
     return "no CUDA graphs", (("enforce_eager", None),), subject.with_settings(enforce_eager=True)
 
 
 def _fraction(subject: Subject) -> Lever | None:
     name = subject.engine.memory_fraction_name
-    given = getattr(subject.settings, name)
-    if subject.memory().fits or (given is not None and given >= HIGH_FRACTION):
+    given = getattr(subject.settings, name, None)
+    if not name or subject.memory().fits or (given is not None and given >= HIGH_FRACTION):
         return None
     what = f"{HIGH_FRACTION:.0%} of the memory"
     return what, ((name, str(HIGH_FRACTION)),), subject.with_settings(**{name: HIGH_FRACTION})

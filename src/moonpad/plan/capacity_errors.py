@@ -31,7 +31,7 @@ def sentence(memory: Memory, layout: Layout, sequences: int = 1) -> str:
         return f"the experts need {gib(host.needed_bytes)} of host memory, {gib(host.available_bytes)} is there"
     weights, budget = gib(memory.weights_bytes), gib(memory.budget_bytes)
     share = budget
-    if memory.device_bytes:  # what a host has may be unknown
+    if memory.device_bytes not in (0, memory.budget_bytes):  # what a host has may be unknown
         share = f"{budget}, {memory.budget_bytes / memory.device_bytes:.2g} of {gib(memory.device_bytes)}"
     # With its range where a model gave it: `3.29 GiB (measured run …)`.
     low, high, reason = gib(memory.overhead.low), gib(memory.overhead.high), memory.overhead.because
@@ -75,7 +75,8 @@ def does_not_fit(configuration: Configuration, memory: Memory, sequences: int) -
     layout, settings = configuration.layout, configuration.settings
     message, where = sentence(memory, layout, sequences), "host memory"
     if memory.host_fits:
-        where = "max_model_len" if memory.kv_bytes.high > 0 else configuration.engine.memory_fraction_name
+        by_layers = "host_expert_layers" if configuration.engine.host_experts else "model"
+        where = configuration.engine.memory_fraction_name or by_layers if memory.kv_bytes.high <= 0 else "max_model_len"
         turned_down = [*batch_words(settings), *(["no CUDA graphs"] if settings.enforce_eager else [])]
         needed = needed_bytes(memory, layout, memory.context * sequences)
         least = gib(memory.weights_bytes + memory.overhead.low + needed)

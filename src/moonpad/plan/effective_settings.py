@@ -71,7 +71,7 @@ def default_settings(configuration: Configuration) -> Settings:
     return Settings(
         max_num_seqs=limits.max_num_seqs,
         max_num_batched_tokens=limits.max_num_batched_tokens,
-        **{configuration.engine.memory_fraction_name: limits.memory_fraction or None},  # type: ignore[arg-type]
+        **{name: limits.memory_fraction or None for name in (configuration.engine.memory_fraction_name,) if name},  # type: ignore[arg-type]
     )
 
 

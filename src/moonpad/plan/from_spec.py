@@ -8,7 +8,7 @@ from typing import Any, Final
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine, installed_runtime, settled_version
 from moonpad.plan.effective_settings import unasked_settings
-from moonpad.plan.parsers import REASONING, TOOLS, parser_of
+from moonpad.plan.parsers import REASONING, TOOLS, parser_for
 from moonpad.plan.request import Request
 from moonpad.plan.start_timeout import start_budget_s
 from moonpad.spec.schema import Spec
@@ -100,8 +100,8 @@ def unjudged_plan(spec: Spec, cluster: Cluster, weights_bytes: int = 0, scheme: 
         settings=Settings(**settings_of(spec)),
         serving=Serving(
             spec.served_name,
-            tool_parser=parser_of(engine_of(spec).program, version, TOOLS),
-            reasoning_parser=parser_of(engine_of(spec).program, version, REASONING),
+            tool_parser=parser_for(engine_of(spec), version, TOOLS),
+            reasoning_parser=parser_for(engine_of(spec), version, REASONING),
         ),
         weights_bytes=weights_bytes,
         engine_version=version,

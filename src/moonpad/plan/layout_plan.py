@@ -12,7 +12,7 @@ from moonpad.plan.candidate import Candidate, Tried, best_of, chosen_context, tr
 from moonpad.plan.judgement import forgive, judge
 from moonpad.plan.layouts import legal_layouts
 from moonpad.plan.nearest_results import short
-from moonpad.plan.parsers import REASONING, TOOLS, missing_parsers, parser_of
+from moonpad.plan.parsers import REASONING, TOOLS, missing_parsers, parser_for
 from moonpad.plan.rules import check
 from moonpad.values.finding import Code, Finding, Severity, errors_of
 from moonpad.values.plan import Layout, Plan, Serving, Settings
@@ -75,7 +75,7 @@ def plan_layout(
         return Refused(engine.name, layout, judgement.errors, judgement.memory)
     own = (
         *_own_findings(candidate, settings),
-        *missing_parsers(engine.name, engine.program, candidate.base.version),
+        *missing_parsers(engine, candidate.base.version),
     )
     plan = finish(plan_of(candidate, layout, settings))
     choice = Choice(plan, judgement.memory, judgement.confidence, findings=(*judgement.findings, *own))
@@ -105,8 +105,8 @@ def plan_of(candidate: Candidate, layout: Layout, settings: Settings) -> Plan:
         settings=settings,
         serving=Serving(
             short(checkpoint.name) or "model",
-            tool_parser=parser_of(engine.program, candidate.base.version, TOOLS),
-            reasoning_parser=parser_of(engine.program, candidate.base.version, REASONING),
+            tool_parser=parser_for(engine, candidate.base.version, TOOLS),
+            reasoning_parser=parser_for(engine, candidate.base.version, REASONING),
             trust_remote_code=candidate.code_in_checkpoint,
         ),
         weights_bytes=checkpoint.total_bytes,

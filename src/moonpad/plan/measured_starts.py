@@ -61,7 +61,7 @@ def _match(calibration: Calibration, configuration: Configuration, then: Limits,
         """What moves the overhead by an amount that is not known."""
         batch = limits.max_num_seqs, limits.max_num_batched_tokens, limits.graphs
         experts = settings.redundant_experts, settings.gpu_experts, settings.host_expert_layers
-        return *batch, settings.attention_backend, *experts
+        return *batch, settings.attention_backend, *experts, settings.device_layers
 
     differs: dict[str, int] = {}
     if moving(then, calibration.settings) != moving(now, configuration.settings):

@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.overhead import Spread
-from moonpad.plan.effective_settings import bounded, limits_of
+from moonpad.plan.effective_settings import MOST, bounded, limits_of, reserved_sequences
 from moonpad.plan.host_memory import host_memory, host_part
 from moonpad.plan.kv_cache import (
     blocks_of_request,
@@ -20,7 +20,7 @@ from moonpad.plan.kv_cache import (
 )
 from moonpad.plan.memory_budget import Demand, Room, rooms_of
 from moonpad.plan.weights import stage_weights, stages_of
-from moonpad.values.checkpoint import Checkpoint, Component
+from moonpad.values.checkpoint import Component
 from moonpad.values.configuration import Configuration
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.estimate import Estimate
@@ -45,7 +45,10 @@ def memory_of(
     layout, settings, engine = configuration.layout, configuration.settings, configuration.engine
     _refuse_impossible(layout)
     limits = limits_of(configuration)
-    stages = stages_of(configuration.architecture.layers, layout.pp, limits.pipeline)
+    on_host = host_part(configuration)
+    in_ram = min(on_host.layers, configuration.architecture.layers)
+    dealt = stages_of(configuration.architecture.layers - in_ram, layout.pp, limits.pipeline)
+    stages = tuple((first + in_ram, end + in_ram) for first, end in dealt)
     weights_by_stage = stage_weights(
         configuration.checkpoint,
         layout,
@@ -53,7 +56,7 @@ def memory_of(
         vision_sliced=engine.vision_sliced,
         redundant_experts=settings.redundant_experts,
         text_only=settings.text_only,
-        on_host=host_part(configuration),
+        on_host=on_host,
         rest_bits=engine.gguf_rest_bits,
         unpacks_kv_b=engine.unpacks_kv_b,
     )
@@ -106,7 +109,9 @@ def _memory(demand: Demand, filled: Sequence[_Stage], asked: int) -> Memory:
     configuration, limits = demand.configuration, demand.limits
     cluster, dp, dcp = configuration.cluster, configuration.layout.dp, configuration.layout.dcp
     decisive = min(filled, key=lambda stage: stage.rank)
-    blocks = tuple(map(min, zip(*(stage.blocks for stage in filled if stage.bytes_per_token), strict=True)))
+    with_layers = [stage.blocks for stage in filled if stage.bytes_per_token]
+    # Without them all layers and their KV cache lie in host RAM.
+    blocks = tuple(map(min, zip(*with_layers, strict=True))) if with_layers else (MOST, MOST, MOST)
     most = configuration.architecture.max_context
     where = f" on each of {dcp} ranks" if dcp > 1 else ""
     replicas = f" in each of {dp} data-parallel replicas" if dp > 1 else ""
@@ -116,26 +121,31 @@ def _memory(demand: Demand, filled: Sequence[_Stage], asked: int) -> Memory:
         f"whole blocks of {size} tokens{where}, at most the model's own {most:,}",
     )
     context = asked or max(1, int(longest.value))
+    whole = blocks_of_request(context, size, dcp) * size
+    reserved = reserved_sequences(configuration) * whole if asked and configuration.engine.reserves_kv else MOST
     over = decisive.room.overhead
     return Memory(
         device_bytes=cluster.device.usable_bytes or cluster.host.memory_bytes or 0,
         budget_bytes=decisive.room.budget_bytes,
         weights=decisive.weights,
-        overhead=_estimate(over.total, over.because + _unknown_formats(configuration.checkpoint)),
+        overhead=_estimate(over.total, over.because + _unknown_formats(configuration)),
         kv_bytes_per_token=decisive.bytes_per_token,
         kv_bytes=_estimate(decisive.kv, "the budget less weights and overhead"),
         kv_tokens=_estimate(
-            [tokens_of_log(count, size, dcp, context, by_request=limits.tokens_by_request) for count in blocks],
+            [
+                min(tokens_of_log(count, size, dcp, context, by_request=limits.tokens_by_request), reserved)
+                for count in blocks
+            ],
             f"{blocks[0]:,} whole blocks of {size} tokens{where}{replicas}",
         ),
         max_context=longest,
         context=context,
         concurrency_at_context=_estimate(
-            [dp * concurrency(count, context, size, dcp) for count in blocks],
+            [min(dp * concurrency(count, context, size, dcp), reserved / whole) for count in blocks],
             f"{blocks_of_request(context, size, dcp):,} blocks for a sequence of {context:,} tokens{replicas}",
         ),
         stages=demand.weights,
-        host=host_memory(demand, decisive.kv.value),
+        host=host_memory(demand, decisive.kv.value, context),
         overhead_parts=over.parts,
     )
 
@@ -145,7 +155,9 @@ def _estimate(ends: Sequence[float], because: str) -> Estimate:
     return Estimate(value, low, high, because)
 
 
-def _unknown_formats(checkpoint: Checkpoint) -> str:
-    if checkpoint.groups:
+def _unknown_formats(configuration: Configuration) -> str:
+    if configuration.checkpoint.groups:
         return ""
-    return "; only the size of the files is known: routed experts have their share of it, all else counts as BF16"
+    bits = configuration.engine.gguf_rest_bits
+    rest = "as BF16" if bits == 16 else f"with {bits:g} bits a weight"
+    return f"; only the size of the files is known: routed experts have their share of it, all else counts {rest}"

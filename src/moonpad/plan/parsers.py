@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from moonpad.catalog.options import option_set, values_of, versions
+from moonpad.engines.base import Engine
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.versions import since
 
@@ -14,6 +15,11 @@ PARSER: Final = "kimi_k2"
 # What the engines call the option: vLLM and SGLang, then TensorRT-LLM.
 TOOLS: Final = ("tool_call_parser", "tool_parser")
 REASONING: Final = ("reasoning_parser",)
+
+
+def parser_for(engine: Engine, version: str, options: tuple[str, ...]) -> str | None:
+    """The parser to name; None where that version is known not to have it, or the engine is told none."""
+    return None if engine.facts.parsers_built_in else parser_of(engine.program, version, options)
 
 
 @lru_cache(maxsize=64)
@@ -26,8 +32,11 @@ def parser_of(program: str, version: str, options: tuple[str, ...]) -> str | Non
     return PARSER if not known or PARSER in known else None
 
 
-def missing_parsers(engine: str, program: str, version: str) -> Iterator[Finding]:
+def missing_parsers(engine: Engine, version: str) -> Iterator[Finding]:
     """A warning for each parser that the version lacks, with the first one that has it."""
+    if engine.facts.parsers_built_in:
+        return
+    name, program = engine.name, engine.program
     for what, options in (("tool calls stay", TOOLS), ("reasoning stays", REASONING)):
         if parser_of(program, version, options) is None:
             later = (release for release in versions(program) if not since(version, release))
@@ -36,6 +45,6 @@ def missing_parsers(engine: str, program: str, version: str) -> Iterator[Finding
                 Severity.WARNING,
                 Code.MISSING_FLAG,
                 options[0],
-                f"{engine} {version} has no {options[0]} {PARSER}: {what} in the text of the answer",
-                f"take {engine} {first} or newer" if first else "parse the text yourself",
+                f"{name} {version} has no {options[0]} {PARSER}: {what} in the text of the answer",
+                f"take {name} {first} or newer" if first else "parse the text yourself",
             )

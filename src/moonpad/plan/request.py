@@ -19,7 +19,9 @@ from moonpad.values.plan_answer import Goal
 _FRACTIONS: Final = frozenset({"gpu_memory_utilization", "kv_free_fraction"})
 _SWITCHES: Final = frozenset({"enforce_eager", "prefix_caching", "text_only"})
 _TEXTS: Final = frozenset({"kv_cache_dtype", "attention_backend"})
-_ZERO_TOO: Final = frozenset({"redundant_experts", "draft_tokens", "gpu_experts", "host_expert_layers"})
+_ZERO_TOO: Final = frozenset(
+    {"redundant_experts", "draft_tokens", "gpu_experts", "host_expert_layers", "device_layers"}
+)
 
 _TOKENS: Final = re.compile(r"([0-9][0-9_,]{0,15})([km]?)", re.ASCII | re.IGNORECASE)
 _TIMES: Final = {"": 1, "k": 1 << 10, "m": 1 << 20}

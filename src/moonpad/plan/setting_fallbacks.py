@@ -55,7 +55,9 @@ def fallbacks(
     start = replace(defaults, **pinned)  # type: ignore[arg-type]
     steps = [Fallback(start)]
     for change, what in _changes(start, pinned, kind, sequences, layers, graphs=graphs):
-        steps.append(Fallback(replace(steps[-1].settings, **change), what, len(steps) - 1))  # type: ignore[arg-type]
+        # How many layers' experts go to host RAM is one decision, and not one for each layer.
+        above = 0 if "host_expert_layers" in change else len(steps) - 1
+        steps.append(Fallback(replace(steps[-1].settings, **change), what, above))  # type: ignore[arg-type]
     if fp8_kv and "kv_cache_dtype" not in pinned:
         for place in dict.fromkeys((0, len(steps) - 1)):
             steps.append(Fallback(replace(steps[place].settings, kv_cache_dtype="fp8"), "an FP8 KV cache", place))

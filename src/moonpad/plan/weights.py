@@ -36,6 +36,9 @@ def stages_of(layers: int, pp: int, pipeline: Pipeline) -> tuple[Stage, ...]:
 
     Sources: `get_pp_indices` of vLLM 0.11 to 0.32, of SGLang 0.4.9 (`last-all`) and of 0.5.23 (`last-each`).
     """
+    if pipeline == "with-output":
+        ends = tuple(min(layers, -(-(number + 1) * (layers + 1) // pp)) for number in range(pp))
+        return tuple(zip((0, *ends[:-1]), ends, strict=True))
     counts = [layers // pp] * pp
     left = layers % pp
     if pipeline == "last-all":
@@ -56,6 +59,8 @@ class HostPart:
     """Of each layer so many routed experts lie on the devices, the others in RAM; None: all on the devices."""
     expert_layers: int = 0
     """All routed experts of the first so many layers lie in RAM."""
+    layers: int = 0
+    """All of the first so many layers lies in RAM."""
     embedding: bool = False
 
 
@@ -86,7 +91,8 @@ def stage_weights(
     for number, (first, end) in enumerate(stages):
         held: dict[Component, int] = {}
         for (component, sharding), line in sums.layers.items():
-            start = max(first, min(on_host.expert_layers, end)) if sharding is Sharding.EXPERTS else first
+            on_host_until = max(on_host.layers, on_host.expert_layers if sharding is Sharding.EXPERTS else 0)
+            start = max(first, min(on_host_until, end))
             size = line[min(end, len(line) - 1)] - line[min(start, len(line) - 1)]
             _add(held, component, _sharded(size, sharding, layout.tp, share))
         outside = [*(sums.before if number == 0 else ()), *(sums.after if number == len(stages) - 1 else ())]

@@ -238,6 +238,8 @@ class SettingsTable(Table):
     """How many tokens it proposes at a time; by default 3."""
     gpu_experts: ZeroOrMoreOrDefault = None
     """KTransformers: experts of each layer kept on the devices; the others stay in host RAM."""
+    device_layers: ZeroOrMoreOrDefault = None
+    """llama.cpp: so many layers, the output among them, lie on the devices, the others in host RAM; by default all."""
     host_expert_layers: ZeroOrMoreOrDefault = None
     """llama.cpp: the routed experts of so many layers, from the first, stay in host RAM."""
     extra_args: Annotated[

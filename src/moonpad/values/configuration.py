@@ -35,6 +35,8 @@ class EngineFacts:
     """Who names it first, as the end of a sentence; "" where no one does."""
     example: str = "SPEC.toml"
     """A spec of this repository that starts it."""
+    parsers_built_in: bool = False
+    """It knows how a model writes tool calls and thinking from its chat template, and takes no name of a parser."""
     first_versions: Mapping[str, str] = field(default_factory=dict)
     """`model_type` → the first version that serves it, where that is known."""
     setting_names: Mapping[str, str] = field(default_factory=dict)
@@ -85,7 +87,7 @@ class EngineFacts:
     unasked: Mapping[str, int | bool] = field(default_factory=dict)
     """Settings that a plan names where nobody has, because the engine's own default depends on the whole machine."""
     memory_fraction_name: str = "gpu_memory_utilization"
-    """Which of our settings is its memory fraction."""
+    """Which of our settings is its memory fraction; "" where it has none."""
     limits_over_dp: bool = False
     """`max_num_seqs` and `max_num_batched_tokens` count over all ranks of attention DP."""
 

@@ -55,6 +55,9 @@ class Settings:
     """How many tokens an EAGLE-3 draft, a small model of its own in the path `draft`, proposes at a time. 0: none."""
     gpu_experts: int | None = None
     """Engines that place experts one by one: how many of each layer lie on the devices; the others are in host RAM."""
+    device_layers: int | None = None
+    """Engines that place whole layers: so many lie on the devices, the last ones, and the output counts as one. None:
+    all."""
     host_expert_layers: int | None = None
     """Engines that place experts by layers: those of the first so many layers are in host RAM."""
 

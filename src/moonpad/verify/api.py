@@ -189,7 +189,10 @@ def _shortened(text: str) -> str:
 
 @asynccontextmanager
 async def connect(endpoint: Endpoint, deadlines: Deadlines | None = None) -> AsyncIterator[Api]:
-    async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session:
+    # A connection for each request: one that idles while a probe thinks may be closed as the next request is sent, and
+    # that is no fault of the server (llama-server closes after 5 s).
+    connector = aiohttp.TCPConnector(force_close=True)
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), connector=connector) as session:
         yield Api(endpoint, session, deadlines or Deadlines())
 
 

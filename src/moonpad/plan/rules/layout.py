@@ -109,6 +109,9 @@ def gpu_experts(case: Configuration) -> Iterator[Finding]:
             how = f"it can keep those {case.engine.host_experts}" if case.engine.host_experts else "it keeps none"
             message = f"{name} {count}: {case.engine.name} does not keep experts {placement} in host RAM; {how}"
             yield invalid(name, message, "leave it out")
+    if case.settings.device_layers is not None and case.engine.host_experts != "of the first layers":
+        message = f"device_layers {case.settings.device_layers}: {case.engine.name} keeps every layer on the devices"
+        yield invalid("device_layers", message, "leave it out")
 
 
 def dcp_divides_tp(case: Configuration) -> Iterator[Finding]:

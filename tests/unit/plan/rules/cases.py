@@ -80,6 +80,29 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
     "gguf-engine": (
         Trial(scheme="gguf", says=("GGUF", "vllm"), where="quantization", code=FORMAT),
         Trial(scheme="gguf", engine="ktransformers"),
+        Trial(Layout(), "gguf", engine="llama-cpp", version="b11434"),
+    ),
+    "gguf-alone": (
+        Trial(Layout(), engine="llama-cpp", version="b11434", says=("GGUF",), where="quantization", code=FORMAT),
+        Trial(Layout(), "gguf", engine="llama-cpp", version="b11434"),
+    ),
+    "whole-layers": (
+        Trial(Layout(tp=8), "gguf", engine="llama-cpp", version="b11434", says=("tp 8",), where="tp"),
+        Trial(Layout(pp=8, ep=2), "gguf", engine="llama-cpp", version="b11434", says=("ep 2",), where="ep"),
+        Trial(Layout(pp=8), "gguf", engine="llama-cpp", version="b11434"),
+    ),
+    "layers-on-devices": (
+        Trial(
+            Layout(),
+            "gguf",
+            engine="llama-cpp",
+            version="b11434",
+            settings=Settings(device_layers=63),
+            says=("63", "62"),
+            where="device_layers",
+            code=Code.INVALID_VALUE,
+        ),
+        Trial(Layout(), "gguf", engine="llama-cpp", version="b11434", settings=Settings(device_layers=62)),
     ),
     "ascend-formats": (
         Trial(scheme="w8a8", says=("W8A8", "Ascend"), where="quantization", code=FORMAT),
