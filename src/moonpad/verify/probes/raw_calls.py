@@ -14,13 +14,7 @@ from moonpad.verify.tool_calls import MARKERS, ParsedCalls, parse_tool_calls
 WHERE: Final = "skip_special_tokens"
 
 
-@probe(
-    "raw_calls",
-    proves="the model's own text has a call in Kimi's format, whether or not the server parses it",
-    matters="where the engine has no parser, a client can parse the text itself: moonpad.verify.tool_calls",
-    remedy="use the model's own weights, and its own chat template, which declares the tools",
-    gateway="pass skip_special_tokens on",
-)
+@probe("raw_calls")
 async def raw_calls(api: Api) -> Outcome:
     """With `tool_choice` none no server should parse, and the tools are in the prompt all the same. vLLM's parser drops
     the call even then (0.32): if the server has a tokenizer to ask, the rendered prompt is continued as plain text.

@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from moonpad.engines.api_facts import Topic
 from moonpad.load.openai_schema import REASONING_FIELDS, Message
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
-from moonpad.verify.offered_tools import TEMPLATE, WEATHER
+from moonpad.verify.offered_tools import TEMPLATE, WEATHER, call_turns
 from moonpad.verify.probe import Outcome, failed, failed_if_able, passed, probe, skipped
 from moonpad.verify.probe_helpers import (
     CALCULATION,
@@ -17,7 +16,6 @@ from moonpad.verify.probe_helpers import (
     prompt_tokens,
     special_tokens_in,
 )
-from moonpad.verify.probes.prompts import after_call
 from moonpad.verify.probes.streaming import stream
 
 PARSER: Final = "--reasoning-parser"
@@ -31,12 +29,7 @@ THINKING_TOKENS: Final = 40
 """At the least."""
 
 
-@probe(
-    "reasoning",
-    proves="the thinking comes as `reasoning` or `reasoning_content`, and the answer has no tags or special tokens",
-    matters="thinking inside content reaches users and spoils the next turn",
-    topic=Topic.REASONING_PARSER,
-)
+@probe("reasoning")
 async def reasoning(api: Api) -> Outcome:
     answer = await ask(api, greedy(CALCULATION))
     return _mixed(answer) or _leaked(answer) or _dropped(answer) or _separated(answer)
@@ -89,12 +82,7 @@ def _separated(answer: Message) -> Outcome:
     return passed(f"{size} characters in `{answer.reasoning_field}`, none of them in content")
 
 
-@probe(
-    "reasoning_cut",
-    proves="thinking that max_tokens cuts comes as reasoning, with empty content and finish_reason length",
-    matters="a parser that waits for </think> mistakes the thinking of a cut answer for the answer",
-    topic=Topic.REASONING_PARSER,
-)
+@probe("reasoning_cut")
 async def reasoning_cut(api: Api) -> Outcome:
     if not (await ask(api, greedy(CALCULATION))).reasoning:
         return skipped(DOES_NOT_THINK)
@@ -118,22 +106,15 @@ def _misplaced(answer: Message) -> str:
     return "" if answer.finish_reason == "length" else f"finish_reason is {answer.finish_reason!r}, expected 'length'"
 
 
-@probe(
-    "reasoning_history",
-    proves="thinking that is sent back with a call, in the field in which it came, is in the next prompt",
-    matters="K2-Thinking continues its own thoughts between calls; without them it drifts",
-    remedy="send it back in both fields; use the chat template of the checkpoint's newest revision",
-    gateway="pass reasoning and reasoning_content on, in the messages of a request too",
-    issues=("inspect_ai#3137",),
-)
+@probe("reasoning_history")
 async def reasoning_history(api: Api) -> Outcome:
     answer = await ask(api, greedy(CALCULATION))
     if not answer.reasoning:
         return skipped(DOES_NOT_THINK)
-    without = await prompt_tokens(api, after_call({"content": ""}), tools=[WEATHER])
+    without = await prompt_tokens(api, call_turns({"content": ""}), tools=[WEATHER])
     read_back = []
     for name in REASONING_FIELDS:
-        tokens = await prompt_tokens(api, after_call({"content": "", name: THINKING}), tools=[WEATHER])
+        tokens = await prompt_tokens(api, call_turns({"content": "", name: THINKING}), tools=[WEATHER])
         if tokens >= without + THINKING_TOKENS:
             read_back.append(name)
     if not read_back:

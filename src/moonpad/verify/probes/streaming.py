@@ -12,11 +12,7 @@ PARTS = ("content", "reasoning", "finish_reason")
 REMEDY = "ask the engine directly, without the proxy; if it streams the same, update it: the fault is in its parsers"
 
 
-@probe(
-    "streaming",
-    proves="a greedy stream adds up to the answer without streaming: content, reasoning, end and token count",
-    matters="engines have two parsers, for streams and for whole texts; agents use streams",
-)
+@probe("streaming")
 async def streaming(api: Api) -> Outcome:
     body = greedy(CALCULATION)
     whole = await ask(api, body)
