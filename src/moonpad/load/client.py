@@ -18,8 +18,8 @@ from moonpad.load.endpoint_url import Target
 from moonpad.load.failure import FailureKind, RequestFailed
 from moonpad.load.read_backlog import Backlog, Clock
 from moonpad.load.request_timeouts import RequestTimeouts
-from moonpad.load.response_recorder import ResponseRecorder, ServerCache
-from moonpad.load.token_fast_path import TokenPattern
+from moonpad.load.response_recorder import ResponseRecorder
+from moonpad.load.token_fast_path import TokenPattern, TokenPatterns
 
 AnyProtocol = TypeVar("AnyProtocol", bound=asyncio.Protocol)
 OnDone = Callable[[], None]
@@ -129,7 +129,7 @@ class Connector:
     def __init__(self, target: Target, clock: Clock, connect_s: float) -> None:
         self._target, self._clock, self._connect_s = target, clock, connect_s
         self.backlog = Backlog(clock)
-        self.cache = ServerCache()
+        self.token_patterns = TokenPatterns()  # of all answers of the server
         self._timeouts = RequestTimeouts(clock, self.backlog)
         self._addresses: tuple[str, ...] = ()
         self._tls = ssl.create_default_context() if target.tls else None

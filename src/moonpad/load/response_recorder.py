@@ -7,7 +7,7 @@ from typing import Final
 
 from moonpad.load.deadlines import RequestDeadlines
 from moonpad.load.failure import TEXT_LIMIT, FailureKind, RequestFailed, RequestFailure
-from moonpad.load.http1 import HeadCache, ResponseParser
+from moonpad.load.http1 import ResponseParser
 from moonpad.load.openai_schema import Delta, Usage, join, read_event
 from moonpad.load.record import LoadRequest, RequestRecord
 from moonpad.load.sse import SseParser
@@ -20,21 +20,13 @@ DONE: Final = b"[DONE]"
 MAX_PLAIN_BYTES: Final = 16 * MIB
 
 
-@dataclass(frozen=True, slots=True)
-class ServerCache:
-    """What the answers of one server have in common, shared by all recorders."""
-
-    heads: HeadCache = field(default_factory=HeadCache)
-    token_patterns: TokenPatterns = field(default_factory=TokenPatterns)
-
-
 @dataclass(slots=True, eq=False)
 class ResponseRecorder:
     """Follows one request from `sent` to `finished`."""
 
     _request: LoadRequest
     _scheduled_s: float
-    _cache: ServerCache = field(default_factory=ServerCache)
+    _patterns: TokenPatterns = field(default_factory=TokenPatterns)
     queued_s: float = 0.0
     connect_s: float = 0.0
     finished: bool = False
@@ -54,7 +46,7 @@ class ResponseRecorder:
     _finish_reason: str | None = None
     _usage: Usage | None = None
     _failure: RequestFailure | None = None
-    _response: ResponseParser = field(init=False)
+    _response: ResponseParser = field(default_factory=ResponseParser)
     _sse: SseParser | None = None
     _shape: TokenPattern | None = field(init=False)  # what the last token's event looked like, or may look like
     _deltas: list[Delta] | None = field(init=False)  # of a conversation
@@ -64,8 +56,7 @@ class ResponseRecorder:
 
     def __post_init__(self) -> None:
         self._sent_s = self._closed_s = self._scheduled_s
-        self._response = ResponseParser(self._cache.heads)
-        self._shape = None if self._request.follow else self._cache.token_patterns.last
+        self._shape = None if self._request.follow else self._patterns.last
         self._deltas = [] if self._request.follow else None
 
     @property
@@ -167,7 +158,7 @@ class ResponseRecorder:
         if self._shape is not None and self._shape.matches_event(payload):
             self._tokens(now_s, self._shape.chunk)
             return
-        chunk = self._cache.token_patterns.chunk_of(payload)
+        chunk = self._patterns.chunk_of(payload)
         if self._deltas is not None and isinstance(delta := read_event(payload), Delta):
             self._deltas.append(delta)
         self._usage = chunk.usage or self._usage
@@ -177,7 +168,7 @@ class ResponseRecorder:
         if chunk.bears_tokens:
             self._tokens(now_s, chunk)
             if self._deltas is None:
-                self._shape = self._cache.token_patterns.of(payload, chunk)
+                self._shape = self._patterns.of(payload, chunk)
         if chunk.finish_reason:
             self._finish_reason = chunk.finish_reason
             self._ended_s = now_s
@@ -226,7 +217,7 @@ class ResponseRecorder:
 
     def _refusal(self) -> RequestFailure:
         """An HTTP error, or a 200 that is an error page, plain JSON or packed."""
-        status, headers, _ = self._response.head
+        status, headers = self._response.head
         text = self._plain.decode(errors="replace")[:TEXT_LIMIT]
         if status != 200:
             return RequestFailure(FailureKind.HTTP_STATUS, text, status)
