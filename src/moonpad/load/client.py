@@ -16,6 +16,7 @@ from typing import Final, TypeVar, cast
 from moonpad.load.deadlines import RequestDeadlines
 from moonpad.load.endpoint_url import Target
 from moonpad.load.failure import FailureKind, RequestFailed
+from moonpad.load.http1 import ResponseParser
 from moonpad.load.read_backlog import Backlog, Clock
 from moonpad.load.request_timeouts import RequestTimeouts
 from moonpad.load.response_recorder import ResponseRecorder
@@ -34,6 +35,7 @@ class Connection(asyncio.Protocol):
     _clock: Clock
     _backlog: Backlog
     _timeouts: RequestTimeouts
+    _response: ResponseParser = field(default_factory=ResponseParser)
     _unseen: int = 0  # reads in the backlog
     _transport: asyncio.Transport | None = None
     _recorder: ResponseRecorder | None = None
@@ -49,7 +51,8 @@ class Connection(asyncio.Protocol):
         """Sends the request; `on_done` is called, later, once the recorder has finished. Failures are in there."""
         self._recorder, self._on_done = recorder, on_done
         self._expected, self._token_times_s = None, recorder.token_times_s
-        recorder.sent(self._clock())
+        self._response.begin()
+        recorder.sent(self._clock(), self._response)
         if self._transport is None or self._transport.is_closing():
             recorder.connection_closed(self._clock(), "it was closed before the request was sent")
             asyncio.get_running_loop().call_soon(self._end)

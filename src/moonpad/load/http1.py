@@ -1,4 +1,4 @@
-"""One HTTP/1.1 response, read as the bytes come: chunked, by content-length, or until the connection closes."""
+"""HTTP/1.1 responses, read as the bytes come: chunked, by content-length, or until the connection closes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ class Head(NamedTuple):
         return self.headers.get(name, "").lower()
 
 
+NO_HEAD: Final = Head(0, {})
+
+
 class ResponseParser:
-    """`head.status` is 0 until the head is whole; `complete` once the body has ended.
+    """The responses of one connection, one after the other. `head.status` is 0 until the head is whole; `complete` once the body has ended.
 
     keeps_alive: the connection may carry another request: the body ended by itself, and nothing came after it.
     """
@@ -32,17 +35,21 @@ class ResponseParser:
     __slots__ = ("_after_chunk", "_begun_bytes", "_body", "_headers", "_parser", "complete", "head", "keeps_alive")
 
     def __init__(self) -> None:
-        self.head = Head(0, {})
-        self.complete = self.keeps_alive = False
         self._headers: dict[str, str] = {}
         self._body: list[bytes] = []
-        self._after_chunk = False  # the next line has the size of a chunk
-        self._begun_bytes = 0  # of a head, or of the line with a chunk's size, that is not whole yet
-        # It holds the methods on_…, which is a reference cycle until the answer is complete.
-        self._parser: HttpResponseParser | None = HttpResponseParser(self)
+        self.begin()
+        # A reference cycle, and work for the garbage collector: so there is one for each connection, not each answer.
+        self._parser = HttpResponseParser(self)
         self._parser.set_dangerous_leniencies(
             lenient_headers=True, lenient_chunked_length=True, lenient_spaces_after_chunk_size=True
         )
+
+    def begin(self) -> None:
+        """What comes next is a new response; the one before was complete."""
+        self.head = NO_HEAD
+        self.complete = self.keeps_alive = False
+        self._after_chunk = False  # the next line has the size of a chunk
+        self._begun_bytes = 0  # of a head, or of the line with a chunk's size, that is not whole yet
 
     @property
     def between_chunks(self) -> bool:
@@ -55,9 +62,6 @@ class ResponseParser:
         Raises:
             RequestFailed: this is not HTTP/1.1 (`bad-http`).
         """
-        if self._parser is None:
-            self.keeps_alive = self.keeps_alive and not data
-            return b""
         self._body.clear()
         try:
             self._parser.feed_data(data)
@@ -65,9 +69,7 @@ class ResponseParser:
             if not self.complete:
                 raise _bad(f"{error}: {data[:80]!r}") from error
             self.keeps_alive = False
-        if self.complete:
-            self._parser = None
-        else:
+        if not self.complete:
             self._count_begun(data)
         return b"".join(self._body)
 
@@ -98,7 +100,7 @@ class ResponseParser:
         self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
 
     def on_headers_complete(self) -> None:
-        status = self._parser.get_status_code() if self._parser else 0
+        status = self._parser.get_status_code()
         if status >= 200:  # 100 Continue, 103 Early Hints: the answer itself comes later
             self.head, self._headers = Head(status, self._headers), {}
             self._after_chunk = "chunked" in self.head.header("transfer-encoding")
@@ -113,7 +115,7 @@ class ResponseParser:
         self._after_chunk = True
 
     def on_message_complete(self) -> None:
-        if self.head.status and self._parser:
+        if self.head.status:
             self.complete, self.keeps_alive = True, self._parser.should_keep_alive()
 
 

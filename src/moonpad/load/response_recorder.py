@@ -46,7 +46,7 @@ class ResponseRecorder:
     _finish_reason: str | None = None
     _usage: Usage | None = None
     _failure: RequestFailure | None = None
-    _response: ResponseParser = field(default_factory=ResponseParser)
+    _response: ResponseParser = field(init=False)
     _sse: SseParser | None = None
     _shape: TokenPattern | None = field(init=False)  # what the last token's event looked like, or may look like
     _deltas: list[Delta] | None = field(init=False)  # of a conversation
@@ -68,8 +68,10 @@ class ResponseRecorder:
     def closed_s(self) -> float:
         return self._closed_s
 
-    def sent(self, now_s: float) -> None:
+    def sent(self, now_s: float, response: ResponseParser | None = None) -> None:
+        """`response` reads what its connection brings."""
         self._sent_s = now_s
+        self._response = response or ResponseParser()
 
     def received(self, now_s: float, data: bytes) -> None:
         """Any read; most of a stream's need not come here, see `usual`."""
