@@ -139,9 +139,9 @@ class Connector:
 
     async def open(self) -> Connection:
         """A connection for requests; raises what `open_with` raises."""
-        return await self.open_with(lambda: Connection(self._clock, self.backlog, self._timeouts))
+        return (await self.open_with(lambda: Connection(self._clock, self.backlog, self._timeouts)))[1]
 
-    async def open_with(self, factory: Callable[[], AnyProtocol]) -> AnyProtocol:
+    async def open_with(self, factory: Callable[[], AnyProtocol]) -> tuple[asyncio.Transport, AnyProtocol]:
         """
         Raises:
             RequestFailed: refused, timed out, no such name, no trusted certificate.
@@ -159,7 +159,7 @@ class Connector:
         except OSError as error:
             raise RequestFailed(FailureKind.CONNECT_FAILED, f"{self._where}: {error}") from error
 
-    async def _open(self, factory: Callable[[], AnyProtocol]) -> AnyProtocol:
+    async def _open(self, factory: Callable[[], AnyProtocol]) -> tuple[asyncio.Transport, AnyProtocol]:
         loop = asyncio.get_running_loop()
         target = self._target
         if not self._addresses:
@@ -167,7 +167,7 @@ class Connector:
             self._addresses = tuple(str(address[0]) for *_, address in entries)
         for position, address in enumerate(self._addresses):
             try:
-                _, protocol = await loop.create_connection(
+                opened = await loop.create_connection(
                     factory,
                     address,
                     target.port,
@@ -179,7 +179,7 @@ class Connector:
                     raise
             else:
                 self._addresses = (address,)  # the next connection goes straight to the address that answers
-                return protocol
+                return opened
         raise OSError("the name has no address")
 
     @property

@@ -27,8 +27,9 @@ NO_HEAD: Final = Head(0, {})
 
 
 class ResponseParser:
-    """The responses of one connection, one after the other. `head.status` is 0 until the head is whole; `complete` once the body has ended.
+    """The responses of one connection, one after the other.
 
+    head: its status is 0 until it is whole. complete: the body has ended.
     keeps_alive: the connection may carry another request: the body ended by itself, and nothing came after it.
     """
 
