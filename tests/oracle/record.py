@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 from tokenizers import Tokenizer
 
-from moonpad.verify.numerics.compare import distance
+from moonpad.verify.numerics.compare import Scored, distance
 from moonpad.verify.numerics.recording import Recording, as_document
-from moonpad.verify.numerics.scored import Scored
 from moonpad.verify.numerics.texts import TEXTS
 from tests.oracle.model import Model, bfloat16
 

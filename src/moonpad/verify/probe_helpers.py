@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Any, Final
 
-from moonpad.load.openai_schema import Broken, Delta, Done, HttpRefusal, Malformed, Message, Reply, join
+from moonpad.load.openai_schema import Broken, Delta, Done, HttpRefusal, Malformed, Message, Reply
 from moonpad.values.errors import ContactLost
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api, Body
@@ -94,42 +93,15 @@ async def tokenize(api: Api, **fields: object) -> Mapping[str, object]:
     return document if reply.status == 200 and isinstance(document, dict) else {}
 
 
-@dataclass(frozen=True, slots=True)
-class CollectedStream:
-    """A stream to its end; `done`: it ended with `[DONE]`."""
-
-    deltas: tuple[Delta, ...]
-    done: bool
-
-    @property
-    def message(self) -> Message:
-        return join(self.deltas)
-
-
-async def collect(api: Api, body: Body) -> CollectedStream | HttpRefusal | Broken:
-    """A whole stream, or what ended it."""
-    deltas: list[Delta] = []
-    done = False
-    async with aclosing(api.stream(body)) as events:
-        async for event in events:
-            match event:
-                case Delta():
-                    deltas.append(event)
-                case Done():
-                    done = True
-                case _:
-                    return event
-    return CollectedStream(tuple(deltas), done)
-
-
-async def ask_streamed(api: Api, body: Body, remedy: str) -> CollectedStream:
+async def events_of(api: Api, body: Body, remedy: str) -> AsyncGenerator[Delta | Done]:
     """
     Raises:
         ProbeEnded: the stream was refused or broken.
     """
-    stream = await collect(api, body)
-    if isinstance(stream, HttpRefusal):
-        raise ProbeEnded(no_answer(api, stream.reply))
-    if isinstance(stream, Broken):
-        raise ProbeEnded(failed(Code.STREAM_BROKEN, "stream", stream.because, remedy))
-    return stream
+    async with aclosing(api.stream(body)) as events:
+        async for event in events:
+            if isinstance(event, HttpRefusal):
+                raise ProbeEnded(no_answer(api, event.reply))
+            if isinstance(event, Broken):
+                raise ProbeEnded(failed(Code.STREAM_BROKEN, "stream", event.because, remedy))
+            yield event

@@ -106,7 +106,7 @@ async def verify(
         UsageError: an unknown id in `only`; no model was named and the endpoint lists several or none.
         ContactLost: no model was named, and the list of models does not come.
     """
-    chosen = choose_any(only, probes)
+    chosen = choose(only, probes)
     async with connect(endpoint, deadlines) as api:
         try:
             await api.get_root("/health")
@@ -150,20 +150,18 @@ def _worst(row: Sequence[Result]) -> Result:
     return replace(worst, seconds=seconds, outcome=replace(worst.outcome, because=because))
 
 
-def choose_any(only: Sequence[str], probes: Sequence[ApiProbe] = PROBES) -> tuple[ApiProbe, ...]:
-    """What runs: those probes, or the ones that are named, long ones too."""
-    return choose((*probes, *LONG_PROBES) if only else probes, only)
-
-
-def choose(probes: Sequence[ApiProbe], only: Sequence[str]) -> tuple[ApiProbe, ...]:
-    """The probes with these ids, in their own order; all where no id is given."""
-    ids = [probe.id for probe in probes]
+def choose(only: Sequence[str], probes: Sequence[ApiProbe] = PROBES) -> tuple[ApiProbe, ...]:
+    """Those probes, or the ones that are named, long ones too, in their own order."""
+    if not only:
+        return tuple(probes)
+    known = (*probes, *LONG_PROBES)
+    ids = [probe.id for probe in known]
     for wanted in only:
         if wanted not in ids:
             near = get_close_matches(wanted, ids, n=1)
             hint = f"did you mean {near[0]}?" if near else f"the probes are: {', '.join(ids)}"
             raise UsageError(f"there is no probe {wanted!r}", remedy=hint)
-    return tuple(probe for probe in probes if not only or probe.id in only)
+    return tuple(probe for probe in known if probe.id in only)
 
 
 async def _judge(api: Api, probe: ApiProbe, small: str) -> Outcome:

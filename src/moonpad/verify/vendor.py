@@ -14,16 +14,16 @@ import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from typing import Any, Final, TypedDict
 
 import msgspec
 
-from moonpad.load.openai_schema import Broken, HttpRefusal, Malformed, Message, read_json
+from moonpad.load.openai_schema import Broken, Delta, HttpRefusal, Malformed, Message, join, read_json
 from moonpad.values.errors import ContactLost, UsageError
 from moonpad.verify.api import Api
 from moonpad.verify.json_schema import schema_fault
-from moonpad.verify.probe_helpers import collect
 
 RETRIES: Final = 3
 CONCURRENCY: Final = 5
@@ -88,12 +88,8 @@ class Score:
         return 2 * self.true_positive / total if self.compared and total else None
 
     def as_json(self) -> dict[str, object]:
-        return {
-            **asdict(self),
-            "schema_validation_error_count": self.finish_tool_calls - self.successful_tool_call_count,
-            "schema_accuracy": self.schema_accuracy,
-            "tool_call_f1": self.tool_call_f1,
-        }
+        wrong = {"schema_validation_error_count": self.finish_tool_calls - self.successful_tool_call_count}
+        return {**asdict(self), **wrong, "schema_accuracy": self.schema_accuracy, "tool_call_f1": self.tool_call_f1}
 
 
 def read_requests(lines: Iterable[str]) -> list[VendorRequest]:
@@ -175,10 +171,15 @@ async def _whole(api: Api, body: Mapping[str, Any]) -> Message | str:
 
 
 async def _streamed(api: Api, body: Mapping[str, Any]) -> Message | str:
-    stream = await collect(api, {**body, "model": api.endpoint.model})
-    if isinstance(stream, HttpRefusal):
-        return f"HTTP {stream.reply.status}: {stream.reply.error_text()}"
-    return stream.because if isinstance(stream, Broken) else stream.message
+    deltas: list[Delta] = []
+    async with aclosing(api.stream({**body, "model": api.endpoint.model})) as events:
+        async for event in events:
+            if isinstance(event, HttpRefusal):
+                return f"HTTP {event.reply.status}: {event.reply.error_text()}"
+            if isinstance(event, Broken):
+                return event.because
+            deltas += [event] if isinstance(event, Delta) else []
+    return join(deltas)
 
 
 def _head(api: Api, request: VendorRequest) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from moonpad.verify.numerics.compare import (
     LEAST_MEAN,
     TIMES_FLOOR,
     Distance,
+    Scored,
     TokenPlace,
     beyond,
     distance,
@@ -25,7 +26,6 @@ from moonpad.verify.numerics.compare import (
     tokens_differ,
 )
 from moonpad.verify.numerics.recording import Recording, as_document, of_document
-from moonpad.verify.numerics.scored import Scored
 from moonpad.verify.numerics.scoring_client import read_scored
 from moonpad.verify.numerics.texts import TEXTS
 from tests.unit.verify.fake_endpoint import Fake, served

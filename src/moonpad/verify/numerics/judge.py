@@ -11,6 +11,7 @@ from moonpad.verify.api import Api
 from moonpad.verify.numerics.compare import (
     Distance,
     NoiseLimits,
+    Scored,
     TokenPlace,
     beyond,
     distance,
@@ -18,7 +19,6 @@ from moonpad.verify.numerics.compare import (
     tokens_differ,
 )
 from moonpad.verify.numerics.recording import Recording
-from moonpad.verify.numerics.scored import Scored
 from moonpad.verify.numerics.scoring_client import score_apart, score_together
 from moonpad.verify.numerics.texts import TEXTS
 

@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from moonpad.verify.numerics.compare import Distance
-from moonpad.verify.numerics.scored import Scored
+from moonpad.verify.numerics.compare import Distance, Scored
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 from moonpad.load.openai_schema import Malformed
 from moonpad.values.errors import CheckFailed
 from moonpad.verify.api import Api
-from moonpad.verify.numerics.scored import Scored
+from moonpad.verify.numerics.compare import Scored
 
 
 async def score_apart(api: Api, texts: Mapping[str, str], on_text: Callable[[str], None]) -> dict[str, Scored]:

@@ -32,10 +32,6 @@ THINKING_TOKENS: Final = 40
 @probe("reasoning")
 async def reasoning(api: Api) -> Outcome:
     answer = await ask(api, greedy(CALCULATION))
-    return _mixed(answer) or _leaked(answer) or _dropped(answer) or _separated(answer)
-
-
-def _mixed(answer: Message) -> Outcome | None:
     if tag := THINK_TAG.search(answer.content):
         message = f"the thinking is in content: {tag.group()} at character {tag.start()}"
         # If a parser took some thinking out, the model itself wrote the tag that is left.
@@ -44,42 +40,31 @@ def _mixed(answer: Message) -> Outcome | None:
     if tag := THINK_TAG.search(answer.reasoning):
         message = f"`{answer.reasoning_field}` contains {tag.group()} as text"
         return failed_if_able(Code.REASONING_LOST, PARSER, message, ENABLE_PARSER)
-    return None
-
-
-def _leaked(answer: Message) -> Outcome | None:
-    tokens = special_tokens_in(answer.content, answer.reasoning)
-    if not tokens:
-        return None
-    message = f"special tokens are visible as text: {', '.join(tokens)}"
-    remedy = "use the parsers for Kimi (kimi_k2) of the newest release, and the model's own tokenizer files"
-    # Those of tool calls are ordinary tokens to a tokenizer: a confused model may write them without any tool.
-    fail = failed_if_able if all(token.startswith("<|tool_call") for token in tokens) else failed
-    return fail(Code.WRONG_ANSWER, PARSER, message, remedy)
-
-
-def _dropped(answer: Message) -> Outcome | None:
-    """Tokens that were counted and are missing: a visible token is at least one byte, and few are invisible."""
-    if answer.usage and answer.usage.reasoning_tokens and not answer.reasoning:
-        message = f"usage counts {answer.usage.reasoning_tokens} reasoning tokens, the answer has none"
-        return failed(Code.REASONING_LOST, "reasoning", message, FIELD_LOST)
-    tokens = completion_tokens(answer)
-    visible_bytes = len(answer.content.encode()) + len(answer.reasoning.encode())
-    if answer.reasoning or tokens is None or tokens <= visible_bytes + 8:
-        return None
-    message = f"{tokens} tokens were generated, {visible_bytes} bytes of text arrived: the thinking was dropped"
-    return failed(Code.REASONING_LOST, "reasoning", message, FIELD_LOST)
-
-
-def _separated(answer: Message) -> Outcome:
-    size = len(answer.reasoning)
+    if tokens := special_tokens_in(answer.content, answer.reasoning):
+        message = f"special tokens are visible as text: {', '.join(tokens)}"
+        remedy = "use the parsers for Kimi (kimi_k2) of the newest release, and the model's own tokenizer files"
+        # Those of tool calls are ordinary tokens to a tokenizer: a confused model may write them without any tool.
+        fail = failed_if_able if all(token.startswith("<|tool_call") for token in tokens) else failed
+        return fail(Code.WRONG_ANSWER, PARSER, message, remedy)
     if not answer.reasoning:
-        return skipped(DOES_NOT_THINK)
+        message = _dropped(answer)
+        return failed(Code.REASONING_LOST, "reasoning", message, FIELD_LOST) if message else skipped(DOES_NOT_THINK)
+    size = len(answer.reasoning)
     if not answer.content.strip():
         message = f"after {size} characters of reasoning there is no content: nothing ends the thinking"
         remedy = "leave --reasoning-parser out for a model that does not think; for one that does, use kimi_k2"
         return failed_if_able(Code.REASONING_LOST, PARSER, message, remedy)
     return passed(f"{size} characters in `{answer.reasoning_field}`, none of them in content")
+
+
+def _dropped(answer: Message) -> str:
+    """Tokens that were counted and are missing: a visible token is at least one byte, and few are invisible."""
+    if answer.usage and answer.usage.reasoning_tokens:
+        return f"usage counts {answer.usage.reasoning_tokens} reasoning tokens, the answer has none"
+    tokens, visible_bytes = completion_tokens(answer), len(answer.content.encode())
+    if tokens is None or tokens <= visible_bytes + 8:
+        return ""
+    return f"{tokens} tokens were generated, {visible_bytes} bytes of text arrived: the thinking was dropped"
 
 
 @probe("reasoning_cut")

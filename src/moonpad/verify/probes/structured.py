@@ -25,8 +25,9 @@ LIMIT: Final = 512
 async def json_object(api: Api) -> Outcome:
     form = {"response_format": {"type": "json_object"}}
     answer = await _ask(api, "Give me a JSON object with the key town.", form, "json_object")
-    right = isinstance(read_json(answer.content), dict)
-    return passed(answer.content[:120]) if right else _wrong_form(answer, "a JSON object", "response_format")
+    if not isinstance(read_json(answer.content), dict):
+        return _wrong_form(answer, "a JSON object", "response_format")
+    return passed(answer.content[:120])
 
 
 @probe("json_schema")

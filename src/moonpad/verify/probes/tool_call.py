@@ -1,10 +1,10 @@
-"""One tool call: parsed, streamed, and cut by a limit."""
+"""One tool call: parsed, streamed, cut by a limit, and as `tool_choice` wants it."""
 
 import re
 from collections.abc import Sequence
 from typing import Final
 
-from moonpad.load.openai_schema import Delta, Message
+from moonpad.load.openai_schema import Delta, Message, join
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.offered_tools import (
@@ -18,11 +18,12 @@ from moonpad.verify.offered_tools import (
     ask_with_tools,
     call_lost,
     call_lost_if_able,
+    tool,
     wrong_calls,
     wrong_end,
 )
 from moonpad.verify.probe import Outcome, failed, passed, probe, skipped
-from moonpad.verify.probe_helpers import ask_streamed, completion_tokens, greedy
+from moonpad.verify.probe_helpers import completion_tokens, events_of, greedy
 
 NAME: Final = "get_weather"
 QUESTION: Final = greedy(WEATHER_QUESTION, tools=[WEATHER], tool_choice="auto")
@@ -31,6 +32,11 @@ RAW_CALL: Final = re.compile(rf"<\|tool_calls?_|functions\.?{NAME}|{NAME}\W{{0,3
 
 CLOSING_TOKENS: Final = 2
 """Those that close the call and its section."""
+
+TIME: Final = tool("get_time", "Get the current time in a city.", ("city",), city={"type": "string"})
+TOOLS: Final = [WEATHER, TIME]
+# A constrained answer of a small model may ramble inside a string; the limit ends that.
+LIMIT: Final = 512
 
 
 @probe("tool_call")
@@ -59,11 +65,11 @@ def _no_call(answer: Message) -> Outcome:
 @probe("tool_stream")
 async def tool_stream(api: Api) -> Outcome:
     whole = await ask_with_tools(api, QUESTION)
-    stream = await ask_streamed(api, QUESTION, UPDATE_PARSER)
-    streamed = stream.message
+    deltas = [event async for event in events_of(api, QUESTION, UPDATE_PARSER) if isinstance(event, Delta)]
+    streamed = join(deltas)
     if not whole.tool_calls and not streamed.tool_calls:
         return call_lost_if_able("no call came, with streaming or without", ENABLE_PARSER)
-    return _repeated(stream.deltas) or wrong_calls(streamed, [WEATHER]) or await _unequal(api, whole, streamed)
+    return _repeated(deltas) or wrong_calls(streamed, [WEATHER]) or await _unequal(api, whole, streamed)
 
 
 def _repeated(deltas: Sequence[Delta]) -> Outcome | None:
@@ -116,3 +122,44 @@ async def tool_cut(api: Api) -> Outcome:
         return skipped("greedy answers to one question differ: a cut one cannot be judged")
     end = f"finish_reason {cut.finish_reason}: {arguments}"
     return passed(f"cut {CLOSING_TOKENS} tokens before its end, the call is there with {end}")
+
+
+@probe("tool_choice_none")
+async def none(api: Api) -> Outcome:
+    answer = await _ask_choosing(api, WEATHER_QUESTION, "none")
+    if answer.tool_calls:
+        return _ignored(f"tool_choice is none, and there are {len(answer.tool_calls)} calls")
+    if RAW_CALL.search(answer.content):
+        return _ignored(f"tool_choice is none, and a call is in the content as text: {answer.content[:120]!r}")
+    return passed(f"no call, finish_reason {answer.finish_reason}")
+
+
+@probe("tool_choice_required")
+async def required(api: Api) -> Outcome:
+    return await _forced(api, "Good morning!", "required", "required")
+
+
+@probe("tool_choice_named")
+async def named(api: Api) -> Outcome:
+    return await _forced(api, WEATHER_QUESTION, {"type": "function", "function": {"name": "get_time"}}, "get_time")
+
+
+async def _forced(api: Api, question: str, choice: object, wanted: str) -> Outcome:
+    """`wanted` is "required" or the tool's name."""
+    answer = await _ask_choosing(api, question, choice)
+    if not answer.tool_calls:
+        got = f"content {answer.content[:80]!r}, finish_reason {answer.finish_reason!r}"
+        return _ignored(f"tool_choice is {wanted}, and there is no call: {got}")
+    names = sorted({call.name for call in answer.tool_calls})
+    if wanted != "required" and names != [wanted]:
+        return _ignored(f"tool_choice is {wanted}, and {', '.join(names)} was called")
+    evidence = f"{names[0]} was called for {question!r}, finish_reason {answer.finish_reason}"
+    return wrong_calls(answer, TOOLS) or wrong_end(answer, "tool_calls", "stop") or passed(evidence)
+
+
+def _ignored(message: str) -> Outcome:
+    return failed(Code.PARAMETER_IGNORED, "tool_choice", message, UPDATE_PARSER)
+
+
+async def _ask_choosing(api: Api, question: str, choice: object) -> Message:
+    return await ask_with_tools(api, greedy(question, tools=TOOLS, tool_choice=choice, max_tokens=LIMIT))
