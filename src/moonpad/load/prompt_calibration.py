@@ -13,9 +13,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, Literal
 
-from moonpad.load.json_request import JsonResponse, fetch
+from moonpad.load.failure import RequestFailed
+from moonpad.load.json_request import fetch
 from moonpad.load.prompts import FIRST, WORDS, random_prompt, random_words, text_of, weighed
 from moonpad.load.request_builder import RequestBuilder
 from moonpad.values.errors import CheckFailed
@@ -26,6 +28,7 @@ TIMEOUT_S: Final = 600.0
 GROUP: Final = 32
 MOST_COUNTS: Final = 96
 """Requests that weigh the words, where a count is one."""
+Judge = Literal["/tokenize", "usage"]
 Counted = Callable[[int, int], Awaitable[int]]
 TOKENS_A_WORD: Final = 1.4
 """Of English text with its marks, where a plain word is one token."""
@@ -42,7 +45,7 @@ class PromptCalibration:
 
     words: int
     tokens: int
-    judge: Literal["/tokenize", "usage"]
+    judge: Judge
     slope: float = 1.0
     weights: tuple[int, ...] = ()
     alone: int = 0
@@ -78,9 +81,14 @@ async def calibrate(
         CheckFailed: the server refuses a plain request, or counts no tokens.
         RequestFailed: the server does not answer.
     """
-    server = _Server(builder)
-    judge: Literal["/tokenize", "usage"] = "/tokenize" if await server.tokenizes() else "usage"
-    count_text = server.by_tokenize if judge == "/tokenize" else server.by_usage
+    judge: Judge = "/tokenize"
+    try:
+        await _counted_by(builder, judge, text_of(()))
+    except RequestFailed:
+        raise
+    except CheckFailed:
+        judge = "usage"
+    count_text = partial(_counted_by, builder, judge)
 
     async def count(index: int, words: int) -> int:
         return await count_text(random_prompt(seed, index, words))
@@ -151,35 +159,20 @@ async def words_for(input_tokens: int, count: Counted) -> tuple[int, int, float]
     return nearest, counted, slope
 
 
-@dataclass(frozen=True, slots=True)
-class _Server:
-    builder: RequestBuilder
-
-    async def tokenizes(self) -> bool:
-        answer = await self._fetch(self.builder.count_by_tokenize(text_of(())))
-        return answer.status == 200 and _count_in(answer.json, "count") is not None
-
-    async def by_tokenize(self, text: str) -> int:
-        return self._counted(await self._fetch(self.builder.count_by_tokenize(text)), "count")
-
-    async def by_usage(self, text: str) -> int:
-        return self._counted(await self._fetch(self.builder.count_by_usage(text)), "usage", "prompt_tokens")
-
-    async def _fetch(self, wire: bytes) -> JsonResponse:
-        return await fetch(self.builder.target, wire, timeout_s=TIMEOUT_S)
-
-    def _counted(self, answer: JsonResponse, *path: str) -> int:
-        count = _count_in(answer.json, *path)
-        if answer.status != 200 or count is None:
-            raise CheckFailed(
-                f"the endpoint refused a plain request to {self.builder.model!r}: HTTP {answer.status}: "
-                f"{answer.text[:400]}",
-                remedy="moonpad verify  shows which part of the API fails",
-            )
-        return count
-
-
-def _count_in(document: Any, *path: str) -> int | None:
-    for key in path:
-        document = document.get(key) if isinstance(document, dict) else None
-    return document if isinstance(document, int) and not isinstance(document, bool) and document > 0 else None
+async def _counted_by(builder: RequestBuilder, judge: Judge, text: str) -> int:
+    """
+    Raises:
+        CheckFailed: the server refuses to count this way.
+        RequestFailed: it does not answer.
+    """
+    wire = builder.count_by_tokenize(text) if judge == "/tokenize" else builder.count_by_usage(text)
+    answer = await fetch(builder.target, wire, timeout_s=TIMEOUT_S)
+    count: Any = answer.json
+    for key in ("count",) if judge == "/tokenize" else ("usage", "prompt_tokens"):
+        count = count.get(key) if isinstance(count, dict) else None
+    if answer.status != 200 or type(count) is not int or count <= 0:
+        raise CheckFailed(
+            f"the endpoint refused a plain request to {builder.model!r}: HTTP {answer.status}: {answer.text[:400]}",
+            remedy="moonpad verify  shows which part of the API fails",
+        )
+    return count

@@ -35,7 +35,7 @@ class ResponseRecorder:
     """The likely next read. A read that matches it needs no more than its instant in `token_times_s`."""
     token_times_s: list[float] = field(default_factory=list)
     _sent_s: float = field(init=False)
-    _closed_s: float = field(init=False)
+    closed_s: float = field(init=False)
     _head_s: float | None = None
     _first_answer_s: float | None = None
     _ended_s: float | None = None
@@ -55,7 +55,7 @@ class ResponseRecorder:
     _plain_bytes: int = 0
 
     def __post_init__(self) -> None:
-        self._sent_s = self._closed_s = self._scheduled_s
+        self._sent_s = self.closed_s = self._scheduled_s
         self._shape = None if self._request.follow else self._patterns.last
         self._deltas = [] if self._request.follow else None
 
@@ -63,10 +63,6 @@ class ResponseRecorder:
     def connection_reusable(self) -> bool:
         """The answer, good or bad, was read to its end."""
         return self.finished and self._response.keeps_alive
-
-    @property
-    def closed_s(self) -> float:
-        return self._closed_s
 
     def sent(self, now_s: float, response: ResponseParser | None = None) -> None:
         """`response` reads what its connection brings."""
@@ -102,9 +98,8 @@ class ResponseRecorder:
         if self.stream_done:
             self.drained(now_s)
         else:
-            self.failed(
-                now_s, RequestFailure(kind, f"given up {now_s - self._sent_s:.2f} s after sending, {self._place()}")
-            )
+            text = f"given up {now_s - self._sent_s:.2f} s after sending, {self._place()}"
+            self.failed(now_s, RequestFailure(kind, text))
 
     def failed(self, now_s: float, failure: RequestFailure) -> None:
         if not self.finished:
@@ -114,8 +109,11 @@ class ResponseRecorder:
             self._finish(now_s)
 
     def drained(self, now_s: float) -> None:
-        """[DONE] came and the body did not end: the answer is whole, the connection is not to be trusted."""
-        self._finish_stream(now_s)
+        """[DONE] came. If the body did not end, the answer is whole and the connection is not to be trusted."""
+        if not self.token_times_s:
+            text = f"the stream ended as it should, finish reason {self._finish_reason}, and carried no token"
+            self.failed(now_s, RequestFailure(FailureKind.NO_TOKENS, text))
+        self._finish(now_s)
 
     @property
     def following(self) -> LoadRequest | None:
@@ -147,9 +145,8 @@ class ResponseRecorder:
         self._plain += body[: 4 * TEXT_LIMIT - len(self._plain)]  # a character has at most four bytes
         self._plain_bytes += len(body)
         if self._plain_bytes > MAX_PLAIN_BYTES:
-            raise RequestFailed(
-                FailureKind.TOO_LARGE, f"an answer that is not a stream is over {MAX_PLAIN_BYTES // MIB} MiB"
-            )
+            text = f"an answer that is not a stream is over {MAX_PLAIN_BYTES // MIB} MiB"
+            raise RequestFailed(FailureKind.TOO_LARGE, text)
 
     def _event(self, now_s: float, payload: bytes) -> None:
         if self.stream_done or not payload:
@@ -200,22 +197,15 @@ class ResponseRecorder:
         if self._sse is None:
             self.failed(now_s, self._refusal())
         elif not self.stream_done:
-            self.failed(
-                now_s, RequestFailure(FailureKind.STREAM_CUT, f"the stream ended {self._place()}, without [DONE]")
-            )
+            text = f"the stream ended {self._place()}, without [DONE]"
+            self.failed(now_s, RequestFailure(FailureKind.STREAM_CUT, text))
         else:
-            self._finish_stream(now_s)
-
-    def _finish_stream(self, now_s: float) -> None:
-        if not self.token_times_s:
-            text = f"the stream ended as it should, finish reason {self._finish_reason}, and carried no token"
-            self.failed(now_s, RequestFailure(FailureKind.NO_TOKENS, text))
-        self._finish(now_s)
+            self.drained(now_s)
 
     def _finish(self, now_s: float) -> None:
         if not self.finished:
             self.finished = True
-            self._closed_s = now_s
+            self.closed_s = now_s
 
     def _refusal(self) -> RequestFailure:
         """An HTTP error, or a 200 that is an error page, plain JSON or packed."""
@@ -242,8 +232,8 @@ class ResponseRecorder:
             first_token_s=times[0] if times else None,
             first_answer_s=None if self._first_answer_s is None else self._first_answer_s - origin_s,
             token_times_s=times,
-            ended_s=(self._closed_s if self._ended_s is None else self._ended_s) - origin_s,
-            closed_s=self._closed_s - origin_s,
+            ended_s=(self.closed_s if self._ended_s is None else self._ended_s) - origin_s,
+            closed_s=self.closed_s - origin_s,
             requested_input_tokens=self._request.input_tokens,
             requested_output_tokens=self._request.output_tokens,
             prompt_tokens=usage.prompt_tokens,

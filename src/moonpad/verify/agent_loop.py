@@ -141,7 +141,7 @@ async def run_loop(
         )
         seconds = clock() - started_s
         if isinstance(answer, Reply):
-            return LoopResult(calls, tuple(turns), f"HTTP {answer.status}: {answer.error_text()}")
+            return LoopResult(calls, tuple(turns), answer.because)
         turn = _turn(answer, number, seconds, names)
         turns.append(turn)
         on_turn(turn)

@@ -12,7 +12,7 @@ import aiohttp
 import orjson
 
 from moonpad.load.failure import RequestFailed
-from moonpad.load.openai_schema import Broken, Event, HttpRefusal, Malformed, Message, Reply, read_answer, read_event
+from moonpad.load.openai_schema import Broken, Event, Malformed, Message, Reply, read_answer, read_event
 from moonpad.load.sse import SseParser
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, UsageError
@@ -55,9 +55,6 @@ class Exchange:
     request: str
     status: int | None
     answer: str
-
-    def as_json(self) -> dict[str, object]:
-        return {"request": self.request, "status": self.status, "answer": self.answer}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +117,7 @@ class Api:
             if response.status != 200:
                 reply = await _reply(response)
                 record(reply.text)
-                yield HttpRefusal(reply)
+                yield reply
                 return
             async for event in _events(response, record):
                 yield event

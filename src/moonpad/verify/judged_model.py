@@ -36,10 +36,8 @@ async def subject_of(api: Api) -> tuple[Endpoint, Card]:
         if api.endpoint.model:
             return api.endpoint, {}
         raise
-    listed = (
-        model_cards(reply.json()) if reply.status == 200 else Malformed(f"HTTP {reply.status}: {reply.error_text()}")
-    )
-    cards = () if isinstance(listed, Malformed) else tuple([await _with_path(api, card) for card in listed])
+    listed = model_cards(reply.json()) if reply.status == 200 else reply
+    cards = tuple([await _with_path(api, card) for card in listed]) if isinstance(listed, tuple) else ()
     if api.endpoint.model:
         return api.endpoint, next((card for card in cards if card["id"] == api.endpoint.model), {})
     if len(cards) == 1:
@@ -47,7 +45,7 @@ async def subject_of(api: Api) -> tuple[Endpoint, Card]:
     url = f"{api.endpoint.base_url}/models"
     if reply.status in (401, 403):
         raise UsageError(f"{url} wants a key (HTTP {reply.status})", remedy="--key-env VAR")
-    if isinstance(listed, Malformed):
+    if not isinstance(listed, tuple):
         raise UsageError(f"no model was named, and {url} lists none: {listed.because}", remedy="--model NAME")
     names = ", ".join(str(card["id"]) for card in cards) or "none"
     raise UsageError(f"no model was named, and {url} lists {len(cards)}: {names}", remedy="--model NAME")

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Final
 
-from moonpad.load.openai_schema import Broken, Delta, Done, HttpRefusal, Malformed, Message, Reply
+from moonpad.load.openai_schema import Broken, Delta, Done, Malformed, Message, Reply
 from moonpad.values.errors import ContactLost
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api, Body
@@ -57,7 +57,7 @@ def no_answer(api: Api, answer: Malformed | Reply) -> Outcome:
         message = f"the endpoint has no model {api.endpoint.model!r} (HTTP 404: {answer.error_text()})"
         remedy = "give a name that /v1/models lists: --model NAME; or start the engine with --served-model-name"
         return failed(Code.MODEL_NAME, where, message, remedy)
-    return failed(Code.WRONG_ANSWER, where, f"HTTP {answer.status}: {answer.error_text()}", LOOK_AT_LOG)
+    return failed(Code.WRONG_ANSWER, where, answer.because, LOOK_AT_LOG)
 
 
 def special_tokens_in(*texts: str) -> tuple[str, ...]:
@@ -100,8 +100,8 @@ async def events_of(api: Api, body: Body, remedy: str) -> AsyncGenerator[Delta |
     """
     async with aclosing(api.stream(body)) as events:
         async for event in events:
-            if isinstance(event, HttpRefusal):
-                raise ProbeEnded(no_answer(api, event.reply))
+            if isinstance(event, Reply):
+                raise ProbeEnded(no_answer(api, event))
             if isinstance(event, Broken):
                 raise ProbeEnded(failed(Code.STREAM_BROKEN, "stream", event.because, remedy))
             yield event

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from typing import Final
 
@@ -49,7 +49,7 @@ class Result:
                 "matters": self.probe.matters,
                 "mend": self.remedies,
                 "known_issues": [remediation.issue_url(issue) for issue in self.known_issues],
-                "exchanges": [exchange.as_json() for exchange in self.exchanges],
+                "exchanges": [asdict(exchange) for exchange in self.exchanges],
             }
         return {
             "id": self.probe.id,

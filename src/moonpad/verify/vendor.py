@@ -20,7 +20,7 @@ from typing import Any, Final, TypedDict
 
 import msgspec
 
-from moonpad.load.openai_schema import Broken, Delta, HttpRefusal, Malformed, Message, join, read_json
+from moonpad.load.openai_schema import Broken, Delta, Message, Reply, join, read_json
 from moonpad.values.errors import ContactLost, UsageError
 from moonpad.verify.api import Api
 from moonpad.verify.json_schema import schema_fault
@@ -142,12 +142,12 @@ async def ask_all(
 
 
 async def _ask(api: Api, request: VendorRequest, stream: bool | None) -> Row:
-    body = {name: value for name, value in request.body.items() if name not in ("stream", "stream_options")}
+    body = {name: value for name, value in request.body.items() if name not in ("model", "stream", "stream_options")}
     streamed = bool(request.body.get("stream")) if stream is None else stream
     answer: Message | str = ""
     for attempt in range(RETRIES + 1):
         try:
-            answer = await (_streamed(api, body) if streamed else _whole(api, body))
+            answer = await _answer(api, body, streamed=streamed)
         except ContactLost as lost:
             if attempt == RETRIES:
                 raise
@@ -163,22 +163,18 @@ async def _ask(api: Api, request: VendorRequest, stream: bool | None) -> Row:
     }
 
 
-async def _whole(api: Api, body: Mapping[str, Any]) -> Message | str:
-    answer = await api.chat({**body, "model": api.endpoint.model})
-    if isinstance(answer, Message):
-        return answer
-    return answer.because if isinstance(answer, Malformed) else f"HTTP {answer.status}: {answer.error_text()}"
-
-
-async def _streamed(api: Api, body: Mapping[str, Any]) -> Message | str:
+async def _answer(api: Api, body: Mapping[str, Any], *, streamed: bool) -> Message | str:
+    """The answer, or why there is none."""
+    if not streamed:
+        answer = await api.chat(body)
+        return answer if isinstance(answer, Message) else answer.because
     deltas: list[Delta] = []
-    async with aclosing(api.stream({**body, "model": api.endpoint.model})) as events:
+    async with aclosing(api.stream(body)) as events:
         async for event in events:
-            if isinstance(event, HttpRefusal):
-                return f"HTTP {event.reply.status}: {event.reply.error_text()}"
-            if isinstance(event, Broken):
+            if isinstance(event, Reply | Broken):
                 return event.because
-            deltas += [event] if isinstance(event, Delta) else []
+            if isinstance(event, Delta):
+                deltas.append(event)
     return join(deltas)
 
 

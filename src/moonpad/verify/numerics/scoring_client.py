@@ -44,9 +44,8 @@ async def _score(api: Api, text: str) -> Scored:
         "return_tokens_as_token_ids": True,
     }
     reply = await api.post("/completions", body)
-    fault = Malformed(f"HTTP {reply.status}: {reply.error_text()}")
-    scored = read_scored(reply.json()) if reply.status == 200 else fault
-    if isinstance(scored, Malformed):
+    scored = read_scored(reply.json()) if reply.status == 200 else reply
+    if not isinstance(scored, Scored):
         raise CheckFailed(
             f"/completions with echo and logprobs: {scored.because}",
             remedy="an engine that gives no log-probabilities of prompts cannot be compared this way",
