@@ -78,7 +78,7 @@ def test_the_only_model_is_taken_where_none_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fake", "said"),
+    ("fake", "expected"),
     [
         (Fake(model="", served=("a", "b")), "a, b"),
         (Fake(model="", served=()), "none"),
@@ -86,8 +86,8 @@ def test_the_only_model_is_taken_where_none_is_named() -> None:
         (Fake(model="", faults=frozenset({"models are html"})), "`data` is not a list"),
     ],
 )
-def test_which_model_must_be_clear(fake: Fake, said: str) -> None:
-    with pytest.raises(UsageError, match=said) as raised:
+def test_which_model_must_be_clear(fake: Fake, expected: str) -> None:
+    with pytest.raises(UsageError, match=expected) as raised:
         run(fake)
     assert raised.value.remedy
 
