@@ -1,7 +1,7 @@
 """Connections that are open before they are needed, and one timestamp for every read.
 
-The request is serialised before it is due, the connection is open, and each `data_received` reads the clock once,
-before anything is parsed; what takes longer to parse waits in a backlog.
+The request is serialised and the connection open before it is due. Each `data_received` reads the clock once, before
+anything is parsed; what takes longer to parse waits in a backlog.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Connection(asyncio.Protocol):
         return self._transport is not None and not self._transport.is_closing()
 
     def exchange(self, wire: bytes, recorder: ResponseRecorder, deadlines: RequestDeadlines, on_done: OnDone) -> None:
-        """Sends the request; `on_done` is called, later, once the recorder has finished. Failures are in there."""
+        """Sends the request; `on_done` is called later, when the recorder has finished, with an answer or a failure."""
         self._recorder, self._on_done = recorder, on_done
         self._expected, self._token_times_s = None, recorder.token_times_s
         self._response.begin()
@@ -61,7 +61,7 @@ class Connection(asyncio.Protocol):
         self._timeouts.watch(recorder, deadlines, self._end)
 
     def drop(self) -> bool:
-        """Gives the request up; whether there was one."""
+        """Gives up the request, and returns whether there was one."""
         if self._recorder is None:
             return False
         self._timeouts.forget(self._recorder)
@@ -83,7 +83,7 @@ class Connection(asyncio.Protocol):
         if usual is not None and usual.matches_read(data):
             self._token_times_s.append(now_s)
             return
-        if self._recorder is None:  # bytes without a request: what follows would be taken for an answer
+        if self._recorder is None:  # bytes without a request would be taken for the next answer
             self.close()
             return
         self._expected = None
@@ -92,7 +92,7 @@ class Connection(asyncio.Protocol):
 
     def _take(self, recorder: ResponseRecorder, now_s: float, data: bytes) -> None:
         self._unseen -= 1
-        if recorder is not self._recorder or recorder.finished:  # a deadline was first
+        if recorder is not self._recorder or recorder.finished:  # its deadline passed first
             return
         was_done = recorder.stream_done
         recorder.received(now_s, data)

@@ -48,8 +48,8 @@ class ResponseRecorder:
     _failure: RequestFailure | None = None
     _response: ResponseParser = field(init=False)
     _sse: SseParser | None = None
-    _shape: TokenPattern | None = field(init=False)  # what the last token's event looked like, or may look like
-    _deltas: list[Delta] | None = field(init=False)  # of a conversation
+    _shape: TokenPattern | None = field(init=False)  # how the last token's event looked, or the first may look
+    _deltas: list[Delta] | None = field(init=False)  # kept for a conversation alone
     _counted: int = 0  # of `token_times_s`: those whose kind was counted
     _plain: bytearray = field(default_factory=bytearray)  # the beginning of an answer that is not a stream
     _plain_bytes: int = 0
@@ -70,7 +70,7 @@ class ResponseRecorder:
         self._response = response or ResponseParser()
 
     def received(self, now_s: float, data: bytes) -> None:
-        """Any read; most of a stream's need not come here, see `usual`."""
+        """Any read. Most reads of a stream need not come here, see `usual`."""
         if self.finished:
             return
         self._count_usual()
@@ -117,7 +117,7 @@ class ResponseRecorder:
 
     @property
     def following(self) -> LoadRequest | None:
-        """The next request of the conversation; None behind its last, and where this one has failed."""
+        """The next request of the conversation; None after its last, or if this one has failed."""
         if self._deltas is None or self._request.follow is None or self._failure is not None:
             return None
         return self._request.follow(join(self._deltas))
@@ -173,7 +173,7 @@ class ResponseRecorder:
             self._ended_s = now_s
 
     def _count_usual(self) -> None:
-        """What the reads say that were told by their instants alone; the next one is not among them."""
+        """Counts the reads that were recognised by their pattern, of which only the instants were kept."""
         usual, self.usual = self.usual, None
         if usual is not None and len(self.token_times_s) > self._counted:
             self._count(usual.chunk)
@@ -183,7 +183,7 @@ class ResponseRecorder:
         self._count(chunk)
 
     def _count(self, chunk: Chunk) -> None:
-        """The chunks that have come since the last time; all are of one kind."""
+        """Counts the chunks since the last call, which are all of this kind."""
         new = self.token_times_s[self._counted :]
         self._counted += len(new)
         self._ended_s = new[-1]

@@ -1,4 +1,4 @@
-"""One payload of a streamed answer: what kind of token it carries, and what it says about the end."""
+"""One event of a streamed answer: the kind of token that it carries, its finish reason and usage."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from moonpad.load.openai_schema import Usage, error_of, read_usage
 class Chunk(NamedTuple):
     """Which kinds of delta were not empty, and what came with them.
 
-    wordless: a text that is empty, and nothing else: within an answer, a token that is a part of a character.
+    wordless: an empty text and nothing else; within an answer, a token that is only a part of a character.
     """
 
     reasoning: bool

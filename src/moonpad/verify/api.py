@@ -136,7 +136,7 @@ class Api:
         """The response, and what keeps the text that came of it. The request is kept also if no answer comes.
 
         Raises:
-            ContactLost: no answer within so many seconds, or none at all.
+            ContactLost: no answer within `within_s` seconds, or none at all.
         """
         status, answer = None, ""
 

@@ -1,4 +1,4 @@
-"""The model behind an endpoint and the engine that serves it, as the endpoint's own model list has them."""
+"""The model behind an endpoint and the engine that serves it, as the endpoint's model list names them."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ async def cards_of(api: Api) -> tuple[Card, ...]:
 
 
 async def served_by(api: Api) -> ApiFacts | None:
-    """The engine that the model list names as the owner; None where it is another, or none is named."""
+    """The engine that the model list names as the owner; None if it is unknown or not named."""
     return next((facts for card in await cards_of(api) if (facts := _owner(card))), None)
 
 
 def owner_of(card: Card) -> str:
-    """The engine that a card of the model list names as its owner, "" where it is another or none."""
+    """The engine that a card of the model list names as its owner; "" if it is unknown or not named."""
     return facts.owned_by if (facts := _owner(card)) else ""
 
 
@@ -87,7 +87,7 @@ async def claimed_context(api: Api) -> int | None:
 
 
 async def _with_path(api: Api, card: Card) -> Card:
-    """SGLang's list has the served name for `root`, and another page the path."""
+    """The card with the checkpoint's path as `root`: SGLang has the served name there, and the path on another page."""
     facts = _owner(card)
     if not facts or not facts.model_path_page:
         return card
@@ -100,7 +100,7 @@ async def _with_path(api: Api, card: Card) -> Card:
 
 
 def too_small(card: Card) -> str:
-    """Why a model is too small to be judged by what it answers, "" where it is not known to be."""
+    """Why a model is too small to be judged by its answers; "" if it is not known to be."""
     root = card.get("root")
     names = {str(card.get("id", "")), PurePosixPath(root).name if isinstance(root, str) else ""}
     small = next((name for name in SMALL_MODELS if name in names), "")

@@ -1,4 +1,4 @@
-"""Tools to offer, and what holds for every call of them, whatever the question."""
+"""The tools that probes offer, and what must hold for every call of them."""
 
 from __future__ import annotations
 

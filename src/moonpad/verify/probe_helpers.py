@@ -1,4 +1,4 @@
-"""What several probes ask and conclude."""
+"""Questions and conclusions that several probes share."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def ask(api: Api, body: Body, *, answer_s: float | None = None) -> Message
 
 
 def no_answer(api: Api, answer: Malformed | Reply) -> Outcome:
-    """What a chat that was refused, or answered in another shape, means."""
+    """The outcome of a chat that was refused or answered in another shape."""
     where = "/v1/chat/completions"
     if isinstance(answer, Malformed):
         message = f"the answer is not a chat completion: {answer.because}"
@@ -66,7 +66,7 @@ def special_tokens_in(*texts: str) -> tuple[str, ...]:
 
 
 def completion_tokens(answer: Message) -> int | None:
-    """As usage counts them."""
+    """The generated tokens, as `usage` counts them."""
     return answer.usage.completion_tokens if answer.usage else None
 
 

@@ -24,7 +24,7 @@ SHOWN: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`exchanges`: the last requests and answers of a failed probe. `engine`: that serves, "" where unknown."""
+    """`exchanges`: the last requests and answers of a failed probe. `engine`: the one that serves, "" if unknown."""
 
     probe: ApiProbe
     outcome: Outcome
@@ -183,7 +183,7 @@ def _lost_contact(outcome: Outcome) -> bool:
 
 
 async def _answers(api: Api) -> bool:
-    """Whether one token still comes, or any other answer."""
+    """Whether a request for one token still gets any answer."""
     try:
         await api.chat(greedy("Hello!", max_tokens=1), answer_s=api.deadlines.canary_s)
     except ContactLost:

@@ -16,7 +16,7 @@ import json
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass
-from typing import Any, Final, TypedDict
+from typing import Any, Final, NotRequired, TypedDict
 
 import msgspec
 
@@ -38,12 +38,9 @@ class _OfferedTool(TypedDict, total=False):
     function: _Function
 
 
-class _RequiredFields(TypedDict):
+class _RequestFields(TypedDict):
     messages: list[dict[str, Any]]
-
-
-class _RequestFields(_RequiredFields, total=False):
-    tools: list[_OfferedTool] | None
+    tools: NotRequired[list[_OfferedTool] | None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,9 @@ from moonpad.verify.numerics.texts import TEXTS
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What a trusted engine, or an oracle, says of the texts; one JSON document.
+    """How a trusted engine or an oracle scores the texts; a JSON document.
 
-    `made_by` says what computed it, `floor` how far that was from itself; None for what computes exactly.
+    `made_by` says what computed it, `floor` how far two of its own answers were apart: None if it computes exactly.
     """
 
     model: str
@@ -42,7 +42,7 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class NumericsVerdict:
-    """`floor`: how far the endpoint is from itself. `distance` is None where the tokens differ."""
+    """`floor`: how far two of its own answers are apart. `distance` is None if the tokens differ."""
 
     model: str
     trusted: str
@@ -68,7 +68,7 @@ class NumericsVerdict:
 
 
 async def record(api: Api, made_by: str, on_text: Callable[[str], None]) -> Recording:
-    """What the endpoint says of every text, and how far it is from itself."""
+    """How the endpoint scores every text, and how far two of its own answers are apart."""
     texts, floor = await _ask(api, TEXTS, on_text)
     return Recording(api.endpoint.model, made_by, time.strftime("%Y-%m-%d %H:%M:%S"), texts, floor)
 
