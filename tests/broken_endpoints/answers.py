@@ -30,22 +30,24 @@ class Answers:
         return fault in self.faults
 
     def prompt(self, body: dict[str, Any]) -> str:
-        messages = [dict(one) for one in body["messages"]]
+        messages = [dict(message) for message in body["messages"]]
         if self.on("system message is dropped"):
-            messages = [one for one in messages if one["role"] != "system"]
+            messages = [message for message in messages if message["role"] != "system"]
         if self.on("history is dropped"):
             messages = messages[-1:]
         if self.on("parts are dropped"):
             messages = [
-                {**one, "content": one["content"] if isinstance(one.get("content"), str) else ""} for one in messages
+                {**message, "content": message["content"] if isinstance(message.get("content"), str) else ""}
+                for message in messages
             ]
         if self.on("thinking is not read back"):
-            messages = [{k: v for k, v in one.items() if not k.startswith("reasoning")} for one in messages]
+            messages = [{k: v for k, v in message.items() if not k.startswith("reasoning")} for message in messages]
         if self.on("thinking is read back by the other name"):
-            messages = [{k: v for k, v in one.items() if k != "reasoning"} for one in messages]
+            messages = [{k: v for k, v in message.items() if k != "reasoning"} for message in messages]
         if self.on("empty content is rendered as a list"):
             messages = [
-                {**one, "content": "[]" if one.get("content") == "" else one.get("content")} for one in messages
+                {**message, "content": "[]" if message.get("content") == "" else message.get("content")}
+                for message in messages
             ]
         return rendered(messages, body.get("tools") or (), opened=not self.on("no turn of the assistant"))
 
@@ -54,7 +56,7 @@ class Answers:
     def turn(self, body: dict[str, Any]) -> Turn:
         asked = dict(body)
         if self.on("the results of tools are lost"):
-            asked["messages"] = [one for one in body["messages"] if one["role"] != "tool"]
+            asked["messages"] = [message for message in body["messages"] if message["role"] != "tool"]
         choice = body.get("tool_choice")
         if self.on("tool_choice none is ignored") and choice == "none":
             asked["tool_choice"] = "auto"
@@ -82,13 +84,13 @@ class Answers:
         if self.on("tools are not in the prompt"):
             return Turn(turn.reasoning, "I have no tool for this.")
         if self.on("the model's calls have no section"):
-            inside = "".join(f"{one.id}{one.arguments}" for one in turn.calls)
+            inside = "".join(f"{call.id}{call.arguments}" for call in turn.calls)
             return Turn(turn.reasoning, inside)
         if self.on("the model's calls are no JSON"):
-            turn.calls = [Call(one.name, one.arguments.replace('"', "'"), one.number) for one in turn.calls]
+            turn.calls = [Call(call.name, call.arguments.replace('"', "'"), call.number) for call in turn.calls]
         inside = "".join(
-            f"<|tool_call_begin|>{one.id}<|tool_call_argument_begin|>{one.arguments}<|tool_call_end|>"
-            for one in turn.calls
+            f"<|tool_call_begin|>{call.id}<|tool_call_argument_begin|>{call.arguments}<|tool_call_end|>"
+            for call in turn.calls
         )
         return Turn(turn.reasoning, f"<|tool_calls_section_begin|>{inside}<|tool_calls_section_end|>")
 
@@ -108,13 +110,13 @@ class Answers:
         if self.on("a special token in the thinking"):
             turn.reasoning += "<|tool_calls_section_begin|>"
         if self.on("a call of a tool that was not offered"):
-            turn.calls = [Call("search_web", one.arguments, one.number) for one in turn.calls]
+            turn.calls = [Call("search_web", call.arguments, call.number) for call in turn.calls]
         if self.on("calls are merged") and len(turn.calls) > 1:
             turn.calls = turn.calls[:1]
         if self.on("ids begin again"):
-            turn.calls = [Call(one.name, one.arguments, number) for number, one in enumerate(turn.calls)]
-        if self.on("forgets at turn 137") and [one.number for one in turn.calls] == [136]:
-            turn.calls = [Call(one.name, '{"page": "elsewhere"}', one.number) for one in turn.calls]
+            turn.calls = [Call(call.name, call.arguments, number) for number, call in enumerate(turn.calls)]
+        if self.on("forgets at turn 137") and [call.number for call in turn.calls] == [136]:
+            turn.calls = [Call(call.name, '{"page": "elsewhere"}', call.number) for call in turn.calls]
         for call in turn.calls:
             self.spoil_call(call)
         return turn
@@ -133,14 +135,14 @@ class Answers:
 
     def pieces(self, turn: Turn, body: dict[str, Any]) -> tuple[list[Piece], str]:
         """The answer's tokens, and why it ended."""
-        pieces = [Piece("reasoning", one) for one in tokens_of(turn.reasoning)] + [Piece("", "</think>")]
+        pieces = [Piece("reasoning", token) for token in tokens_of(turn.reasoning)] + [Piece("", "</think>")]
         raw = self.unparsed(turn, body)
         content = raw if raw is not None else turn.content
         channel = "reasoning" if self.on("all in the reasoning") else "content"
-        pieces += [Piece(channel, one) for one in tokens_of(content)]
+        pieces += [Piece(channel, token) for token in tokens_of(content)]
         if raw is None and turn.calls:
             for number, call in enumerate(turn.calls):
-                pieces += [Piece("call", one, number) for one in ["", *tokens_of(call.arguments)]]
+                pieces += [Piece("call", token, number) for token in ["", *tokens_of(call.arguments)]]
         finish = "tool_calls" if turn.calls and raw is None else "stop"
         pieces.append(Piece("", "<|im_end|>"))
         bias = body.get("logit_bias") or {}
@@ -160,9 +162,9 @@ class Answers:
             return None
         call = turn.calls[0]
         foreign = any(
-            not str(one["id"]).startswith("functions.")
+            not str(call["id"]).startswith("functions.")
             for message in body["messages"]
-            for one in message.get("tool_calls") or ()
+            for call in message.get("tool_calls") or ()
         )
         inside = f"<|tool_call_begin|>{call.id}<|tool_call_argument_begin|>{call.arguments}<|tool_call_end|>"
         if (
@@ -194,7 +196,7 @@ class Answers:
         stops = body.get("stop") or []
         for stop in [] if self.on("stop is ignored") else ([stops] if isinstance(stops, str) else stops):
             for end in range(1, len(pieces) + 1):
-                if stop in "".join(one.text for one in pieces[:end] if one.channel == "content"):
+                if stop in "".join(piece.text for piece in pieces[:end] if piece.channel == "content"):
                     pieces = pieces[: end if self.on("the stop string is shown") else end - 1]
                     finish = "stop"
                     break
@@ -202,9 +204,9 @@ class Answers:
         if limit is not None and len(pieces) > limit:
             pieces, finish = pieces[:limit], "stop" if self.on("a cut answer ends with stop") else "length"
             if self.on("calls are dropped at the limit"):
-                pieces = [one for one in pieces if one.channel != "call"]
-            if self.on("cut thinking is content") and not any(one.text == "</think>" for one in pieces):
-                pieces = [Piece("content", one.text) for one in pieces]
+                pieces = [piece for piece in pieces if piece.channel != "call"]
+            if self.on("cut thinking is content") and not any(piece.text == "</think>" for piece in pieces):
+                pieces = [Piece("content", piece.text) for piece in pieces]
         if self.on("finish_reason is always length"):
             finish = "length"
         if self.on("a call ends with stop") and finish == "tool_calls":
@@ -224,7 +226,7 @@ class Answers:
         if self.on("usage counts the answer twice"):
             made *= 2
         total = made if self.on("usage does not add up") else prompt + made
-        thought = sum(one.channel == "reasoning" for one in pieces)
+        thought = sum(piece.channel == "reasoning" for piece in pieces)
         details = {"completion_tokens_details": {"reasoning_tokens": thought}}
         return {"prompt_tokens": prompt, "completion_tokens": made, "total_tokens": total, **details}
 
@@ -233,7 +235,7 @@ class Answers:
 
     def message(self, turn: Turn, pieces: list[Piece]) -> dict[str, Any]:
         def text(channel: str, call: int = -1) -> str:
-            return "".join(one.text for one in pieces if one.channel == channel and one.call == call)
+            return "".join(piece.text for piece in pieces if piece.channel == channel and piece.call == call)
 
         message: dict[str, Any] = {"role": "assistant", "content": text("content") or None}
         reasoning = text("reasoning")
@@ -243,7 +245,7 @@ class Answers:
             message["content"] = f"<think>{reasoning}</think>{message['content'] or ''}"
         elif reasoning and not self.on("thinking is dropped"):
             message[self.field] = reasoning
-        begun = {one.call for one in pieces if one.channel == "call"}
+        begun = {piece.call for piece in pieces if piece.channel == "call"}
         calls = [
             {
                 "id": self.call_id(call),
@@ -263,7 +265,7 @@ class Answers:
         value = math.nan if self.on("logprobs are NaN") else -0.25
         best = -0.01 if self.on("greedy is not the likeliest") else value
         top = [{"token": "x", "logprob": best}, {"token": "y", "logprob": -2.0}]
-        return {"content": [{"token": one.text, "logprob": value, "top_logprobs": top} for one in pieces]}
+        return {"content": [{"token": piece.text, "logprob": value, "top_logprobs": top} for piece in pieces]}
 
     def delta(self, piece: Piece, turn: Turn, named: set[int]) -> dict[str, Any]:
         dropped = self.on("no thinking in the stream") or (

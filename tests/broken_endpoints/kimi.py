@@ -74,14 +74,16 @@ def answer(body: Mapping[str, Any], salt: str = "") -> Turn:
     """The turn that follows a conversation, by the fields of a chat request."""
     messages = body["messages"]
     last = messages[-1]
-    user = next((text_of(one.get("content")) for one in reversed(messages) if one.get("role") == "user"), "")
+    user = next(
+        (text_of(message.get("content")) for message in reversed(messages) if message.get("role") == "user"), ""
+    )
     tools = body.get("tools") or []
     choice = body.get("tool_choice") or ("auto" if tools else "none")
     if last.get("role") == "tool":
         result = text_of(last.get("content"))
         following = re.fullmatch(r"[Nn]ext\w*: (\S+)", result)
         if following is not None and tools:
-            before = sum(len(one.get("tool_calls") or ()) for one in messages)
+            before = sum(len(message.get("tool_calls") or ()) for message in messages)
             key = next(iter(tools[0]["function"]["parameters"]["properties"]))
             call = Call(tools[0]["function"]["name"], json.dumps({key: following[1]}), before)
             return Turn("There is another one.", "", [call])
@@ -90,22 +92,22 @@ def answer(body: Mapping[str, Any], salt: str = "") -> Turn:
         named = choice["function"]["name"] if isinstance(choice, dict) else ""
         chosen = chosen_tool(user, tools, named, must=bool(named) or choice == "required")
         if chosen is not None:
-            before = sum(len(one.get("tool_calls") or ()) for one in messages)
+            before = sum(len(message.get("tool_calls") or ()) for message in messages)
             return Turn("I need a tool for this.", "", list(calls_of(chosen, user, before)))
     if (form := formed(body)) is not None:
         return Turn("It wants a form.", form)
     if body.get("temperature", 1.0) > 0:
         return Turn("Let me imagine.", sampled(body, salt))
-    return said(user)
+    return answer_to(user)
 
 
-def said(user: str) -> Turn:
-    if found := re.search(r"(\d+(?:\s*[*/+-]\s*\d+)+)", user):
-        value = eval(found[1])  # noqa: S307 - digits and signs alone
+def answer_to(user: str) -> Turn:
+    if match := re.search(r"(\d+(?:\s*[*/+-]\s*\d+)+)", user):
+        value = eval(match[1])  # noqa: S307 - digits and signs alone
         value = int(value) if value == int(value) else value
-        return Turn(f"{found[1]} is {value}.", f"The result of this is {value}, dear friend.")
-    if found := re.search(r"[Ww]hat is the (number of the [^?]+)\?", user):
-        stated = re.search(rf"{re.escape(found[1])} is (\d+)", user)
+        return Turn(f"{match[1]} is {value}.", f"The result of this is {value}, dear friend.")
+    if match := re.search(r"[Ww]hat is the (number of the [^?]+)\?", user):
+        stated = re.search(rf"{re.escape(match[1])} is (\d+)", user)
         return Turn("I look for it.", stated[1] if stated else "I do not know.")
     if "ferry" in user:
         return Turn("The text says so.", "It leaves at nine.")
@@ -158,28 +160,28 @@ def calls_of(tool: Any, user: str, first: int) -> list[Call]:
 def filled(schema: Mapping[str, Any], name: str, user: str, names: Sequence[str]) -> Any:
     """A value by the schema, out of what the user said."""
     if options := schema.get("enum"):
-        return next((one for one in options if str(one) in user), options[0])
+        return next((option for option in options if str(option) in user), options[0])
     kind = schema.get("type")
     if kind == "object":
         properties = schema.get("properties") or {}
         return {key: filled(inner, key, user, names) for key, inner in properties.items()}
     if kind == "array" and (options := schema["items"].get("enum")):
-        return [one for one in options if str(one) in user] or options[:1]
+        return [option for option in options if str(option) in user] or options[:1]
     if kind == "array" and schema["items"].get("type") in ("integer", "number"):
-        return [int(one) for one in re.findall(r"\d+", user)] or [1, 2]
+        return [int(number) for number in re.findall(r"\d+", user)] or [1, 2]
     if kind == "array":
         return re.findall(r"[A-ZÄÖÜ][a-zà-ÿ]+", user.partition(" for ")[2]) or list(names) or ["one", "two"]
     if kind == "boolean":
         return True
     if kind in ("integer", "number"):
-        found = re.search(r"\d+", user)
-        return int(found[0]) if found else 1
-    if found := re.search(r"[Ff]ollow the \w+ from (\w+) to", user):
-        return found[1]
-    if found := re.search(rf"\b{re.escape(name)} ([A-ZÄÖÜ][\wà-ÿ]+)", user):
-        return found[1]
+        match = re.search(r"\d+", user)
+        return int(match[0]) if match else 1
+    if match := re.search(r"[Ff]ollow the \w+ from (\w+) to", user):
+        return match[1]
+    if match := re.search(rf"\b{re.escape(name)} ([A-ZÄÖÜ][\wà-ÿ]+)", user):
+        return match[1]
     if name == "text" and "\n" in user:
         return user.partition("\n")[2]
-    if name == "path" and (found := re.search(r"\b[\w-]+\.\w+\b", user)):
-        return found[0]
+    if name == "path" and (match := re.search(r"\b[\w-]+\.\w+\b", user)):
+        return match[0]
     return names[0] if names else "London"

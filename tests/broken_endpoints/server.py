@@ -126,7 +126,7 @@ class BrokenEndpoint(Answers):
         messages = body.get("messages")
         if not isinstance(messages, list) or not messages:
             return "messages must be a list"
-        if any(not isinstance(one, dict) or not isinstance(one.get("role"), str) for one in messages):
+        if any(not isinstance(message, dict) or not isinstance(message.get("role"), str) for message in messages):
             return "a message has a role"
         temperature = body.get("temperature", 1.0)
         if not isinstance(temperature, int | float) or (temperature < 0 and not self.on("takes every temperature")):
@@ -201,7 +201,7 @@ class BrokenEndpoint(Answers):
             message = self.message(turn, pieces)
             choices.append(
                 {"index": index, "message": message, "finish_reason": finish}
-                | ({"logprobs": found} if (found := self.logprobs(pieces, body)) else {})
+                | ({"logprobs": logprobs} if (logprobs := self.logprobs(pieces, body)) else {})
             )
         await asyncio.sleep(TOKEN_S * min(len(pieces), 20) / 4)
         document = {"object": "chat.completion", "choices": choices, "usage": self.usage(prompt, pieces)}

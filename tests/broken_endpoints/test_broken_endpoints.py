@@ -28,7 +28,7 @@ def report_on(*faults: str, key: str = "", only: tuple[str, ...] = (), model: st
 
 
 def failed_of(report: Report) -> set[str]:
-    return {one.probe.id for one in report.results if one.outcome.status is Status.FAIL}
+    return {result.probe.id for result in report.results if result.outcome.status is Status.FAIL}
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.switch)
@@ -47,10 +47,10 @@ def test_every_row_of_the_facts_has_a_fault() -> None:
 @pytest.mark.parametrize("key", ["", "sk-the-key"])
 def test_nothing_is_said_of_a_sound_endpoint(key: str) -> None:
     report = report_on(key=key)
-    skipped = {one.probe.id for one in report.results if one.outcome.status is Status.SKIP}
+    skipped = {result.probe.id for result in report.results if result.outcome.status is Status.SKIP}
     assert failed_of(report) == set(), report.as_json()
     assert skipped == (set() if key else {"auth"}), report.as_json()
-    assert not any(one.outcome.findings for one in report.results)
+    assert not any(result.outcome.findings for result in report.results)
 
 
 def test_long_probes_pass_on_a_sound_endpoint() -> None:

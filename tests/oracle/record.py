@@ -11,12 +11,12 @@ import argparse
 import json
 from pathlib import Path
 
+import msgspec
 import numpy as np
 from tokenizers import Tokenizer
 
-from moonpad.verify.numerics.compare import distance
-from moonpad.verify.numerics.recording import Recording, as_document
-from moonpad.verify.numerics.scored import Scored
+from moonpad.verify.numerics.compare import Scored, distance
+from moonpad.verify.numerics.judge import Recording
 from moonpad.verify.numerics.texts import TEXTS
 from tests.oracle.model import Model, bfloat16
 
@@ -37,7 +37,7 @@ def main() -> None:
     print(floor)
     made_by = "the oracle of tests/oracle in float64; floor: with each result rounded to bfloat16"
     recording = Recording(args.checkpoint.name, made_by, "", texts, floor)
-    args.out.write_text(json.dumps(as_document(recording)) + "\n")
+    args.out.write_text(json.dumps(msgspec.to_builtins(recording)) + "\n")
 
 
 def score(model: Model, tokens: list[int]) -> Scored:

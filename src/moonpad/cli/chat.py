@@ -191,7 +191,7 @@ class Session:
         self.history = messages
 
     async def _answer(self, messages: list[dict[str, Any]]) -> Message:
-        from moonpad.load.openai_schema import Broken, Delta, HttpRefusal, join
+        from moonpad.load.openai_schema import Broken, Delta, Reply, join
         from moonpad.report.transcript import DEMO_TOOL, call_line, usage_line
         from moonpad.verify.api import connect
 
@@ -203,8 +203,8 @@ class Session:
             async with connect(self.endpoint, _patient()) as api, aclosing(api.stream(body)) as events:
                 async for event in events:
                     match event:
-                        case HttpRefusal(reply):
-                            raise CheckFailed(f"the endpoint answers HTTP {reply.status}: {reply.error_text()}")
+                        case Reply():
+                            raise CheckFailed(f"the endpoint answers {event.because}")
                         case Broken(because):
                             raise CheckFailed(f"the answer was cut off: {because}")
                         case Delta():

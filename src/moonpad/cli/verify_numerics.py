@@ -17,8 +17,7 @@ from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, UsageError
 from moonpad.verify.judged_model import Card, connect_named
 from moonpad.verify.numerics.compare import Distance
-from moonpad.verify.numerics.judge import NumericsVerdict, judge, record
-from moonpad.verify.numerics.recording import Recording, as_document, of_document
+from moonpad.verify.numerics.judge import NumericsVerdict, Recording, judge, record
 
 FILE_BYTES = 64 << 20
 ASKING = "log-probabilities"
@@ -39,7 +38,7 @@ def verify_numerics(spec: Path | None, at: EndpointOptions, options: NumericsOpt
     if options.record:
         made = asyncio.run(_record(endpoint))
         with writing(options.record, "--record ANOTHER_FILE"):
-            replace_json(options.record, as_document(made), mode=0o644)
+            replace_json(options.record, msgspec.to_builtins(made), mode=0o644)
         _show_recorded(made, options.record, json)
         next_command(f"moonpad verify --numerics --against {options.record}  --url OTHER")
         return
@@ -92,7 +91,7 @@ def _read(path: Path) -> Recording:
     try:
         if path.stat().st_size > FILE_BYTES:
             raise ValueError(f"it has {path.stat().st_size} bytes, a recording at most {FILE_BYTES}")
-        return of_document(msgspec.json.decode(path.read_bytes()))
+        return msgspec.json.decode(path.read_bytes(), type=Recording)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}", remedy=RECORD_ONE) from error
     except (ValueError, RecursionError) as error:

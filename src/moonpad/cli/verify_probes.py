@@ -74,7 +74,7 @@ def _ask(endpoint: Endpoint, only: tuple[str, ...], options: ProbeOptions) -> li
     from moonpad.verify import runner
 
     reports: list[Report] = []
-    count = len(runner.choose_any(only)) * options.repeat
+    count = len(runner.choose(only)) * options.repeat
     with bar("asking", count) as show:
         done = 0
         for run in range(1, options.repeat + 1):

@@ -1,7 +1,7 @@
 """Connections that are open before they are needed, and one timestamp for every read.
 
-The request is serialised before it is due, the connection is open, and each `data_received` reads the clock once,
-before anything is parsed; what takes longer to parse waits in a backlog.
+The request is serialised and the connection open before it is due. Each `data_received` reads the clock once, before
+anything is parsed; what takes longer to parse waits in a backlog.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from typing import Final, TypeVar, cast
 from moonpad.load.deadlines import RequestDeadlines
 from moonpad.load.endpoint_url import Target
 from moonpad.load.failure import FailureKind, RequestFailed
+from moonpad.load.http1 import ResponseParser
 from moonpad.load.read_backlog import Backlog, Clock
 from moonpad.load.request_timeouts import RequestTimeouts
-from moonpad.load.response_recorder import ResponseRecorder, ServerCache
-from moonpad.load.token_fast_path import TokenPattern
+from moonpad.load.response_recorder import ResponseRecorder
+from moonpad.load.token_fast_path import TokenPattern, TokenPatterns
 
 AnyProtocol = TypeVar("AnyProtocol", bound=asyncio.Protocol)
 OnDone = Callable[[], None]
@@ -34,6 +35,7 @@ class Connection(asyncio.Protocol):
     _clock: Clock
     _backlog: Backlog
     _timeouts: RequestTimeouts
+    _response: ResponseParser = field(default_factory=ResponseParser)
     _unseen: int = 0  # reads in the backlog
     _transport: asyncio.Transport | None = None
     _recorder: ResponseRecorder | None = None
@@ -46,10 +48,11 @@ class Connection(asyncio.Protocol):
         return self._transport is not None and not self._transport.is_closing()
 
     def exchange(self, wire: bytes, recorder: ResponseRecorder, deadlines: RequestDeadlines, on_done: OnDone) -> None:
-        """Sends the request; `on_done` is called, later, once the recorder has finished. Failures are in there."""
+        """Sends the request; `on_done` is called later, when the recorder has finished, with an answer or a failure."""
         self._recorder, self._on_done = recorder, on_done
         self._expected, self._token_times_s = None, recorder.token_times_s
-        recorder.sent(self._clock())
+        self._response.begin()
+        recorder.sent(self._clock(), self._response)
         if self._transport is None or self._transport.is_closing():
             recorder.connection_closed(self._clock(), "it was closed before the request was sent")
             asyncio.get_running_loop().call_soon(self._end)
@@ -58,7 +61,7 @@ class Connection(asyncio.Protocol):
         self._timeouts.watch(recorder, deadlines, self._end)
 
     def drop(self) -> bool:
-        """Gives the request up; whether there was one."""
+        """Gives up the request, and returns whether there was one."""
         if self._recorder is None:
             return False
         self._timeouts.forget(self._recorder)
@@ -80,7 +83,7 @@ class Connection(asyncio.Protocol):
         if usual is not None and usual.matches_read(data):
             self._token_times_s.append(now_s)
             return
-        if self._recorder is None:  # bytes without a request: what follows would be taken for an answer
+        if self._recorder is None:  # bytes without a request would be taken for the next answer
             self.close()
             return
         self._expected = None
@@ -89,7 +92,7 @@ class Connection(asyncio.Protocol):
 
     def _take(self, recorder: ResponseRecorder, now_s: float, data: bytes) -> None:
         self._unseen -= 1
-        if recorder is not self._recorder or recorder.finished:  # a deadline was first
+        if recorder is not self._recorder or recorder.finished:  # its deadline passed first
             return
         was_done = recorder.stream_done
         recorder.received(now_s, data)
@@ -129,16 +132,16 @@ class Connector:
     def __init__(self, target: Target, clock: Clock, connect_s: float) -> None:
         self._target, self._clock, self._connect_s = target, clock, connect_s
         self.backlog = Backlog(clock)
-        self.cache = ServerCache()
+        self.token_patterns = TokenPatterns()  # of all answers of the server
         self._timeouts = RequestTimeouts(clock, self.backlog)
         self._addresses: tuple[str, ...] = ()
         self._tls = ssl.create_default_context() if target.tls else None
 
     async def open(self) -> Connection:
         """A connection for requests; raises what `open_with` raises."""
-        return await self.open_with(lambda: Connection(self._clock, self.backlog, self._timeouts))
+        return (await self.open_with(lambda: Connection(self._clock, self.backlog, self._timeouts)))[1]
 
-    async def open_with(self, factory: Callable[[], AnyProtocol]) -> AnyProtocol:
+    async def open_with(self, factory: Callable[[], AnyProtocol]) -> tuple[asyncio.Transport, AnyProtocol]:
         """
         Raises:
             RequestFailed: refused, timed out, no such name, no trusted certificate.
@@ -156,7 +159,7 @@ class Connector:
         except OSError as error:
             raise RequestFailed(FailureKind.CONNECT_FAILED, f"{self._where}: {error}") from error
 
-    async def _open(self, factory: Callable[[], AnyProtocol]) -> AnyProtocol:
+    async def _open(self, factory: Callable[[], AnyProtocol]) -> tuple[asyncio.Transport, AnyProtocol]:
         loop = asyncio.get_running_loop()
         target = self._target
         if not self._addresses:
@@ -164,7 +167,7 @@ class Connector:
             self._addresses = tuple(str(address[0]) for *_, address in entries)
         for position, address in enumerate(self._addresses):
             try:
-                _, protocol = await loop.create_connection(
+                opened = await loop.create_connection(
                     factory,
                     address,
                     target.port,
@@ -176,7 +179,7 @@ class Connector:
                     raise
             else:
                 self._addresses = (address,)  # the next connection goes straight to the address that answers
-                return protocol
+                return opened
         raise OSError("the name has no address")
 
     @property

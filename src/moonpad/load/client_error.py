@@ -17,6 +17,7 @@ import orjson
 from moonpad.load.client import Connector
 from moonpad.load.deadlines import RequestDeadlines
 from moonpad.load.endpoint_url import Target, target_of
+from moonpad.load.event_loop import frozen_heap
 from moonpad.load.json_request import fetch
 from moonpad.load.record import LoadRequest, RequestRecord
 from moonpad.load.request_schedule import ClosedLoop
@@ -32,11 +33,11 @@ START_S: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class ClientError:
-    """Seconds. At so many streams, `gap_s` between two tokens of each.
+    """Seconds. Measured with `streams` streams and `gap_s` between two tokens of each.
 
-    ttft_s, ttft_p99_s: how much later than it was written a first token was seen, on average and for one in a hundred.
+    ttft_s, ttft_p99_s: how long after it was written a first token was seen, on average and as the 99th percentile.
     itl_p99_ratio: the client's P99 of all gaps over that of the server's own writes.
-    cpu: processor seconds of the client for each second.
+    cpu: processor seconds of the client per second.
     """
 
     streams: int
@@ -58,7 +59,7 @@ class ClientError:
 
 
 async def measure_client_error(streams: int, gap_s: float) -> ClientError | None:
-    """Takes about two seconds; None where the server does not start, or an answer failed."""
+    """Takes about two seconds; None if the server does not start, or an answer fails."""
     streams = max(1, min(streams, MOST_STREAMS))
     tokens = max(3, min(64, int((LONGEST_S - FIRST_S) / gap_s) if gap_s > 0 else 64))
     async with _server() as target:
@@ -69,18 +70,19 @@ async def measure_client_error(streams: int, gap_s: float) -> ClientError | None
         try:
             requests = [_request(target, index, tokens, gap_s, streams) for index in range(streams)]
             records: list[RequestRecord] = []
-            cpu_s, origin_s = time.process_time(), time.perf_counter()
-            await run_schedule(
-                requests,
-                ClosedLoop(streams),
-                idle,
-                connector,
-                RequestDeadlines(),
-                time.perf_counter,
-                origin_s,
-                records.append,
-            )
-            wall_s, cpu_s = time.perf_counter() - origin_s, time.process_time() - cpu_s
+            with frozen_heap():
+                cpu_s, origin_s = time.process_time(), time.perf_counter()
+                await run_schedule(
+                    requests,
+                    ClosedLoop(streams),
+                    idle,
+                    connector,
+                    RequestDeadlines(),
+                    time.perf_counter,
+                    origin_s,
+                    records.append,
+                )
+                wall_s, cpu_s = time.perf_counter() - origin_s, time.process_time() - cpu_s
         finally:
             await close_idle(idle)
         answer = await fetch(target, target.get("/times"), timeout_s=10.0)
@@ -125,7 +127,7 @@ def _compared(
 
 @asynccontextmanager
 async def _server() -> AsyncIterator[Target | None]:
-    """The target, as long as the block lasts; None where no server comes up."""
+    """The target while the block lasts; None if the server does not start."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",

@@ -1,4 +1,4 @@
-"""Enough file descriptors for all connections are ensured before the first request is sent."""
+"""Makes sure of enough file descriptors for all connections before the first request is sent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def ensure_descriptors(connections: int, at_most: int | None = None) -> None:
     """Raises the soft limit of this process and its children, for `at_most` connections if the hard limit allows.
 
     Raises:
-        PreflightRefused: the system allows fewer than so many connections need.
+        PreflightRefused: the system allows fewer than these connections need.
     """
     try:
         import resource

@@ -1,4 +1,4 @@
-"""Where requests go, and the bytes that ask for something there."""
+"""The address of an endpoint, and HTTP requests to it as bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How late the client's event loop wakes up: a client that gets no processor time also reads late."""
+"""How late the client's event loop wakes up: a client without processor time also reads late."""
 
 from __future__ import annotations
 

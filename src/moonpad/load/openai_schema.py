@@ -27,8 +27,13 @@ class Reply:
     def error_text(self) -> str:
         """What the server says went wrong, in one line of at most 300 characters."""
         document = self.json()
-        message = _error_of(document) if isinstance(document, dict) else ""
+        message = error_of(document) if isinstance(document, dict) else ""
         return _one_line(message or self.text) or "no text"
+
+    @property
+    def because(self) -> str:
+        """Why there is no other answer."""
+        return f"HTTP {self.status}: {self.error_text()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +119,8 @@ class Broken:
     because: str
 
 
-@dataclass(frozen=True, slots=True)
-class HttpRefusal:
-    """The server answered with an HTTP error instead of a stream."""
-
-    reply: Reply
-
-
-Event = Delta | Done | Broken | HttpRefusal
+Event = Delta | Done | Broken | Reply
+"""A reply is an HTTP error instead of a stream."""
 
 
 def read_json(text: str | bytes) -> object:
@@ -147,7 +146,7 @@ def read_answer(document: object) -> Message | Malformed:
     choice = _first(document.get("choices")) or {}
     message = choice.get("message")
     if not isinstance(message, dict):
-        return Malformed(f"no choice with a message; {_one_line(_error_of(document)) or 'and no error'}")
+        return Malformed(f"no choice with a message; {_one_line(error_of(document)) or 'and no error'}")
     calls = _calls(message.get("tool_calls"))
     if isinstance(calls, Malformed):
         return calls
@@ -172,7 +171,7 @@ def read_event(payload: bytes) -> Delta | Done | Broken:
     if not isinstance(document, dict):
         return Broken(f"an event that is not a JSON object: {_one_line(payload[:300].decode(errors='replace'))}")
     if "choices" not in document:
-        return Broken(f"an error inside the stream: {_one_line(_error_of(document)) or 'an event without `choices`'}")
+        return Broken(f"an error inside the stream: {_one_line(error_of(document)) or 'an event without `choices`'}")
     choice = _first(document["choices"]) or {}
     delta = choice.get("delta")
     delta = delta if isinstance(delta, dict) else {}
@@ -253,7 +252,7 @@ def read_usage(row: object) -> Usage | None:
     )
 
 
-def _error_of(document: Mapping[str, object]) -> str:
+def error_of(document: Mapping[str, object]) -> str:
     """The message of an error body: OpenAI's `{"error": {"message"}}`, older vLLM's `message`, FastAPI's `detail`."""
     error = document.get("error")
     if isinstance(error, dict):

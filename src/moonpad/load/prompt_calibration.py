@@ -3,9 +3,9 @@
 Our process holds no tokenizer. `POST /tokenize` counts a prompt without computing it; where a server has no such path,
 a request of one token is sent and `usage.prompt_tokens` read. Both count the chat template too, as the engine does.
 
-Every word is weighed first: how many tokens it is behind a space. Prompts have exactly the length that is asked for
-then, since tokenizers of this family cut a text at its spaces before anything else; one prompt is counted whole to see
-it. Where each count is a request, and the words are so many tokens that it would take many, lengths differ by a few.
+First the tokens of every word after a space are counted ("weighed"). Prompts then have exactly the requested length,
+since tokenizers of this family split a text at its spaces first; one whole prompt is counted to confirm it. Where each
+count is a request and weighing would need too many, lengths may be off by a few tokens.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, Literal
 
-from moonpad.load.json_request import JsonResponse, fetch
+from moonpad.load.failure import RequestFailed
+from moonpad.load.json_request import fetch
 from moonpad.load.prompts import FIRST, WORDS, random_prompt, random_words, text_of, weighed
 from moonpad.load.request_builder import RequestBuilder
 from moonpad.values.errors import CheckFailed
@@ -25,62 +27,68 @@ FIRST_WORDS: Final = (8, 40)
 TIMEOUT_S: Final = 600.0
 GROUP: Final = 32
 MOST_COUNTS: Final = 96
-"""Requests that weigh the words, where a count is one."""
+"""At most so many requests weigh the words, where each count is a request."""
+Judge = Literal["/tokenize", "usage"]
 Counted = Callable[[int, int], Awaitable[int]]
 TOKENS_A_WORD: Final = 1.4
-"""Of English text with its marks, where a plain word is one token."""
+"""Of English text with its punctuation, where a plain word is one token."""
 CountedText = Callable[[str], Awaitable[int]]
 
 
 @dataclass(frozen=True, slots=True)
 class PromptCalibration:
-    """`words` words gave `tokens` input tokens in the last trial; `judge` is who counted. `slope`: tokens a word.
+    """`words` words gave `tokens` input tokens in the last trial, as `judge` counted them. `slope`: tokens per word.
 
-    weights: the tokens of each of `WORDS` behind a space; () if they were not weighed, or none is one token.
-    alone: the tokens of a prompt of the one first word, template and all.
+    weights: the tokens of each of `WORDS` after a space; () if they were not weighed, or none is a single token.
+    alone: the tokens of a prompt of the first word only, including the template.
     """
 
     words: int
     tokens: int
-    judge: Literal["/tokenize", "usage"]
+    judge: Judge
     slope: float = 1.0
     weights: tuple[int, ...] = ()
     alone: int = 0
 
     def words_of(self, tokens: int) -> int:
-        """For another length: from the trial on, a word more for each `slope` tokens."""
+        """Words for another length, extrapolated from the trial."""
         return max(1, self.words + round((tokens - self.tokens) / self.slope))
 
     def prompt(self, seed: int, index: int, tokens: int, shared: str = "") -> str:
-        """Of so many tokens, the template's counted; not fewer than that and one word. `shared` comes before them."""
+        """A prompt of this many tokens including the template, after `shared`; at least one word."""
         if not self.weights:
             return f"{shared} {random_prompt(seed, index, self.words_of(tokens))}".lstrip()
         own = text_of(weighed(f"prompt {seed} {index}", tokens - self.alone, self.weights))
         return f"{FIRST} {shared}{own.removeprefix(FIRST)}" if shared else own
 
     def text(self, name: str, tokens: int) -> str:
-        """For the middle of a text, behind a space. The same name gives the same."""
+        """Text for after a space. The same name gives the same text."""
         if self.weights:
             return text_of(weighed(name, tokens, self.weights)).removeprefix(f"{FIRST} ")
         return random_words(name, max(1, round(tokens / self.slope)))
 
     def tokens_in_text(self, text: str) -> int:
-        """An estimate, by the words of a text: those of people have more tokens a word than ours, by a half or so."""
+        """An estimate by words: text that people wrote has about half as many tokens per word again as ours."""
         return max(1, round(TOKENS_A_WORD * self.slope * len(text.split())))
 
 
 async def calibrate(
     builder: RequestBuilder, *, input_tokens: int, seed: int, before: PromptCalibration | None = None
 ) -> PromptCalibration:
-    """`before`: of the same endpoint; its words are not weighed again.
+    """`before`: an earlier result for the same endpoint, whose weights are reused.
 
     Raises:
         CheckFailed: the server refuses a plain request, or counts no tokens.
         RequestFailed: the server does not answer.
     """
-    server = _Server(builder)
-    judge: Literal["/tokenize", "usage"] = "/tokenize" if await server.tokenizes() else "usage"
-    count_text = server.by_tokenize if judge == "/tokenize" else server.by_usage
+    judge: Judge = "/tokenize"
+    try:
+        await _counted_by(builder, judge, text_of(()))
+    except RequestFailed:
+        raise
+    except CheckFailed:
+        judge = "usage"
+    count_text = partial(_counted_by, builder, judge)
 
     async def count(index: int, words: int) -> int:
         return await count_text(random_prompt(seed, index, words))
@@ -99,16 +107,16 @@ async def calibrate(
 
 
 class _TooMany(Exception):
-    """Weighing takes more requests than it may."""
+    """Weighing needs more requests than allowed."""
 
 
 async def weigh(count: CountedText, most: int | None = None) -> tuple[int, tuple[int, ...]]:
-    """The tokens of a prompt of the first word alone, and of each word behind it.
+    """The tokens of a prompt of the first word alone, and of each word after it.
 
-    Groups are asked for, side by side, and halved where they have more tokens than words.
+    Groups of words are counted concurrently, and halved where they have more tokens than words.
 
     Raises:
-        _TooMany: `most` counts do not do.
+        _TooMany: more than `most` counts are needed.
     """
     alone, counts = await count(text_of(())), 1
 
@@ -133,9 +141,9 @@ async def weigh(count: CountedText, most: int | None = None) -> tuple[int, tuple
 
 
 async def words_for(input_tokens: int, count: Counted) -> tuple[int, int, float]:
-    """`(words, tokens, tokens a word)` whose count is nearest to `input_tokens`. `count(index, words)` asks the server.
+    """`(words, tokens, tokens per word)` nearest to `input_tokens`. `count(index, words)` asks the server.
 
-    Two small trials give the tokens a word and the template's own; each later trial starts from the last count.
+    Two small trials give the tokens per word and those of the template; each later trial starts from the last count.
     """
     small, large = FIRST_WORDS
     tokens_small, tokens_large = await count(-1, small), await count(-2, large)
@@ -151,35 +159,20 @@ async def words_for(input_tokens: int, count: Counted) -> tuple[int, int, float]
     return nearest, counted, slope
 
 
-@dataclass(frozen=True, slots=True)
-class _Server:
-    builder: RequestBuilder
-
-    async def tokenizes(self) -> bool:
-        answer = await self._fetch(self.builder.count_by_tokenize(text_of(())))
-        return answer.status == 200 and _count_in(answer.json, "count") is not None
-
-    async def by_tokenize(self, text: str) -> int:
-        return self._counted(await self._fetch(self.builder.count_by_tokenize(text)), "count")
-
-    async def by_usage(self, text: str) -> int:
-        return self._counted(await self._fetch(self.builder.count_by_usage(text)), "usage", "prompt_tokens")
-
-    async def _fetch(self, wire: bytes) -> JsonResponse:
-        return await fetch(self.builder.target, wire, timeout_s=TIMEOUT_S)
-
-    def _counted(self, answer: JsonResponse, *path: str) -> int:
-        count = _count_in(answer.json, *path)
-        if answer.status != 200 or count is None:
-            raise CheckFailed(
-                f"the endpoint refused a plain request to {self.builder.model!r}: HTTP {answer.status}: "
-                f"{answer.text[:400]}",
-                remedy="moonpad verify  shows which part of the API fails",
-            )
-        return count
-
-
-def _count_in(document: Any, *path: str) -> int | None:
-    for key in path:
-        document = document.get(key) if isinstance(document, dict) else None
-    return document if isinstance(document, int) and not isinstance(document, bool) and document > 0 else None
+async def _counted_by(builder: RequestBuilder, judge: Judge, text: str) -> int:
+    """
+    Raises:
+        CheckFailed: the server refuses to count this way.
+        RequestFailed: it does not answer.
+    """
+    wire = builder.count_by_tokenize(text) if judge == "/tokenize" else builder.count_by_usage(text)
+    answer = await fetch(builder.target, wire, timeout_s=TIMEOUT_S)
+    count: Any = answer.json
+    for key in ("count",) if judge == "/tokenize" else ("usage", "prompt_tokens"):
+        count = count.get(key) if isinstance(count, dict) else None
+    if answer.status != 200 or type(count) is not int or count <= 0:
+        raise CheckFailed(
+            f"the endpoint refused a plain request to {builder.model!r}: HTTP {answer.status}: {answer.text[:400]}",
+            remedy="moonpad verify  shows which part of the API fails",
+        )
+    return count

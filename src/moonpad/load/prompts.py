@@ -8,9 +8,9 @@ from random import Random
 from typing import Final
 
 WORDS: Final = tuple((files("moonpad.load") / "words.txt").read_text(encoding="utf-8").split())
-"""Short, common and unrelated: most tokenizers have each as one token or two, and no prompt looks like the next."""
+"""Short, common and unrelated: one or two tokens each for most tokenizers, and no two prompts look alike."""
 FIRST: Final = "year"
-"""Begins a prompt of known weights: a text's first word has no space before it, and may be other tokens than later."""
+"""Begins a prompt of known weights: without a space before it, a word may have another number of tokens."""
 
 
 def random_prompt(seed: int, index: int, words: int) -> str:
@@ -19,18 +19,18 @@ def random_prompt(seed: int, index: int, words: int) -> str:
 
 
 def random_words(name: str, words: int) -> str:
-    """The same name gives the same."""
+    """The same name gives the same words."""
     return " ".join(_picker(name).choices(WORDS, k=words))
 
 
 def text_of(places: Sequence[int]) -> str:
-    """A text of its own, with these words (places in `WORDS`)."""
+    """A whole text of `FIRST` and these words (places in `WORDS`)."""
     return " ".join((FIRST, *(WORDS[place] for place in places)))
 
 
 def weighed(name: str, tokens: int, weights: Sequence[int]) -> list[int]:
-    """Words (places in `WORDS`) of so many tokens in all. The same name gives the same, and fewer tokens of it nearly
-    the same beginning. `weights`: the tokens of each word after a space; one of them is 1.
+    """Words (places in `WORDS`) that have `tokens` tokens together. The same name gives the same words, and for fewer
+    tokens nearly the same beginning. `weights`: the tokens of each word after a space; at least one of them is 1.
     """
     picker, places, left = _picker(f"text {name}"), list[int](), tokens
     ones = [place for place, weight in enumerate(weights) if weight == 1]

@@ -1,7 +1,7 @@
-"""Reads that have a timestamp but were not parsed yet, and records that were not written yet.
+"""Reads that have a timestamp but are not parsed yet, and records that are not written yet.
 
-When many answers come at once, parsing their heads and ends would delay the timestamps of the next reads. So that work
-is done in short turns, and between two turns the loop reads what has arrived.
+When many answers come at once, parsing their heads and ends would delay the timestamps of the next reads. So this work
+is done in short turns, and the event loop reads what has arrived between two turns.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ Work = Callable[..., None]
 
 
 class Backlog:
-    """In the order in which it came."""
+    """First in, first out."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._waiting: deque[tuple[Work, tuple[Any, ...]]] = deque()
         self._free_s = clock()
-        """From when on what comes alone is done at once."""
+        """From this instant on, work that arrives while nothing waits is done at once."""
         self._has_turn = False
 
     def put(self, now_s: float, work: Work, *args: Any) -> None:
-        """It is done at once where nothing was done lately, and otherwise soon."""
+        """Does the work at once if the backlog has been idle, and otherwise soon."""
         if not self._waiting and now_s >= self._free_s:
             self._free_s = now_s + TURN_S
             work(*args)
@@ -38,14 +38,14 @@ class Backlog:
             asyncio.get_running_loop().call_soon(self._turn)
 
     def follow(self, work: Work, *args: Any) -> None:
-        """What comes of work that is being done: at once where nothing else waits."""
+        """Work that results from other work: done at once if nothing else waits."""
         if self._waiting:
             self._waiting.append((work, args))
         else:
             work(*args)
 
     def clear(self) -> None:
-        """Does all of it now: something else must not come before it."""
+        """Does all waiting work now, before whatever the caller does next."""
         while self._waiting:
             self._next()
 
@@ -56,7 +56,7 @@ class Backlog:
                 self._next()
                 if self._clock() >= end_s:
                     break
-        finally:  # work that fails does not keep what is behind it
+        finally:  # work that fails does not block the work after it
             self._has_turn = bool(self._waiting)
             if self._has_turn:
                 asyncio.get_running_loop().call_soon(self._turn)

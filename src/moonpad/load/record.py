@@ -1,4 +1,4 @@
-"""What is known of one request after it ended."""
+"""One request before it is sent, and what is known of it after it has ended."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class LoadRequest:
     input_tokens: int
     output_tokens: int
     follow: Callable[[Message], LoadRequest] | None = None
-    """Of a conversation: the request behind the answer. What was answered is read for it alone."""
+    """In a conversation: the request that comes after this answer. Only then is the text of the answer kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,12 @@ class RequestRecord:
     """Times are seconds of a monotonic clock since the run began. Latencies count from `scheduled_s`.
 
     scheduled_s: the instant at which the schedule wanted the request sent; `started_s` is when it was.
-    queued_s: of what lies between, the wait for a slot under a cap; connect_s: the opening of a connection.
-    head_s: the response head was whole.
+    queued_s, connect_s: of the time between, the wait for a slot under a cap, and the opening of a connection.
+    head_s: the response head was complete.
     first_token_s: the first token of any kind (reasoning, content, tool call); `first_answer_s` the first of `content`.
     token_times_s: when each chunk that carried tokens arrived; a chunk may carry several tokens, or a part of one.
-    wordless_chunks: those among them, behind the first, whose text is empty: a token that is a part of a character, or
-        whatever else a server sends so; `vllm bench serve` counts them too.
+    wordless_chunks: those after the first whose text is empty, as for a token that is only a part of a character;
+        `vllm bench serve` counts them too.
     ended_s: the last chunk that carried a token or the finish reason; for a failed request, the failure.
     closed_s: the exchange was over, and its slot free.
     output_tokens: the server's `usage` where it sent one, else the number of chunks (`output_tokens_from`).
@@ -98,5 +98,5 @@ class RequestRecord:
 
     @property
     def slip_s(self) -> float:
-        """How much later than it could have been the request was sent: what the client itself takes."""
+        """The delay that the client itself added before sending."""
         return self.started_s - self.scheduled_s - self.queued_s - self.connect_s

@@ -1,4 +1,4 @@
-"""The bytes that ask a model for something, by one of the two APIs."""
+"""The HTTP requests to a model, by the chat API or the completions API."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RequestBuilder:
     def chat(
         self, messages: Sequence[Mapping[str, Any]], output_tokens: int, tools: Sequence[Mapping[str, Any]] = ()
     ) -> bytes:
-        """One streamed answer to what was said so far."""
+        """One streamed answer to a conversation."""
         return self._post(
             {"messages": messages, **self._options(output_tokens), **({"tools": list(tools)} if tools else {})}
         )

@@ -26,7 +26,7 @@ class RequestTimeouts:
         self._look_s = NOTHING_DUE_S
 
     def watch(self, recorder: ResponseRecorder, deadlines: RequestDeadlines, end: Callable[[], None]) -> None:
-        """From now, when it is sent; `end` is called after the recorder has expired."""
+        """From now on, as the request is sent; `end` is called after the recorder has expired."""
         self._watched[recorder] = deadlines, end
         self._look_by(self._clock() + deadlines.shortest_s)
 
@@ -42,11 +42,11 @@ class RequestTimeouts:
         self._timer = asyncio.get_running_loop().call_later(instant_s - self._clock(), self._look)
 
     def _look(self) -> None:
-        self._backlog.clear()  # what came in time was in time
+        self._backlog.clear()  # data that arrived before the deadline counts
         now_s = self._clock()
         self._timer, self._look_s = None, NOTHING_DUE_S
         next_s = NOTHING_DUE_S
-        for recorder, (deadlines, end) in tuple(self._watched.items()):  # where one ends, the next begins
+        for recorder, (deadlines, end) in tuple(self._watched.items()):  # the end of one may begin another
             due_s, kind = recorder.next_due(deadlines)
             if now_s < due_s:
                 next_s = min(next_s, due_s, now_s + deadlines.shortest_s)

@@ -7,7 +7,7 @@ from typing import Final
 
 from moonpad.load.deadlines import RequestDeadlines
 from moonpad.load.failure import TEXT_LIMIT, FailureKind, RequestFailed, RequestFailure
-from moonpad.load.http1 import HeadCache, ResponseParser
+from moonpad.load.http1 import ResponseParser
 from moonpad.load.openai_schema import Delta, Usage, join, read_event
 from moonpad.load.record import LoadRequest, RequestRecord
 from moonpad.load.sse import SseParser
@@ -20,21 +20,13 @@ DONE: Final = b"[DONE]"
 MAX_PLAIN_BYTES: Final = 16 * MIB
 
 
-@dataclass(frozen=True, slots=True)
-class ServerCache:
-    """What the answers of one server have in common, shared by all recorders."""
-
-    heads: HeadCache = field(default_factory=HeadCache)
-    token_patterns: TokenPatterns = field(default_factory=TokenPatterns)
-
-
 @dataclass(slots=True, eq=False)
 class ResponseRecorder:
     """Follows one request from `sent` to `finished`."""
 
     _request: LoadRequest
     _scheduled_s: float
-    _cache: ServerCache = field(default_factory=ServerCache)
+    _patterns: TokenPatterns = field(default_factory=TokenPatterns)
     queued_s: float = 0.0
     connect_s: float = 0.0
     finished: bool = False
@@ -43,7 +35,7 @@ class ResponseRecorder:
     """The likely next read. A read that matches it needs no more than its instant in `token_times_s`."""
     token_times_s: list[float] = field(default_factory=list)
     _sent_s: float = field(init=False)
-    _closed_s: float = field(init=False)
+    closed_s: float = field(init=False)
     _head_s: float | None = None
     _first_answer_s: float | None = None
     _ended_s: float | None = None
@@ -56,16 +48,15 @@ class ResponseRecorder:
     _failure: RequestFailure | None = None
     _response: ResponseParser = field(init=False)
     _sse: SseParser | None = None
-    _shape: TokenPattern | None = field(init=False)  # what the last token's event looked like, or may look like
-    _deltas: list[Delta] | None = field(init=False)  # of a conversation
+    _shape: TokenPattern | None = field(init=False)  # how the last token's event looked, or the first may look
+    _deltas: list[Delta] | None = field(init=False)  # kept for a conversation alone
     _counted: int = 0  # of `token_times_s`: those whose kind was counted
     _plain: bytearray = field(default_factory=bytearray)  # the beginning of an answer that is not a stream
     _plain_bytes: int = 0
 
     def __post_init__(self) -> None:
-        self._sent_s = self._closed_s = self._scheduled_s
-        self._response = ResponseParser(self._cache.heads)
-        self._shape = None if self._request.follow else self._cache.token_patterns.last
+        self._sent_s = self.closed_s = self._scheduled_s
+        self._shape = None if self._request.follow else self._patterns.last
         self._deltas = [] if self._request.follow else None
 
     @property
@@ -73,15 +64,13 @@ class ResponseRecorder:
         """The answer, good or bad, was read to its end."""
         return self.finished and self._response.keeps_alive
 
-    @property
-    def closed_s(self) -> float:
-        return self._closed_s
-
-    def sent(self, now_s: float) -> None:
+    def sent(self, now_s: float, response: ResponseParser | None = None) -> None:
+        """`response` reads what its connection brings."""
         self._sent_s = now_s
+        self._response = response or ResponseParser()
 
     def received(self, now_s: float, data: bytes) -> None:
-        """Any read; most of a stream's need not come here, see `usual`."""
+        """Any read. Most reads of a stream need not come here, see `usual`."""
         if self.finished:
             return
         self._count_usual()
@@ -109,9 +98,8 @@ class ResponseRecorder:
         if self.stream_done:
             self.drained(now_s)
         else:
-            self.failed(
-                now_s, RequestFailure(kind, f"given up {now_s - self._sent_s:.2f} s after sending, {self._place()}")
-            )
+            text = f"given up {now_s - self._sent_s:.2f} s after sending, {self._place()}"
+            self.failed(now_s, RequestFailure(kind, text))
 
     def failed(self, now_s: float, failure: RequestFailure) -> None:
         if not self.finished:
@@ -121,12 +109,15 @@ class ResponseRecorder:
             self._finish(now_s)
 
     def drained(self, now_s: float) -> None:
-        """[DONE] came and the body did not end: the answer is whole, the connection is not to be trusted."""
-        self._finish_stream(now_s)
+        """[DONE] came. If the body did not end, the answer is whole and the connection is not to be trusted."""
+        if not self.token_times_s:
+            text = f"the stream ended as it should, finish reason {self._finish_reason}, and carried no token"
+            self.failed(now_s, RequestFailure(FailureKind.NO_TOKENS, text))
+        self._finish(now_s)
 
     @property
     def following(self) -> LoadRequest | None:
-        """The next request of the conversation; None behind its last, and where this one has failed."""
+        """The next request of the conversation; None after its last, or if this one has failed."""
         if self._deltas is None or self._request.follow is None or self._failure is not None:
             return None
         return self._request.follow(join(self._deltas))
@@ -154,9 +145,8 @@ class ResponseRecorder:
         self._plain += body[: 4 * TEXT_LIMIT - len(self._plain)]  # a character has at most four bytes
         self._plain_bytes += len(body)
         if self._plain_bytes > MAX_PLAIN_BYTES:
-            raise RequestFailed(
-                FailureKind.TOO_LARGE, f"an answer that is not a stream is over {MAX_PLAIN_BYTES // MIB} MiB"
-            )
+            text = f"an answer that is not a stream is over {MAX_PLAIN_BYTES // MIB} MiB"
+            raise RequestFailed(FailureKind.TOO_LARGE, text)
 
     def _event(self, now_s: float, payload: bytes) -> None:
         if self.stream_done or not payload:
@@ -167,7 +157,7 @@ class ResponseRecorder:
         if self._shape is not None and self._shape.matches_event(payload):
             self._tokens(now_s, self._shape.chunk)
             return
-        chunk = self._cache.token_patterns.chunk_of(payload)
+        chunk = self._patterns.chunk_of(payload)
         if self._deltas is not None and isinstance(delta := read_event(payload), Delta):
             self._deltas.append(delta)
         self._usage = chunk.usage or self._usage
@@ -177,13 +167,13 @@ class ResponseRecorder:
         if chunk.bears_tokens:
             self._tokens(now_s, chunk)
             if self._deltas is None:
-                self._shape = self._cache.token_patterns.of(payload, chunk)
+                self._shape = self._patterns.of(payload, chunk)
         if chunk.finish_reason:
             self._finish_reason = chunk.finish_reason
             self._ended_s = now_s
 
     def _count_usual(self) -> None:
-        """What the reads say that were told by their instants alone; the next one is not among them."""
+        """Counts the reads that were recognised by their pattern, of which only the instants were kept."""
         usual, self.usual = self.usual, None
         if usual is not None and len(self.token_times_s) > self._counted:
             self._count(usual.chunk)
@@ -193,7 +183,7 @@ class ResponseRecorder:
         self._count(chunk)
 
     def _count(self, chunk: Chunk) -> None:
-        """The chunks that have come since the last time; all are of one kind."""
+        """Counts the chunks since the last call, which are all of this kind."""
         new = self.token_times_s[self._counted :]
         self._counted += len(new)
         self._ended_s = new[-1]
@@ -207,26 +197,19 @@ class ResponseRecorder:
         if self._sse is None:
             self.failed(now_s, self._refusal())
         elif not self.stream_done:
-            self.failed(
-                now_s, RequestFailure(FailureKind.STREAM_CUT, f"the stream ended {self._place()}, without [DONE]")
-            )
+            text = f"the stream ended {self._place()}, without [DONE]"
+            self.failed(now_s, RequestFailure(FailureKind.STREAM_CUT, text))
         else:
-            self._finish_stream(now_s)
-
-    def _finish_stream(self, now_s: float) -> None:
-        if not self.token_times_s:
-            text = f"the stream ended as it should, finish reason {self._finish_reason}, and carried no token"
-            self.failed(now_s, RequestFailure(FailureKind.NO_TOKENS, text))
-        self._finish(now_s)
+            self.drained(now_s)
 
     def _finish(self, now_s: float) -> None:
         if not self.finished:
             self.finished = True
-            self._closed_s = now_s
+            self.closed_s = now_s
 
     def _refusal(self) -> RequestFailure:
         """An HTTP error, or a 200 that is an error page, plain JSON or packed."""
-        status, headers, _ = self._response.head
+        status, headers = self._response.head
         text = self._plain.decode(errors="replace")[:TEXT_LIMIT]
         if status != 200:
             return RequestFailure(FailureKind.HTTP_STATUS, text, status)
@@ -249,8 +232,8 @@ class ResponseRecorder:
             first_token_s=times[0] if times else None,
             first_answer_s=None if self._first_answer_s is None else self._first_answer_s - origin_s,
             token_times_s=times,
-            ended_s=(self._closed_s if self._ended_s is None else self._ended_s) - origin_s,
-            closed_s=self._closed_s - origin_s,
+            ended_s=(self.closed_s if self._ended_s is None else self._ended_s) - origin_s,
+            closed_s=self.closed_s - origin_s,
             requested_input_tokens=self._request.input_tokens,
             requested_output_tokens=self._request.output_tokens,
             prompt_tokens=usage.prompt_tokens,

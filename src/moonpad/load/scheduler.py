@@ -1,6 +1,6 @@
 """Sends requests when a schedule wants them.
 
-All of it runs by callbacks, without a task per request, so that a thousand requests may begin or end at once.
+It runs by callbacks, without a task per request, so that a thousand requests can begin or end at once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from moonpad.load.response_recorder import ResponseRecorder
 from moonpad.load.timers import Timers
 
 LEAD_S: Final = 0.25
-"""How long before a request is due its connection is taken, or opened where none is idle."""
+"""How long before a request is due it gets its connection, opened if none is idle."""
 
 CLOSING_TURNS: Final = 4
 """The loop tells a connection of its end in one turn, and closes its descriptor in the next."""
@@ -32,19 +32,19 @@ Idle = list[Connection]
 
 @dataclass(slots=True)
 class InFlight:
-    """`running`: requests that were sent and are not over."""
+    """`running`: requests that were sent and have not ended."""
 
     running: int = 0
 
 
 async def open_idle(connector: Connector, count: int) -> Idle:
-    """So many open connections, or fewer where some fail: the requests that go without try again, and say why."""
+    """`count` open connections, or fewer if some fail: requests without one try again, and record the failure."""
     opened = await asyncio.gather(*(_open_or_none(connector) for _ in range(count)))
     return [connection for connection in opened if connection is not None]
 
 
 async def close_idle(idle: Idle) -> None:
-    """Their descriptors are free when this returns."""
+    """Their descriptors are closed when this returns."""
     while idle:
         idle.pop().close()
     for _ in range(CLOSING_TURNS):
@@ -85,7 +85,7 @@ async def run_schedule(
 
 @dataclass(frozen=True, slots=True)
 class _Resources:
-    """What a request is sent with. `group` has the connections that are being opened."""
+    """What all requests share. `group` has the connections that are being opened."""
 
     group: asyncio.TaskGroup
     idle: Idle
@@ -131,14 +131,14 @@ class _Scheduler:
         self._check_done()
 
     def end(self) -> None:
-        """Drops the requests in flight, and records those that are over."""
+        """Drops the requests in flight, and records those that have ended."""
         self.timers.forget()
         for slot in self._slots:
             slot.drop()
         self._resources.connector.backlog.clear()
 
     def safely(self, step: Callable[[], None]) -> None:
-        """What `step` raises ends the run: the callbacks of timers and connections would only print it."""
+        """An exception of `step` ends the run; raised in a callback of the event loop, it would only be printed."""
         try:
             step()
         except Exception as error:  # noqa: BLE001 - whatever it is, it is raised where the run was begun
@@ -164,7 +164,7 @@ class _Scheduler:
         self._slots.discard(slot)
 
     def _arrivals(self) -> None:
-        """Without slots: one for each request, made shortly before it is due."""
+        """Without a cap, each request gets a slot of its own shortly before it is due."""
         for request in self._requests:
             due_s = self._due_s(request, self._origin_s)
             if due_s - LEAD_S > self._resources.clock():
@@ -206,7 +206,7 @@ class _Slot:
         `queued_s`: how long after it was due the slot became free.
         """
         self._request, self._due_s = request, due_s
-        self._recorder = ResponseRecorder(request, due_s, self._resources.connector.cache)
+        self._recorder = ResponseRecorder(request, due_s, self._resources.connector.token_patterns)
         self._recorder.queued_s = queued_s
         self._scheduler.timers.at(due_s - LEAD_S, self._connect)
 
@@ -223,7 +223,7 @@ class _Slot:
             self._scheduler.timers.at(self._due_s, self._send)
 
     async def _open(self) -> None:
-        """What that takes beyond the instant at which the request is due is recorded as `connect_s`."""
+        """The time this takes past the instant at which the request is due is recorded as `connect_s`."""
         clock, begun_s = self._resources.clock, max(self._resources.clock(), self._due_s)
         try:
             self._connection = await self._resources.connector.open()

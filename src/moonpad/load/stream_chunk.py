@@ -1,4 +1,4 @@
-"""One payload of a streamed answer: what kind of token it carries, and what it says about the end."""
+"""One event of a streamed answer: the kind of token that it carries, its finish reason and usage."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import orjson
 
 from moonpad.load.failure import FailureKind, RequestFailed
-from moonpad.load.openai_schema import Usage, read_usage
+from moonpad.load.openai_schema import Usage, error_of, read_usage
 
 
 class Chunk(NamedTuple):
     """Which kinds of delta were not empty, and what came with them.
 
-    wordless: a text that is empty, and nothing else: within an answer, a token that is a part of a character.
+    wordless: an empty text and nothing else; within an answer, a token that is only a part of a character.
     """
 
     reasoning: bool
@@ -47,7 +47,8 @@ def chunk_of(document: dict[str, Any]) -> Chunk:
         AttributeError, TypeError: it is not a chunk.
     """
     if document.get("error") or document.get("object") == "error":
-        raise RequestFailed(FailureKind.STREAM_ERROR, _error_text(document))
+        message = error_of(document) or orjson.dumps(document.get("error") or document).decode()
+        raise RequestFailed(FailureKind.STREAM_ERROR, message)
     reasoning = content = tool_calls = text = False
     finish_reason = None
     for choice in document.get("choices") or ():
@@ -78,12 +79,6 @@ def _decode(payload: bytes) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise RequestFailed(FailureKind.INVALID_JSON, f"not a JSON object: {_shown(payload)}")
     return document
-
-
-def _error_text(document: dict[str, Any]) -> str:
-    error = document.get("error") or document
-    message = error.get("message") if isinstance(error, dict) else error
-    return str(message or orjson.dumps(error).decode())
 
 
 def _is_utf8(payload: bytes) -> bool:

@@ -1,8 +1,7 @@
-"""The reads that make almost all of a stream, recognised at once: one HTTP chunk, one event, and in it another word.
+"""Recognises the typical read of a stream without parsing it: one HTTP chunk with one event that has one more token.
 
-Servers send the same JSON for each token but for its text, and for each answer but for its id and its second. After one
-such event was parsed, a read of any stream that differs in these alone says nothing else than that event did, and needs
-no parser. Everything that is not exactly so is for the parsers, which take anything.
+Servers send the same JSON for each token, except for its text, its answer's id and the second. Once one such event
+was parsed, a read that differs in nothing else needs no parser. Any other read goes to the parsers, which accept all.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from moonpad.load.stream_chunk import Chunk, chunk_of, parse_chunk
 
 KEYS: Final = ("content", "reasoning", "reasoning_content", "text")
 PLAIN: Final = rb"[ !#-\[\]-\x7f]"
-"""What stands in a JSON string as itself: no quote, no backslash, no control, ASCII."""
+"""An ASCII character that a JSON string holds unescaped: no quote, backslash or control character."""
 UTF8: Final = (
     rb"[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|\xed[\x80-\x9f][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}"
     rb"|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}"
 )
-"""The characters beyond: https://www.unicode.org/versions/Unicode15.0.0/ch03.pdf, table 3-7."""
+"""Characters beyond ASCII: https://www.unicode.org/versions/Unicode15.0.0/ch03.pdf, table 3-7."""
 TEXT: Final = rb'(?!")%s*(?:(?:%s|\\["\\/bfnrt])%s*)*' % (PLAIN, UTF8, PLAIN)
 """A JSON string that is not empty, without its quotes."""
 NUMBER: Final = rb"[1-9][0-9]*"
@@ -31,22 +30,22 @@ BEGIN: Final = re.compile(
     rb'\{"id": ?"(?P<id>%s+)", ?"object": ?"(?:chat\.completion\.chunk|text_completion)", ?'
     rb'(?:"created": ?(?P<created>%s),)?' % (PLAIN, NUMBER)
 )
-"""How engines begin an event: of which answer it is, and of when."""
+"""How engines begin an event: the answer's id and its second."""
 PROBE: Final = b"moonpad"
 NEVER: Final = b"\n"
-"""What no chunk begins with."""
+"""No chunk begins with it."""
 MOST_RESTS: Final = 32
 TRIALS: Final = 16
 """Attempts to find a pattern, so that a server without one does not cost two parses per event."""
 
 
 class TokenPattern:
-    """`chunk` is what every read says for which `matches_read` holds."""
+    """`chunk` is the meaning of every read that `matches_read` accepts."""
 
     __slots__ = ("_begins", "_is_one", "chunk")
 
     def __init__(self, payload: bytes, chunk: Chunk) -> None:
-        """`payload`: the pattern of it."""
+        """`payload`: a regular expression."""
         self._is_one = re.compile(rb"\r\ndata: %s\n\n\r\n" % payload).fullmatch
         self._begins: dict[int, bytes] = {}
         self.chunk = chunk
@@ -58,11 +57,11 @@ class TokenPattern:
         return data.startswith(begin) and self._is_one(data, len(begin)) is not None
 
     def matches_event(self, payload: bytes) -> bool:
-        """Whether the event is one of these."""
+        """Whether the payload of an event has this pattern."""
         return self._is_one(b"\r\ndata: %s\n\n\r\n" % payload) is not None
 
     def _begin_of(self, size: int) -> bytes:
-        """How a read of so many bytes begins, if it is one whole chunk: with its own size, less the frame."""
+        """How a read of `size` bytes begins if it is one whole chunk: with that size less the frame, in hexadecimal."""
         digits = b"%x" % max(0, size - 4 - len(b"%x" % size))
         if 4 + len(digits) + int(digits, 16) < size:  # the size has a digit less than that of the whole read
             digits = b"%x" % (size - 4 - len(digits))
@@ -74,7 +73,7 @@ class TokenPattern:
 class TokenPatterns:
     """The patterns learnt from the streams of one server.
 
-    last: what the last token looked like whose event was parsed; of a new stream the first token may look so too.
+    last: that of the last event with a token that was parsed; the first token of a new stream may have it too.
     """
 
     def __init__(self) -> None:
@@ -84,7 +83,7 @@ class TokenPatterns:
         self._rests: dict[bytes, Chunk] = {}
 
     def chunk_of(self, payload: bytes) -> Chunk:
-        """Parses it, unless the same was said in another answer: the first and last events of each say the same.
+        """Parses the event, unless it is known from another answer: the first and last events of all answers are alike.
 
         Raises:
             RequestFailed: the payload is an error of the server, or not a chunk of a chat or text completion.
@@ -101,7 +100,7 @@ class TokenPatterns:
         return chunk
 
     def of(self, payload: bytes, chunk: Chunk) -> TokenPattern | None:
-        """What the next read will look like after this event; None if unknown."""
+        """The pattern of the likely next read after this event; None if unknown."""
         patterns = self._patterns.get(chunk, ())
         usual = next((pattern for pattern in patterns if pattern.matches_event(payload)), None)
         if usual is None and self._trials and (usual := pattern_after(payload, chunk)) is not None:
@@ -112,7 +111,7 @@ class TokenPatterns:
 
 
 class _Span(NamedTuple):
-    """What may differ in an event: any other bytes that `pattern` takes, for one `other`."""
+    """A part of an event that may differ: `pattern` matches what may be there, `other` is an example."""
 
     start: int
     end: int
@@ -121,7 +120,7 @@ class _Span(NamedTuple):
 
 
 def pattern_after(payload: bytes, chunk: Chunk) -> TokenPattern | None:
-    """What the next read will look like, if it differs in what may differ alone; None where none could."""
+    """A pattern of this event in which only text, id and second may differ; None if it cannot be told."""
     if chunk.finish_reason or chunk.usage or chunk.tool_calls or chunk.content == chunk.reasoning:  # a wordless one too
         return None
     for key in KEYS:
@@ -153,7 +152,7 @@ def _pattern(payload: bytes, spans: Sequence[_Span]) -> bytes:
 
 
 def _stands_for(payload: bytes, key: str, chunk: Chunk) -> bool:
-    """Whether the text between is the one that makes it a token: another text is found where it was put."""
+    """Whether the replaced text is the token's own: it is found where the token belongs, and the rest is unchanged."""
     try:
         document = orjson.loads(payload)
         if chunk_of(document) != chunk:

@@ -1,4 +1,4 @@
-"""An agent that calls a tool hundreds of times with its whole history, where the next right call is always known.
+"""An agent that calls a tool hundreds of times with its whole history; the next right call is always known.
 
 Kimi K2 Thinking is said to make 200 to 300 consecutive calls. The tool opens a page, which names the next one; each
 turn must have one call, of the offered tool, with arguments valid by its schema, the next id, and the page that was
@@ -65,7 +65,7 @@ def turn_of(row: Mapping[str, Any]) -> LoopTurn | None:
 
 @dataclass(frozen=True, slots=True)
 class LoopResult:
-    """`ended`: why it stopped without a drift: the context is full, nothing answers, the user interrupted it."""
+    """`ended`: why it stopped without a drift, as for a full context, a lost endpoint, an interrupt by the user."""
 
     calls: int
     turns: tuple[LoopTurn, ...]
@@ -141,7 +141,7 @@ async def run_loop(
         )
         seconds = clock() - started_s
         if isinstance(answer, Reply):
-            return LoopResult(calls, tuple(turns), f"HTTP {answer.status}: {answer.error_text()}")
+            return LoopResult(calls, tuple(turns), answer.because)
         turn = _turn(answer, number, seconds, names)
         turns.append(turn)
         on_turn(turn)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -12,7 +12,7 @@ import aiohttp
 import orjson
 
 from moonpad.load.failure import RequestFailed
-from moonpad.load.openai_schema import Broken, Event, HttpRefusal, Malformed, Message, Reply, read_answer, read_event
+from moonpad.load.openai_schema import Broken, Event, Malformed, Message, Reply, read_answer, read_event
 from moonpad.load.sse import SseParser
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, UsageError
@@ -55,9 +55,6 @@ class Exchange:
     request: str
     status: int | None
     answer: str
-
-    def as_json(self) -> dict[str, object]:
-        return {"request": self.request, "status": self.status, "answer": self.answer}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,71 +113,60 @@ class Api:
         timeout = aiohttp.ClientTimeout(
             total=self.deadlines.stream_s, sock_connect=self.deadlines.connect_s, sock_read=self.deadlines.idle_s
         )
-        with (
-            self._recorded("POST", url, request) as record,
-            _contact(url, f"no answer from {url} within {duration(self.deadlines.idle_s)}"),
-        ):
-            async with self._request("POST", url, request, timeout) as response:
-                record.status = response.status
-                if response.status != 200:
-                    reply = await _reply(response)
-                    record.add(reply.text)
-                    yield HttpRefusal(reply)
-                    return
-                async for event in _events(response, record.add):
-                    yield event
+        async with self._exchange("POST", url, request, timeout, self.deadlines.idle_s) as (response, record):
+            if response.status != 200:
+                reply = await _reply(response)
+                record(reply.text)
+                yield reply
+                return
+            async for event in _events(response, record):
+                yield event
 
     async def _ask(self, method: str, url: str, body: Body | bytes | None = None, *, limit_s: float) -> Reply:
         timeout = aiohttp.ClientTimeout(total=limit_s, sock_connect=min(limit_s, self.deadlines.connect_s))
-        with (
-            self._recorded(method, url, body) as record,
-            _contact(url, f"no answer from {url} within {duration(limit_s)}"),
-        ):
-            async with self._request(method, url, body, timeout) as response:
-                record.status = response.status
-                reply = await _reply(response)
-                record.add(reply.text)
-                return reply
+        async with self._exchange(method, url, body, timeout, limit_s) as (response, record):
+            reply = await _reply(response)
+            record(reply.text)
+            return reply
 
-    @contextmanager
-    def _recorded(self, method: str, url: str, body: Body | bytes | None) -> Iterator[_AnswerRecord]:
-        """Keeps the request and what came of an answer, also if nothing did."""
-        record = _AnswerRecord()
+    @asynccontextmanager
+    async def _exchange(
+        self, method: str, url: str, body: Body | bytes | None, timeout: aiohttp.ClientTimeout, within_s: float
+    ) -> AsyncIterator[tuple[aiohttp.ClientResponse, Callable[[str], None]]]:
+        """The response, and what keeps the text that came of it. The request is kept also if no answer comes.
+
+        Raises:
+            ContactLost: no answer within `within_s` seconds, or none at all.
+        """
+        status, answer = None, ""
+
+        def record(text: str) -> None:
+            nonlocal answer
+            if len(answer) <= EVIDENCE_CHARACTERS:
+                answer += text
+
+        sent = body if isinstance(body, bytes) else b"" if body is None else _encode(body)
+        closing = {"Connection": "close"} if isinstance(body, bytes) else {}
+        headers = {"Content-Type": "application/json", **self.endpoint.headers(), **closing}
         try:
-            yield record
+            async with self.session.request(
+                method, url, data=sent or None, headers=headers, timeout=timeout, allow_redirects=False
+            ) as response:
+                status = response.status
+                yield response, record
+        except TimeoutError as error:
+            message = f"no answer from {url} within {duration(within_s)}"
+            raise ContactLost(message, remedy="look at the engine's log: moonpad logs") from error
+        except (aiohttp.ClientError, OSError) as error:
+            message = f"no answer from {url}: {' '.join(str(error).split()) or type(error).__name__}"
+            raise ContactLost(message, remedy="check the address, and that the server is up") from error
         finally:
-            sent = body if isinstance(body, bytes) else b"" if body is None else _encode(body)
             request = f"{method} {url} {_shortened(sent.decode(errors='replace'))}".rstrip()
-            self.exchanges.append(Exchange(self._hidden(request), record.status, self._hidden(_shortened(record.text))))
+            self.exchanges.append(Exchange(self._hidden(request), status, self._hidden(_shortened(answer))))
 
     def _hidden(self, text: str) -> str:
         """Without the key: a server may send it back in the text of an error."""
         return text.replace(self.endpoint.key.reveal(), str(self.endpoint.key)) if self.endpoint.key else text
-
-    def _request(
-        self, method: str, url: str, body: Body | bytes | None, timeout: aiohttp.ClientTimeout
-    ) -> aiohttp.client._RequestContextManager:
-        closing = {"Connection": "close"} if isinstance(body, bytes) else {}
-        return self.session.request(
-            method,
-            url,
-            data=body if body is None or isinstance(body, bytes) else _encode(body),
-            headers={"Content-Type": "application/json", **self.endpoint.headers(), **closing},
-            timeout=timeout,
-            allow_redirects=False,
-        )
-
-
-@dataclass(slots=True)
-class _AnswerRecord:
-    """As much of an answer as has come."""
-
-    status: int | None = None
-    text: str = ""
-
-    def add(self, text: str) -> None:
-        if len(self.text) <= EVIDENCE_CHARACTERS:
-            self.text += text
 
 
 def _shortened(text: str) -> str:
@@ -194,20 +180,6 @@ async def connect(endpoint: Endpoint, deadlines: Deadlines | None = None) -> Asy
     connector = aiohttp.TCPConnector(force_close=True)
     async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), connector=connector) as session:
         yield Api(endpoint, session, deadlines or Deadlines())
-
-
-@contextmanager
-def _contact(url: str, too_late: str) -> Iterator[None]:
-    """Turns what aiohttp raises for a missing answer into ContactLost."""
-    try:
-        yield
-    except TimeoutError as error:
-        raise ContactLost(too_late, remedy="look at the engine's log: moonpad logs") from error
-    except (aiohttp.ClientError, OSError) as error:
-        why = " ".join(str(error).split()) or type(error).__name__
-        raise ContactLost(
-            f"no answer from {url}: {why}", remedy="check the address, and that the server is up"
-        ) from error
 
 
 def _encode(body: Body) -> bytes:

@@ -1,4 +1,4 @@
-"""Whether a JSON value is valid by a schema. Nothing is ever fetched: a reference leads into the schema, or nowhere."""
+"""Whether a JSON value is valid by a schema. References are resolved within the schema alone: nothing is fetched."""
 
 from __future__ import annotations
 

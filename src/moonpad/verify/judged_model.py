@@ -1,4 +1,4 @@
-"""The model behind an endpoint and the engine that serves it, as the endpoint's own model list has them."""
+"""The model behind an endpoint and the engine that serves it, as the endpoint's model list names them."""
 
 from __future__ import annotations
 
@@ -36,10 +36,8 @@ async def subject_of(api: Api) -> tuple[Endpoint, Card]:
         if api.endpoint.model:
             return api.endpoint, {}
         raise
-    listed = (
-        model_cards(reply.json()) if reply.status == 200 else Malformed(f"HTTP {reply.status}: {reply.error_text()}")
-    )
-    cards = () if isinstance(listed, Malformed) else tuple([await _with_path(api, card) for card in listed])
+    listed = model_cards(reply.json()) if reply.status == 200 else reply
+    cards = tuple([await _with_path(api, card) for card in listed]) if isinstance(listed, tuple) else ()
     if api.endpoint.model:
         return api.endpoint, next((card for card in cards if card["id"] == api.endpoint.model), {})
     if len(cards) == 1:
@@ -47,7 +45,7 @@ async def subject_of(api: Api) -> tuple[Endpoint, Card]:
     url = f"{api.endpoint.base_url}/models"
     if reply.status in (401, 403):
         raise UsageError(f"{url} wants a key (HTTP {reply.status})", remedy="--key-env VAR")
-    if isinstance(listed, Malformed):
+    if not isinstance(listed, tuple):
         raise UsageError(f"no model was named, and {url} lists none: {listed.because}", remedy="--model NAME")
     names = ", ".join(str(card["id"]) for card in cards) or "none"
     raise UsageError(f"no model was named, and {url} lists {len(cards)}: {names}", remedy="--model NAME")
@@ -68,12 +66,12 @@ async def cards_of(api: Api) -> tuple[Card, ...]:
 
 
 async def served_by(api: Api) -> ApiFacts | None:
-    """The engine that the model list names as the owner; None where it is another, or none is named."""
+    """The engine that the model list names as the owner; None if it is unknown or not named."""
     return next((facts for card in await cards_of(api) if (facts := _owner(card))), None)
 
 
 def owner_of(card: Card) -> str:
-    """The engine that a card of the model list names as its owner, "" where it is another or none."""
+    """The engine that a card of the model list names as its owner; "" if it is unknown or not named."""
     return facts.owned_by if (facts := _owner(card)) else ""
 
 
@@ -89,7 +87,7 @@ async def claimed_context(api: Api) -> int | None:
 
 
 async def _with_path(api: Api, card: Card) -> Card:
-    """SGLang's list has the served name for `root`, and another page the path."""
+    """The card with the checkpoint's path as `root`: SGLang has the served name there, and the path on another page."""
     facts = _owner(card)
     if not facts or not facts.model_path_page:
         return card
@@ -102,7 +100,7 @@ async def _with_path(api: Api, card: Card) -> Card:
 
 
 def too_small(card: Card) -> str:
-    """Why a model is too small to be judged by what it answers, "" where it is not known to be."""
+    """Why a model is too small to be judged by its answers; "" if it is not known to be."""
     root = card.get("root")
     names = {str(card.get("id", "")), PurePosixPath(root).name if isinstance(root, str) else ""}
     small = next((name for name in SMALL_MODELS if name in names), "")

@@ -1,4 +1,4 @@
-"""Tools to offer, and what holds for every call of them, whatever the question."""
+"""The tools that probes offer, and what must hold for every call of them."""
 
 from __future__ import annotations
 
@@ -34,6 +34,30 @@ WEATHER: Final = tool(
     city={"type": "string", "description": "City name"},
 )
 WEATHER_QUESTION: Final = "What is the weather in Paris?"
+FIRST_CALL: Final = "functions.get_weather:0"
+
+
+def call_turns(
+    assistant: Mapping[str, object], call_id: str = FIRST_CALL, city: str = "Paris", degrees: int = 23
+) -> tuple[Mapping[str, Any], ...]:
+    """A question, its call and the result; `assistant` are more fields of the turn with the call."""
+    function = {"name": "get_weather", "arguments": f'{{"city": "{city}"}}'}
+    call = {"id": call_id, "type": "function", "function": function}
+    return (
+        {"role": "user", "content": f"What is the weather in {city}?"},
+        {"role": "assistant", **assistant, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": call_id, "content": f"Sunny, {degrees} degrees."},
+    )
+
+
+def call_lost(message: str, remedy: str = UPDATE_PARSER, where: str = PARSER) -> Outcome:
+    """A failure of the server that parses the calls."""
+    return failed(Code.TOOL_CALL_LOST, where, message, remedy)
+
+
+def call_lost_if_able(message: str, remedy: str = UPDATE_PARSER, where: str = PARSER) -> Outcome:
+    """The same, where a small model may be the cause."""
+    return failed_if_able(Code.TOOL_CALL_LOST, where, message, remedy)
 
 
 async def ask_with_tools(api: Api, body: Body, *, answer_s: float | None = None) -> Message:
@@ -47,8 +71,9 @@ async def ask_with_tools(api: Api, body: Body, *, answer_s: float | None = None)
         return answer
     # vLLM answers 400 to tools with `auto` if it was started without a parser.
     if isinstance(answer, Reply) and answer.status == 400 and "tool" in answer.error_text():
-        message = f"a request with a tool was refused (HTTP 400: {answer.error_text()})"
-        raise ProbeEnded(failed(Code.TOOL_CALL_LOST, PARSER, message, ENABLE_PARSER))
+        raise ProbeEnded(
+            call_lost(f"a request with a tool was refused (HTTP 400: {answer.error_text()})", ENABLE_PARSER)
+        )
     raise ProbeEnded(no_answer(api, answer))
 
 
@@ -56,9 +81,9 @@ def wrong_calls(answer: Message, tools: Sequence[Tool], first: int = 0) -> Outco
     """What is wrong with the calls of an answer, whether by the model or the server: a name that was not offered,
     arguments that are not JSON or break the schema, an id that is not Kimi's or does not count from `first`.
     """
-    offered = {each["function"]["name"]: each for each in tools}
+    parameters = {offered["function"]["name"]: offered["function"]["parameters"] for offered in tools}
     for number, call in enumerate(answer.tool_calls, first):
-        if fault := _wrong_name(call, offered) or _wrong_arguments(call, offered) or _wrong_id(call, number):
+        if fault := _wrong_function(call, parameters) or _wrong_id(call, number):
             return fault
     if THINK_TAG.search(answer.content):
         message = f"thinking is in the content beside the calls: {_short(answer.content)}"
@@ -91,23 +116,19 @@ def argument(call: ToolCall, name: str) -> object:
     return arguments.get(name) if isinstance(arguments, dict) else None
 
 
-def _wrong_name(call: ToolCall, offered: Mapping[str, Tool]) -> Outcome | None:
-    if call.name in offered:
-        return None
-    message = f"{call.name!r} was called, which was never offered (offered: {', '.join(offered)})"
-    return failed_if_able(Code.TOOL_CALL_LOST, PARSER, message, UPDATE_PARSER)
-
-
-def _wrong_arguments(call: ToolCall, offered: Mapping[str, Tool]) -> Outcome | None:
+def _wrong_function(call: ToolCall, parameters: Mapping[str, Any]) -> Outcome | None:
+    if call.name not in parameters:
+        return call_lost_if_able(
+            f"{call.name!r} was called, which was never offered (offered: {', '.join(parameters)})"
+        )
     arguments = read_json(call.arguments)
     if arguments is None:
         message = f"the arguments of {call.name} are not JSON: {_short(call.arguments)}"
         remedy = "update the engine: its parser may cut long arguments, or those of speculative tokens"
-        return failed_if_able(Code.TOOL_CALL_LOST, PARSER, message, remedy)
-    if fault := schema_fault(arguments, offered[call.name]["function"]["parameters"]):
-        message = f"the arguments of {call.name} break its schema: {fault}"
+        return call_lost_if_able(message, remedy)
+    if fault := schema_fault(arguments, parameters[call.name]):
         remedy = f"{ENABLE_PARSER}; check that the chat template passes the schema to the model"
-        return failed_if_able(Code.TOOL_CALL_LOST, PARSER, message, remedy)
+        return call_lost_if_able(f"the arguments of {call.name} break its schema: {fault}", remedy)
     return None
 
 
@@ -115,14 +136,11 @@ def _wrong_id(call: ToolCall, number: int) -> Outcome | None:
     remedy = f"{ENABLE_PARSER}: Kimi reads its own ids in the history, and others spoil later calls"
     match = KIMI_ID.fullmatch(call.id)
     if match is None:
-        message = f"the id of a call is {call.id!r}, not 'functions.{call.name}:{number}'"
-        return failed(Code.TOOL_CALL_LOST, PARSER, message, remedy)
+        return call_lost(f"the id of a call is {call.id!r}, not 'functions.{call.name}:{number}'", remedy)
     if match["name"] != call.name:
-        message = f"the id {call.id!r} names another function than the call, {call.name!r}"
-        return failed(Code.TOOL_CALL_LOST, PARSER, message, remedy)
+        return call_lost(f"the id {call.id!r} names another function than the call, {call.name!r}", remedy)
     if int(match["number"]) != number:
-        message = f"the id {call.id!r} should count {number}: ids count over the conversation"
-        return failed_if_able(Code.TOOL_CALL_LOST, PARSER, message, remedy)
+        return call_lost_if_able(f"the id {call.id!r} should count {number}: ids count over the conversation", remedy)
     return None
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import tomllib
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from importlib.resources import files
+from typing import Any, Final
+
+import msgspec
 
 from moonpad.engines.api_facts import Topic
 from moonpad.values.finding import Code, Finding, Severity
@@ -45,13 +50,7 @@ Run = Callable[[Api], Awaitable[Outcome]]
 
 @dataclass(frozen=True, slots=True)
 class ApiProbe:
-    """One question to an endpoint and what its answer must be.
-
-    topic: the part of the server that it tests; the engines have a remedy for each (engines/api_facts.py).
-    remedy, gateway: what to change on any server, and on a gateway before it.
-    issues: of gateways and models, as `litellm#26102`. Those of an engine stand with the engine.
-    needs_able_model: only an able model can pass it; with a small one it is skipped and nothing is asked.
-    """
+    """One question to an endpoint and what its answer must be; `probes.toml` says what the fields are."""
 
     id: str
     run: Run
@@ -62,21 +61,17 @@ class ApiProbe:
     gateway: str = ""
     issues: tuple[str, ...] = ()
     needs_able_model: bool = False
+    long: bool = False
 
 
-def probe(
-    id: str,
-    *,
-    proves: str,
-    matters: str,
-    topic: Topic | None = None,
-    remedy: str = "",
-    gateway: str = "",
-    issues: tuple[str, ...] = (),
-    needs_able_model: bool = False,
-) -> Callable[[Run], ApiProbe]:
-    """Makes a probe of the function that asks."""
-    return lambda run: ApiProbe(id, run, proves, matters, topic, remedy, gateway, issues, needs_able_model)
+ROWS: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
+    (files("moonpad.verify") / "probes.toml").read_text("utf-8")
+)
+
+
+def probe(id: str) -> Callable[[Run], ApiProbe]:
+    """Makes a probe of the function that asks and of the row with this id."""
+    return lambda run: msgspec.convert({"id": id, "run": run, **ROWS[id]}, ApiProbe)
 
 
 def passed(because: str, *findings: Finding) -> Outcome:

@@ -1,14 +1,13 @@
-"""What several probes ask and conclude."""
+"""Questions and conclusions that several probes share."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Any, Final
 
-from moonpad.load.openai_schema import Broken, Delta, Done, HttpRefusal, Malformed, Message, Reply, join
+from moonpad.load.openai_schema import Broken, Delta, Done, Malformed, Message, Reply
 from moonpad.values.errors import ContactLost
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api, Body
@@ -46,7 +45,7 @@ async def ask(api: Api, body: Body, *, answer_s: float | None = None) -> Message
 
 
 def no_answer(api: Api, answer: Malformed | Reply) -> Outcome:
-    """What a chat that was refused, or answered in another shape, means."""
+    """The outcome of a chat that was refused or answered in another shape."""
     where = "/v1/chat/completions"
     if isinstance(answer, Malformed):
         message = f"the answer is not a chat completion: {answer.because}"
@@ -58,7 +57,7 @@ def no_answer(api: Api, answer: Malformed | Reply) -> Outcome:
         message = f"the endpoint has no model {api.endpoint.model!r} (HTTP 404: {answer.error_text()})"
         remedy = "give a name that /v1/models lists: --model NAME; or start the engine with --served-model-name"
         return failed(Code.MODEL_NAME, where, message, remedy)
-    return failed(Code.WRONG_ANSWER, where, f"HTTP {answer.status}: {answer.error_text()}", LOOK_AT_LOG)
+    return failed(Code.WRONG_ANSWER, where, answer.because, LOOK_AT_LOG)
 
 
 def special_tokens_in(*texts: str) -> tuple[str, ...]:
@@ -67,7 +66,7 @@ def special_tokens_in(*texts: str) -> tuple[str, ...]:
 
 
 def completion_tokens(answer: Message) -> int | None:
-    """As usage counts them."""
+    """The generated tokens, as `usage` counts them."""
     return answer.usage.completion_tokens if answer.usage else None
 
 
@@ -94,42 +93,15 @@ async def tokenize(api: Api, **fields: object) -> Mapping[str, object]:
     return document if reply.status == 200 and isinstance(document, dict) else {}
 
 
-@dataclass(frozen=True, slots=True)
-class CollectedStream:
-    """A stream to its end; `done`: it ended with `[DONE]`."""
-
-    deltas: tuple[Delta, ...]
-    done: bool
-
-    @property
-    def message(self) -> Message:
-        return join(self.deltas)
-
-
-async def collect(api: Api, body: Body) -> CollectedStream | HttpRefusal | Broken:
-    """A whole stream, or what ended it."""
-    deltas: list[Delta] = []
-    done = False
-    async with aclosing(api.stream(body)) as events:
-        async for event in events:
-            match event:
-                case Delta():
-                    deltas.append(event)
-                case Done():
-                    done = True
-                case _:
-                    return event
-    return CollectedStream(tuple(deltas), done)
-
-
-async def ask_streamed(api: Api, body: Body, remedy: str) -> CollectedStream:
+async def events_of(api: Api, body: Body, remedy: str) -> AsyncGenerator[Delta | Done]:
     """
     Raises:
         ProbeEnded: the stream was refused or broken.
     """
-    stream = await collect(api, body)
-    if isinstance(stream, HttpRefusal):
-        raise ProbeEnded(no_answer(api, stream.reply))
-    if isinstance(stream, Broken):
-        raise ProbeEnded(failed(Code.STREAM_BROKEN, "stream", stream.because, remedy))
-    return stream
+    async with aclosing(api.stream(body)) as events:
+        async for event in events:
+            if isinstance(event, Reply):
+                raise ProbeEnded(no_answer(api, event))
+            if isinstance(event, Broken):
+                raise ProbeEnded(failed(Code.STREAM_BROKEN, "stream", event.because, remedy))
+            yield event

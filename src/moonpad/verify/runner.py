@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from typing import Final
 
@@ -24,7 +24,7 @@ SHOWN: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`exchanges`: the last requests and answers of a failed probe. `engine`: that serves, "" where unknown."""
+    """`exchanges`: the last requests and answers of a failed probe. `engine`: the one that serves, "" if unknown."""
 
     probe: ApiProbe
     outcome: Outcome
@@ -49,7 +49,7 @@ class Result:
                 "matters": self.probe.matters,
                 "mend": self.remedies,
                 "known_issues": [remediation.issue_url(issue) for issue in self.known_issues],
-                "exchanges": [exchange.as_json() for exchange in self.exchanges],
+                "exchanges": [asdict(exchange) for exchange in self.exchanges],
             }
         return {
             "id": self.probe.id,
@@ -106,7 +106,7 @@ async def verify(
         UsageError: an unknown id in `only`; no model was named and the endpoint lists several or none.
         ContactLost: no model was named, and the list of models does not come.
     """
-    chosen = choose_any(only, probes)
+    chosen = choose(only, probes)
     async with connect(endpoint, deadlines) as api:
         try:
             await api.get_root("/health")
@@ -150,20 +150,18 @@ def _worst(row: Sequence[Result]) -> Result:
     return replace(worst, seconds=seconds, outcome=replace(worst.outcome, because=because))
 
 
-def choose_any(only: Sequence[str], probes: Sequence[ApiProbe] = PROBES) -> tuple[ApiProbe, ...]:
-    """What runs: those probes, or the ones that are named, long ones too."""
-    return choose((*probes, *LONG_PROBES) if only else probes, only)
-
-
-def choose(probes: Sequence[ApiProbe], only: Sequence[str]) -> tuple[ApiProbe, ...]:
-    """The probes with these ids, in their own order; all where no id is given."""
-    ids = [probe.id for probe in probes]
+def choose(only: Sequence[str], probes: Sequence[ApiProbe] = PROBES) -> tuple[ApiProbe, ...]:
+    """Those probes, or the ones that are named, long ones too, in their own order."""
+    if not only:
+        return tuple(probes)
+    known = (*probes, *LONG_PROBES)
+    ids = [probe.id for probe in known]
     for wanted in only:
         if wanted not in ids:
             near = get_close_matches(wanted, ids, n=1)
             hint = f"did you mean {near[0]}?" if near else f"the probes are: {', '.join(ids)}"
             raise UsageError(f"there is no probe {wanted!r}", remedy=hint)
-    return tuple(probe for probe in probes if not only or probe.id in only)
+    return tuple(probe for probe in known if probe.id in only)
 
 
 async def _judge(api: Api, probe: ApiProbe, small: str) -> Outcome:
@@ -185,7 +183,7 @@ def _lost_contact(outcome: Outcome) -> bool:
 
 
 async def _answers(api: Api) -> bool:
-    """Whether one token still comes, or any other answer."""
+    """Whether a request for one token still gets any answer."""
     try:
         await api.chat(greedy("Hello!", max_tokens=1), answer_s=api.deadlines.canary_s)
     except ContactLost:

@@ -14,16 +14,16 @@ import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import asdict, dataclass
-from typing import Any, Final, TypedDict
+from typing import Any, Final, NotRequired, TypedDict
 
 import msgspec
 
-from moonpad.load.openai_schema import Broken, HttpRefusal, Malformed, Message, read_json
+from moonpad.load.openai_schema import Broken, Delta, Message, Reply, join, read_json
 from moonpad.values.errors import ContactLost, UsageError
 from moonpad.verify.api import Api
 from moonpad.verify.json_schema import schema_fault
-from moonpad.verify.probe_helpers import collect
 
 RETRIES: Final = 3
 CONCURRENCY: Final = 5
@@ -38,12 +38,9 @@ class _OfferedTool(TypedDict, total=False):
     function: _Function
 
 
-class _RequiredFields(TypedDict):
+class _RequestFields(TypedDict):
     messages: list[dict[str, Any]]
-
-
-class _RequestFields(_RequiredFields, total=False):
-    tools: list[_OfferedTool] | None
+    tools: NotRequired[list[_OfferedTool] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +85,8 @@ class Score:
         return 2 * self.true_positive / total if self.compared and total else None
 
     def as_json(self) -> dict[str, object]:
-        return {
-            **asdict(self),
-            "schema_validation_error_count": self.finish_tool_calls - self.successful_tool_call_count,
-            "schema_accuracy": self.schema_accuracy,
-            "tool_call_f1": self.tool_call_f1,
-        }
+        wrong = {"schema_validation_error_count": self.finish_tool_calls - self.successful_tool_call_count}
+        return {**asdict(self), **wrong, "schema_accuracy": self.schema_accuracy, "tool_call_f1": self.tool_call_f1}
 
 
 def read_requests(lines: Iterable[str]) -> list[VendorRequest]:
@@ -146,12 +139,12 @@ async def ask_all(
 
 
 async def _ask(api: Api, request: VendorRequest, stream: bool | None) -> Row:
-    body = {name: value for name, value in request.body.items() if name not in ("stream", "stream_options")}
+    body = {name: value for name, value in request.body.items() if name not in ("model", "stream", "stream_options")}
     streamed = bool(request.body.get("stream")) if stream is None else stream
     answer: Message | str = ""
     for attempt in range(RETRIES + 1):
         try:
-            answer = await (_streamed(api, body) if streamed else _whole(api, body))
+            answer = await _answer(api, body, streamed=streamed)
         except ContactLost as lost:
             if attempt == RETRIES:
                 raise
@@ -167,18 +160,19 @@ async def _ask(api: Api, request: VendorRequest, stream: bool | None) -> Row:
     }
 
 
-async def _whole(api: Api, body: Mapping[str, Any]) -> Message | str:
-    answer = await api.chat({**body, "model": api.endpoint.model})
-    if isinstance(answer, Message):
-        return answer
-    return answer.because if isinstance(answer, Malformed) else f"HTTP {answer.status}: {answer.error_text()}"
-
-
-async def _streamed(api: Api, body: Mapping[str, Any]) -> Message | str:
-    stream = await collect(api, {**body, "model": api.endpoint.model})
-    if isinstance(stream, HttpRefusal):
-        return f"HTTP {stream.reply.status}: {stream.reply.error_text()}"
-    return stream.because if isinstance(stream, Broken) else stream.message
+async def _answer(api: Api, body: Mapping[str, Any], *, streamed: bool) -> Message | str:
+    """The answer, or why there is none."""
+    if not streamed:
+        answer = await api.chat(body)
+        return answer if isinstance(answer, Message) else answer.because
+    deltas: list[Delta] = []
+    async with aclosing(api.stream(body)) as events:
+        async for event in events:
+            if isinstance(event, Reply | Broken):
+                return event.because
+            if isinstance(event, Delta):
+                deltas.append(event)
+    return join(deltas)
 
 
 def _head(api: Api, request: VendorRequest) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from moonpad.verify.offered_tools import Tool, tool
+from moonpad.verify.offered_tools import Tool, call_turns, tool
 
 COUNT: Final = 500
 TEXT: Final = {"type": "string"}
@@ -87,27 +87,19 @@ def _request(dice: random.Random, number: int) -> dict[str, Any]:
     question = TOOLS[offered[0]][1] if number % 2 == 0 else dice.choice(TALK)
     tools = [TOOLS[name][0] for name in offered]
     dice.shuffle(tools)
-    before: Sequence[dict[str, Any]] = tuple(_before(dice, tools)) if number % 5 == 0 else ()
+    before = tuple(_before(dice, tools)) if number % 5 == 0 else ()
     messages = [*before, {"role": "user", "content": question.format(**_values(dice))}]
     return {"messages": messages, "tools": tools, "temperature": 0, "max_tokens": 1024, "stream": number % 3 == 0}
 
 
-def _before(dice: random.Random, tools: Sequence[Tool]) -> Iterator[dict[str, Any]]:
+def _before(dice: random.Random, tools: Sequence[Tool]) -> Iterator[Mapping[str, Any]]:
     """An earlier call with its result and an answer; a greeting if the weather tool is not offered."""
     city = dice.choice(CITIES)
-    call_id = "functions.get_weather:0"
-    function = {"name": "get_weather", "arguments": f'{{"city": "{city}"}}'}
     if all(offered["function"]["name"] != "get_weather" for offered in tools):
         yield {"role": "user", "content": "Good morning!"}
         yield {"role": "assistant", "content": "Good morning. What can I do for you?"}
         return
-    yield {"role": "user", "content": f"What is the weather in {city}?"}
-    yield {
-        "role": "assistant",
-        "content": "",
-        "tool_calls": [{"id": call_id, "type": "function", "function": function}],
-    }
-    yield {"role": "tool", "tool_call_id": call_id, "content": f"Sunny, {dice.randint(5, 35)} degrees."}
+    yield from call_turns({"content": ""}, city=city, degrees=dice.randint(5, 35))
     yield {"role": "assistant", "content": f"It is sunny in {city}."}
 
 

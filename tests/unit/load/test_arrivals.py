@@ -19,7 +19,7 @@ def gaps(arrivals: Arrivals, count: int = 20_001, seed: int = 3) -> list[float]:
 
 def variation(values: list[float]) -> float:
     mean = math.fsum(values) / len(values)
-    return math.sqrt(math.fsum((one - mean) ** 2 for one in values) / len(values)) / mean
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values)) / mean
 
 
 def test_constant() -> None:

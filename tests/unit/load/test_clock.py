@@ -53,7 +53,10 @@ def test_a_clock_that_jumps_by_an_hour_changes_no_figure(monkeypatch: pytest.Mon
             config = BenchConfig(requests=20, concurrency=4, warmup=1, measure_client=False)
             result = await measure(server.endpoint, config)
             records = result.records
-            return [result.metrics.duration_s, *(value for one in records for value in (one.e2el_s, one.slip_s))]
+            return [
+                result.metrics.duration_s,
+                *(value for record in records for value in (record.e2el_s, record.slip_s)),
+            ]
 
     values = run_in_loop(main())
     assert all(-0.01 <= value < 600.0 for value in values)  # a timer of the loop may be a millisecond early

@@ -117,7 +117,7 @@ def test_the_quick_way_reads_what_the_careful_one_reads(
 
     Byte by byte no whole chunk ever comes at once, so the quick way is never taken.
     """
-    good = b"".join(b"%x\r\n%s\r\n" % (len(one), one) for one in right)
+    good = b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in right)
     stream = HEAD + good + b"".join(b"".join(part) for part in parts)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=6)))
     careful = read(stream, list(range(1, len(stream))))

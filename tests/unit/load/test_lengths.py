@@ -27,7 +27,7 @@ def test_lognormal() -> None:
     """Half lie below the median, and e^sigma above it lie 16 %."""
     drawn = parse_lengths("lognormal:512,0.6").draw(20_000, 0, "output")
     assert median(drawn) == pytest.approx(512, rel=0.03)
-    assert sum(one > 512 * 1.8221 for one in drawn) / len(drawn) == pytest.approx(0.1587, abs=0.015)
+    assert sum(length > 512 * 1.8221 for length in drawn) / len(drawn) == pytest.approx(0.1587, abs=0.015)
     assert min(drawn) >= 1
 
 
@@ -76,7 +76,7 @@ def test_any_text_is_a_length_or_an_error(text: str) -> None:
         lengths = parse_lengths(text)
     except UsageError:
         return
-    assert all(lengths.least <= one <= lengths.most for one in lengths.draw(20, 1, "input"))
+    assert all(lengths.least <= length <= lengths.most for length in lengths.draw(20, 1, "input"))
 
 
 def test_the_same_seed_gives_the_same_and_input_and_output_are_apart() -> None:

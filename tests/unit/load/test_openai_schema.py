@@ -89,7 +89,7 @@ def test_deltas_of_several_calls_join_by_index() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "expected"),
     [
         ('{"error": {"message": "no such model"}}', "no such model"),
         ('{"error": "no such model"}', "no such model"),
@@ -99,8 +99,8 @@ def test_deltas_of_several_calls_join_by_index() -> None:
         ("", "no text"),
     ],
 )
-def test_an_error_in_one_line(body: str, said: str) -> None:
-    assert Reply(500, body).error_text() == said
+def test_an_error_in_one_line(body: str, expected: str) -> None:
+    assert Reply(500, body).error_text() == expected
 
 
 def test_an_error_is_bounded() -> None:

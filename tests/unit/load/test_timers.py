@@ -61,14 +61,14 @@ def test_each_is_done_once_at_its_instant_whenever_it_was_given(first: list[floa
 def test_what_one_does_may_wait_again_and_what_fails_is_told() -> None:
     done: list[str] = []
 
-    def told(step: Callable[[], None]) -> None:
+    def run_step(step: Callable[[], None]) -> None:
         try:
             step()
         except ValueError as error:
             done.append(str(error))
 
     async def main() -> None:
-        waits = Timers(asyncio.get_running_loop().time, told)
+        waits = Timers(asyncio.get_running_loop().time, run_step)
 
         def fails() -> None:
             raise ValueError("it failed")

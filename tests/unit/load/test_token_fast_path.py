@@ -87,8 +87,8 @@ odd = st.one_of(
 def test_whatever_comes_the_record_is_that_of_the_parsers(reads: list[bytes], data: st.DataObject) -> None:
     usual = read_of(payload({"content": " four"}))
     row = [HEAD, usual, usual]
-    for one in reads:
-        row += [one, *[usual] * data.draw(st.integers(0, 2))]
+    for read in reads:
+        row += [read, *[usual] * data.draw(st.integers(0, 2))]
     with pytest.MonkeyPatch.context() as monkeypatch:
         fast, slow = both([*row, END], monkeypatch)
     assert fast == slow
@@ -165,7 +165,7 @@ def test_a_server_whose_events_all_differ_is_soon_given_up() -> None:
     reads = TokenPatterns()
     events = [payload({"content": " a"}, nonce=number) for number in range(2 * TRIALS)]
     actual = [reads.of(event, parse_chunk(event)) for event in events]
-    assert [one is not None for one in actual] == [True] * TRIALS + [False] * TRIALS
+    assert [pattern is not None for pattern in actual] == [True] * TRIALS + [False] * TRIALS
 
 
 @given(st.binary(max_size=40))

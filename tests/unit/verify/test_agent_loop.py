@@ -129,9 +129,9 @@ def test_a_drift_is_asked_again(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_a_contact_that_is_lost_costs_no_turn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with broken(dies_after=7) as url:
         assert run(["verify", "--url", url, "--loop", "20", "--out", str(tmp_path), "--json"]) == 6
-    told = json.loads(capsys.readouterr().out)
-    assert told["made"] == 7
-    assert told["ended"]
+    document = json.loads(capsys.readouterr().out)
+    assert document["made"] == 7
+    assert document["ended"]
     assert len((tmp_path / "turns.jsonl").read_text().splitlines()) == 8
 
 

@@ -59,11 +59,11 @@ def test_the_loop() -> None:
 
 
 def test_the_scores() -> None:
-    found = score(success_count=10, finish_tool_calls=4, successful_tool_call_count=3)
-    assert Gate().of_score(found) == ()
-    assert Gate(schema_accuracy=0.75).of_score(found) == ()
-    assert Gate(schema_accuracy=0.8).of_score(found) == ("the schema accuracy is 0.750, below 0.8",)
-    assert "none was given" in Gate(trigger_similarity=0.7).of_score(found)[0]
+    scored = score(success_count=10, finish_tool_calls=4, successful_tool_call_count=3)
+    assert Gate().of_score(scored) == ()
+    assert Gate(schema_accuracy=0.75).of_score(scored) == ()
+    assert Gate(schema_accuracy=0.8).of_score(scored) == ("the schema accuracy is 0.750, below 0.8",)
+    assert "none was given" in Gate(trigger_similarity=0.7).of_score(scored)[0]
     alike = Score(10, 0, 6, 4, 0, 4, compared=10, true_positive=3, false_positive=1, false_negative=1)
     assert Gate(trigger_similarity=0.75).of_score(alike) == ()
     assert Gate(trigger_similarity=0.8).of_score(alike) == ("the trigger similarity is 0.750, below 0.8",)
@@ -71,18 +71,18 @@ def test_the_scores() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "expected"),
     [
         ('must_pass = ["tool_cal"]', 'did you mean "tool_call"?'),
         ('may_fail = ["nonsense"]', "docs/verify.md lists the probes"),
         ('must_pass = ["chat"]\nmay_fail = ["chat"]', "remove it from one of them"),
     ],
 )
-def test_probes_that_there_are_not(table: str, said: str) -> None:
+def test_probes_that_there_are_not(table: str, expected: str) -> None:
     gate = Gate(**parse_spec(f"{SPEC}[gate]\n{table}\n", name="x").gate.model_dump())
     with pytest.raises(UsageError) as caught:
         gate.check((*PROBES, *LONG_PROBES))
-    assert caught.value.remedy == said
+    assert caught.value.remedy == expected
 
 
 @pytest.mark.parametrize("table", ["schema_accuracy = 87", "loop_calls = 0", 'must_pass = "chat"', "min_pass = 3"])

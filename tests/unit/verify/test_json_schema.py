@@ -54,7 +54,7 @@ def test_valid(schema: Any, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "value", "said"),
+    ("schema", "value", "expected"),
     [
         ({"type": "string"}, 3, "3 is not of type 'string'"),
         (TREE, {"name": "a", "left": {"left": {}}}, "'name' is a required property"),
@@ -77,8 +77,8 @@ def test_valid(schema: Any, value: Any) -> None:
         (None, 1, "the schema"),
     ],
 )
-def test_what_is_wrong_is_one_sentence(schema: Any, value: Any, said: str) -> None:
-    assert said in schema_fault(value, schema)
+def test_what_is_wrong_is_one_sentence(schema: Any, value: Any, expected: str) -> None:
+    assert expected in schema_fault(value, schema)
 
 
 def test_a_value_that_is_nested_too_deeply() -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,14 +19,14 @@ from moonpad.verify.numerics.compare import (
     LEAST_MEAN,
     TIMES_FLOOR,
     Distance,
+    Scored,
     TokenPlace,
     beyond,
     distance,
     limits_of,
     tokens_differ,
 )
-from moonpad.verify.numerics.recording import Recording, as_document, of_document
-from moonpad.verify.numerics.scored import Scored
+from moonpad.verify.numerics.judge import Recording
 from moonpad.verify.numerics.scoring_client import read_scored
 from moonpad.verify.numerics.texts import TEXTS
 from tests.unit.verify.fake_endpoint import Fake, served
@@ -39,8 +40,8 @@ NOTHING = Distance(2, 0.0, 0.0, 0.0, TokenPlace("t", 1), None)
 
 def test_by_hand() -> None:
     other = {"t": replace(ONE, logprobs=(-1.5, -2.25), likeliest=("b", "c"))}
-    found = distance({"t": ONE}, other)
-    assert found == Distance(2, 0.375, 0.5, 0.5, TokenPlace("t", 1), TokenPlace("t", 2))
+    measured = distance({"t": ONE}, other)
+    assert measured == Distance(2, 0.375, 0.5, 0.5, TokenPlace("t", 1), TokenPlace("t", 2))
     assert distance({"t": ONE}, {"t": ONE}) == NOTHING
 
 
@@ -76,8 +77,8 @@ def test_each_that_is_beyond_is_said(field: str, word: str) -> None:
     limits = limits_of([])
     assert beyond(NOTHING, limits, "it") == []
     assert beyond(replace(NOTHING, **{field: getattr(limits, field)}), limits, "it") == []
-    (said,) = beyond(replace(NOTHING, **{field: getattr(limits, field) * 1.01}), limits, "it")
-    assert word in said
+    (sentence,) = beyond(replace(NOTHING, **{field: getattr(limits, field) * 1.01}), limits, "it")
+    assert word in sentence
 
 
 # --- what is read ----------------------------------------------------------------------------------------------------
@@ -116,9 +117,9 @@ def test_what_is_no_scoring(answer: object) -> None:
 
 def test_a_recording_comes_back() -> None:
     floor = Distance(2, 0.1, 0.2, 0.5, TokenPlace("t", 1), TokenPlace("t", 2))
-    for one in (None, floor, replace(floor, first_changed=None)):
-        made = Recording("m", "an engine", "today", {"t": ONE}, one)
-        assert of_document(json.loads(json.dumps(as_document(made)))) == made
+    for own_floor in (None, floor, replace(floor, first_changed=None)):
+        made = Recording("m", "an engine", "today", {"t": ONE}, own_floor)
+        assert msgspec.convert(json.loads(json.dumps(msgspec.to_builtins(made))), Recording) == made
 
 
 @pytest.mark.parametrize(
@@ -131,9 +132,9 @@ def test_a_recording_comes_back() -> None:
     ],
 )
 def test_what_is_no_recording(change: dict[str, Any]) -> None:
-    document = as_document(Recording("m", "an engine", "today", {"t": ONE}, None))
+    document = msgspec.to_builtins(Recording("m", "an engine", "today", {"t": ONE}, None))
     with pytest.raises(ValueError, match=r"."):
-        of_document({**document, **change})
+        msgspec.convert({**document, **change}, Recording)
 
 
 # --- the command -----------------------------------------------------------------------------------------------------
@@ -148,7 +149,7 @@ def scored(text: str, error: float = 0.0) -> Scored:
 
 def recorded(path: Path, error: float = 0.0, names: Mapping[str, str] = TEXTS) -> Path:
     made = Recording("kimi-k2", "a test", "today", {name: scored(text, error) for name, text in names.items()}, None)
-    path.write_text(json.dumps(as_document(made)))
+    path.write_text(json.dumps(msgspec.to_builtins(made)))
     return path
 
 
@@ -199,9 +200,9 @@ def test_an_engine_that_is_far_from_itself_is_caught(tmp_path: Path, capsys: pyt
     file = recorded(tmp_path / "trusted.json")
     with served(Fake(faults=frozenset({"noisy logprobs"}))) as url:
         assert run(["verify", "--url", url, "--numerics", "--against", str(file)]) == 5
-    said = capsys.readouterr().out
-    assert "its own second answer" in said
-    assert "[" not in said, "markup is off: it would be printed"
+    shown = capsys.readouterr().out
+    assert "its own second answer" in shown
+    assert "[" not in shown, "markup is off: it would be printed"
 
 
 @pytest.mark.parametrize(
@@ -233,6 +234,6 @@ def test_an_endpoint_that_scores_no_prompts(tmp_path: Path, capsys: pytest.Captu
 
 def test_the_shipped_recording_is_of_these_texts() -> None:
     path = Path(__file__).parents[3] / "src" / "moonpad" / "catalog" / "kimi-k2-tiny-logprobs.json"
-    shipped = of_document(json.loads(path.read_text()))
+    shipped = msgspec.convert(json.loads(path.read_text()), Recording)
     assert set(shipped.texts) == set(TEXTS)
-    assert sum(len(one.logprobs) for one in shipped.texts.values()) > 1500
+    assert sum(len(scored.logprobs) for scored in shipped.texts.values()) > 1500

@@ -13,7 +13,6 @@ from moonpad.values.errors import ContactLost, UsageError
 from moonpad.verify.api import Api, Deadlines
 from moonpad.verify.judged_model import too_small
 from moonpad.verify.probe import ApiProbe, Outcome, Status, passed
-from moonpad.verify.probes import PROBES
 from moonpad.verify.runner import Report, choose, verify
 from tests.unit.verify.fake_endpoint import BASIC, Fake, serve
 
@@ -79,7 +78,7 @@ def test_the_only_model_is_taken_where_none_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fake", "said"),
+    ("fake", "expected"),
     [
         (Fake(model="", served=("a", "b")), "a, b"),
         (Fake(model="", served=()), "none"),
@@ -87,16 +86,16 @@ def test_the_only_model_is_taken_where_none_is_named() -> None:
         (Fake(model="", faults=frozenset({"models are html"})), "`data` is not a list"),
     ],
 )
-def test_which_model_must_be_clear(fake: Fake, said: str) -> None:
-    with pytest.raises(UsageError, match=said) as raised:
+def test_which_model_must_be_clear(fake: Fake, expected: str) -> None:
+    with pytest.raises(UsageError, match=expected) as raised:
         run(fake)
     assert raised.value.remedy
 
 
 def test_only_chooses_in_the_order_of_the_probes() -> None:
-    assert [probe.id for probe in choose(PROBES, ["wrong_model", "chat"])] == ["chat", "wrong_model"]
+    assert [probe.id for probe in choose(["wrong_model", "chat"])] == ["chat", "wrong_model"]
     with pytest.raises(UsageError, match="tool_cal") as raised:
-        choose(PROBES, ["tool_cal"])
+        choose(["tool_cal"])
     assert raised.value.remedy == "did you mean tool_call?"
 
 

@@ -22,13 +22,13 @@ Deltas = Callable[[Iterable[Event]], Iterable[CallDelta]]
 def ours(pieces: list[str], deltas: Deltas) -> list[list[tuple[int, str, str]]]:
     """Index, name and arguments of the deltas of each piece."""
     stream = ToolCallStream()
-    return [[(one.index, one.name, one.arguments) for one in deltas(stream.feed(piece))] for piece in pieces]
+    return [[(delta.index, delta.name, delta.arguments) for delta in deltas(stream.feed(piece))] for piece in pieces]
 
 
 def vllm_s(said: dict[str, Any]) -> list[list[tuple[int, str, str]]]:
     rows = [delta.get("tool_calls", []) for delta in said["deltas"]]
     return [
-        [(one["index"], one["function"].get("name", ""), one["function"].get("arguments", "")) for one in row]
+        [(call["index"], call["function"].get("name", ""), call["function"].get("arguments", "")) for call in row]
         for row in rows
     ]
 
@@ -68,7 +68,7 @@ def test_where_the_engines_lose_a_call() -> None:
     (cut,) = parse_tool_calls(BROKEN["cut"]).calls
     assert cut.problem == "the text ends inside its arguments"
     assert (sglang["cut"], vllm["cut"]) == ([], [[cut.id, cut.name, cut.arguments]])
-    assert "".join(one[2] for row in sglang_s(RECORDED["sglang-cpu"]["said"][BROKEN["cut"]]) for one in row) == (
+    assert "".join(call[2] for row in sglang_s(RECORDED["sglang-cpu"]["said"][BROKEN["cut"]]) for call in row) == (
         cut.arguments
     ), "SGLang's stream has what its whole answer drops"
     for engine in (vllm, sglang):

@@ -73,7 +73,7 @@ def test_round_trip(calls: list[tuple[str, int, dict[str, Any], bool]], before: 
     text = before + section(*(call(id_, arguments) for id_, _, _, arguments in written))
     parsed = join(events_of(cut(text, places)))
     assert parsed.content == before
-    assert parsed.calls == tuple(ParsedCall(*one) for one in written)
+    assert parsed.calls == tuple(ParsedCall(*call) for call in written)
     assert parsed.sound
 
 
@@ -106,7 +106,7 @@ def test_what_is_known_is_said_at_once() -> None:
     assert stream.feed("Let me see. <|tool_calls_sec") == [ContentPiece("Let me see. ")]
     assert stream.feed("tion_begin|><|tool_call_begin|>functions.get_weather:0") == []
     assert stream.feed("<|tool_call_argument_begin|>") == [CallBegun(0, "functions.get_weather:0", "get_weather")]
-    assert [type(one).__name__ for one in stream.feed('{"city": "Par')] == ["ArgumentsPiece"]
+    assert [type(event).__name__ for event in stream.feed('{"city": "Par')] == ["ArgumentsPiece"]
 
 
 # --- ids -------------------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ BROKEN: list[tuple[str, list[tuple[str, str, str]], str, str]] = [
 @pytest.mark.parametrize(("text", "calls", "problem", "content"), BROKEN)
 def test_broken_texts(text: str, calls: list[tuple[str, str, str]], problem: str, content: str) -> None:
     parsed = parse_tool_calls(text)
-    assert [(one.id, one.arguments, one.problem) for one in parsed.calls] == calls
+    assert [(call.id, call.arguments, call.problem) for call in parsed.calls] == calls
     assert (parsed.problem, parsed.content) == (problem, content)
     assert join(events_of(re.findall(r"(?s).{1,3}", text))) == parsed
 

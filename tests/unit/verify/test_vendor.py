@@ -50,18 +50,18 @@ def test_scores_by_hand() -> None:
     ]
     reference = [row(1, "tool_calls"), row(2, "tool_calls"), row(3, "stop"), row(4, "length"), row(5, "stop")]
     reference += [row(6, "tool_calls"), row(7, "tool_calls"), row(8, "tool_calls")]
-    found = score(here, reference)
-    assert (found.success_count, found.failure_count) == (6, 1)
-    assert (found.finish_tool_calls, found.finish_stop, found.finish_others) == (4, 1, 1)
-    assert found.schema_accuracy == 3 / 4
-    assert (found.true_positive, found.false_positive, found.false_negative, found.compared) == (2, 2, 1, 6)
+    result = score(here, reference)
+    assert (result.success_count, result.failure_count) == (6, 1)
+    assert (result.finish_tool_calls, result.finish_stop, result.finish_others) == (4, 1, 1)
+    assert result.schema_accuracy == 3 / 4
+    assert (result.true_positive, result.false_positive, result.false_negative, result.compared) == (2, 2, 1, 6)
     precision, recall = 2 / 4, 2 / 3
-    assert found.tool_call_f1 == pytest.approx(2 * precision * recall / (precision + recall))
+    assert result.tool_call_f1 == pytest.approx(2 * precision * recall / (precision + recall))
 
 
 def test_nothing_to_score() -> None:
-    found = score([row(1, "stop")])
-    assert (found.schema_accuracy, found.tool_call_f1) == (None, None)
+    result = score([row(1, "stop")])
+    assert (result.schema_accuracy, result.tool_call_f1) == (None, None)
     assert score([row(1, "stop")], [row(1, "stop")]).tool_call_f1 is None
 
 
@@ -118,8 +118,8 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with served(fake) as url:
         asked = ["verify", "--url", url, "--vendor", str(requests), "--out"]
         assert run([*asked, str(reference), "--json"]) == 0
-        told = json.loads(capsys.readouterr().out)
-        assert (told["success_count"], told["compared"]) == (12, 0)
+        document = json.loads(capsys.readouterr().out)
+        assert (document["success_count"], document["compared"]) == (12, 0)
         out.parent.mkdir()
         out.write_text("".join(line + "\n" for line in reference.read_text().splitlines()[:5]))
         before = len(fake.requests)

@@ -44,14 +44,14 @@ def report(because: str = "it is text", where: str = "--flag", model: str = "kim
 
 def test_what_failed_is_there_whole() -> None:
     page = Page(verify_page(report()))
-    for said in (
+    for text in (
         "it is text",
         BASIC[2].proves,
         BASIC[2].matters,
         "--flag : start it with the parser",
         "on vLLM --enable-auto-tool-choice --tool-call-parser kimi_k2",
     ):
-        assert said in page.text
+        assert text in page.text
     assert "on SGLang" not in page.text
     assert "asked, and got no answer" in page.text
     assert "1 passed 1 failed 1 skipped 0.8 s in all" in page.text
@@ -83,9 +83,9 @@ def test_the_policy_allows_its_own_style_and_nothing_else() -> None:
     html = verify_page(report())
     page = Page(html)
     (policy,) = [meta["content"] for meta in page.attributes("meta") if "http-equiv" in meta]
-    found = re.search(r"<style>(.*?)</style>", html, re.DOTALL)
-    assert found
-    digest = base64.b64encode(hashlib.sha256(found[1].encode()).digest()).decode()
+    style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)
+    assert style
+    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
     assert policy.startswith(f"default-src 'none'; style-src 'sha256-{digest}';")
     assert not [tag for tag, attrs in page.tags if "style" in attrs or "src" in attrs]
-    assert "url(" not in found[1]
+    assert "url(" not in style[1]

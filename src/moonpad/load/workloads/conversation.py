@@ -1,4 +1,4 @@
-"""Questions that follow answers: each request holds all that was said before, as a client of the API sends it."""
+"""Conversations: each request has all earlier turns, as a client of the API sends them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ AGENT_TOOLS: Final[tuple[dict[str, Any], ...]] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class ConversationTurn:
-    """What is said next: a question, or what a tool gives back. `input_tokens` are those of this text alone."""
+    """The next text: a question, or the result of a tool. `input_tokens` are those of this text alone."""
 
     text: str
     input_tokens: int
@@ -40,7 +40,7 @@ class ConversationTurn:
 
 @dataclass(slots=True)
 class Conversation:
-    """`first_index` is that of its first request; the others count on. A turn that fails ends it."""
+    """`first_index` is the index of its first request; later ones count up from it. A failed turn ends it."""
 
     builder: RequestBuilder
     first_index: int
@@ -51,7 +51,7 @@ class Conversation:
     _said_tokens: int = 0
 
     def request(self) -> LoadRequest:
-        """The next turn. What it asks for in tokens counts the history as the server counted it."""
+        """The next turn. Its input tokens include the history, as the server counted it."""
         turn = self.turns[self._at]
         self._say(turn.text)
         wire = self.builder.chat(self.messages, turn.output_tokens, self.tools)
@@ -60,7 +60,7 @@ class Conversation:
         return LoadRequest(self.first_index + self._at, wire, tokens, turn.output_tokens, follow)
 
     def follow(self, answer: Message) -> LoadRequest:
-        """The turn behind an answer."""
+        """The turn after an answer."""
         self.messages.append(_history(answer))
         used = answer.usage
         if used and used.prompt_tokens is not None and used.completion_tokens is not None:
@@ -69,7 +69,7 @@ class Conversation:
         return self.request()
 
     def _say(self, text: str) -> None:
-        """To a model that has called tools, each gives its result; otherwise the user speaks."""
+        """As the result of each tool that was called, or else as the user."""
         calls = self.messages[-1].get("tool_calls") if self.messages else None
         if calls:
             self.messages += [{"role": "tool", "tool_call_id": call["id"], "content": text} for call in calls]

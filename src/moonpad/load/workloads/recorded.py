@@ -28,7 +28,7 @@ MODELS: Final = ("gpt", "assistant", "chatgpt", "bing", "bard")
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """Questions and the answers that they once got; as many of both."""
+    """Questions and the recorded answer to each."""
 
     questions: tuple[str, ...]
     answers: tuple[str, ...]
@@ -55,7 +55,7 @@ def digest_of(file: Path) -> str:
 
 @lru_cache(maxsize=2)
 def read_chats(file: Path, digest: str, turns: int = 1) -> tuple[Chat, ...]:
-    """Those of at least so many questions.
+    """The chats of at least `turns` questions.
 
     Raises:
         UsageError: the file does not have this digest, or has no chat.
@@ -76,7 +76,7 @@ def read_chats(file: Path, digest: str, turns: int = 1) -> tuple[Chat, ...]:
 
 @lru_cache(maxsize=2)
 def read_trace(file: Path, digest: str) -> tuple[TraceRow, ...]:
-    """By time.
+    """The requests, sorted by time.
 
     Raises:
         UsageError: the file does not have this digest, or a line is not a request.
@@ -90,7 +90,7 @@ def read_trace(file: Path, digest: str) -> tuple[TraceRow, ...]:
 
 
 def _chat(row: Any) -> Chat | None:
-    """The pairs of question and answer that it begins with; None where it begins otherwise."""
+    """The pairs of question and answer at its beginning; None if there are none."""
     rows = row.get("conversations") or row.get("conversation") if isinstance(row, dict) else None
     turns = [turn for turn in rows if isinstance(turn, dict)] if isinstance(rows, list) else []
     turns = turns[1:] if turns and turns[0].get("from") == "system" else turns

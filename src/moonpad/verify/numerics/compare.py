@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from moonpad.verify.numerics.scored import Scored
-
 TIMES_FLOOR: Final = 3.0
 """How many times the noise of one engine two engines may differ. Measured on the real vLLM: 1.0 where it is right, 42
 where it is wrong (benchmarks/results/numerics.json)."""
@@ -17,6 +15,23 @@ LEAST_LARGEST: Final = 1.0
 LEAST_CHANGED: Final = 0.02
 """Summing bfloat16 in another order causes this much between two right engines, even if each repeats its own answers
 exactly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """`tokens` of the prompt, as the engine names them; for each after the first its log-probability (natural), and
+    the token that the engine finds likeliest there. Both are one shorter than `tokens`."""
+
+    tokens: tuple[str, ...]
+    logprobs: tuple[float, ...]
+    likeliest: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.tokens or not len(self.tokens) - 1 == len(self.logprobs) == len(self.likeliest):
+            raise ValueError(
+                f"{len(self.tokens)} tokens with {len(self.logprobs)} log-probabilities and "
+                f"{len(self.likeliest)} likeliest tokens"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,27 +5,44 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from typing import Annotated, Literal
+
+import msgspec
 
 from moonpad.values.errors import UsageError
 from moonpad.verify.api import Api
 from moonpad.verify.numerics.compare import (
     Distance,
     NoiseLimits,
+    Scored,
     TokenPlace,
     beyond,
     distance,
     limits_of,
     tokens_differ,
 )
-from moonpad.verify.numerics.recording import Recording
-from moonpad.verify.numerics.scored import Scored
 from moonpad.verify.numerics.scoring_client import score_apart, score_together
 from moonpad.verify.numerics.texts import TEXTS
 
 
 @dataclass(frozen=True, slots=True)
+class Recording:
+    """How a trusted engine or an oracle scores the texts; a JSON document.
+
+    `made_by` says what computed it, `floor` how far two of its own answers were apart: None if it computes exactly.
+    """
+
+    model: str
+    made_by: str
+    at: str
+    texts: Annotated[Mapping[str, Scored], msgspec.Meta(min_length=1)]
+    floor: Distance | None
+    schema: Literal[1] = 1
+
+
+@dataclass(frozen=True, slots=True)
 class NumericsVerdict:
-    """`floor`: how far the endpoint is from itself. `distance` is None where the tokens differ."""
+    """`floor`: how far two of its own answers are apart. `distance` is None if the tokens differ."""
 
     model: str
     trusted: str
@@ -51,7 +68,7 @@ class NumericsVerdict:
 
 
 async def record(api: Api, made_by: str, on_text: Callable[[str], None]) -> Recording:
-    """What the endpoint says of every text, and how far it is from itself."""
+    """How the endpoint scores every text, and how far two of its own answers are apart."""
     texts, floor = await _ask(api, TEXTS, on_text)
     return Recording(api.endpoint.model, made_by, time.strftime("%Y-%m-%d %H:%M:%S"), texts, floor)
 

@@ -10,7 +10,7 @@ from typing import Any
 from moonpad.load.openai_schema import Malformed
 from moonpad.values.errors import CheckFailed
 from moonpad.verify.api import Api
-from moonpad.verify.numerics.scored import Scored
+from moonpad.verify.numerics.compare import Scored
 
 
 async def score_apart(api: Api, texts: Mapping[str, str], on_text: Callable[[str], None]) -> dict[str, Scored]:
@@ -44,9 +44,8 @@ async def _score(api: Api, text: str) -> Scored:
         "return_tokens_as_token_ids": True,
     }
     reply = await api.post("/completions", body)
-    fault = Malformed(f"HTTP {reply.status}: {reply.error_text()}")
-    scored = read_scored(reply.json()) if reply.status == 200 else fault
-    if isinstance(scored, Malformed):
+    scored = read_scored(reply.json()) if reply.status == 200 else reply
+    if not isinstance(scored, Scored):
         raise CheckFailed(
             f"/completions with echo and logprobs: {scored.because}",
             remedy="an engine that gives no log-probabilities of prompts cannot be compared this way",

@@ -3,7 +3,6 @@
 import re
 from typing import Final
 
-from moonpad.engines.api_facts import Topic
 from moonpad.load.openai_schema import Message
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
@@ -11,16 +10,11 @@ from moonpad.verify.probe import Outcome, failed, passed, probe, skipped
 from moonpad.verify.probe_helpers import CALCULATION, FIELD_DROPPED, ask, completion_tokens, greedy, tokenize
 
 LIMIT: Final = 5
-ENDS: Final = {"[EOS]": 163585, "<|im_end|>": 163586}
-"""Of the family's vocabulary (special tokens of Kimi-K2's tokenizer_config.json)."""
+ENDS: Final = ("[EOS]", "<|im_end|>")
+"""Of the family's vocabulary: 163585 and 163586 in Kimi-K2's tokenizer_config.json."""
 
 
-@probe(
-    "limit",
-    proves="max_tokens and max_completion_tokens cut an answer, and finish_reason says so",
-    matters="a limit that is ignored costs tokens; a cut that is not reported looks like a whole answer",
-    topic=Topic.REQUEST_FIELD,
-)
+@probe("limit")
 async def limit(api: Api) -> Outcome:
     body = {name: value for name, value in greedy(CALCULATION).items() if name != "max_tokens"}
     for name in ("max_tokens", "max_completion_tokens"):
@@ -34,12 +28,7 @@ async def limit(api: Api) -> Outcome:
     return passed(f"{LIMIT} tokens and finish_reason length with max_tokens and with max_completion_tokens")
 
 
-@probe(
-    "stop",
-    proves="an answer ends before a stop string, which is not shown",
-    matters="agents and evaluations cut answers with stop strings; if they are ignored, answers run to the limit",
-    topic=Topic.REQUEST_FIELD,
-)
+@probe("stop")
 async def stop(api: Api) -> Outcome:
     whole = await ask(api, greedy(CALCULATION))
     word = stop_word(whole)
@@ -75,30 +64,19 @@ def stop_word(answer: Message) -> str:
     return ""
 
 
-@probe(
-    "end_tokens",
-    proves="[EOS] and <|im_end|> both end an answer",
-    matters="the models end turns with either; if one is unknown, an answer runs on into the next turn",
-    remedy="generation_config.json: eos_token_id = [163585, 163586]",
-    issues=("smg#1112",),
-)
+@probe("end_tokens")
 async def end_tokens(api: Api) -> Outcome:
     for token in ENDS:
-        number = await _number_of(api, token)
-        if number is None:
+        tokens = (await tokenize(api, prompt=token, add_special_tokens=False)).get("tokens")
+        if not isinstance(tokens, list) or [type(number) for number in tokens] != [int]:
             return skipped(f"there is no /tokenize that has {token}, so it cannot be forced")
-        answer = await ask(api, greedy("Hello!", max_tokens=6, logit_bias={str(number): 100}))
+        answer = await ask(api, greedy("Hello!", max_tokens=6, logit_bias={str(tokens[0]): 100}))
         if answer.finish_reason != "stop":
             got = f"{completion_tokens(answer)} tokens, finish_reason {answer.finish_reason!r}"
-            message = f"the token {number} ({token}) does not end an answer: {got}"
+            message = f"the token {tokens[0]} ({token}) does not end an answer: {got}"
             remedy = "list both end tokens in generation_config.json: eos_token_id = [163585, 163586]"
             return failed(Code.WRONG_ANSWER, "generation_config.json", message, remedy)
         if token in answer.content:
             remedy = "use the model's own tokenizer files"
             return failed(Code.WRONG_ANSWER, "tokenizer_config.json", f"{token} is visible as text", remedy)
     return passed(f"{' and '.join(ENDS)}, forced by logit_bias, each end the answer and are not shown")
-
-
-async def _number_of(api: Api, token: str) -> int | None:
-    tokens = (await tokenize(api, prompt=token, add_special_tokens=False)).get("tokens")
-    return tokens[0] if isinstance(tokens, list) and len(tokens) == 1 and isinstance(tokens[0], int) else None

@@ -1,7 +1,6 @@
 """One plain answer, by the chat API and by the older completions API."""
 
-from moonpad.engines.api_facts import Topic
-from moonpad.load.openai_schema import Message, Usage, completion_text
+from moonpad.load.openai_schema import Usage, completion_text
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.probe import Outcome, failed, failed_if_able, passed, probe, skipped
@@ -16,66 +15,47 @@ from moonpad.verify.probe_helpers import (
 )
 
 
-@probe(
-    "chat",
-    proves="a question gets an answer with content, an end and a token count",
-    matters="an engine can be healthy and fail at its first request",
-    remedy="find the first error in the engine's log; use the model's own chat template and generation_config.json",
-    gateway="pass max_tokens and usage on",
-    issues=("dynamo#9227", "Kimi-K2#128"),
-)
+@probe("chat")
 async def chat(api: Api) -> Outcome:
     answer = await ask(api, greedy(CALCULATION))
-    evidence = f"{len(answer.content)} characters of content, {completion_tokens(answer)} tokens, finish_reason stop"
-    return _without_end(answer) or _without_content(answer) or _wrong_usage(answer.usage) or passed(evidence)
-
-
-def _without_end(answer: Message) -> Outcome | None:
-    if answer.finish_reason == "stop":
-        return None
     if answer.finish_reason == "length":
         message = f"the answer to {CALCULATION!r} did not end within {ANSWER_TOKENS} tokens"
         remedy = "check the chat template, and that generation_config.json lists both end tokens, 163585 and 163586"
         return failed_if_able(Code.WRONG_ANSWER, "generation_config.json", message, remedy)
-    message = f"finish_reason is {answer.finish_reason!r}, expected 'stop'"
-    return failed(Code.WRONG_ANSWER, "finish_reason", message, "update the engine: clients rely on this field")
-
-
-def _without_content(answer: Message) -> Outcome | None:
-    if answer.content.strip():
-        return None
-    if answer.reasoning:
+    if answer.finish_reason != "stop":
+        message = f"finish_reason is {answer.finish_reason!r}, expected 'stop'"
+        return failed(Code.WRONG_ANSWER, "finish_reason", message, "update the engine: clients rely on this field")
+    if answer.reasoning and not answer.content.strip():
         message = f"content is empty: all {len(answer.reasoning)} characters are in `{answer.reasoning_field}`"
         remedy = "leave --reasoning-parser out for a model that does not think; for one that does, use kimi_k2"
         return failed_if_able(Code.REASONING_LOST, "--reasoning-parser", message, remedy)
-    remedy = "check that the chat template is the model's own (--chat-template), and the weights: moonpad logs"
-    return failed(Code.WRONG_ANSWER, "content", "content is empty", remedy)
+    if not answer.content.strip():
+        remedy = "check that the chat template is the model's own (--chat-template), and the weights: moonpad logs"
+        return failed(Code.WRONG_ANSWER, "content", "content is empty", remedy)
+    if message := _usage_fault(answer.usage):
+        return failed(Code.WRONG_ANSWER, "usage", message, USAGE_CHANGED)
+    return passed(
+        f"{len(answer.content)} characters of content, {completion_tokens(answer)} tokens, finish_reason stop"
+    )
 
 
-def _wrong_usage(usage: Usage | None) -> Outcome | None:
-    """The counts by which clients are billed and limited."""
-    message = ""
+def _usage_fault(usage: Usage | None) -> str:
+    """What is wrong with the counts by which clients are billed and limited; "" where nothing is."""
     if usage is None:
-        message = "usage is missing"
-    else:
-        prompt, completion, total = usage.prompt_tokens, usage.completion_tokens, usage.total_tokens
-        if not prompt or not completion or total is None:
-            message = f"usage reports {prompt} prompt, {completion} completion and {total} total tokens"
-        elif prompt + completion != total:
-            message = f"usage does not add up: {prompt} prompt + {completion} completion tokens, {total} total"
-        elif completion > ANSWER_TOKENS:
-            message = f"usage reports {completion} completion tokens, the limit was {ANSWER_TOKENS}"
-        elif (usage.reasoning_tokens or 0) > completion:
-            message = f"usage reports {usage.reasoning_tokens} reasoning tokens of {completion} completion tokens"
-    return failed(Code.WRONG_ANSWER, "usage", message, USAGE_CHANGED) if message else None
+        return "usage is missing"
+    prompt, completion, total = usage.prompt_tokens, usage.completion_tokens, usage.total_tokens
+    if not prompt or not completion or total is None:
+        return f"usage reports {prompt} prompt, {completion} completion and {total} total tokens"
+    if prompt + completion != total:
+        return f"usage does not add up: {prompt} prompt + {completion} completion tokens, {total} total"
+    if completion > ANSWER_TOKENS:
+        return f"usage reports {completion} completion tokens, the limit was {ANSWER_TOKENS}"
+    if (usage.reasoning_tokens or 0) > completion:
+        return f"usage reports {usage.reasoning_tokens} reasoning tokens of {completion} completion tokens"
+    return ""
 
 
-@probe(
-    "completions",
-    proves="a plain-text prompt is continued, and the tokens are counted",
-    matters="evaluation tools use this API because it adds no chat template",
-    topic=Topic.REQUEST_FIELD,
-)
+@probe("completions")
 async def completions(api: Api) -> Outcome:
     limit, where = 8, "/v1/completions"
     reply = await api.post("/completions", {"prompt": "One, two, three,", "max_tokens": limit, "temperature": 0})

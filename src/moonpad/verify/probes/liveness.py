@@ -11,12 +11,7 @@ from moonpad.verify.probe_helpers import LOOK_AT_LOG, no_answer
 METRICS = tuple(dict.fromkeys(engine.metrics for engine in ENGINES.values() if engine.metrics.running))
 
 
-@probe(
-    "health",
-    proves="the address answers and /health says healthy",
-    matters="load balancers and Kubernetes route traffic by it; it says nothing about the answers",
-    remedy="wait until the model is loaded; if it takes too long, moonpad status and moonpad logs say why",
-)
+@probe("health")
 async def health(api: Api) -> Outcome:
     reply = await api.get_root("/health")
     if reply.status == 200:
@@ -28,12 +23,7 @@ async def health(api: Api) -> Outcome:
     return failed(Code.UNREACHABLE, "/health", message, remedy)
 
 
-@probe(
-    "models",
-    proves="/v1/models lists the name that clients will ask for",
-    matters="a request for any other name is answered 404; the default name is often the checkpoint's path",
-    gateway="use the same model name in its routes and on the engine",
-)
+@probe("models")
 async def models(api: Api) -> Outcome:
     reply = await api.get("/models")
     if reply.status in (401, 403):
@@ -53,26 +43,19 @@ async def models(api: Api) -> Outcome:
     return failed(Code.MODEL_NAME, "--served-model-name", message, remedy)
 
 
-@probe(
-    "metrics",
-    proves="/metrics reports the number of running requests",
-    matters="it is the only sign of a hang behind a healthy /health",
-    gateway="ask the engine directly for /metrics",
-)
+@probe("metrics")
 async def metrics(api: Api) -> Outcome:
     reply = await api.get_root("/metrics")
     if reply.status in (401, 403, 404, 405):
         return skipped(f"no /metrics here (HTTP {reply.status}): it is switched off, or a proxy does not pass it on")
     if reply.status != 200:
-        return failed(
-            Code.WRONG_ANSWER, "/metrics", f"/metrics answers {reply.status}: {reply.error_text()}", LOOK_AT_LOG
-        )
+        message = f"/metrics answers {reply.status}: {reply.error_text()}"
+        return failed(Code.WRONG_ANSWER, "/metrics", message, LOOK_AT_LOG)
     count = running(reply.text)
     if count is None:
         message = f"/metrics has none of {', '.join(names.running for names in METRICS)}"
-        return failed(
-            Code.WRONG_ANSWER, "/metrics", message, "ask the engine directly: this may be a gateway's own page"
-        )
+        remedy = "ask the engine directly: this may be a gateway's own page"
+        return failed(Code.WRONG_ANSWER, "/metrics", message, remedy)
     return passed(f"requests running: {count:.0f}")
 
 

@@ -1,12 +1,11 @@
 """The conversation reaches the model, by the number of prompt tokens."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
-from moonpad.engines.api_facts import Topic
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
-from moonpad.verify.offered_tools import TEMPLATE, WEATHER, WEATHER_QUESTION
+from moonpad.verify.offered_tools import TEMPLATE, WEATHER, call_turns
 from moonpad.verify.probe import Outcome, failed, passed, probe, skipped
 from moonpad.verify.probe_helpers import ANSWER_TOKENS, USAGE_CHANGED, ask, greedy, prompt_tokens, tokenize
 
@@ -23,24 +22,14 @@ CASES: Final[Sequence[tuple[str, Messages, int]]] = (
 
 COUNTED: Final = "What is 84 * 3 / 2? Think about it in one sentence."
 
-CALL: Final = {
-    "id": "functions.get_weather:0",
-    "type": "function",
-    "function": {"name": "get_weather", "arguments": '{"city": "Paris"}'},
-}
-EMPTY: Final[Mapping[str, Mapping[str, object]]] = {
+EMPTY: Final[Mapping[str, dict[str, Any]]] = {
     "null": {"content": None},
     "an empty text": {"content": ""},
     "left out": {},
 }
 
 
-@probe(
-    "history",
-    proves="a system message, earlier turns and content in parts are in the prompt",
-    matters="if a template or a gateway drops a part of the conversation, the model seems forgetful",
-    topic=Topic.CHAT_TEMPLATE,
-)
+@probe("history")
 async def history(api: Api) -> Outcome:
     alone = await prompt_tokens(api, (USER,))
     grown = []
@@ -54,12 +43,7 @@ async def history(api: Api) -> Outcome:
     return passed("; ".join(grown))
 
 
-@probe(
-    "count",
-    proves="usage counts the prompt as the tokenizer does, with the beginning of the assistant's turn",
-    matters="a prompt without the assistant's turn loses most tool calls; tokens that are counted wrongly are billed",
-    topic=Topic.CHAT_TEMPLATE,
-)
+@probe("count")
 async def count(api: Api) -> Outcome:
     body = greedy(COUNTED)
     tokens = await prompt_tokens(api, body["messages"])
@@ -93,27 +77,12 @@ async def _tokenized(api: Api, messages: Messages, *, opened: bool) -> int | Non
     return tokens if isinstance(tokens, int) else None
 
 
-@probe(
-    "empty_content",
-    proves="a turn with calls and no text gives the same prompt, whether its content is null, empty or left out",
-    matters="agents send such turns back every time; rendered wrongly, they lose later calls (found on K2, 2025-10)",
-    remedy="use the checkpoint's chat template of 2025-10-28 or later",
-    gateway="leave an empty content as it is",
-)
+@probe("empty_content")
 async def empty_content(api: Api) -> Outcome:
-    counts = {how: await prompt_tokens(api, after_call(content), tools=[WEATHER]) for how, content in EMPTY.items()}
+    counts = {how: await prompt_tokens(api, call_turns(content), tools=[WEATHER]) for how, content in EMPTY.items()}
     if len(set(counts.values())) > 1:
         listed = ", ".join(f"{how}: {tokens} tokens" for how, tokens in counts.items())
         message = f"the prompt of a turn without text depends on how its content is empty ({listed})"
         remedy = "use the checkpoint's chat template of 2025-10-28 or later, and a newer release of the engine"
         return failed(Code.WRONG_ANSWER, TEMPLATE, message, remedy)
     return passed(f"content null, empty and left out all give a prompt of {counts['null']} tokens")
-
-
-def after_call(assistant: Mapping[str, object]) -> Messages:
-    """A question, a call and its result; `assistant` are more fields of the turn with the call."""
-    return (
-        {"role": "user", "content": WEATHER_QUESTION},
-        {"role": "assistant", **assistant, "tool_calls": [CALL]},
-        {"role": "tool", "tool_call_id": CALL["id"], "content": "Sunny, 23 degrees."},
-    )

@@ -1,26 +1,15 @@
 """The model's own text of a call, for a server that parses no calls."""
 
-from typing import Final
-
 from moonpad.load.openai_schema import completion_text, read_json
-from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.json_schema import schema_fault
-from moonpad.verify.offered_tools import TEMPLATE, WEATHER, WEATHER_QUESTION
-from moonpad.verify.probe import Outcome, failed, failed_if_able, passed, probe
+from moonpad.verify.offered_tools import TEMPLATE, WEATHER, WEATHER_QUESTION, call_lost, call_lost_if_able
+from moonpad.verify.probe import Outcome, passed, probe
 from moonpad.verify.probe_helpers import ask, greedy, tokenize
 from moonpad.verify.tool_calls import MARKERS, ParsedCalls, parse_tool_calls
 
-WHERE: Final = "skip_special_tokens"
 
-
-@probe(
-    "raw_calls",
-    proves="the model's own text has a call in Kimi's format, whether or not the server parses it",
-    matters="where the engine has no parser, a client can parse the text itself: moonpad.verify.tool_calls",
-    remedy="use the model's own weights, and its own chat template, which declares the tools",
-    gateway="pass skip_special_tokens on",
-)
+@probe("raw_calls")
 async def raw_calls(api: Api) -> Outcome:
     """With `tool_choice` none no server should parse, and the tools are in the prompt all the same. vLLM's parser drops
     the call even then (0.32): if the server has a tokenizer to ask, the rendered prompt is continued as plain text.
@@ -35,7 +24,7 @@ async def raw_calls(api: Api) -> Outcome:
     if not parsed.calls:
         return _no_call(text)
     if fault := _wrong_text(parsed):
-        return failed_if_able(Code.TOOL_CALL_LOST, TEMPLATE, fault, "check the chat template and the weights")
+        return call_lost_if_able(fault, "check the chat template and the weights", TEMPLATE)
     return passed("in the model's own text: " + "; ".join(f"{call.id} {call.arguments}" for call in parsed.calls))
 
 
@@ -53,12 +42,10 @@ async def _continued_prompt(api: Api) -> str:
 
 def _no_call(text: str) -> Outcome:
     if "functions." in text and not any(marker in text for marker in MARKERS):
-        message = f"the call has lost its special tokens: {text[:120]!r}"
         remedy = "ask the engine directly: skip_special_tokens=false is dropped on the way"
-        return failed(Code.TOOL_CALL_LOST, WHERE, message, remedy)
-    message = f"there is no call in the model's text: {text[:120]!r}"
+        return call_lost(f"the call has lost its special tokens: {text[:120]!r}", remedy, "skip_special_tokens")
     remedy = "check that the prompt has the tools: with tool_choice none some servers leave them out"
-    return failed_if_able(Code.TOOL_CALL_LOST, "tools", message, remedy)
+    return call_lost_if_able(f"there is no call in the model's text: {text[:120]!r}", remedy, "tools")
 
 
 def _wrong_text(parsed: ParsedCalls) -> str:

@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from moonpad.engines.api_facts import Topic
 from moonpad.load.openai_schema import REASONING_FIELDS, Message
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
-from moonpad.verify.offered_tools import TEMPLATE, WEATHER
+from moonpad.verify.offered_tools import TEMPLATE, WEATHER, call_turns
 from moonpad.verify.probe import Outcome, failed, failed_if_able, passed, probe, skipped
 from moonpad.verify.probe_helpers import (
     CALCULATION,
@@ -17,7 +16,6 @@ from moonpad.verify.probe_helpers import (
     prompt_tokens,
     special_tokens_in,
 )
-from moonpad.verify.probes.prompts import after_call
 from moonpad.verify.probes.streaming import stream
 
 PARSER: Final = "--reasoning-parser"
@@ -31,18 +29,9 @@ THINKING_TOKENS: Final = 40
 """At the least."""
 
 
-@probe(
-    "reasoning",
-    proves="the thinking comes as `reasoning` or `reasoning_content`, and the answer has no tags or special tokens",
-    matters="thinking inside content reaches users and spoils the next turn",
-    topic=Topic.REASONING_PARSER,
-)
+@probe("reasoning")
 async def reasoning(api: Api) -> Outcome:
     answer = await ask(api, greedy(CALCULATION))
-    return _mixed(answer) or _leaked(answer) or _dropped(answer) or _separated(answer)
-
-
-def _mixed(answer: Message) -> Outcome | None:
     if tag := THINK_TAG.search(answer.content):
         message = f"the thinking is in content: {tag.group()} at character {tag.start()}"
         # If a parser took some thinking out, the model itself wrote the tag that is left.
@@ -51,37 +40,16 @@ def _mixed(answer: Message) -> Outcome | None:
     if tag := THINK_TAG.search(answer.reasoning):
         message = f"`{answer.reasoning_field}` contains {tag.group()} as text"
         return failed_if_able(Code.REASONING_LOST, PARSER, message, ENABLE_PARSER)
-    return None
-
-
-def _leaked(answer: Message) -> Outcome | None:
-    tokens = special_tokens_in(answer.content, answer.reasoning)
-    if not tokens:
-        return None
-    message = f"special tokens are visible as text: {', '.join(tokens)}"
-    remedy = "use the parsers for Kimi (kimi_k2) of the newest release, and the model's own tokenizer files"
-    # Those of tool calls are ordinary tokens to a tokenizer: a confused model may write them without any tool.
-    fail = failed_if_able if all(token.startswith("<|tool_call") for token in tokens) else failed
-    return fail(Code.WRONG_ANSWER, PARSER, message, remedy)
-
-
-def _dropped(answer: Message) -> Outcome | None:
-    """Tokens that were counted and are missing: a visible token is at least one byte, and few are invisible."""
-    if answer.usage and answer.usage.reasoning_tokens and not answer.reasoning:
-        message = f"usage counts {answer.usage.reasoning_tokens} reasoning tokens, the answer has none"
-        return failed(Code.REASONING_LOST, "reasoning", message, FIELD_LOST)
-    tokens = completion_tokens(answer)
-    visible_bytes = len(answer.content.encode()) + len(answer.reasoning.encode())
-    if answer.reasoning or tokens is None or tokens <= visible_bytes + 8:
-        return None
-    message = f"{tokens} tokens were generated, {visible_bytes} bytes of text arrived: the thinking was dropped"
-    return failed(Code.REASONING_LOST, "reasoning", message, FIELD_LOST)
-
-
-def _separated(answer: Message) -> Outcome:
-    size = len(answer.reasoning)
+    if tokens := special_tokens_in(answer.content, answer.reasoning):
+        message = f"special tokens are visible as text: {', '.join(tokens)}"
+        remedy = "use the parsers for Kimi (kimi_k2) of the newest release, and the model's own tokenizer files"
+        # Those of tool calls are ordinary tokens to a tokenizer: a confused model may write them without any tool.
+        fail = failed_if_able if all(token.startswith("<|tool_call") for token in tokens) else failed
+        return fail(Code.WRONG_ANSWER, PARSER, message, remedy)
     if not answer.reasoning:
-        return skipped(DOES_NOT_THINK)
+        message = _dropped(answer)
+        return failed(Code.REASONING_LOST, "reasoning", message, FIELD_LOST) if message else skipped(DOES_NOT_THINK)
+    size = len(answer.reasoning)
     if not answer.content.strip():
         message = f"after {size} characters of reasoning there is no content: nothing ends the thinking"
         remedy = "leave --reasoning-parser out for a model that does not think; for one that does, use kimi_k2"
@@ -89,12 +57,17 @@ def _separated(answer: Message) -> Outcome:
     return passed(f"{size} characters in `{answer.reasoning_field}`, none of them in content")
 
 
-@probe(
-    "reasoning_cut",
-    proves="thinking that max_tokens cuts comes as reasoning, with empty content and finish_reason length",
-    matters="a parser that waits for </think> mistakes the thinking of a cut answer for the answer",
-    topic=Topic.REASONING_PARSER,
-)
+def _dropped(answer: Message) -> str:
+    """Tokens that were counted and are missing: a visible token is at least one byte, and few are invisible."""
+    if answer.usage and answer.usage.reasoning_tokens:
+        return f"usage counts {answer.usage.reasoning_tokens} reasoning tokens, the answer has none"
+    tokens, visible_bytes = completion_tokens(answer), len(answer.content.encode())
+    if tokens is None or tokens <= visible_bytes + 8:
+        return ""
+    return f"{tokens} tokens were generated, {visible_bytes} bytes of text arrived: the thinking was dropped"
+
+
+@probe("reasoning_cut")
 async def reasoning_cut(api: Api) -> Outcome:
     if not (await ask(api, greedy(CALCULATION))).reasoning:
         return skipped(DOES_NOT_THINK)
@@ -118,22 +91,15 @@ def _misplaced(answer: Message) -> str:
     return "" if answer.finish_reason == "length" else f"finish_reason is {answer.finish_reason!r}, expected 'length'"
 
 
-@probe(
-    "reasoning_history",
-    proves="thinking that is sent back with a call, in the field in which it came, is in the next prompt",
-    matters="K2-Thinking continues its own thoughts between calls; without them it drifts",
-    remedy="send it back in both fields; use the chat template of the checkpoint's newest revision",
-    gateway="pass reasoning and reasoning_content on, in the messages of a request too",
-    issues=("inspect_ai#3137",),
-)
+@probe("reasoning_history")
 async def reasoning_history(api: Api) -> Outcome:
     answer = await ask(api, greedy(CALCULATION))
     if not answer.reasoning:
         return skipped(DOES_NOT_THINK)
-    without = await prompt_tokens(api, after_call({"content": ""}), tools=[WEATHER])
+    without = await prompt_tokens(api, call_turns({"content": ""}), tools=[WEATHER])
     read_back = []
     for name in REASONING_FIELDS:
-        tokens = await prompt_tokens(api, after_call({"content": "", name: THINKING}), tools=[WEATHER])
+        tokens = await prompt_tokens(api, call_turns({"content": "", name: THINKING}), tools=[WEATHER])
         if tokens >= without + THINKING_TOKENS:
             read_back.append(name)
     if not read_back:

@@ -3,7 +3,6 @@
 import math
 from typing import Any
 
-from moonpad.engines.api_facts import Topic
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.probe import Outcome, failed, passed, probe, skipped
@@ -14,12 +13,7 @@ SEEDS = (1, 1, 2, 3, 4)
 TOP = 3
 
 
-@probe(
-    "choices",
-    proves="n gives that many choices, each with its index",
-    matters="pass@k is measured by sampling several answers",
-    topic=Topic.REQUEST_FIELD,
-)
+@probe("choices")
 async def choices(api: Api) -> Outcome:
     body = greedy("Say a colour.", n=COUNT, temperature=1.0, max_tokens=16)
     reply = await api.post("/chat/completions", body)
@@ -34,12 +28,7 @@ async def choices(api: Api) -> Outcome:
     return passed(f"{COUNT} choices with the indices 0 to {COUNT - 1}")
 
 
-@probe(
-    "seed",
-    proves="the same seed repeats a sampled answer, and other seeds give others",
-    matters="an experiment that cannot be repeated cannot be compared",
-    topic=Topic.REQUEST_FIELD,
-)
+@probe("seed")
 async def seed(api: Api) -> Outcome:
     texts = []
     for number in SEEDS:
@@ -55,13 +44,7 @@ async def seed(api: Api) -> Outcome:
     return passed(f"one seed gives one text; {len(SEEDS) - 1} seeds give {others} texts")
 
 
-@probe(
-    "logprobs",
-    proves="log-probabilities are finite, greedy decoding takes the likeliest token, and usage counts as many tokens",
-    matters="evaluations by likelihood read them, and NaN shows here first",
-    remedy="look for NaN in the weights and in a quantized KV cache",
-    gateway="pass logprobs and top_logprobs on",
-)
+@probe("logprobs")
 async def logprobs(api: Api) -> Outcome:
     body = greedy(CALCULATION, logprobs=True, top_logprobs=TOP, max_tokens=12)
     reply = await api.post("/chat/completions", body)

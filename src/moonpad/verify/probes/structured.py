@@ -3,7 +3,6 @@
 import re
 from typing import Any, Final
 
-from moonpad.engines.api_facts import Topic
 from moonpad.load.openai_schema import Message, Reply, read_json
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
@@ -22,25 +21,16 @@ PATTERN: Final = r"\d{4}-\d{2}-\d{2}"
 LIMIT: Final = 512
 
 
-@probe(
-    "json_object",
-    proves="response_format json_object gives one JSON object",
-    matters="if the field is silently ignored, it shows only at the first answer that is not JSON",
-    topic=Topic.STRUCTURED_OUTPUT,
-)
+@probe("json_object")
 async def json_object(api: Api) -> Outcome:
     form = {"response_format": {"type": "json_object"}}
     answer = await _ask(api, "Give me a JSON object with the key town.", form, "json_object")
-    right = isinstance(read_json(answer.content), dict)
-    return passed(answer.content[:120]) if right else _wrong_form(answer, "a JSON object", "response_format")
+    if not isinstance(read_json(answer.content), dict):
+        return _wrong_form(answer, "a JSON object", "response_format")
+    return passed(answer.content[:120])
 
 
-@probe(
-    "json_schema",
-    proves="response_format json_schema gives JSON valid by the schema, after the thinking",
-    matters="programs parse it unchecked; a grammar that starts inside the thinking spoils both",
-    topic=Topic.STRUCTURED_OUTPUT,
-)
+@probe("json_schema")
 async def json_schema(api: Api) -> Outcome:
     schema = {"name": "town", "strict": True, "schema": SCHEMA}
     form = {"response_format": {"type": "json_schema", "json_schema": schema}}
@@ -50,12 +40,7 @@ async def json_schema(api: Api) -> Outcome:
     return passed(answer.content[:120])
 
 
-@probe(
-    "regex",
-    proves="an answer constrained by a regular expression matches it, where the engine supports that",
-    matters="each engine has its own field for it, and ignores the others'",
-    topic=Topic.STRUCTURED_OUTPUT,
-)
+@probe("regex")
 async def regex(api: Api) -> Outcome:
     engine = await served_by(api)
     if engine is None or not engine.regex_fields:
