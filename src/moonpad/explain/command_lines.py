@@ -13,14 +13,10 @@ _SETS_ENV: Final = frozenset({"-e", "--env", "-x"})
 _CONTAINERS: Final = frozenset({"docker run", "docker exec"})
 
 
-def written_line(command: Command) -> Line:
-    return mended_line(command, ())
-
-
 def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edit] = ()) -> Line:
     """With what the remarks say of it, and with more edits, which go first."""
-    every = [*edits, *(edit for remark in remarks for edit in remark.edits)]
-    dropped = frozenset(remark.variable for remark in remarks if remark.drop_variable and remark.variable is not None)
+    edits = [*edits, *(edit for remark in remarks for edit in remark.edits)]
+    dropped = {remark.variable for remark in remarks if remark.drop_variable}
     program = next((remark.program for remark in remarks if remark.program), ())
     around, own = _around(command)
     places = {(word.line, word.column) for word in around}
@@ -30,12 +26,12 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
         for name, word in command.env.items()
         if name not in dropped and not inside and (word.line, word.column) not in places
     }
-    around = _without(around, [command.env[name] for name in dropped & set(command.env)])
+    around = _without(around, [word for name, word in command.env.items() if name in dropped])
     images = [wrapper.image for wrapper in command.wrappers if wrapper.image is not None]
     front = (*(word.text for word in around), *(program or (word.text for word in own)))
     return Line(
         env,
-        (*front, *mended([word.text for word in command.argv], every)),
+        (*front, *mended([word.text for word in command.argv], edits)),
         frozenset(command.unresolved) | {name for word in command.prefix for name in word.unresolved},
         frozenset({len(around), *(at for at, word in enumerate(around) if word in images)}),
     )

@@ -10,14 +10,14 @@ from typing import Final
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import find_device, hardware
-from moonpad.engines import ENGINES
+from moonpad.engines.base import Engine
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.target_detection import Question
 from moonpad.values.cluster import Cluster
 from moonpad.values.errors import UsageError
 from moonpad.values.plan import Platform
 
-NOBODY_SAYS: Final = "no devices are named"
+NO_DEVICES: Final = "no devices are named"
 
 _HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
 _ROCM: Final = re.compile(r"\b(?:rocm|amd|mi3[0-9]{2}x?)\b", re.IGNORECASE)
@@ -45,7 +45,7 @@ class Wanted:
 
 
 def cluster_of(
-    engine: str, wanted: Wanted, script: Script, commands: Sequence[Command], question: Question
+    engine: Engine, wanted: Wanted, script: Script, commands: Sequence[Command], question: Question
 ) -> tuple[Cluster | None, str]:
     """The devices and how they were found: as asked, as the text says; None, and why, where they are not known.
 
@@ -57,11 +57,11 @@ def cluster_of(
     container = commands[0].container if commands else None
     if container is not None and wanted.local is None and wanted.nodes is None:
         wanted = replace(wanted, local=container.devices)
-    platforms = ENGINES[engine].platforms
+    platforms = engine.platforms
     if platforms == (Platform.CPU,):
-        return _cluster("cpu"), f"{engine} runs on a CPU"
+        return _cluster("cpu"), f"{engine.name} runs on a CPU"
     first = min((command.line for command in commands), default=0)
-    variables = (*_ROCM_ENV, *ENGINES[engine].command_line.rocm_env)
+    variables = (*_ROCM_ENV, *engine.command_line.rocm_env)
     rocm = Platform.ROCM in platforms and _speaks_of_rocm(script, commands, first, variables)
     allowed = (Platform.ROCM,) if rocm else platforms
     machines = [_cluster(hint) for hint in _nearest(script.placed_hints, first)]
@@ -78,7 +78,7 @@ def cluster_of(
             return cluster, f"the text names {kind}, the command uses {wanted.devices}"
     if rocm:
         return None, "the text is about ROCm, and names no AMD device"
-    return None, NOBODY_SAYS
+    return None, NO_DEVICES
 
 
 def _nearest(placed: Sequence[tuple[str, int]], line: int) -> Iterator[str]:

@@ -14,7 +14,8 @@ from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.programs import program_table
 
-_LAYOUT: Final = ("tp", "pp", "dp", "ep", "dcp")
+LAYOUT: Final = ("tp", "pp", "dp", "ep", "dcp")
+"""Our names of the parallel sizes."""
 
 
 def as_commands(commands: Sequence[Command]) -> tuple[Command, ...]:
@@ -63,7 +64,7 @@ def _layout_words(command: Command) -> tuple[Word, ...]:
     if options is None:
         return ()
     spelled = _candidates()[command.program].options
-    flags = {spelled[name] for name in _LAYOUT if name in spelled}
+    flags = {spelled[name] for name in LAYOUT if name in spelled}
     parsed = parse([word.text for word in command.argv], Grammar(options))
     places = (option for option in parsed.occurrences if flags & set(option.names))
     return tuple(word for place in places for word in command.argv[place.index : place.index + place.length])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from moonpad.explain.commands import Command, Word
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
-from moonpad.values.finding import Finding, Severity
+from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.plan_answer import Confidence
@@ -28,15 +28,15 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A finding and its place: word `at` of the command number `command`, a variable of its environment, or a `word`
-    that is no argument (an option of the container, a line of a file).
+    """A finding and its place: the argument `at` of a command, a variable of its environment, or a `word` that is not
+    an argument (an option of the container, a line of a file).
 
-    `command` None: the deployment as a whole. `edits` are what mends it, where a change of words can; `program` are the
-    words that take the place of the program's own.
+    `command` is the command's number in its deployment; None: the deployment as a whole. `edits` are what mends it,
+    where a change of words can; `program` are the words that replace the program's own.
     """
 
     finding: Finding
-    command: int | None = None
+    command: int | None = 0
     at: int | None = None
     edits: tuple[Edit, ...] = ()
     variable: str | None = None
@@ -49,6 +49,20 @@ class Remark:
     @property
     def mends(self) -> bool:
         return bool(self.edits or self.program) or self.drop_variable or self.read_as_meant
+
+
+def make_remark(
+    severity: Severity,
+    code: Code,
+    where: str,
+    message: str,
+    remedy: str = "",
+    *,
+    at: int | None = None,
+    edits: Iterable[Edit] = (),
+    word: Word | None = None,
+) -> Remark:
+    return Remark(Finding(severity, code, where, message, remedy), at=at, edits=tuple(edits), word=word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +92,17 @@ class Better:
 class Judged:
     """One deployment, or a client's command. What could not be deduced is None, and a remark says so.
 
-    `sources` are its commands as they stand in the script, of the same number as `commands`.
+    `sources` are its commands as they stand in the script; `commands` are the lines that these are, `corrected` the
+    same with what the remarks mend.
     """
 
     engine: str
     version: str
     version_because: str
-    sources: tuple[Command, ...]
-    commands: tuple[Line, ...]
     remarks: tuple[Remark, ...]
-    corrected: tuple[Line, ...]
+    sources: tuple[Command, ...] = ()
+    commands: tuple[Line, ...] = ()
+    corrected: tuple[Line, ...] = ()
     kind: str = "serve"
     """That of its group: serve, prefill, decode, router, client, ray, container."""
     layout: Layout | None = None
@@ -98,15 +113,18 @@ class Judged:
     memory: Memory | None = None
     unjudged: str = ""
     """Why there is no `memory`."""
-    better: tuple[Better, ...] = field(default=())
+    better: tuple[Better, ...] = ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         return tuple(remark.finding for remark in self.remarks)
 
+    def remarks_on(self, command: int) -> list[Remark]:
+        return [remark for remark in self.remarks if remark.command == command]
+
     @property
     def fits(self) -> bool | None:
-        """None: nobody can say, because the model or the devices are unknown."""
+        """None: the model or the devices are unknown."""
         return None if self.memory is None else self.memory.fits
 
     @property
@@ -122,31 +140,34 @@ class Judged:
 
 def mended(words: Sequence[str], edits: Sequence[Edit]) -> tuple[str, ...]:
     """The arguments with all edits in them. Of edits at one place the first counts; additions keep their order."""
-    by_place: dict[int, Edit] = {}
+    replaced: dict[int, Edit] = {}
     before: dict[int, tuple[str, ...]] = {}
     added: list[str] = []
     for edit in edits:
         if edit.at >= len(words):
-            if not _holds(added, edit.words):
+            if not _contains(added, edit.words):
                 added += edit.words
         elif edit.length == 0:
             before.setdefault(edit.at, edit.words)
         else:
-            by_place.setdefault(edit.at, edit)
+            replaced.setdefault(edit.at, edit)
     result: list[str] = []
     at = 0
     while at < len(words):
-        result += before.get(at, ())
-        found = by_place.get(at)
-        result += (words[at],) if found is None else found.words
-        at += 1 if found is None else found.length
+        edit = replaced.get(at) or Edit(at, 1, (words[at],))
+        result += (*before.get(at, ()), *edit.words)
+        at += edit.length
     return (*result, *added)
 
 
-def _holds(words: Sequence[str], part: Sequence[str]) -> bool:
+def _contains(words: Sequence[str], part: Sequence[str]) -> bool:
     return any(tuple(words[at : at + len(part)]) == tuple(part) for at in range(len(words) - len(part) + 1))
 
 
 def printable(text: str) -> str:
-    """Without control characters: what was found in a script of others goes to a terminal."""
+    """Without control characters: text out of a script of others goes to a terminal."""
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
+def shortened(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -15,6 +15,7 @@ from moonpad.catalog.options import versions
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.programs import program_named, program_table
+from moonpad.explain.results import shortened
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.versions import checked_version
@@ -83,7 +84,9 @@ def version_of(engine: str, script: Script, question: Question) -> Version:
     """
     if question.version:
         return _of_series(engine, checked_version(question.version), "as asked")
-    for name in _with_these_versions(engine):
+    line = ENGINES[engine].command_line
+    # A build that has no name of its own in texts is called what it is a build of.
+    for name in (engine, line.build.of) if line.build and not line.names else (engine,):
         if named := script.versions.get(name):
             return _of_series(engine, named, f"the text names {name} {named}")
         if least := script.minimum_versions.get(name):
@@ -100,31 +103,25 @@ def _of_series(engine: str, text: str, because: str) -> Version:
     return Version(series[-1], f"{because}, the newest of {text}") if series else Version(text, because)
 
 
-def _with_these_versions(engine: str) -> tuple[str, ...]:
-    """The engine, and what it is a build of where it has no name of its own in texts."""
-    line = ENGINES[engine].command_line
-    return (engine, line.build.of) if line.build and not line.names else (engine,)
-
-
 def model_of(written: str, served: str, commands: Sequence[Command], script: Script) -> tuple[Model | None, str]:
-    """The checkpoint of the catalogue, and how it was found; None where nobody can say.
+    """The checkpoint of the catalogue, and how it was found; None, and why, where it is not known.
 
-    A folder, a placeholder or nothing is called what the text around it speaks of. `served` is the name that clients
+    A folder, a placeholder or nothing is taken for what the text around it names. `served` is the name that clients
     use.
     """
-    if written and (found := find_model(written)) is not None:
-        return found, f"named {written}"
+    unknown = f'no checkpoint of the catalogue is called "{shortened(written, 80)}"' if written else "no model is named"
+    if written and (model := find_model(written)) is not None:
+        return model, f"named {written}"
     if _REPOSITORY.fullmatch(written):
-        return None, f'no checkpoint of the catalogue is called "{_short(written)}"{_near(written)}'
-    if served and (found := find_model(served)) is not None:
-        return found, f"served as {served}"
-    for where, texts in (
-        ("the heading", [command.heading or "" for command in commands]),
-        ("the text", script.lines),
-    ):
-        if found := _named_in(texts):
-            return found, f"{where} names {found.id}"
-    return None, f'no checkpoint of the catalogue is called "{_short(written)}"' if written else "no model is named"
+        close = difflib.get_close_matches(written, list(models()), n=1, cutoff=0.8)
+        return None, f"{unknown} (did you mean {close[0]}?)" if close else unknown
+    if served and (model := find_model(served)) is not None:
+        return model, f"served as {served}"
+    headings = [command.heading or "" for command in commands]
+    for where, texts in (("the heading", headings), ("the text", script.lines)):
+        if model := _named_in(texts):
+            return model, f"{where} names {model.id}"
+    return None, unknown
 
 
 def is_other_model(written: str) -> bool:
@@ -140,17 +137,8 @@ def _named_in(texts: Iterable[str]) -> Model | None:
         for name in _NAME.findall(text[:2000]):
             words = [word.strip(".") for word in name.casefold().replace(" ", "-").split("-")]
             for length in range(len(words), 1, -1):
-                if found := known.get("-".join(words[:length])):
-                    return found
+                if model := known.get("-".join(words[:length])):
+                    return model
             if words[:2] == ["kimi", "k2"] and family is None:
                 family = known.get("kimi-k2-instruct")
     return family
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def _near(written: str) -> str:
-    close = difflib.get_close_matches(written, list(models()), n=1, cutoff=0.8)
-    return f" (did you mean {close[0]}?)" if close else ""

@@ -25,7 +25,7 @@ def remarks(program: str, line: str, version: str = "") -> list[Remark]:
     book = rulebook(program, Version(version, ""))
     assert book is not None
     words = line.split()
-    return list(flag_remarks(0, words, parse(words, Grammar(book.options)), book))
+    return list(flag_remarks(words, parse(words, Grammar(book.options)), book))
 
 
 def found(program: str, line: str, version: str = "") -> list[tuple[str, str, str]]:
@@ -113,7 +113,7 @@ def test_kt_run_passes_on_what_it_does_not_know() -> None:
     book = rulebook("kt run", Version("", ""))
     assert book is not None
     words = ["m", "--gpu-experts", "8", "--page-size", "64"]
-    assert list(flag_remarks(0, words, parse(words, run_grammar(None)), book)) == []
+    assert list(flag_remarks(words, parse(words, run_grammar(None)), book)) == []
 
 
 def test_redundant_fp8_only_of_a_checkpoint_that_is_fp8() -> None:
@@ -122,7 +122,7 @@ def test_redundant_fp8_only_of_a_checkpoint_that_is_fp8() -> None:
     book = rulebook("vllm serve", Version("0.33.0", ""), catalog_checkpoint(int4))
     assert book is not None
     words = ["m", "--quantization", "fp8"]
-    assert list(flag_remarks(0, words, parse(words, Grammar(book.options)), book)) == []
+    assert list(flag_remarks(words, parse(words, Grammar(book.options)), book)) == []
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_variables_that_nothing_reads(version: str, dead: list[str]) -> None:
     book = rulebook("vllm serve", Version(version, ""))
     assert book is not None
     given = ["VLLM_USE_V1", "SAFETENSORS_FAST_GPU", "VLLM_USE_TRITON_FLASH_ATTN", "VLLM_ATTENTION_BACKEND", "PATH"]
-    assert sorted(one.finding.where for one in env_remarks(0, given, book)) == dead
+    assert sorted(one.finding.where for one in env_remarks(given, book)) == dead
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_slip_in_the_name_of_a_variable(program: str, version: str, slip: str,
     """No engine complains of it: the variable is simply not read."""
     book = rulebook(program, Version(version, ""))
     assert book is not None
-    (found,) = env_remarks(0, [slip, meant, "PATH", "VLLM_OF_A_PLUGIN", "SGLANG_X"], book)
+    (found,) = env_remarks([slip, meant, "PATH", "VLLM_OF_A_PLUGIN", "SGLANG_X"], book)
     assert (found.variable, found.drop_variable) == (slip, False)
     assert found.finding.remedy == f"did you mean {meant}?"
 
@@ -169,5 +169,5 @@ def test_variables_of_a_guide_are_declared() -> None:
         "SGLANG_DISAGGREGATION_WAITING_TIMEOUT",
         "SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK",
     ]
-    assert not [*env_remarks(0, names, book)]
+    assert not [*env_remarks(names, book)]
     assert set(names) <= known_environment("sglang", "0.5.23")
