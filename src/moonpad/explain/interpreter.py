@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from moonpad.explain.assignments import Scope, is_assignment, value_of
 from moonpad.explain.bash_lexer import tokens_of
 from moonpad.explain.bash_parser import Branches, Compound, For, Function, Node, Simple, parse
 from moonpad.explain.commands import Command, HereFile, Word, Wrapper
-from moonpad.explain.expansion import Expander, Variables, unresolved
+from moonpad.explain.expansion import Expander, is_assignment
 from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, NESTING, SHELLS, Budget, too_deep
 from moonpad.explain.programs import base_name
+from moonpad.explain.scope import Scope, unresolved
 from moonpad.explain.source_text import InputText, Problems, Source
 from moonpad.explain.tokens import Here, Token
 from moonpad.explain.wrappers import Peeled, peel
@@ -73,7 +73,7 @@ class Shell:
         self.depth = depth
         self.paid = paid
         """Whether this is read again, and costs budget."""
-        self.expander = Expander(source, self.scope.variables, state.budget)
+        self.expander = Expander(source, self.scope, state.budget)
         self.functions: dict[str, tuple[Node, ...]] = {}
         self.called: list[str] = []
         self.ever_called: set[str] = set()
@@ -96,8 +96,8 @@ class Shell:
             return
         peeled = peel(words, self.scope.environment(), self.state.containers)
         for wrapper in peeled.wrappers:
-            if wrapper.kind == "docker run" and wrapper.name:
-                self.state.containers[wrapper.name] = wrapper
+            if wrapper.kind == "docker run" and (name := wrapper.value("--name")):
+                self.state.containers[name] = wrapper
         commands_before = self.state.budget.commands
         stdin = self.stdin if here is None or not (peeled.reads_stdin or peeled.nested) else self.expander.here(here)
         inside = peeled.nested or (stdin if peeled.reads_stdin else None)
@@ -158,14 +158,14 @@ class Shell:
         values = self._loop_values(node)
         if not values or len(values) > LOOP_VALUES or self.passes * len(values) > LOOP_PASSES:
             values = [unresolved(node.name, tuple(values))]
-        paid, passes, arguments = self.paid, self.passes, self.scope.variables.arguments
+        paid, passes, arguments = self.paid, self.passes, self.scope.arguments
         self.passes *= len(values)
         for number, value in enumerate(values):
             self.paid = paid or number > 0
             self.scope.set(node.name, value)
             self._statements(node.body)
         self.paid, self.passes = paid, passes
-        self.scope.variables.arguments = arguments
+        self.scope.arguments = arguments
 
     def _loop_values(self, node: For) -> list[Word]:
         """Empty where they are unknown."""
@@ -201,7 +201,7 @@ class Shell:
     def _assign(self, tokens: Sequence[Token], *, export: bool) -> None:
         """One after the other: `A=1 B=$A`."""
         for token in tokens:
-            if pair := value_of(token, self.expander):
+            if pair := self.expander.assignment(token):
                 self.scope.set(*pair, export=export)
 
     def _declare(self, name: str, tokens: Sequence[Token]) -> None:
@@ -221,11 +221,11 @@ class Shell:
         elif name == "set" and "+a" in texts:
             self.scope.export_all = False
         elif name == "set" and "--" in texts:
-            self.scope.variables.arguments = tuple(words[texts.index("--") + 2 :])
-        elif name == "shift" and (arguments := self.scope.variables.arguments) is not None:
+            self.scope.arguments = tuple(words[texts.index("--") + 2 :])
+        elif name == "shift" and (arguments := self.scope.arguments) is not None:
             count = texts[0] if texts else "1"
             known = count.isascii() and count.isdigit() and len(count) < 9
-            self.scope.variables.arguments = arguments[int(count) :] if known else None
+            self.scope.arguments = arguments[int(count) :] if known else None
         elif name in ("read", "mapfile", "readarray", "unset"):
             for word in words[1:]:
                 if _NAME.fullmatch(word.text):
@@ -244,14 +244,13 @@ class Shell:
     def _called_with(self, name: str, arguments: tuple[Word, ...] | None) -> None:
         if len(self.called) >= NESTING:
             raise too_deep("function calls")
-        variables = self.scope.variables
-        before, variables.arguments = variables.arguments, arguments
+        before, self.scope.arguments = self.scope.arguments, arguments
         paid, self.paid = self.paid, self.paid or name in self.ever_called
         self.called.append(name)
         self.ever_called.add(name)
         self._statements(self.functions[name])
         self.called.pop()
-        self.paid, variables.arguments = paid, before
+        self.paid, self.scope.arguments = paid, before
 
     def _inner_shell(self, inside: Word, peeled: Peeled, node: Simple, stdin: Word | None) -> None:
         evaluated = bool(peeled.wrappers) and peeled.wrappers[-1].kind == "eval"
@@ -309,6 +308,6 @@ class Shell:
 
 def words_of(source: Source, state: ScriptState) -> list[Word]:
     """All words of a text, whatever stands between them."""
-    expander = Expander(source, Variables(), state.budget)
+    expander = Expander(source, Scope(), state.budget)
     tokens = (token for token in tokens_of(source, Problems(state.text)) if token.kind == "word")
     return [word for token in tokens for word in expander.fields(token)]

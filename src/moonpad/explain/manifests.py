@@ -1,8 +1,10 @@
 """Containers that YAML describes: services of compose, pods of Kubernetes, and lists of arguments elsewhere.
 
 Each becomes the `docker run` that starts the same container, with its words at their places in the file, so that it is
-read like one in a script. Sources: https://docs.docker.com/reference/compose-file/services/ and
-https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#Container.
+read like one in a script. Sources: https://docs.docker.com/reference/compose-file/services/,
+https://docs.docker.com/reference/compose-file/interpolation/,
+https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#Container and
+https://kubernetes.io/docs/tasks/inject-data-application/define-interdependent-environment-variables/.
 """
 
 from __future__ import annotations
@@ -13,9 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from moonpad.explain.bash_parser import Simple
-from moonpad.explain.commands import Command, HereFile, Word
+from moonpad.explain.commands import Command, HereFile, Word, concatenated, cut
 from moonpad.explain.input_limits import NESTING, NODES
-from moonpad.explain.interpolation import COMPOSE, KUBERNETES, interpolated
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.source_text import Source
 from moonpad.explain.yaml_source import YamlSource, is_true, items, scalar
@@ -31,6 +32,13 @@ _FIRST_KEY: Final = re.compile(
 )
 _SURELY_YAML: Final = re.compile(r"^(?:apiVersion|services):", re.MULTILINE)
 _DEVICES: Final = re.compile(r"(?:nvidia|amd)\.com/gpu|huawei\.com/Ascend\w*")
+
+# References to variables that are replaced before a container starts.
+_COMPOSE: Final = re.compile(
+    r"\$(?:(?P<dollar>\$)|\{(?P<braced>[A-Za-z_]\w*)(?:(?P<operator>:?[-?+])(?P<default>[^{}]*))?\}"
+    r"|(?P<name>[A-Za-z_]\w*))"
+)
+_KUBERNETES: Final = re.compile(r"\$(?:(?P<dollar>\$)|\((?P<name>[\w.-]+)\))")
 
 # Keys of a compose service → the option of `docker run`, for each item of a list, and for one value.
 _LISTS: Final = {
@@ -54,7 +62,24 @@ class _Surroundings:
     label: str = ""
 
     def interpolated(self, word: Word, values: Mapping[str, Word]) -> Word:
-        return interpolated(word, COMPOSE if self.compose else KUBERNETES, values)
+        """With the values in place of references; a name that is not known stays as it is, and is unresolved."""
+        parts, at = list[Word](), 0
+        for match in (_COMPOSE if self.compose else _KUBERNETES).finditer(word.text):
+            reference = cut(word, *match.span())
+            value = self._value(match, values)
+            pieces = (piece._replace(start=0, end=len(value.text)) for piece in reference.pieces[:1])
+            parts += (cut(word, at, match.start()), replace(value, pieces=tuple(pieces)))
+            at = match.end()
+        return concatenated((*parts, cut(word, at, len(word.text))), word)
+
+    def _value(self, match: re.Match[str], values: Mapping[str, Word]) -> Word:
+        groups = match.groupdict()
+        name = groups.get("braced") or groups["name"]
+        if groups["dollar"]:
+            return Word("$")
+        if (groups.get("operator") or "").endswith("-"):
+            return Word(groups["default"])
+        return values.get(name) or Word(f"${{{name}}}", unresolved=(name,))
 
 
 def read_manifest(text: str, start: int, state: ScriptState) -> bool:

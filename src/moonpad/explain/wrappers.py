@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from moonpad.explain import wrapper_options as table
-from moonpad.explain.commands import Word, Wrapper, WrapperOption
-from moonpad.explain.expansion import join_words
+from moonpad.explain.commands import Word, Wrapper, WrapperOption, join_words
 from moonpad.explain.input_limits import NESTING
 from moonpad.explain.programs import base_name, identify, launchers, served_by_image
 
