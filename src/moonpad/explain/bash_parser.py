@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from moonpad.explain.input_limits import NESTING, too_deep
-from moonpad.explain.node_labels import node_in
 from moonpad.explain.source_text import Problems, Source
+from moonpad.explain.text_hints import node_in
 from moonpad.explain.tokens import Token
 
 
