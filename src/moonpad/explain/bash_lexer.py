@@ -252,7 +252,7 @@ class _Lexer:
         self.at = match.end()
         if opener == "'":
             return LiteralText(match[1].replace(IGNORED, ""), inside, self.at - 1, True)
-        return LiteralText(_ansi_c(match[1]).replace(IGNORED, ""), start, self.at, True)
+        return LiteralText(_ESCAPE.sub(_escaped_character, match[1]).replace(IGNORED, ""), start, self.at, True)
 
     def _double(self, end: int, depth: int) -> tuple[Segment, ...]:
         start = self.at
@@ -383,15 +383,11 @@ def _behind_closer(text: str, position: int, closer: str, end: int) -> int:
     return -1
 
 
-def _ansi_c(text: str) -> str:
-    """The inside of `$'…'` with its escapes read."""
-    return _ESCAPE.sub(_character, text)
-
-
-def _character(match: re.Match[str]) -> str:
-    hexadecimal = match.group(1) or match.group(2) or match.group(3)
-    if hexadecimal or match.group(4):
-        code = int(hexadecimal, 16) if hexadecimal else int(match.group(4), 8) & 0xFF
-        return chr(code) if code <= 0x10FFFF and not 0xD800 <= code < 0xE000 else "\ufffd"
-    named: str = match.group(5)
-    return _NAMED.get(named, named if named in "\\'\"?" else f"\\{named}")
+def _escaped_character(match: re.Match[str]) -> str:
+    """Of `$'…'`, by `_ESCAPE`: hexadecimal, octal, or a letter."""
+    kind = match.lastindex or 0
+    text: str = match[kind]
+    if kind == 5:
+        return _NAMED.get(text, text if text in "\\'\"?" else f"\\{text}")
+    code = int(text, 8) & 0xFF if kind == 4 else int(text, 16)
+    return chr(code) if code <= 0x10FFFF and not 0xD800 <= code < 0xE000 else "\ufffd"

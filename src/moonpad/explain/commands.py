@@ -107,8 +107,6 @@ class Wrapper:
     options: tuple[WrapperOption, ...] = ()
     image: Word | None = None
     """Of `docker run`; `docker exec` has image and options of the run with the same name, where there is one."""
-    host: str | None = None
-    """`ssh`: without the user. `docker exec`: the container's name."""
 
     def given(self, name: str) -> list[WrapperOption]:
         return [option for option in self.options if option.name == name]
@@ -191,7 +189,6 @@ class HereFile:
     path: str
     text: str
     line: int
-    unresolved: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Which commands are pieces of one deployment.
 
-The ranks of one engine stand on several nodes, and a guide gives each node its command. Prefill and decode servers are
-deployments of their own, joined with their router by one `system`.
+The ranks of one engine run on several nodes, and a guide gives each node its command. Prefill and decode servers are
+deployments of their own.
 """
 
 from __future__ import annotations
@@ -34,16 +34,10 @@ _ROLE: Final = re.compile(r'"kv_role"\s*:\s*"kv_(producer|consumer)"')
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Commands that run together. `kind`: serve, prefill, decode, router, client, ray, container, fragment.
-
-    `system` numbers the disaggregated systems of the script: their prefill, decode and router groups have the same
-    number. `hints` are the comments above the commands, what they say of nodes and Ray among it.
-    """
+    """Commands that run together. `kind`: serve, prefill, decode, router, client, ray, container, fragment."""
 
     commands: tuple[Command, ...]
     kind: str
-    system: int | None = None
-    hints: tuple[str, ...] = ()
 
 
 def group(commands: Iterable[Command]) -> tuple[Group, ...]:
@@ -60,14 +54,17 @@ def group(commands: Iterable[Command]) -> tuple[Group, ...]:
         if kind == "client" and groups and _repeats(command, groups[-1][-1]):
             groups[-1].append(command)
             continue
-        server = kind == "server"
-        if server and last_server is not None and _belongs(command, last_server):
+        if kind == "server" and last_server is not None and _belongs(command, last_server):
             last_server.append(command)
             continue
         groups.append([command])
-        if server:
+        if kind == "server":
             last_server = groups[-1]
-    return _with_systems([_group(commands) for commands in groups])
+    kinds = [_kind(members[0]) for members in groups]
+    return tuple(
+        Group(tuple(members), _role(members[0]) if kind == "server" else kind)
+        for members, kind in zip(groups, kinds, strict=True)
+    )
 
 
 def _kind(command: Command) -> str:
@@ -76,21 +73,13 @@ def _kind(command: Command) -> str:
     return program.kind if program else _KINDS.get(command.program, "server")
 
 
-def node_of(command: Command) -> int | None:
-    """The node's number in the comment above; an engine's ranks may count devices. None where nothing says it."""
-    return node_in(command.label or "")
-
-
 def value_of(argv: Sequence[Word], names: Sequence[str]) -> Word | None:
     """The last value given to a flag under one of its names, `--name value` or `--name=value`, with - or _."""
-    for at in range(len(argv) - 1, -1, -1):
-        name, equals, value = argv[at].text.partition("=")
-        if name.startswith("--"):
-            name = name.replace("_", "-")
-        if name in names:
-            if equals:
-                return replace(argv[at], text=value)
-            return argv[at + 1] if at + 1 < len(argv) else None
+    for at, word in reversed(tuple(enumerate(argv))):
+        name, equals, value = word.text.partition("=")
+        if (name.replace("_", "-") if name.startswith("--") else name) in names:
+            following = argv[at + 1] if at + 1 < len(argv) else None
+            return replace(word, text=value) if equals else following
     return None
 
 
@@ -116,9 +105,7 @@ def _belongs(command: Command, others: Sequence[Command]) -> bool:
         return False
     if any(_differ(command, first, names) for names in _SAME):
         return False
-    places = [_place(other) for other in others]
-    place = _place(command)
-    if place in places:
+    if _place(command) in [_place(other) for other in others]:
         return False
     explicit = any(_rank(member) is not None or _headless(member) for member in (command, *others))
     return explicit or command.heading == first.heading
@@ -132,15 +119,15 @@ def _differ(command: Command, other: Command, names: Sequence[str]) -> bool:
 
 
 def _place(command: Command) -> tuple[str, str]:
-    """What distinguishes the ranks of a deployment."""
+    """What distinguishes the ranks of a deployment. The node is the one in the comment above."""
     rank = _rank(command)
     if rank is not None:
         return "rank", rank.text
-    node = node_of(command)
+    node = node_in(command.label or "")
     if _headless(command):
         return "headless", f"{node}"
     # Rank 0 is the command without a rank.
-    return "rank", "0" if node is None else f"node {node}" if node else "0"
+    return "rank", f"node {node}" if node else "0"
 
 
 def _rank(command: Command) -> Word | None:
@@ -158,27 +145,3 @@ def _role(command: Command) -> str:
     transfer = value_of(command.argv, ("--kv-transfer-config",))
     match = _ROLE.search(transfer.text) if transfer is not None else None
     return {"producer": "prefill", "consumer": "decode"}[match.group(1)] if match else "serve"
-
-
-def _group(commands: Sequence[Command]) -> Group:
-    kind = _kind(commands[0])
-    hints = tuple(dict.fromkeys(comment for command in commands for comment in command.comments))
-    return Group(tuple(commands), _role(commands[0]) if kind == "server" else kind, None, hints)
-
-
-def _with_systems(groups: Sequence[Group]) -> tuple[Group, ...]:
-    """Numbers neighbouring prefill and decode groups, and the router behind or before them."""
-    numbered: list[Group] = []
-    system, parts = 0, set[str]()
-    for member in groups:
-        begins = member.kind in ("prefill", "decode")
-        # A third part of a kind that is there already, behind the router: the next system begins.
-        if begins and (not parts or ("router" in parts and member.kind in parts)):
-            system, parts = system + 1, set()
-        elif member.kind == "serve":
-            parts = set()
-        if begins or (member.kind == "router" and parts):
-            parts.add(member.kind)
-            member = replace(member, system=system)
-        numbered.append(member)
-    return tuple(numbered)

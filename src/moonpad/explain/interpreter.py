@@ -303,7 +303,7 @@ class Shell:
         if before is not None:
             self.state.budget.spend(1, len(before.text))
             body = replace(body, text=before.text + body.text)
-        self.state.files[path.text] = HereFile(path.text, body.text, body.line, body.unresolved)
+        self.state.files[path.text] = HereFile(path.text, body.text, body.line)
 
 
 def words_of(source: Source, state: ScriptState) -> list[Word]:
