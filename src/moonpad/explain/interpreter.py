@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -39,7 +39,7 @@ class ScriptState:
     """What all shells of one text share."""
 
     text: InputText
-    problems: Problems
+    problems: Problems = field(init=False)
     budget: Budget = field(default_factory=Budget)
     commands: list[Command] = field(default_factory=list)
     files: dict[str, HereFile] = field(default_factory=dict)
@@ -48,38 +48,36 @@ class ScriptState:
     intro: str | None = None
     """The line above the block in a document, where it ends with a colon."""
 
+    def __post_init__(self) -> None:
+        self.problems = Problems(self.text)
 
+
+@dataclass(slots=True)
 class Shell:
     """One shell: the script, or a `bash -c` or `ssh` inside it."""
 
-    def __init__(
-        self,
-        state: ScriptState,
-        source: Source,
-        scope: Scope | None = None,
-        *,
-        wrappers: tuple[Wrapper, ...] = (),
-        label: str | None = None,
-        comments: tuple[str, ...] = (),
-        stdin: Word | None = None,
-        depth: int = 0,
-        paid: bool = False,
-    ) -> None:
-        self.state, self.source, self.scope, self.wrappers = state, source, scope or Scope(), wrappers
-        self.label, self.comments = label, comments
-        """Those above the command that runs this shell."""
-        self.stdin = stdin
-        """What is fed to the inner shell: `ssh host 'bash -s' <<EOF`."""
-        self.depth = depth
-        self.paid = paid
-        """Whether this is read again, and costs budget."""
-        self.expander = Expander(source, self.scope, state.budget)
-        self.functions: dict[str, tuple[Node, ...]] = {}
-        self.called: list[str] = []
-        self.ever_called: set[str] = set()
-        self.passes = 1
-        self.after_test = False
-        self.piped: Here | None = None
+    state: ScriptState
+    source: Source
+    scope: Scope = field(default_factory=Scope)
+    wrappers: tuple[Wrapper, ...] = ()
+    label: str | None = None
+    comments: tuple[str, ...] = ()
+    """Those above the command that runs this shell."""
+    stdin: Word | None = None
+    """What is fed to the inner shell: `ssh host 'bash -s' <<EOF`."""
+    depth: int = 0
+    paid: bool = False
+    """Whether this is read again, and costs budget."""
+    expander: Expander = field(init=False)
+    functions: dict[str, tuple[Node, ...]] = field(default_factory=dict)
+    called: list[str] = field(default_factory=list)
+    ever_called: set[str] = field(default_factory=set)
+    passes: int = 1
+    after_test: bool = False
+    piped: Here | None = None
+
+    def __post_init__(self) -> None:
+        self.expander = Expander(self.source, self.scope, self.state.budget)
 
     def read(self, *, substitutions: bool = False, indent: int = 0) -> None:
         """Raises UsageError beyond the limits."""
@@ -133,18 +131,16 @@ class Shell:
                 case Function(name, body):
                     self.functions[name] = body
                 case Compound(body, subshell):
-                    with self._layer(subshell):
+                    with self._layer() if subshell else nullcontext():
                         self._statements(body)
             self.after_test = after_test
 
     @contextmanager
-    def _layer(self, needed: bool) -> Iterator[None]:
+    def _layer(self) -> Iterator[None]:
         """What is set inside is forgotten behind it."""
-        if needed:
-            self.scope.push()
+        self.scope.push()
         yield
-        if needed:
-            self.scope.pop()
+        self.scope.pop()
 
     def _branches(self, bodies: Sequence[Sequence[Node]], exhaustive: bool) -> None:
         layers = []
@@ -193,8 +189,11 @@ class Shell:
             self._add_file(words, node, here or (self.piped if node.connector == "|" else None))
             self._builtin(words)
         self.piped = here
-        if words and not self._call(words):
-            with self._layer(bool(assignments)):
+        if words and words[0].text in self.functions:
+            if words[0].text not in self.called:  # of a function that calls itself, the body has been read
+                self._called_with(words[0].text, tuple(words[1:]))
+        elif words:
+            with self._layer() if assignments else nullcontext():
                 self._assign(assignments, export=True)
                 self.command(words, node, here)
 
@@ -232,14 +231,6 @@ class Shell:
                     self.scope.set(word.text, unresolved(word.text, word))
 
     # --- functions and inner shells ---
-
-    def _call(self, words: Sequence[Word]) -> bool:
-        name = words[0].text
-        if name not in self.functions:
-            return False
-        if name not in self.called:  # of a function that calls itself, the body has been read
-            self._called_with(name, tuple(words[1:]))
-        return True
 
     def _called_with(self, name: str, arguments: tuple[Word, ...] | None) -> None:
         if len(self.called) >= NESTING:

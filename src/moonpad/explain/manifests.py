@@ -12,24 +12,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from yaml import Node
 
 from moonpad.explain.bash_parser import Simple
 from moonpad.explain.commands import Command, HereFile, Word, concatenated, cut
 from moonpad.explain.input_limits import NESTING, NODES
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.source_text import Source
-from moonpad.explain.yaml_source import YamlSource, is_true, items, scalar
+from moonpad.explain.yaml_source import Fields, YamlSource, is_true, items, scalar
 from moonpad.values.errors import UsageError
 
-if TYPE_CHECKING:
-    from yaml import Node
-
-    from moonpad.explain.yaml_source import Fields
-
-_FIRST_KEY: Final = re.compile(
-    r"""(?:[ \t]*(?:\#.*)?\n|---.*\n|%.*\n)*(?:- )?["']?[A-Za-z_][\w./-]*["']?[ ]*:(?:\s|$)"""
-)
 _SURELY_YAML: Final = re.compile(r"^(?:apiVersion|services):", re.MULTILINE)
 _DEVICES: Final = re.compile(r"(?:nvidia|amd)\.com/gpu|huawei\.com/Ascend\w*")
 
@@ -85,13 +79,11 @@ class _Surroundings:
 def read_manifest(text: str, start: int, state: ScriptState) -> bool:
     """Adds the commands of the containers in `text`, which begins at the offset `start` of the whole text.
 
-    False where it is not YAML with a key in its first line, as the files for compose and Kubernetes are.
+    False where it is not YAML.
 
     Raises:
         UsageError: it is such a file, and cannot be read; or it goes beyond a limit.
     """
-    if not _FIRST_KEY.match(text):
-        return False
     source = YamlSource(state.text, start, text)
     documents = source.documents()
     if not isinstance(documents, list):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import yaml
+from yaml import MappingNode, Mark, MarkedYAMLError, Node, ScalarNode, SequenceNode
 
 from moonpad.explain.commands import Piece, Word
 from moonpad.explain.input_limits import ALIASES, NESTING, too_deep
 from moonpad.explain.source_text import IGNORED, InputText
 from moonpad.values.errors import UsageError
 
-if TYPE_CHECKING:
-    from yaml import Mark, MarkedYAMLError, Node
-
-    Fields = Mapping[str, Node]
+Fields = Mapping[str, Node]
 
 _REPLACED: Final = {ord(IGNORED): " ", 0xFFFE: "\ufffd", 0xFFFF: "\ufffd"}
 """What PyYAML refuses as a whole."""
@@ -35,8 +35,6 @@ class YamlSource:
         Raises:
             UsageError: it is nested too deep, or has too many aliases.
         """
-        import yaml
-
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         level = aliases = 0
         try:
@@ -49,7 +47,7 @@ class YamlSource:
                     message = f"the YAML has more than {ALIASES} aliases"
                     raise UsageError(message, remedy="pass only the part with the command")
             return [document for document in yaml.compose_all(self.text, Loader=loader) if document is not None]
-        except yaml.MarkedYAMLError as error:
+        except MarkedYAMLError as error:
             return error
 
     def line(self, error: MarkedYAMLError) -> int:
@@ -59,8 +57,6 @@ class YamlSource:
 
     def fields(self, node: Node | None) -> Fields:
         """The keys of a mapping, and those that it merges (`<<: *common`); empty for everything else."""
-        from yaml import MappingNode, ScalarNode
-
         if not isinstance(node, MappingNode):
             return {}
         if id(node) not in self._fields:
@@ -110,15 +106,11 @@ class YamlSource:
 
 def items(node: Node | None) -> Sequence[Node]:
     """Of a list; empty for everything else."""
-    from yaml import SequenceNode
-
     return node.value if isinstance(node, SequenceNode) else ()
 
 
 def scalar(node: Node | None) -> str:
     """The text of a scalar; "" for null and everything else."""
-    from yaml import ScalarNode
-
     return node.value if isinstance(node, ScalarNode) and node.tag != _NULL else ""
 
 

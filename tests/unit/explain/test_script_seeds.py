@@ -164,7 +164,7 @@ def test_containers() -> None:
     one, two = [command.container for command in known(seed("seed4")) if command.program == "docker"]
     assert one is not None
     assert two is not None
-    assert [one.name, two.name] == ["test_2node_docker_host1", "test_2node_docker_host2"]
+    assert [one.value("--name"), two.value("--name")] == ["test_2node_docker_host1", "test_2node_docker_host2"]
     assert one.image is not None
     assert one.image.unresolved == ("<YOUR_IMAGE>",)
     assert (one.value("--gpus"), one.values("--ulimit")) == ("all", ("memlock=-1", "stack=67108864"))
