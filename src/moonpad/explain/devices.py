@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
 from moonpad.catalog.clusters import parse_cluster
-from moonpad.catalog.hardware import find_device, hardware
+from moonpad.catalog.hardware import hardware
 from moonpad.engines.base import Engine
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.target_detection import Question
@@ -72,7 +72,7 @@ def cluster_of(
     if counted and wanted.devices == 1:
         return counted[0], f"the text names {counted[0].name}"
     kinds = [machine.name.rpartition("x")[2] for machine in counted]
-    kinds += [name for name in _nearest(_named_kinds(script), first) if _platform(name) in allowed]
+    kinds += [kind for kind in _nearest(_named_kinds(script), first) if _kinds()[kind] in allowed]
     for kind in kinds:
         if (cluster := _of_kind(kind, wanted)) is not None:
             return cluster, f"the text names {kind}, the command uses {wanted.devices}"
@@ -81,11 +81,9 @@ def cluster_of(
     return None, NO_DEVICES
 
 
-def _nearest(placed: Sequence[tuple[str, int]], line: int) -> Iterator[str]:
+def _nearest(placed: Iterable[tuple[str, int]], line: int) -> list[str]:
     """Above the line from there upwards, then below it; of one line in the order of the text."""
-    above = sorted(((text, at) for text, at in placed if at <= line), key=lambda place: -place[1])
-    yield from (text for text, _ in above)
-    yield from (text for text, at in placed if at > line)
+    return [text for text, _ in sorted(placed, key=lambda place: (place[1] > line, abs(place[1] - line)))]
 
 
 def _cluster(text: str) -> Cluster | None:
@@ -129,23 +127,17 @@ def _titles(script: Script, line: int) -> Iterator[str]:
     yield from open_titles.values()
 
 
-def _named_kinds(script: Script) -> tuple[tuple[str, int], ...]:
+def _named_kinds(script: Script) -> Iterator[tuple[str, int]]:
     """Kinds of devices that the text names, `on H200`, with their lines."""
-    return tuple(
-        (match.group(), number)
-        for number, text in enumerate(script.lines, 1)
-        for match in _WORD.finditer(text[:_LONGEST])
-        if match.group() in _kinds()
-    )
+    for number, text in enumerate(script.lines, 1):
+        for match in _WORD.finditer(text[:_LONGEST]):
+            if match.group() in _kinds():
+                yield match.group(), number
 
 
 @cache
-def _kinds() -> frozenset[str]:
-    """Labels that are one word with a digit in it, which prose does not contain by chance."""
-    labels = (product.label for product in hardware().values() if product.device is not None)
-    return frozenset(label for label in labels if label.isalnum() and any(char.isdigit() for char in label))
-
-
-def _platform(kind: str) -> Platform | None:
-    device = find_device(kind)
-    return None if device is None else device.platform
+def _kinds() -> Mapping[str, Platform]:
+    """Labels that are one word with a digit in it, which prose does not contain by chance, and their platforms."""
+    devices = {product.label: product.device for product in hardware().values() if product.device is not None}
+    kinds = (label for label in devices if label.isalnum() and any(char.isdigit() for char in label))
+    return {label: devices[label].platform for label in kinds}

@@ -103,19 +103,14 @@ def _belongs(command: Command, others: Sequence[Command]) -> bool:
     first = others[0]
     if command.program != first.program or _role(command) != _role(first) or model_of(command) != model_of(first):
         return False
-    if any(_differ(command, first, names) for names in _SAME):
-        return False
+    for names in _SAME:
+        value, other = value_of(command.argv, names), value_of(first.argv, names)
+        if value and other and not (value.unresolved or other.unresolved) and value.text != other.text:
+            return False
     if _place(command) in [_place(other) for other in others]:
         return False
     explicit = any(_rank(member) is not None or _headless(member) for member in (command, *others))
     return explicit or command.heading == first.heading
-
-
-def _differ(command: Command, other: Command, names: Sequence[str]) -> bool:
-    a, b = value_of(command.argv, names), value_of(other.argv, names)
-    if a is None or b is None or a.unresolved or b.unresolved:
-        return False
-    return a.text != b.text
 
 
 def _place(command: Command) -> tuple[str, str]:

@@ -12,10 +12,9 @@ from typing import Final
 
 from moonpad.explain.programs import program_table
 
-LANGUAGES: Final = frozenset(
-    {"", "bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "terminal", "shellscript"}
-)
 _SESSIONS: Final = frozenset({"console", "shell-session", "shellsession", "terminal"})
+_LANGUAGES: Final = frozenset({"", "bash", "sh", "shell", "zsh", "shellscript"}) | _SESSIONS
+_LINE: Final = re.compile("^.*$", re.MULTILINE)
 
 _FENCE: Final = re.compile(r"([ \t\0>]*)(`{3,}|~{3,})([^`]*)")
 """What stands before the fence, the fence, and what stands behind it."""
@@ -75,7 +74,7 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets]:
     intro: str | None = None
     above: str | None = None
     codes: list[tuple[int, str]] = []
-    lines = _placed_lines(text, start)
+    lines = ((start + line.start(), line.group()) for line in _LINE.finditer(text))
     for offset, line in lines:
         fence = _FENCE.fullmatch(line)
         item = _ITEM.match(line)
@@ -103,12 +102,6 @@ def _flag_bullet(line: str) -> re.Match[str] | None:
     return match if match and (_FLAG.match(match.group(2)) or _ENVIRONMENT.match(match.group(2))) else None
 
 
-def _placed_lines(text: str, offset: int) -> Iterator[tuple[int, str]]:
-    for line in text.split("\n"):
-        yield offset, line
-        offset += len(line) + 1
-
-
 def _block(
     start: int, lines: Iterator[tuple[int, str]], fence: re.Match[str], heading: str | None, intro: str | None
 ) -> Iterator[Block]:
@@ -121,7 +114,7 @@ def _block(
             break
         taken.append(_blank_quote(line) if ">" in lead else line)
     language = _language(info)
-    if language not in LANGUAGES:
+    if language not in _LANGUAGES:
         return
     substitutions = False
     if "{" in info:
@@ -170,6 +163,7 @@ def _without_session(lines: list[str], language: str) -> list[str]:
 def _root_prompt(line: str) -> re.Match[str] | None:
     """`# vllm serve …`, which a comment may look like: only in front of a command that is known."""
     match = _ROOT_PROMPT.match(line)
-    if match is None or not (_TYPED.fullmatch(match[1]) or match[1] in program_table().executables):
+    known = {words[0] for words in program_table().commands}
+    if match is None or not (_TYPED.fullmatch(match[1]) or match[1] in known):
         return None
     return match

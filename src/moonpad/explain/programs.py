@@ -26,8 +26,6 @@ class ProgramTable:
     engines: Mapping[str, str]
     """The name of a program → its engine."""
     commands: Mapping[tuple[str, ...], str]
-    executables: frozenset[str]
-    """The first words of `commands`."""
     files: Mapping[str, str]
     longest: int
     """The most words that start a program."""
@@ -46,7 +44,6 @@ def _program_table(engines: tuple[str, ...]) -> ProgramTable:
         {program.name: program for _, program in owned},
         {program.name: name for name, program in owned},
         commands,
-        frozenset(words[0] for words in commands),
         {file: program.name for _, program in owned for file in program.files},
         max(map(len, commands)),
     )
@@ -78,16 +75,12 @@ def base_name(word: Word) -> str:
     return word.text.rstrip("/").rpartition("/")[2]
 
 
-def is_python(word: Word) -> bool:
-    """`python3`, `/usr/bin/python3.12`, and `$PYTHON`, which nothing else would be called."""
-    return bool(_PYTHON.fullmatch(base_name(word))) or any("PYTHON" in name.upper() for name in word.unresolved[:1])
-
-
 def identify(words: Sequence[Word]) -> tuple[str, int] | None:
     """The program and the place of its first argument; None for every other."""
     if not words:
         return None
-    if is_python(words[0]):
+    # `python3`, `/usr/bin/python3.12`, and `$PYTHON`, which nothing else would be called.
+    if _PYTHON.fullmatch(base_name(words[0])) or any("PYTHON" in name.upper() for name in words[0].unresolved[:1]):
         return _python(words)
     return _command(base_name(words[0]), words, 1)
 

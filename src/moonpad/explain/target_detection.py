@@ -40,8 +40,6 @@ class Question:
 class Version:
     text: str
     because: str
-    minimum: bool = False
-    """The text says "or later": what was removed since then is removed."""
 
 
 def engine_of(command: Command, question: Question) -> str | None:
@@ -90,7 +88,7 @@ def version_of(engine: str, script: Script, question: Question) -> Version:
         if named := script.versions.get(name):
             return _of_series(engine, named, f"the text names {name} {named}")
         if least := script.minimum_versions.get(name):
-            return Version("", f"the text asks for {name} {least} or later: judged by the newest", minimum=True)
+            return Version("", f"the text asks for {name} {least} or later: judged by the newest")
     return Version("", "none is named: judged by the newest")
 
 
