@@ -25,12 +25,8 @@ _BLANK: Final = re.compile(r"[ \t\n]")
 _FIELD: Final = re.compile(r"[^ \t\n]+")
 
 
-def is_assignment(token: Token) -> bool:
-    """`NAME=value`, `NAME+=value`, `NAME=( … )`, `NAME[0]=value`."""
-    return _assignment(token) is not None
-
-
-def _assignment(token: Token) -> re.Match[str] | None:
+def assignment_of(token: Token) -> re.Match[str] | None:
+    """`NAME=value`, `NAME+=value`, `NAME=( … )`, `NAME[0]=value`: what stands before the value."""
     first = token.segments[0] if token.segments else None
     return _ASSIGNMENT.match(first.text) if isinstance(first, LiteralText) and not first.quoted else None
 
@@ -56,7 +52,7 @@ class Expander:
         fields = _FieldBuilder(self.source, token.start, token.end)
         for segment in token.segments:
             self._expand(segment, fields, split=True)
-        return fields.finish()
+        return fields.close()
 
     def scalar(self, segments: Sequence[Segment], start: int, end: int) -> Word:
         """The same without splitting, as for assignments; `start:end` is what the word stands for."""
@@ -64,7 +60,7 @@ class Expander:
         fields.exists = fields.written_here = True
         for segment in segments:
             self._expand(segment, fields, split=False)
-        return fields.finish()[0]
+        return fields.close()[0]
 
     def here(self, here: Here) -> Word:
         """The body of a heredoc."""
@@ -75,7 +71,7 @@ class Expander:
 
     def assignment(self, token: Token) -> tuple[str, Value] | None:
         """The name and its new value, at the place of the whole assignment; None where it is not an assignment."""
-        match = _assignment(token)
+        match = assignment_of(token)
         if match is None:
             return None
         (first, *rest), (name, index, plus) = token.segments, match.groups()
@@ -128,7 +124,7 @@ class Expander:
             value = join_words(value)
         if isinstance(value, tuple):
             self.budget.spend(len(value), sum(len(word.text) for word in value))
-            fields.append_all(value, segment.start, segment.end)
+            fields.extend(value, segment.start, segment.end)
         elif value is not None:
             split = split and not segment.quoted
             self.budget.spend(len(value.text.split()) if split else 1, len(value.text))
@@ -159,19 +155,15 @@ class Expander:
                 return self._marker(segment)
             if operator == "=":
                 self.scope.variables[segment.name] = self.scalar(segment.operand, segment.start, segment.end)
-            self._operand(segment, fields, split)
+            if split:
+                # Split like the variable, where it is not quoted.
+                quoted = all(isinstance(inner, LiteralText) and inner.quoted for inner in segment.operand)
+                operand = self.scalar(segment.operand, segment.start, segment.end)
+                fields.substitute(operand, segment.start, segment.end, split=not quoted)
+            for inner in () if split else segment.operand:
+                self._expand(inner, fields, split=False)
             return None
         return value if is_set else None
-
-    def _operand(self, segment: Variable, fields: _FieldBuilder, split: bool) -> None:
-        """The default, in the place of the variable: split like it, where it is not quoted."""
-        if not split:
-            for inner in segment.operand:
-                self._expand(inner, fields, split=False)
-            return
-        value = self.scalar(segment.operand, segment.start, segment.end)
-        quoted = all(isinstance(inner, LiteralText) and inner.quoted for inner in segment.operand)
-        fields.substitute(value, segment.start, segment.end, split=not quoted)
 
     def _marker(self, segment: Variable) -> Word:
         text = self._written(segment.start, segment.end)
@@ -212,27 +204,23 @@ class _FieldBuilder:
             first, last = spans[0]
             self.add(value.text[first:last], start, end, not split, value.unresolved)
         else:
-            for number, (first, last) in enumerate(spans):
-                field = cut(value, first, last)
-                names = tuple(name for name in field.unresolved if name in field.text)
-                self._append(replace(field, unresolved=names), number > 0, start, end)
+            fields = [cut(value, *span) for span in spans]
+            names = [tuple(name for name in field.unresolved if name in field.text) for field in fields]
+            self.extend([replace(field, unresolved=own) for field, own in zip(fields, names, strict=True)], start, end)
         if spans and spans[-1][1] < len(value.text):
             self.close()
 
-    def append_all(self, words: Sequence[Word], start: int, end: int) -> None:
-        """The elements of an array: the first joins what stands before it, the last what comes behind."""
+    def extend(self, words: Sequence[Word], start: int, end: int) -> None:
+        """Several words in the place `start:end`: the first joins what stands before it, the last what comes behind."""
         for number, word in enumerate(words):
-            self._append(word, number > 0, start, end)
+            if number > 0:
+                self.close()
+            self.exists = True
+            pieces = word.pieces or (Piece(0, len(word.text), *self.source.origin(start, end)),)
+            self.parts.append(replace(word, pieces=pieces))
 
-    def _append(self, word: Word, closes: bool, start: int, end: int) -> None:
-        if closes:
-            self.close()
-        self.exists = True
-        if not word.pieces:
-            word = replace(word, pieces=(Piece(0, len(word.text), *self.source.origin(start, end)),))
-        self.parts.append(word)
-
-    def close(self) -> None:
+    def close(self) -> list[Word]:
+        """All words up to here."""
         if self.exists and len(self.parts) == 1 and not self.written_here and self.parts[0].line:
             self.words += self.parts
         elif self.exists:
@@ -242,9 +230,6 @@ class _FieldBuilder:
                 start, end = pieces[0].source_start, pieces[-1].source_end
             self.words.append(concatenated(self.parts, self.source.whole.word("", start, end)))
         self._begin()
-
-    def finish(self) -> list[Word]:
-        self.close()
         return self.words
 
 

@@ -15,7 +15,7 @@ from typing import Final
 from moonpad.explain.bash_lexer import tokens_of
 from moonpad.explain.bash_parser import Branches, Compound, For, Function, Node, Simple, parse
 from moonpad.explain.commands import Command, HereFile, Word, Wrapper
-from moonpad.explain.expansion import Expander, is_assignment
+from moonpad.explain.expansion import Expander, assignment_of
 from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, NESTING, SHELLS, Budget, too_deep
 from moonpad.explain.programs import base_name
 from moonpad.explain.scope import Scope, unresolved
@@ -173,7 +173,7 @@ class Shell:
         return [] if any(name[:1] in "$`" for word in words for name in word.unresolved) else words
 
     def _simple(self, node: Simple) -> None:
-        count = next((at for at, token in enumerate(node.words) if not is_assignment(token)), len(node.words))
+        count = next((at for at, token in enumerate(node.words) if assignment_of(token) is None), len(node.words))
         assignments, tokens = node.words[:count], node.words[count:]
         if not tokens:
             self._assign(assignments, export=False)
