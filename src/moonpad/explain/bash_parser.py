@@ -124,15 +124,14 @@ class _Parser:
             self.label = None
 
     def _command(self, connector: str, depth: int) -> Node:
-        start, word = self.position, self.token.text
-        node: Node | None = None
-        match word:
+        start = self.position
+        match self.token.text:
             case "if" | "while" | "until":
-                node = self._branches(depth)
+                return self._branches(depth)
             case "{":
-                node = Compound(self._body(depth), subshell=False)
+                return Compound(self._body(depth), subshell=False)
             case "(":
-                node = self._parenthesis(depth)
+                return self._parenthesis(depth)
             case "for" | "select":
                 node = self._for(depth)
             case "case":
@@ -158,9 +157,6 @@ class _Parser:
                 self.take()
         words = tuple(token for token in taken if token.kind == "word")
         redirects = tuple(token for token in taken if token.kind == "redirect")
-        return self._made(words, redirects, connector)
-
-    def _made(self, words: tuple[Token, ...], redirects: tuple[Token, ...], connector: str) -> Simple:
         comments, self.comments = tuple(self.comments), []
         return Simple(words, redirects, comments, self.label, connector)
 
@@ -185,9 +181,8 @@ class _Parser:
 
     def _branches(self, depth: int) -> Node:
         sections = self._sections(depth)
-        conditions = tuple(
-            node for word, nodes in sections if word in ("if", "elif", "while", "until") for node in nodes
-        )
+        openers = ("if", "elif", "while", "until")
+        conditions = tuple(node for word, nodes in sections if word in openers for node in nodes)
         bodies = tuple(nodes for word, nodes in sections if word in ("then", "else", "do"))
         return Branches(conditions, bodies, any(word == "else" for word, _ in sections))
 
@@ -195,7 +190,8 @@ class _Parser:
         following = self.tokens[self.position + 1]
         if following.text == "(" and following.start == self.token.end:
             self._skip_brackets()
-            return self._made((), (), "")
+            self.comments.clear()
+            return Simple()
         return Compound(self._body(depth), subshell=True)
 
     def _for(self, depth: int) -> Node | None:

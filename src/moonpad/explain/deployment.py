@@ -14,7 +14,7 @@ from moonpad.engines.base import Engine, Reading
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.command_lines import mended_line, program_words
 from moonpad.explain.commands import Command, Script
-from moonpad.explain.devices import NO_DEVICES, Wanted, cluster_of
+from moonpad.explain.devices import NO_DEVICES, cluster_of
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
@@ -26,7 +26,7 @@ from moonpad.explain.security import serving_remarks, wrapper_remarks
 from moonpad.explain.serving_flags import parser_remarks
 from moonpad.explain.suggestions import Improvement, Subject, best_remedy, improvements
 from moonpad.explain.target_detection import Question, Version, is_other_model, model_of, version_of
-from moonpad.plan.judgement import Judgement
+from moonpad.plan.judgement import Judgement, judge
 from moonpad.plan.tensors import catalog_checkpoint
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -72,7 +72,7 @@ class Deployment:
             unjudged = self._placeholder(first)
             if not unjudged:
                 subject = self._subject(checkpoint, cluster, version, first)
-                judgement = subject.judgement()
+                judgement = judge(subject.configuration, context=subject.context, calibrations=self.calibrations)
                 memory, unjudged = judgement.memory, judgement.unjudged
                 suggestions = improvements(subject, memory) if memory else ()
                 remarks += self._judgement_remarks(subject, judgement, suggestions, first)
@@ -134,13 +134,7 @@ class Deployment:
     def _cluster(self, first: Reading) -> tuple[Cluster | None, str]:
         if self._unnamed_weights and self.question.cluster is None:
             return None, NO_DEVICES
-        local = first.node.data_parallel_local
-        wanted = Wanted(
-            first.layout.world_size * first.replicas,
-            local * first.layout.tp * first.layout.pp if local else None,
-            first.node.nodes,
-        )
-        return cluster_of(self.engine, wanted, self.script, self.group.commands, self.question)
+        return cluster_of(self.engine, first, self.script, self.group.commands, self.question)
 
     def _whole(self, first: Reading, cluster: Cluster | None) -> Reading:
         """A list of flags that says nothing of the layout, here or above, is for all devices that there are."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import hardware
-from moonpad.engines.base import Engine
-from moonpad.explain.commands import Command, Script
+from moonpad.engines.base import Engine, Reading
+from moonpad.explain.commands import Command, Script, Wrapper
 from moonpad.explain.target_detection import Question
 from moonpad.values.cluster import Cluster
 from moonpad.values.errors import UsageError
@@ -27,25 +26,8 @@ _LONGEST: Final = 2000
 """A longer line is data, not prose."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """How many devices a command line uses, as far as it says: all of them, those of a node, and the nodes."""
-
-    devices: int
-    local: int | None = None
-    nodes: int | None = None
-
-    @property
-    def per_node(self) -> int | None:
-        if self.local is not None and 0 < self.local <= self.devices and self.devices % self.local == 0:
-            return self.local
-        if self.nodes is not None and 0 < self.nodes <= self.devices and self.devices % self.nodes == 0:
-            return self.devices // self.nodes
-        return None
-
-
 def cluster_of(
-    engine: Engine, wanted: Wanted, script: Script, commands: Sequence[Command], question: Question
+    engine: Engine, reading: Reading, script: Script, commands: Sequence[Command], question: Question
 ) -> tuple[Cluster | None, str]:
     """The devices and how they were found: as asked, as the text says; None, and why, where they are not known.
 
@@ -54,31 +36,44 @@ def cluster_of(
     """
     if question.cluster is not None:
         return question.cluster, "as asked"
-    container = commands[0].container if commands else None
-    if container is not None and wanted.local is None and wanted.nodes is None:
-        wanted = replace(wanted, local=container.devices)
     platforms = engine.platforms
     if platforms == (Platform.CPU,):
         return _cluster("cpu"), f"{engine.name} runs on a CPU"
-    first = min((command.line for command in commands), default=0)
+    devices, per_node = _used(reading, commands[0].container)
+    first = min(command.line for command in commands)
     variables = (*_ROCM_ENV, *engine.command_line.rocm_env)
     rocm = Platform.ROCM in platforms and _speaks_of_rocm(script, commands, first, variables)
     allowed = (Platform.ROCM,) if rocm else platforms
     machines = [_cluster(hint) for hint in _nearest(script.placed_hints, first)]
     counted = [machine for machine in machines if machine is not None and machine.device.platform in allowed]
     for machine in counted:
-        if machine.devices == wanted.devices and wanted.per_node in (None, machine.per_node):
+        if machine.devices == devices and per_node in (None, machine.per_node):
             return machine, f"the text names {machine.name}"
-    if counted and wanted.devices == 1:
+    if counted and devices == 1:
         return counted[0], f"the text names {counted[0].name}"
     kinds = [machine.name.rpartition("x")[2] for machine in counted]
     kinds += [kind for kind in _nearest(_named_kinds(script), first) if _kinds()[kind] in allowed]
     for kind in kinds:
-        if (cluster := _of_kind(kind, wanted)) is not None:
-            return cluster, f"the text names {kind}, the command uses {wanted.devices}"
+        nodes = _cluster(f"{devices // per_node}x{per_node}x{kind}") if per_node is not None else None
+        if (cluster := nodes or _cluster(f"{devices}x{kind}")) is not None:
+            return cluster, f"the text names {kind}, the command uses {devices}"
     if rocm:
         return None, "the text is about ROCm, and names no AMD device"
     return None, NO_DEVICES
+
+
+def _used(reading: Reading, container: Wrapper | None) -> tuple[int, int | None]:
+    """How many devices a command line uses, and how many of them on each node, as far as it says."""
+    layout, node = reading.layout, reading.node
+    devices = layout.world_size * reading.replicas
+    local = node.data_parallel_local * layout.tp * layout.pp if node.data_parallel_local else None
+    if container is not None and local is None and node.nodes is None:
+        local = container.devices
+    if local is not None and 0 < local <= devices and devices % local == 0:
+        return devices, local
+    if node.nodes is not None and 0 < node.nodes <= devices and devices % node.nodes == 0:
+        return devices, devices // node.nodes
+    return devices, None
 
 
 def _nearest(placed: Iterable[tuple[str, int]], line: int) -> list[str]:
@@ -91,13 +86,6 @@ def _cluster(text: str) -> Cluster | None:
         return parse_cluster(text)
     except UsageError:
         return None
-
-
-def _of_kind(kind: str, wanted: Wanted) -> Cluster | None:
-    per_node = wanted.per_node
-    if per_node is not None and (nodes := _cluster(f"{wanted.devices // per_node}x{per_node}x{kind}")) is not None:
-        return nodes
-    return _cluster(f"{wanted.devices}x{kind}")
 
 
 def _speaks_of_rocm(script: Script, commands: Sequence[Command], line: int, variables: tuple[str, ...]) -> bool:

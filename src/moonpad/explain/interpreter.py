@@ -30,6 +30,8 @@ _BUILTINS: Final = """
     source trap true ulimit umask unset wait
 """
 _NO_PROGRAMS: Final = _DECLARE | _TESTS | frozenset(_BUILTINS.split())
+_ALONE: Final = Simple()
+"""A command with nothing around it: no comments, no label."""
 _RANGE: Final = re.compile(r"(?:\{(\d{1,6})\.\.(\d{1,6})\}|\$\(seq (\d{1,6}) (\d{1,6})\))", re.ASCII)
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
@@ -88,7 +90,7 @@ class Shell:
             if name not in self.ever_called:
                 self._called_with(name, None)
 
-    def command(self, words: Sequence[Word], node: Simple, here: Here | None = None) -> None:
+    def command(self, words: Sequence[Word], node: Simple = _ALONE, here: Here | None = None) -> None:
         """One command with all its words expanded."""
         if base_name(words[0]) in _NO_PROGRAMS:
             return

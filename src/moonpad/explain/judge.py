@@ -28,8 +28,7 @@ from moonpad.values.finding import Finding
 def judge(script: Script, question: Question, calibrations: Sequence[Calibration] = ()) -> tuple[Judged, ...]:
     """One judgement for each deployment and each client command, in the order of the script.
 
-    Raises:
-        UsageError: the version that was asked for is not a version.
+    Raises UsageError where the version that was asked for is not a version.
     """
     groups = group(as_commands(script.commands))
     judged = (_judged(member, script, question, tuple(calibrations)) for member in groups)

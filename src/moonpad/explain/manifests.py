@@ -16,7 +16,6 @@ from typing import Final
 
 from yaml import Node
 
-from moonpad.explain.bash_parser import Simple
 from moonpad.explain.commands import Command, HereFile, Word, concatenated, cut
 from moonpad.explain.input_limits import NESTING, NODES
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
@@ -79,10 +78,7 @@ class _Surroundings:
 def read_manifest(text: str, start: int, state: ScriptState) -> bool:
     """Adds the commands of the containers in `text`, which begins at the offset `start` of the whole text.
 
-    False where it is not YAML.
-
-    Raises:
-        UsageError: it is such a file, and cannot be read; or it goes beyond a limit.
+    False where it is not YAML. Raises UsageError where it is such a file and cannot be read, or goes beyond a limit.
     """
     source = YamlSource(state.text, start, text)
     documents = source.documents()
@@ -167,7 +163,8 @@ class _ManifestReader:
         keys = ("entrypoint", "command") if around.compose else ("command", "args")
         entrypoint, arguments = (self._argv(fields.get(key), around, env) for key in keys)
         words = [*entrypoint, *arguments]
-        shell = Shell(self.state, self._source(), label=around.label)
+        source = Source.block(self.state.text, self.source.start, self.source.text)
+        shell = Shell(self.state, source, label=around.label)
         if image := fields.get("image"):
             at = self.word(node)
             options = [*around.options, *self._options(fields)]
@@ -177,7 +174,7 @@ class _ManifestReader:
                 options += (replace(at, text="--entrypoint"), words.pop(0))
             start = (replace(at, text="docker"), replace(at, text="run"))
             before = len(self.state.commands)
-            shell.command([*start, *options, around.interpolated(self.word(image), {}), *words], Simple())
+            shell.command([*start, *options, around.interpolated(self.word(image), {}), *words])
             commands = [_as_in_the_file(command, around) for command in self.state.commands[before:]]
             self.state.commands[before:] = commands
         elif words and words[0].text.startswith("-"):
@@ -188,7 +185,7 @@ class _ManifestReader:
         elif words:
             for name, value in env.items():
                 shell.scope.set(name, value, export=True)
-            shell.command(words, Simple())
+            shell.command(words)
 
     def _argv(self, node: Node | None, around: _Surroundings, env: Mapping[str, Word]) -> Sequence[Word]:
         """A list of words, or in compose a text that is split into words as by a shell."""
@@ -198,7 +195,6 @@ class _ManifestReader:
 
     def _environment(self, fields: Fields, around: _Surroundings) -> Iterator[tuple[str, Word]]:
         """Of compose a mapping or a list of `NAME=value`, of Kubernetes a list in which names refer to those before."""
-        yield from around.variables.items()
         environment = fields.get("environment")
         for item in items(environment):
             word = around.interpolated(self.word(item), {})
@@ -255,9 +251,6 @@ class _ManifestReader:
     def _option(self, name: str, value: str, node: Node) -> tuple[Word, Word]:
         at = self.word(node)
         return replace(at, text=name, pieces=()), replace(at, text=value, pieces=())
-
-    def _source(self) -> Source:
-        return Source.block(self.state.text, self.source.start, self.source.text)
 
 
 def _unknown(at: Word, name: str) -> Word:

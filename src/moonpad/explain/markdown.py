@@ -112,7 +112,8 @@ def _block(
         inner = line.lstrip(" \t\0>")
         if inner.startswith(mark) and not inner.strip(mark[0]).strip():
             break
-        taken.append(_blank_quote(line) if ">" in lead else line)
+        quoted = line.lstrip(" \t>") if ">" in lead else line
+        taken.append(" " * (len(line) - len(quoted)) + quoted)
     language = _language(info)
     if language not in _LANGUAGES:
         return
@@ -131,11 +132,6 @@ def _language(info: str) -> str:
     """`bash`, `{code-block} bash`, `{.bash}`, `bash title="x"`; a directive of another kind is itself."""
     words = info.replace("{code-block}", " ").replace("{code}", " ").replace("{.", " ").replace("}", " ").split()
     return words[0].lower() if words else ""
-
-
-def _blank_quote(line: str) -> str:
-    inner = line.lstrip(" \t>")
-    return " " * (len(line) - len(inner)) + inner
 
 
 def _without_session(lines: list[str], language: str) -> list[str]:
@@ -164,6 +160,4 @@ def _root_prompt(line: str) -> re.Match[str] | None:
     """`# vllm serve …`, which a comment may look like: only in front of a command that is known."""
     match = _ROOT_PROMPT.match(line)
     known = {words[0] for words in program_table().commands}
-    if match is None or not (_TYPED.fullmatch(match[1]) or match[1] in known):
-        return None
-    return match
+    return match if match and (_TYPED.fullmatch(match[1]) or match[1] in known) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -27,6 +27,8 @@ class ProgramTable:
     """The name of a program → its engine."""
     commands: Mapping[tuple[str, ...], str]
     files: Mapping[str, str]
+    launchers: frozenset[str]
+    """Commands that run the program behind them as it is."""
     longest: int
     """The most words that start a program."""
 
@@ -45,6 +47,7 @@ def _program_table(engines: tuple[str, ...]) -> ProgramTable:
         {program.name: name for name, program in owned},
         commands,
         {file: program.name for _, program in owned for file in program.files},
+        frozenset(launcher for name in engines for launcher in ENGINES[name].command_line.launchers),
         max(map(len, commands)),
     )
 
@@ -56,19 +59,10 @@ def program_named(name: str) -> Program | None:
 
 def served_by_image(image: str) -> str:
     """The program that is the entrypoint of such images, "" where none is known."""
-    return next(
-        (
-            program.name
-            for program in program_table().programs.values()
-            if program.images and re.search(rf"(?:^|/){program.images}(?::|@|$)", image, re.ASCII)
-        ),
-        "",
-    )
-
-
-def launchers() -> Iterator[str]:
-    """Commands that run the program behind them as it is."""
-    return (name for engine in ENGINES.values() for name in engine.command_line.launchers)
+    for program in program_table().programs.values():
+        if program.images and re.search(rf"(?:^|/){program.images}(?::|@|$)", image, re.ASCII):
+            return program.name
+    return ""
 
 
 def base_name(word: Word) -> str:

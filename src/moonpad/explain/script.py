@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.explain import text_hints
-from moonpad.explain.bash_parser import Simple
 from moonpad.explain.commands import Command, Piece, Problem, Script, Word
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.markdown import Block, Bullets, is_markdown, only_flags, parts_of
@@ -97,7 +96,7 @@ def read_command(words: Sequence[str]) -> Script:
     while len(placed) > 1 and (pair := assignment(placed[0])):
         shell.scope.set(*pair, export=True)
         placed.pop(0)
-    shell.command(placed, Simple())
+    shell.command(placed)
     return _script(state, False)
 
 

@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from moonpad.catalog.calibrations import Calibration
-from moonpad.plan.judgement import Judgement, judge
 from moonpad.plan.layouts import legal_layouts
 from moonpad.plan.memory import memory_of
 from moonpad.plan.ranking import network_hops
@@ -37,9 +36,6 @@ class Subject:
     configuration: Configuration
     context: int | None
     calibrations: tuple[Calibration, ...] = ()
-
-    def judgement(self) -> Judgement:
-        return judge(self.configuration, context=self.context, calibrations=self.calibrations)
 
     def memory(self) -> Memory:
         return memory_of(self.configuration, context=self.context, calibrations=self.calibrations)

@@ -58,27 +58,21 @@ def _is_build(name: str, engine: str, command: Command, question: Question) -> b
         return False
     platform = question.cluster.device.platform if question.cluster is not None else None
     image = command.container.image.text if command.container and command.container.image else ""
+    words = [word.text for word in command.argv]
+    values = {*words, *(f"{flag}={value}" for flag, value in pairwise(words))}
     return (
         (platform is not None and platform is build.platform)
         or (build.image != "" and build.image in image)
         or any(variable.startswith(build.environment) for variable in command.env)
-        or _has_option(command, build.options)
-    )
-
-
-def _has_option(command: Command, options: Iterable[str]) -> bool:
-    words = [word.text for word in command.argv]
-    pairs = {*words, *(f"{flag}={value}" for flag, value in pairwise(words))}
-    return any(
-        option in pairs if "=" in option else any(word.startswith(option) for word in words) for option in options
+        or any(option in values for option in build.options)
+        or any(word.startswith(option) for word in words for option in build.options if "=" not in option)
     )
 
 
 def version_of(engine: str, script: Script, question: Question) -> Version:
-    """The version that was said, else "" for the newest that the catalogue knows.
+    """The version that was asked for or named, else "" for the newest that the catalogue knows.
 
-    Raises:
-        UsageError: --engine-version is neither a version number nor a channel like `nightly`.
+    Raises UsageError where --engine-version is neither a version number nor a channel like `nightly`.
     """
     if question.version:
         return _of_series(engine, checked_version(question.version), "as asked")

@@ -10,7 +10,7 @@ from typing import Final
 from moonpad.explain import wrapper_options as table
 from moonpad.explain.commands import Word, Wrapper, WrapperOption, join_words
 from moonpad.explain.input_limits import NESTING
-from moonpad.explain.programs import base_name, identify, launchers, served_by_image
+from moonpad.explain.programs import base_name, identify, program_table, served_by_image
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)\Z", re.ASCII | re.S)
 
@@ -58,7 +58,7 @@ def peel(words: Sequence[Word], env: Mapping[str, Word], containers: Mapping[str
     peeled = Peeled(tuple(words), dict(env), containers)
     while peeled.rest and peeled.nested is None and not peeled.entrypoint and len(peeled.wrappers) < NESTING:
         name = base_name(peeled.rest[0])
-        handler = _HANDLERS.get(name) or (_plain if name in launchers() else None)
+        handler = _HANDLERS.get(name) or (_plain if name in program_table().launchers else None)
         if handler is None or not handler(peeled, name):
             break
     identified = (peeled.entrypoint, 0) if peeled.entrypoint else identify(peeled.rest)

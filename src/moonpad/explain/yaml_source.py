@@ -31,10 +31,7 @@ class YamlSource:
         self._fields: dict[int, Fields] = {}
 
     def documents(self) -> list[Node] | MarkedYAMLError:
-        """
-        Raises:
-            UsageError: it is nested too deep, or has too many aliases.
-        """
+        """Raises UsageError where it is nested too deep, or has too many aliases."""
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         level = aliases = 0
         try:
