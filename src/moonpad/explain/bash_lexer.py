@@ -101,7 +101,9 @@ class _Lexer:
         if self.text[start : start + 2] in ("\\\n", "\\"):
             self.at = start + 2
         elif match := _BROKEN_CONTINUATION.match(self.text, start):
-            what, remedy = ("comment", "put it above the command") if match[1] else ("space", "remove it")
+            what, remedy = "space", "remove the space"
+            if match[1]:
+                what, remedy = "comment", "put the comment above the command"
             message = f"a {what} follows this backslash, so the shell ends the command here"
             self._problem(f"{what}-after-backslash", start, match.end(), message, remedy)
             self.at = match.end() + 1
@@ -112,7 +114,9 @@ class _Lexer:
     def _newline(self) -> None:
         start = self.at
         self.at += 1
-        if self._words_before() and not self.waiting and _FLAG_FOLLOWS.match(self.text, start):
+        # Whether a command stands on the line that ends here, a comment behind it or not.
+        before = [token.kind for token in self.read[-2:] if token.kind != "comment" or token.own_line]
+        if before[-1:] == ["word"] and not self.waiting and _FLAG_FOLLOWS.match(self.text, start):
             message = "this line does not end with a backslash, so the shell does not pass the flags below"
             self._problem("missing-backslash", start - 1, start, message, "end the line with a backslash")
             return
@@ -130,13 +134,6 @@ class _Lexer:
         own_line = not continued and (not self.read or self.read[-1].kind == "newline")
         comment = self.text[start:end].replace(IGNORED, "")
         self.read.append(Token("comment", comment, start, end, own_line=own_line))
-
-    def _words_before(self) -> bool:
-        """Whether a command stands on the line that ends here, a comment behind it or not."""
-        before = self.read[-2:]
-        if before and before[-1].kind == "comment" and not before[-1].own_line:
-            before.pop()
-        return bool(before) and before[-1].kind == "word"
 
     # --- redirects and heredocs ---
 

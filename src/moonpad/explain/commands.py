@@ -48,6 +48,10 @@ class Word:
     pieces: tuple[Piece, ...] = field(default=(), repr=False, compare=False)
 
 
+def whole_number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
+
+
 def cut(word: Word, first: int, last: int) -> Word:
     """`text[first:last]` of the word with its pieces, and without a place of its own."""
     pieces: list[Piece] = []
@@ -130,7 +134,7 @@ class Wrapper:
         value = (self.value("--gpus") or "").strip("'\"")
         if value.startswith("device="):
             return value.count(",") + 1
-        return int(value) if value.isascii() and value.isdigit() and len(value) < 9 else None
+        return whole_number(value)
 
     @property
     def hosts(self) -> tuple[str, ...]:

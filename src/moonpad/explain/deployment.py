@@ -12,20 +12,26 @@ from moonpad.catalog.options import newest, unknown_version
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
 from moonpad.engines.value_checks import unresolved
-from moonpad.explain.command_lines import mended_line, program_words
 from moonpad.explain.commands import Command, Script
-from moonpad.explain.devices import NO_DEVICES, cluster_of
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
 from moonpad.explain.node_checks import node_remarks
 from moonpad.explain.option_sources import program_of, rulebook
 from moonpad.explain.programs import program_named
-from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark
+from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words
 from moonpad.explain.security import serving_remarks, wrapper_remarks
 from moonpad.explain.serving_flags import parser_remarks
 from moonpad.explain.suggestions import Improvement, Subject, best_remedy, improvements
-from moonpad.explain.target_detection import Question, Version, is_other_model, model_of, version_of
+from moonpad.explain.target_detection import (
+    NO_DEVICES,
+    Question,
+    Version,
+    cluster_of,
+    is_other_model,
+    model_of,
+    version_of,
+)
 from moonpad.plan.judgement import Judgement, judge
 from moonpad.plan.tensors import catalog_checkpoint
 from moonpad.values.checkpoint import Checkpoint

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.arithmetic import evaluate
-from moonpad.explain.commands import Piece, Word, concatenated, cut, join_words
+from moonpad.explain.commands import Piece, Word, concatenated, cut, join_words, whole_number
 from moonpad.explain.input_limits import Budget
 from moonpad.explain.scope import Scope, Value, text_of, unresolved
 from moonpad.explain.source_text import IGNORED, Source
@@ -29,10 +29,6 @@ def assignment_of(token: Token) -> re.Match[str] | None:
     """`NAME=value`, `NAME+=value`, `NAME=( … )`, `NAME[0]=value`: what stands before the value."""
     first = token.segments[0] if token.segments else None
     return _ASSIGNMENT.match(first.text) if isinstance(first, LiteralText) and not first.quoted else None
-
-
-def _index(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
 
 
 def _checked(words: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -86,7 +82,7 @@ class Expander:
         value = self.scalar(rest, token.start, token.end)
         if index is not None:
             elements = before if isinstance(before, tuple) else ()
-            at = _index(index)
+            at = whole_number(index)
             if at is None or at > len(elements):
                 return name, unresolved(name, value)
             return name, _checked((*elements[:at], value, *elements[at + 1 :]))
@@ -140,7 +136,7 @@ class Expander:
             value, index = (Word(""), *arguments), name
         if isinstance(value, tuple):
             if index not in ("@", "*"):
-                at = _index(index or "0")
+                at = whole_number(index or "0")
                 value = value[at] if at is not None and at < len(value) else None
         elif index not in ("", "0", "@", "*"):
             value = None

@@ -14,7 +14,7 @@ from typing import Final
 
 from moonpad.explain.bash_lexer import tokens_of
 from moonpad.explain.bash_parser import Branches, Compound, For, Function, Node, Simple, parse
-from moonpad.explain.commands import Command, HereFile, Word, Wrapper
+from moonpad.explain.commands import Command, HereFile, Word, Wrapper, whole_number
 from moonpad.explain.expansion import Expander, assignment_of
 from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, NESTING, SHELLS, Budget, too_deep
 from moonpad.explain.programs import base_name
@@ -224,9 +224,8 @@ class Shell:
         elif name == "set" and "--" in texts:
             self.scope.arguments = tuple(words[texts.index("--") + 2 :])
         elif name == "shift" and (arguments := self.scope.arguments) is not None:
-            count = texts[0] if texts else "1"
-            known = count.isascii() and count.isdigit() and len(count) < 9
-            self.scope.arguments = arguments[int(count) :] if known else None
+            count = whole_number(texts[0] if texts else "1")
+            self.scope.arguments = None if count is None else arguments[count:]
         elif name in ("read", "mapfile", "readarray", "unset"):
             for word in words[1:]:
                 if _NAME.fullmatch(word.text):

@@ -10,7 +10,6 @@ from moonpad.catalog.options import newest, option_set
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Parsed, parse
 from moonpad.engines.option_grammar import Grammar
-from moonpad.explain.command_lines import mended_line
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.deployment import Deployment
 from moonpad.explain.flag_lists import as_commands
@@ -18,7 +17,7 @@ from moonpad.explain.flags import env_remarks, flag_remarks, removed_program_rem
 from moonpad.explain.grouping import Group, group
 from moonpad.explain.option_sources import rulebook
 from moonpad.explain.programs import program_named, program_table
-from moonpad.explain.results import Judged, Remark, printable
+from moonpad.explain.results import Judged, Remark, mended_line, printable
 from moonpad.explain.security import wrapper_remarks
 from moonpad.explain.target_detection import Question, Version, engine_of, version_of
 from moonpad.explain.typo_repair import as_meant

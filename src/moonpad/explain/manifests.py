@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from yaml import Node
+from yaml import MarkedYAMLError, Node
 
 from moonpad.explain.commands import Command, HereFile, Word, concatenated, cut
 from moonpad.explain.input_limits import NESTING, NODES
@@ -81,12 +81,13 @@ def read_manifest(text: str, start: int, state: ScriptState) -> bool:
     False where it is not YAML. Raises UsageError where it is such a file and cannot be read, or goes beyond a limit.
     """
     source = YamlSource(state.text, start, text)
-    documents = source.documents()
-    if not isinstance(documents, list):
+    try:
+        documents = source.documents()
+    except MarkedYAMLError as error:
         if not _SURELY_YAML.search(text):
             return False
-        message = f"line {source.line(documents)} is not YAML: {documents.problem}"
-        raise UsageError(message, remedy="if it is a template, pass what it renders to")
+        message = f"line {source.line(error)} is not YAML: {error.problem}"
+        raise UsageError(message, remedy="if it is a template, pass what it renders to") from None
     reader = _ManifestReader(source, state)
     for document in documents:
         reader.document(document)

@@ -19,7 +19,8 @@ _LINE: Final = re.compile("^.*$", re.MULTILINE)
 _FENCE: Final = re.compile(r"([ \t\0>]*)(`{3,}|~{3,})([^`]*)")
 """What stands before the fence, the fence, and what stands behind it."""
 _HEADING: Final = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(\S.*)|[ \t]*<summary>(.*)</summary>")
-_BULLET: Final = re.compile(r"[ \t]*[-*+][ \t]+(?:\*\*)?(`+)([^`\n]+)\1")
+_BULLET: Final = re.compile(r"[ \t]*[-*+][ \t]+(?:\*\*)?(`+)((?:--?[A-Za-z]|[A-Z][A-Z0-9_]*=[^\s`])[^`\n]*)\1")
+"""A list's item that begins with a flag or a variable in backticks."""
 _ITEM: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]")
 _SUBSTITUTIONS: Final = re.compile(r"[ \t]*:substitutions:[ \t]*")
 _DIRECTIVE_OPTION: Final = re.compile(r"[ \t]*:[A-Za-z_-]+:")
@@ -30,8 +31,6 @@ _ROOT_PROMPT: Final = re.compile(r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)
 _TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|curl|sudo|numactl")
 """What a line behind a prompt may begin with, besides the programs that are known."""
 _FLAG_LINE: Final = re.compile(r"[ \t\0]*--?[A-Za-z]")
-_FLAG: Final = re.compile(r"--?[A-Za-z]")
-_ENVIRONMENT: Final = re.compile(r"[A-Z][A-Z0-9_]*=\S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Bullets:
-    """A list whose bullets begin with a flag or a variable in backticks: the offset and the text of each."""
+    """A list of flags and variables: the offset and the text of each."""
 
     codes: tuple[tuple[int, str], ...]
     heading: str | None
@@ -59,7 +58,7 @@ def is_markdown(text: str) -> bool:
     """Whether a text is a document. A script begins with `#!`, or has neither fences nor bullets of flags."""
     if text.lstrip("\0\n\t ").startswith("#!"):
         return False
-    return any(_FENCE.fullmatch(line) or _flag_bullet(line) for line in text.split("\n"))
+    return any(_FENCE.fullmatch(line) or _BULLET.match(line) for line in text.split("\n"))
 
 
 def only_flags(text: str) -> bool:
@@ -88,18 +87,13 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets]:
         elif title:
             heading = next(group for group in title.groups() if group is not None).strip("# \t:*\0")[:200] or heading
             intro = None
-        elif bullet := _flag_bullet(line):
+        elif bullet := _BULLET.match(line):
             above = above if codes else intro
             codes.append((offset + bullet.start(2), bullet.group(2)))
         if not fence and not title and (written := line.strip(" \t\0*_")):
             intro = written[:-1].strip(" \t\0*_") if written.endswith((":", "：")) and len(written) <= 200 else None
     if codes:
         yield Bullets(tuple(codes), heading, above)
-
-
-def _flag_bullet(line: str) -> re.Match[str] | None:
-    match = _BULLET.match(line)
-    return match if match and (_FLAG.match(match.group(2)) or _ENVIRONMENT.match(match.group(2))) else None
 
 
 def _block(

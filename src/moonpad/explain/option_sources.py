@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from moonpad.catalog.options import Change, OptionSet, changes, newest, option_set, versions
 from moonpad.engines.base import Engine
-from moonpad.explain.command_lines import program_words
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.programs import program_named, program_table
+from moonpad.explain.results import program_words
 from moonpad.explain.target_detection import Version
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.versions import since

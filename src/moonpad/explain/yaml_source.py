@@ -30,22 +30,19 @@ class YamlSource:
         self._lines = [0, *accumulate(len(line) + 1 for line in self.text.split("\n"))]
         self._fields: dict[int, Fields] = {}
 
-    def documents(self) -> list[Node] | MarkedYAMLError:
-        """Raises UsageError where it is nested too deep, or has too many aliases."""
+    def documents(self) -> list[Node]:
+        """Raises MarkedYAMLError, and UsageError where it is nested too deep or has too many aliases."""
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         level = aliases = 0
-        try:
-            for event in yaml.parse(self.text, Loader=loader):
-                level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-                aliases += isinstance(event, yaml.AliasEvent)
-                if level > NESTING:
-                    raise too_deep("the YAML is")
-                if aliases > ALIASES:
-                    message = f"the YAML has more than {ALIASES} aliases"
-                    raise UsageError(message, remedy="pass only the part with the command")
-            return [document for document in yaml.compose_all(self.text, Loader=loader) if document is not None]
-        except MarkedYAMLError as error:
-            return error
+        for event in yaml.parse(self.text, Loader=loader):
+            level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            aliases += isinstance(event, yaml.AliasEvent)
+            if level > NESTING:
+                raise too_deep("the YAML is")
+            if aliases > ALIASES:
+                message = f"the YAML has more than {ALIASES} aliases"
+                raise UsageError(message, remedy="pass only the part with the command")
+        return [document for document in yaml.compose_all(self.text, Loader=loader) if document is not None]
 
     def line(self, error: MarkedYAMLError) -> int:
         """The line of the whole text that is wrong."""
