@@ -172,8 +172,12 @@ class Deployment:
             )
 
     def _subject(self, checkpoint: Checkpoint, cluster: Cluster, version: Version, first: Reading) -> Subject:
-        cluster = _share(cluster, first.replicas)
-        facts = self.engine.facts
+        facts, replicas = self.engine.facts, first.replicas
+        # Several whole copies of the layout share the devices.
+        if replicas > 1 and cluster.nodes % replicas == 0:
+            cluster = replace(cluster, nodes=cluster.nodes // replicas)
+        elif replicas > 1 and cluster.nodes == 1 and cluster.per_node % replicas == 0:
+            cluster = replace(cluster, per_node=cluster.per_node // replicas)
         configuration = Configuration(checkpoint, cluster, facts, version.text, first.layout, first.settings)
         context = first.settings.max_model_len
         if context is not None:
@@ -242,15 +246,6 @@ class Deployment:
                     edits.append(Edit(place.index, place.length, words) if place else Edit(len(command.argv), 0, words))
             lines.append(mended_line(command, judged.remarks_on(number), edits))
         return Better(suggestion.why, tuple(lines), suggestion.memory)
-
-
-def _share(cluster: Cluster, replicas: int) -> Cluster:
-    """What one of several whole copies of the layout has of the devices."""
-    if replicas > 1 and cluster.nodes % replicas == 0:
-        return replace(cluster, nodes=cluster.nodes // replicas)
-    if replicas > 1 and cluster.nodes == 1 and cluster.per_node % replicas == 0:
-        return replace(cluster, per_node=cluster.per_node // replicas)
-    return cluster
 
 
 def _without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:

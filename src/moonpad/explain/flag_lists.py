@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -18,13 +18,12 @@ LAYOUT: Final = ("tp", "pp", "dp", "ep", "dcp")
 """Our names of the parallel sizes."""
 
 
-def as_commands(commands: Sequence[Command]) -> tuple[Command, ...]:
+def as_commands(commands: Sequence[Command]) -> Iterator[Command]:
     """Fragments become commands of the program that knows most of their flags; the others stay as they are.
 
     A list of flags that says nothing of the layout has that of the list or command of the same program above it: a
     guide tells what it changes.
     """
-    whole_commands: list[Command] = []
     layouts: dict[str, tuple[Word, ...]] = {}
     for command in commands:
         whole = _with_program(command) if command.program == "fragment" else command
@@ -34,8 +33,7 @@ def as_commands(commands: Sequence[Command]) -> tuple[Command, ...]:
                 layouts[whole.program] = own
             elif whole is not command:
                 whole = replace(whole, argv=(*whole.argv, *layouts.get(whole.program, ())))
-        whole_commands.append(whole)
-    return tuple(whole_commands)
+        yield whole
 
 
 def is_fragment(command: Command) -> bool:

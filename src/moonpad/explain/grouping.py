@@ -48,23 +48,17 @@ def group(commands: Iterable[Command]) -> tuple[Group, ...]:
     groups: list[list[Command]] = []
     last_server: list[Command] | None = None
     for command in commands:
+        kind = _kind(command)
         if command.program == "other":
             continue
-        kind = _kind(command)
         if kind == "client" and groups and _repeats(command, groups[-1][-1]):
             groups[-1].append(command)
-            continue
-        if kind == "server" and last_server is not None and _belongs(command, last_server):
+        elif kind == "server" and last_server is not None and _belongs(command, last_server):
             last_server.append(command)
-            continue
-        groups.append([command])
-        if kind == "server":
-            last_server = groups[-1]
-    kinds = [_kind(members[0]) for members in groups]
-    return tuple(
-        Group(tuple(members), _role(members[0]) if kind == "server" else kind)
-        for members, kind in zip(groups, kinds, strict=True)
-    )
+        else:
+            groups.append([command])
+            last_server = groups[-1] if kind == "server" else last_server
+    return tuple(Group(tuple(members), _role(members[0])) for members in groups)
 
 
 def _kind(command: Command) -> str:
@@ -134,6 +128,9 @@ def _headless(command: Command) -> bool:
 
 
 def _role(command: Command) -> str:
+    """The kind of its group."""
+    if (kind := _kind(command)) != "server":
+        return kind
     mode = value_of(command.argv, ("--disaggregation-mode",))
     if mode is not None and mode.text in ("prefill", "decode"):
         return mode.text

@@ -138,10 +138,6 @@ class Judged:
             return None
         return "measured" if self.memory.measured else "tight" if self.memory.tight else "likely"
 
-    @property
-    def refused(self) -> bool:
-        return any(finding.severity is Severity.ERROR for finding in self.findings)
-
 
 def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edit] = ()) -> Line:
     """With what the remarks say of it, and with more edits, which go first."""

@@ -187,11 +187,6 @@ _LEVERS: Final[Mapping[str, Callable[[Subject], Lever | None]]] = {
 
 
 def _improvement(lever: Lever, before: Memory, after: Memory) -> Improvement:
-    what, changes, _ = lever
-    return Improvement(f"{what}: {_gain(before, after)}", changes, after)
-
-
-def _gain(before: Memory, after: Memory) -> str:
     tokens, more = before.kv_tokens.value, after.kv_tokens.value
     gains = [f"{more:,.0f} tokens of KV cache" + (f" instead of {tokens:,.0f}" if tokens >= 1 else "")]
     if tokens >= 1:
@@ -203,7 +198,7 @@ def _gain(before: Memory, after: Memory) -> str:
         gains.append(f"context up to {after.max_context.value:,.0f}")
     if not after.measured:
         gains.append("estimated, not measured")
-    return ", ".join(gains)
+    return Improvement(f"{lever.what}: {', '.join(gains)}", lever.changes, after)
 
 
 def best_remedy(subject: Subject, suggestions: Sequence[Improvement]) -> str:

@@ -218,15 +218,13 @@ def _cluster(text: str) -> Cluster | None:
 
 def _speaks_of_rocm(script: Script, commands: Sequence[Command], line: int, variables: tuple[str, ...]) -> bool:
     """By the headings above, the container's image, and variables whose names begin as those that only ROCm reads."""
+    texts = [*_titles(script, line)]
     for command in commands:
-        image = command.container.image if command.container else None
-        if image is not None and _ROCM.search(image.text[:_LONGEST]):
-            return True
         if any(name.startswith(variables) for name in command.env):
             return True
-        if any(_ROCM.search(text[:_LONGEST]) for text in (*command.comments, command.heading or "")):
-            return True
-    return any(_ROCM.search(title) for title in _titles(script, line))
+        image = command.container.image if command.container else None
+        texts += (*command.comments, command.heading or "", image.text if image else "")
+    return any(_ROCM.search(text[:_LONGEST]) for text in texts)
 
 
 def _titles(script: Script, line: int) -> Iterator[str]:
