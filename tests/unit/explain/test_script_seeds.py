@@ -62,10 +62,10 @@ def test_programs(name: str) -> None:
 def commands_of_the_parser_test() -> dict[str, str]:
     """The same command lines, as they were copied for vLLM's own parser: read from the source, not imported."""
     tree = ast.parse((TESTS / "e2e" / "test_seed_flags.py").read_text())
-    found = [
+    tables = [
         node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "COMMANDS"
     ]
-    table = ast.literal_eval(found[0])
+    table = ast.literal_eval(tables[0])
     assert isinstance(table, dict)
     return table
 
@@ -161,14 +161,14 @@ def test_containers() -> None:
     assert ascend.image.unresolved == ("|vllm_ascend_version|",)
     assert (ascend.value("--shm-size"), len(ascend.values("--device")), ascend.has("--privileged")) == ("1g", 19, False)
 
-    one, two = [command.container for command in known(seed("seed4")) if command.program == "docker"]
-    assert one is not None
-    assert two is not None
-    assert [one.value("--name"), two.value("--name")] == ["test_2node_docker_host1", "test_2node_docker_host2"]
-    assert one.image is not None
-    assert one.image.unresolved == ("<YOUR_IMAGE>",)
-    assert (one.value("--gpus"), one.values("--ulimit")) == ("all", ("memlock=-1", "stack=67108864"))
-    assert one.values("--volume") == ("${PWD}:/workspace", "<YOUR_MODEL_DIR>:/models/DeepSeek-V3")
+    first, second = [command.container for command in known(seed("seed4")) if command.program == "docker"]
+    assert first is not None
+    assert second is not None
+    assert [first.value("--name"), second.value("--name")] == ["test_2node_docker_host1", "test_2node_docker_host2"]
+    assert first.image is not None
+    assert first.image.unresolved == ("<YOUR_IMAGE>",)
+    assert (first.value("--gpus"), first.values("--ulimit")) == ("all", ("memlock=-1", "stack=67108864"))
+    assert first.values("--volume") == ("${PWD}:/workspace", "<YOUR_MODEL_DIR>:/models/DeepSeek-V3")
 
 
 def test_a_command_in_a_container_that_runs() -> None:
@@ -275,8 +275,8 @@ def test_versions_and_machines() -> None:
 
 def test_the_stray_dollar_is_the_only_problem() -> None:
     """Outputs in shell blocks are no commands with mistakes; `$PREFILL_NODE0$:5757` is one."""
-    found = {name: [problem.code for problem in seed(name).problems] for name in NAMES}
-    assert found == {"seed0": [], "seed1": [], "seed2": [], "seed3": [], "seed4": ["stray-dollar"]}
+    problems = {name: [problem.code for problem in seed(name).problems] for name in NAMES}
+    assert problems == {"seed0": [], "seed1": [], "seed2": [], "seed3": [], "seed4": ["stray-dollar"]}
     (problem,) = seed("seed4").problems
     line = seed("seed4").lines[problem.line - 1]
     assert line[problem.column : problem.end_column + 5] == "$:5757"

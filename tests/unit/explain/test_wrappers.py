@@ -88,8 +88,8 @@ LINES = [
 def test_lines(line: str, program: str, arguments: str, kinds: list[str] | int) -> None:
     command = read(line)
     assert (command.program, argv(command)) == (program, arguments)
-    found = [wrapper.kind for wrapper in command.wrappers if program != "docker" or wrapper.kind == "docker run"]
-    assert (len(found) if isinstance(kinds, int) else found) == kinds
+    wrappers = [wrapper.kind for wrapper in command.wrappers if program != "docker" or wrapper.kind == "docker run"]
+    assert (len(wrappers) if isinstance(kinds, int) else wrappers) == kinds
 
 
 def docker(line: str) -> Wrapper:
