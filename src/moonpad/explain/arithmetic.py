@@ -31,21 +31,16 @@ _OPERATORS: Final[dict[type[ast.operator], Callable[[int, int], int]]] = {
 
 def evaluate(text: str, lookup: Callable[[str], str | None]) -> int | None:
     """None where it is anything else, or a variable is not a known number. As in bash, / rounds towards zero."""
-    if len(text) > _LONGEST or text.count("(") > _NESTING:
+    if len(text) > _LONGEST or text.count("(") > _NESTING or _TOKEN.sub("", text):
         return None
     tokens: list[str] = []
-    position = 0
-    while position < len(text):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            return None
+    for match in _TOKEN.finditer(text):
         number, name, sign = match.groups()
         if name is not None:
             number = lookup(name) or "?"
         if number is not None and not re.fullmatch(r"-?(?:0|[1-9][0-9]{0,17})", number, re.ASCII):
             return None  # not a number, or octal for a shell
         tokens.append(sign or number)
-        position = match.end()
     try:
         # The blanks keep `**` and `//` from becoming operators of Python.
         return _value(ast.parse(" ".join(tokens), mode="eval").body)

@@ -48,13 +48,13 @@ def borrowed(command: Command) -> tuple[Word, ...]:
 
 def _with_program(command: Command) -> Command:
     flags = [word.text.partition("=")[0] for word in command.argv if word.text.startswith("--")]
-    best, most = "", 0
-    for program in _candidates():
-        options = option_set(program, None)
-        matching = sum(options is not None and options.named(flag) is not None for flag in flags)
-        if matching > most:
-            best, most = program, matching
-    return replace(command, program=best) if best else command
+
+    def matching(program: str) -> int:
+        options = option_set(program)
+        return sum(options is not None and options.named(flag) is not None for flag in flags)
+
+    best = max(_candidates(), key=matching)
+    return replace(command, program=best) if matching(best) else command
 
 
 def _layout_words(command: Command) -> tuple[Word, ...]:

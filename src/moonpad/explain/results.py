@@ -191,11 +191,10 @@ def _without(words: Sequence[Word], dropped: Sequence[Word]) -> tuple[Word, ...]
     places = {(word.line, word.column) for word in dropped}
     remaining: list[Word] = []
     for word in words:
-        if word.line and (word.line, word.column) in places:
-            if remaining and remaining[-1].text in _SETS_ENV:
-                remaining.pop()
-            continue
-        remaining.append(word)
+        if not word.line or (word.line, word.column) not in places:
+            remaining.append(word)
+        elif remaining and remaining[-1].text in _SETS_ENV:
+            remaining.pop()
     return tuple(remaining)
 
 

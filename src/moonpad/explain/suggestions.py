@@ -18,8 +18,8 @@ from moonpad.values.plan import Layout
 from moonpad.values.units import GIB, gib
 
 MOST: Final = 3
-FEW_TOKENS: Final = 4096
-SOME_SEQUENCES: Final = 256
+_LIMITS: Final = {"max_num_batched_tokens": (4096, "batched tokens"), "max_num_seqs": (256, "sequences")}
+"""What is turned down, to how many on each rank, and its name for people."""
 HIGH_FRACTION: Final = 0.95
 SHORTEST: Final = 2048
 LEAST_GAIN: Final = 1.05
@@ -146,17 +146,17 @@ def _fp8_kv(subject: Subject) -> Lever | None:
 
 
 def _fewer(subject: Subject) -> Lever | None:
-    """What nobody asked for is always turned down, what was asked for only where it does not fit."""
+    """What was not asked for is always turned down, what was asked for only where it does not fit."""
     configuration, memory = subject.configuration, subject.memory()
     ranks = configuration.layout.dp if configuration.engine.limits_over_dp else 1
     fewer: dict[str, int] = {}
-    for name, least in (("max_num_batched_tokens", FEW_TOKENS), ("max_num_seqs", SOME_SEQUENCES)):
+    for name, (least, _) in _LIMITS.items():
         given = getattr(configuration.settings, name)
         if given is None or (given > least * ranks and (memory.tight or not memory.fits)):
             fewer[name] = least * ranks
     if not fewer:
         return None
-    words = " and ".join(f"{value:,} {_WORDS[name]}" for name, value in fewer.items())
+    words = " and ".join(f"{value:,} {_LIMITS[name][1]}" for name, value in fewer.items())
     changes = tuple((name, str(value)) for name, value in fewer.items())
     return Lever(f"at most {words} at once", changes, subject.with_settings(**fewer))
 
@@ -176,7 +176,6 @@ def _fraction(subject: Subject) -> Lever | None:
     return Lever(f"{HIGH_FRACTION:.0%} of the memory", ((name, str(HIGH_FRACTION)),), changed)
 
 
-_WORDS: Final = {"max_num_batched_tokens": "batched tokens", "max_num_seqs": "sequences"}
 _LEVERS: Final[Mapping[str, Callable[[Subject], Lever | None]]] = {
     "dcp": _dcp,
     "fewer": _fewer,

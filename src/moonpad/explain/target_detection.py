@@ -102,7 +102,7 @@ def version_of(engine: str, script: Script, question: Question) -> Version:
 
 
 def _of_series(engine: str, text: str, because: str) -> Version:
-    """`0.11` is no release: it stands for the newest of that series."""
+    """`0.11` is not a release: it stands for the newest of that series."""
     recorded = versions(ENGINES[engine].program)
     if text in recorded or not _SERIES.fullmatch(text):
         return Version(text, because)
@@ -132,7 +132,7 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
 
 
 def is_other_model(written: str) -> bool:
-    """Whether a repository is named that is no Kimi's."""
+    """Whether a repository of another model is named."""
     return bool(_REPOSITORY.fullmatch(written)) and "kimi" not in written.casefold()
 
 

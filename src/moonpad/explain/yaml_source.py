@@ -87,13 +87,13 @@ class YamlSource:
         position = 0
         at = start
         for line in text.split("\n"):
-            found = self.text.find(line, at, end)
-            if found < 0:
+            begin = self.text.find(line, at, end)
+            if begin < 0:
                 return (Piece(0, len(text), self.start + start, self.start + end),)
-            at = found + len(line)
+            at = begin + len(line)
             # The line with its end, which in the source is followed by the indentation of the next one.
             length = min(len(line) + 1, len(text) - position)
-            pieces.append(Piece(position, position + length, self.start + found, self.start + found + length))
+            pieces.append(Piece(position, position + length, self.start + begin, self.start + begin + length))
             position += length
         return pieces
 
