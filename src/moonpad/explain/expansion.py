@@ -6,12 +6,13 @@ whoever runs the script is unknown: `${TP:-8}` is 8 unless the script sets TP.
 
 from __future__ import annotations
 
+import ast
+import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from moonpad.explain.arithmetic import evaluate
 from moonpad.explain.commands import Piece, Word, concatenated, cut, join_words, whole_number
 from moonpad.explain.input_limits import Budget
 from moonpad.explain.scope import Scope, Value, text_of, unresolved
@@ -23,6 +24,10 @@ _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]]*)\])?(\+?)=", re.ASC
 _LONGEST_ARRAY: Final = 1_000
 _BLANK: Final = re.compile(r"[ \t\n]")
 _FIELD: Final = re.compile(r"[^ \t\n]+")
+_SUM_TOKEN: Final = re.compile(r"\s*(?:(\d{1,18})|\$?\{?([A-Za-z_]\w*)\}?|([-+*/%()]))\s*", re.ASCII)
+_LONGEST_SUM: Final = 200
+_LARGEST_NUMBER: Final = 2**63
+_NESTED_SUMS: Final = 50
 
 
 def assignment_of(token: Token) -> re.Match[str] | None:
@@ -144,12 +149,12 @@ class Expander:
 
     def _operated(self, segment: Variable, value: Value | None, fields: _FieldBuilder, split: bool) -> Value | None:
         """The value to be substituted; None where the operand was, or nothing is."""
-        operator = segment.operator.removeprefix(":")
-        is_set = value is not None and (text_of(value) != "" or operator == segment.operator)
-        if is_set == (operator == "+"):
-            if operator == "?":
+        sign = segment.operator.removeprefix(":")
+        is_set = value is not None and (text_of(value) != "" or sign == segment.operator)
+        if is_set == (sign == "+"):
+            if sign == "?":
                 return self._marker(segment)
-            if operator == "=":
+            if sign == "=":
                 self.scope.variables[segment.name] = self.scalar(segment.operand, segment.start, segment.end)
             if split:
                 # Split like the variable, where it is not quoted.
@@ -236,3 +241,56 @@ def _masked(value: Word) -> str:
         if _BLANK.search(name):
             text = text.replace(name, _BLANK.sub("_", name))
     return text
+
+
+# --- arithmetic ---
+
+
+def evaluate(text: str, lookup: Callable[[str], str | None]) -> int | None:
+    """The inside of `$((…))` where it is whole numbers, + - * / % and variables that are known numbers, else None.
+
+    As in bash, / rounds towards zero.
+    """
+    if len(text) > _LONGEST_SUM or text.count("(") > _NESTED_SUMS or _SUM_TOKEN.sub("", text):
+        return None
+    tokens: list[str] = []
+    for match in _SUM_TOKEN.finditer(text):
+        number, name, sign = match.groups()
+        if name is not None:
+            number = lookup(name) or "?"
+        if number is not None and not re.fullmatch(r"-?(?:0|[1-9][0-9]{0,17})", number, re.ASCII):
+            return None  # not a number, or octal for a shell
+        tokens.append(sign or number)
+    try:
+        # The blanks keep `**` and `//` from becoming operators of Python.
+        return _value(ast.parse(" ".join(tokens), mode="eval").body)
+    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError):
+        return None
+
+
+def _value(node: ast.expr) -> int:
+    match node:
+        case ast.Constant(value=int(number)):
+            return number
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
+            return _value(operand) * (-1 if isinstance(sign, ast.USub) else 1)
+        case ast.BinOp(left=left, op=symbol, right=right):
+            value = _OPERATORS[type(symbol)](_value(left), _value(right))
+            if abs(value) < _LARGEST_NUMBER:
+                return value
+    raise ValueError("not a sum, or too large")
+
+
+def _quotient(value: int, other: int) -> int:
+    """Towards zero, as in C."""
+    quotient = abs(value) // abs(other)
+    return quotient if (value < 0) == (other < 0) else -quotient
+
+
+_OPERATORS: Final[dict[type[ast.operator], Callable[[int, int], int]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: _quotient,
+    ast.Mod: lambda value, other: value - _quotient(value, other) * other,
+}

@@ -87,9 +87,8 @@ def model_of(command: Command) -> str | None:
 
 def _repeats(command: Command, before: Command) -> bool:
     """Whether it is the same line, read with the next value of a loop."""
-    first, other = command.argv[:1], before.argv[:1]
-    same = [(word.line, word.column) for word in first] == [(word.line, word.column) for word in other]
-    return command.program == before.program and bool(first) and same
+    first, other = ([(word.line, word.column) for word in member.argv[:1]] for member in (command, before))
+    return command.program == before.program and first == other != []
 
 
 def _belongs(command: Command, others: Sequence[Command]) -> bool:

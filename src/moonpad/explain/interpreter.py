@@ -53,6 +53,10 @@ class ScriptState:
     def __post_init__(self) -> None:
         self.problems = Problems(self.text)
 
+    def add(self, command: Command) -> None:
+        self.budget.count(command.program != "other")
+        self.commands.append(command)
+
 
 @dataclass(slots=True)
 class Shell:
@@ -263,20 +267,19 @@ class Shell:
     # --- what is read ---
 
     def _add_command(self, peeled: Peeled, node: Simple) -> None:
-        of_engine = peeled.program != "other"
-        self.state.budget.count(of_engine)
-        command = Command(
-            peeled.program,
-            peeled.argv,
-            peeled.prefix,
-            peeled.env if of_engine else {},
-            (*self.wrappers, *peeled.wrappers),
-            label=node.label or self.label or self.state.intro,
-            heading=self.state.heading,
-            comments=tuple(dict.fromkeys((*self.comments, *node.comments))),
-            line=peeled.words[0].line if peeled.words else 0,
+        self.state.add(
+            Command(
+                peeled.program,
+                peeled.argv,
+                peeled.prefix,
+                peeled.env if peeled.program != "other" else {},
+                (*self.wrappers, *peeled.wrappers),
+                label=node.label or self.label or self.state.intro,
+                heading=self.state.heading,
+                comments=tuple(dict.fromkeys((*self.comments, *node.comments))),
+                line=peeled.words[0].line if peeled.words else 0,
+            )
         )
-        self.state.commands.append(command)
 
     def _add_file(self, words: Sequence[Word], node: Simple, here: Here | None) -> None:
         """`cat > FILE <<EOF`, `cat <<EOF | tee FILE`, `sudo tee FILE <<EOF`, `printf %s TEXT > FILE`."""

@@ -180,9 +180,7 @@ class _ManifestReader:
             self.state.commands[before:] = commands
         elif words and words[0].text.startswith("-"):
             # Arguments of a program that is named elsewhere.
-            self.state.budget.count(known=True)
-            fragment = Command("fragment", tuple(words), (), env, label=around.label, line=words[0].line)
-            self.state.commands.append(fragment)
+            self.state.add(Command("fragment", tuple(words), (), env, label=around.label, line=words[0].line))
         elif words:
             for name, value in env.items():
                 shell.scope.set(name, value, export=True)

@@ -108,7 +108,9 @@ def _block(
             break
         quoted = line.lstrip(" \t>") if ">" in lead else line
         taken.append(" " * (len(line) - len(quoted)) + quoted)
-    language = _language(info)
+    # `bash`, `{code-block} bash`, `{.bash}`, `bash title="x"`; a directive of another kind is itself.
+    words = info.replace("{code-block}", " ").replace("{code}", " ").replace("{.", " ").replace("}", " ").split()
+    language = words[0].lower() if words else ""
     if language not in _LANGUAGES:
         return
     substitutions = False
@@ -120,12 +122,6 @@ def _block(
             taken[number] = " " * len(line)
     text = "\n".join(_without_session(taken, language))
     yield Block(start, text, heading, intro, len(lead), substitutions)
-
-
-def _language(info: str) -> str:
-    """`bash`, `{code-block} bash`, `{.bash}`, `bash title="x"`; a directive of another kind is itself."""
-    words = info.replace("{code-block}", " ").replace("{code}", " ").replace("{.", " ").replace("}", " ").split()
-    return words[0].lower() if words else ""
 
 
 def _without_session(lines: list[str], language: str) -> list[str]:

@@ -48,8 +48,7 @@ def _container_devices(readings: Sequence[Reading], commands: Sequence[Command])
     ranks, devices = first.layout.world_size * first.replicas, container.devices * nodes
     if ranks > devices:
         message = f"{ranks} ranks, and the containers get {devices} devices ({container.devices} each)"
-        option = next(option for option in reversed(container.options) if option.name == "--gpus")
-        remedy, word = f"give each {-(-ranks // nodes)}", option.words[-1]
+        remedy, word = f"give each {-(-ranks // nodes)}", container.given("--gpus")[-1].words[-1]
         yield make_remark(Severity.ERROR, Code.ILLEGAL_LAYOUT, "--gpus", message, remedy, word=word)
 
 

@@ -16,7 +16,6 @@ from moonpad.values.plan import Layout, Settings
 from moonpad.values.plan_answer import Confidence
 
 _SETS_ENV: Final = frozenset({"-e", "--env", "-x"})
-_CONTAINERS: Final = frozenset({"docker run", "docker exec"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +145,7 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
     program = next((remark.program for remark in remarks if remark.program), ())
     around, own = _around(command)
     places = {(word.line, word.column) for word in around}
-    inside = any(wrapper.kind in _CONTAINERS for wrapper in command.wrappers) and bool(around)
+    inside = command.container is not None and bool(around)
     env = {
         name: word.text.removeprefix(f"{name}=")
         for name, word in command.env.items()

@@ -32,9 +32,8 @@ def read_script(text: str, *, markdown: bool | None = None) -> Script:
     Raises UsageError for more than 1 MB, 50 levels of nesting, 500 commands of engines, or variables and loops that
     unfold into more than 10,000 words.
     """
-    whole = InputText(text)
-    state = ScriptState(whole)
-    return _script(state, _read_file(0, whole.clean, state, markdown))
+    state = ScriptState(InputText(text))
+    return _script(state, _read_file(0, state.text.clean, state, markdown))
 
 
 def read_files(files: Sequence[tuple[str, str]]) -> Script:
@@ -82,8 +81,6 @@ def read_command(words: Sequence[str]) -> Script:
     written = [shlex.quote(word) for word in words]
     whole = InputText(" ".join(written))
     state = ScriptState(whole)
-    if not words:
-        return _script(state, False)
     placed: list[Word] = []
     position = 0
     for word, shown in zip(words, written, strict=True):
@@ -96,7 +93,8 @@ def read_command(words: Sequence[str]) -> Script:
     while len(placed) > 1 and (pair := assignment(placed[0])):
         shell.scope.set(*pair, export=True)
         placed.pop(0)
-    shell.command(placed)
+    if placed:
+        shell.command(placed)
     return _script(state, False)
 
 
@@ -132,9 +130,8 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
         if flags <= {word.text.partition("=")[0] for word in above.words} | set(above.env):
             return
     if argv:
-        state.budget.count(known=True)
-        fragment = Command("fragment", tuple(argv), (), env, label=part.intro, heading=part.heading, line=argv[0].line)
-        state.commands.append(fragment)
+        line = argv[0].line
+        state.add(Command("fragment", tuple(argv), (), env, label=part.intro, heading=part.heading, line=line))
 
 
 def _script(state: ScriptState, document: bool) -> Script:

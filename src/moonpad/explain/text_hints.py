@@ -41,15 +41,13 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str
     number."""
     lines = [ENGINES[name].command_line for name in engines]
     names, images = _either([line.names for line in lines]), _either([line.images for line in lines])
-    return (
-        _compiled(rf"(?<![\w-]){names}(?:\[[\w,.-]{{0,60}}\])?[ ]?(?:==|(?P<least>>=))[ ]?{_NUMBER}"),
-        _compiled(rf"{images}:{_NUMBER}"),
-        _compiled(rf"(?<![\w/-]){names}(?:[ ](?:nightly|version|release|image)){{0,2}}(?:[ ]\(|[ ]){_NUMBER}{_LATER}"),
+    pin, image, prose = (
+        rf"(?<![\w-]){names}(?:\[[\w,.-]{{0,60}}\])?[ ]?(?:==|(?P<least>>=))[ ]?{_NUMBER}",
+        rf"{images}:{_NUMBER}",
+        rf"(?<![\w/-]){names}(?:[ ](?:nightly|version|release|image)){{0,2}}(?:[ ]\(|[ ]){_NUMBER}{_LATER}",
     )
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE | re.ASCII)
+    flags = re.IGNORECASE | re.ASCII
+    return re.compile(pin, flags), re.compile(image, flags), re.compile(prose, flags)
 
 
 def _either(of_engines: Sequence[Sequence[str]]) -> str:
@@ -95,9 +93,7 @@ def machines_of(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _device(name: str) -> str:
-    name = name.upper().replace(" ", "")
-    if name[:4] in ("4090", "5090"):
-        name = f"RTX{name}"
+    name = re.sub("^(?=4090|5090)", "RTX", name.upper().replace(" ", ""))
     return name.replace("409048G", "4090-48G")
 
 

@@ -195,10 +195,8 @@ def _container_env(options: Sequence[WrapperOption], outside: Mapping[str, Word]
             continue
         name, equals, value = option.value.partition("=")
         word = option.words[-1]
-        if equals:
-            env[name] = replace(word, text=value, pieces=())
-        else:
-            env[name] = outside.get(name) or replace(word, text=f"${name}", unresolved=(name,), pieces=())
+        unknown = replace(word, text=f"${name}", unresolved=(name,), pieces=())
+        env[name] = replace(word, text=value, pieces=()) if equals else outside.get(name) or unknown
     return env
 
 
