@@ -47,17 +47,13 @@ _FLAG_AFTER_COMMENTS: Final = re.compile(r"((?:\n[ \t\0]*#[^\n]*)*\n)[ \t\0]*--?
 _QUOTED: Final = {"'": re.compile(r"([^']*)'"), "$'": re.compile(r"([^'\\]*(?:\\.[^'\\]*)*)'", re.S)}
 
 
-def tokens_of(source: Source, problems: Problems, *, substitutions: bool = False, indent: int = 0) -> list[Token]:
-    """All tokens of the source.
+class Lexer:
+    """Reads one source. Raises UsageError when quotes and substitutions are nested too deep.
 
     `substitutions` reads `|name|` as a placeholder, as Sphinx does; `indent` is that of the block in its document.
-    Raises UsageError when quotes and substitutions are nested too deep.
     """
-    return _Lexer(source, problems, substitutions, indent).tokens()
 
-
-class _Lexer:
-    def __init__(self, source: Source, problems: Problems, substitutions: bool, indent: int) -> None:
+    def __init__(self, source: Source, problems: Problems, *, substitutions: bool = False, indent: int = 0) -> None:
         self.source, self.text, self.problems, self.indent = source, source.text, problems, indent
         self.placeholder = _PLACEHOLDER_OF_SPHINX if substitutions else _PLACEHOLDER
         self.at = 0

@@ -65,12 +65,9 @@ _SKIPPED: Final = frozenset({"then", "do", "done", "fi", "else", "elif", "esac",
 """Where a command could stand, these words are stepped over."""
 
 
-def parse(tokens: Sequence[Token], source: Source, problems: Problems) -> tuple[Node, ...]:
-    """Raises UsageError when blocks are nested too deep."""
-    return _Parser(tokens, source, problems).statements((), 0)
+class Parser:
+    """Reads the tokens of one source. Raises UsageError when blocks are nested too deep."""
 
-
-class _Parser:
     def __init__(self, tokens: Sequence[Token], source: Source, problems: Problems) -> None:
         self.tokens = (*tokens, *[Token("end", "", len(source.text), len(source.text))] * 3)
         self.source, self.problems = source, problems
@@ -91,7 +88,7 @@ class _Parser:
         self.position += token.kind != "end"
         return token
 
-    def statements(self, stops: Sequence[str], depth: int) -> tuple[Node, ...]:
+    def statements(self, stops: Sequence[str] = (), depth: int = 0) -> tuple[Node, ...]:
         """Up to a stop word or operator at the place of a command, which is left there, or to the end."""
         if depth > NESTING:
             raise too_deep("blocks")

@@ -12,8 +12,8 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from moonpad.explain.bash_lexer import tokens_of
-from moonpad.explain.bash_parser import Branches, Compound, For, Function, Node, Simple, parse
+from moonpad.explain.bash_lexer import Lexer
+from moonpad.explain.bash_parser import Branches, Compound, For, Function, Node, Parser, Simple
 from moonpad.explain.commands import Command, HereFile, Word, Wrapper, whole_number
 from moonpad.explain.expansion import Expander, assignment_of
 from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, NESTING, SHELLS, Budget, too_deep
@@ -87,9 +87,8 @@ class Shell:
 
     def read(self, *, substitutions: bool = False, indent: int = 0) -> None:
         """Raises UsageError beyond the limits."""
-        problems = self.state.problems
-        tokens = tokens_of(self.source, problems, substitutions=substitutions, indent=indent)
-        self._statements(parse(tokens, self.source, problems))
+        tokens = Lexer(self.source, self.state.problems, substitutions=substitutions, indent=indent).tokens()
+        self._statements(Parser(tokens, self.source, self.state.problems).statements())
         for name in list(self.functions):
             if name not in self.ever_called:
                 self._called_with(name, None)
@@ -304,5 +303,5 @@ class Shell:
 def words_of(source: Source, state: ScriptState) -> list[Word]:
     """All words of a text, whatever stands between them."""
     expander = Expander(source, Scope(), state.budget)
-    tokens = (token for token in tokens_of(source, Problems(state.text)) if token.kind == "word")
+    tokens = (token for token in Lexer(source, Problems(state.text)).tokens() if token.kind == "word")
     return [word for token in tokens for word in expander.fields(token)]

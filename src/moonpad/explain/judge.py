@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from moonpad.catalog.calibrations import Calibration
@@ -10,7 +10,7 @@ from moonpad.catalog.options import newest, option_set
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Parsed, parse
 from moonpad.engines.option_grammar import Grammar
-from moonpad.explain.commands import Command, Script
+from moonpad.explain.commands import Script
 from moonpad.explain.deployment import Deployment
 from moonpad.explain.flag_lists import as_commands
 from moonpad.explain.flags import env_remarks, flag_remarks, removed_program_remarks
@@ -72,22 +72,18 @@ def _judged_client(group: Group, script: Script, question: Question, repairs: Se
     program, engine, version = program_named(name), "", Version("", "")
     if program is not None and (program.removal is not None or option_set(name) is not None):
         engine = program_table().engines[name]
-        own = Version("", "the newest known")
-        version = own if program.own_versions else version_of(engine, script, question)
+        version = Version("", "the newest known") if program.own_versions else version_of(engine, script, question)
     remarks = [*repairs]
     for number, command in enumerate(group.commands):
-        remarks += (replace(remark, command=number) for remark in _client_remarks(command, version, known=bool(engine)))
+        about_it = [*wrapper_remarks(command)]
+        if engine:
+            about_it += removed_program_remarks(command, version, Parsed())
+        if engine and (book := rulebook(name, version)) is not None:
+            words = [word.text for word in command.argv]
+            about_it += flag_remarks(words, parse(words, Grammar(book.options)), book)
+            about_it += env_remarks(command.env, book)
+        remarks += (replace(remark, command=number) for remark in about_it)
     if not engine and not remarks:
         return None
     recorded = program.removal.program if program and program.removal else name
     return Judged(engine or name, version.text or (newest(recorded) if engine else ""), version.because, tuple(remarks))
-
-
-def _client_remarks(command: Command, version: Version, *, known: bool) -> Iterator[Remark]:
-    yield from wrapper_remarks(command)
-    if known:
-        yield from removed_program_remarks(command, version, Parsed())
-        if (book := rulebook(command.program, version)) is not None:
-            words = [word.text for word in command.argv]
-            yield from flag_remarks(words, parse(words, Grammar(book.options)), book)
-            yield from env_remarks(command.env, book)

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.commands import Command, Problem, Script, Word
-from moonpad.explain.results import Remark, shortened
-from moonpad.values.finding import Code, Finding, Severity
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
 
 _STRAY: Final = re.compile(r"\$(?![A-Za-z_0-9{(@*#?!$-])")
 """A dollar that begins no variable."""
@@ -26,8 +26,8 @@ def as_meant(command: Command, script: Script) -> tuple[Command, tuple[Remark, .
             if meant is not None and meant != words[at].text:
                 words[at] = replace(word, text=meant)
                 where, remedy = _where(words, at), f"write {shortened(meant)}"
-                finding = Finding(Severity.ERROR, Code.INVALID_VALUE, where, problem.message, remedy)
-                repairs.append(Remark(finding, at=at, read_as_meant=True))
+                repair = make_remark(Severity.ERROR, Code.INVALID_VALUE, where, problem.message, remedy, at=at)
+                repairs.append(replace(repair, read_as_meant=True))
     return replace(command, argv=tuple(words)) if repairs else command, tuple(repairs)
 
 
