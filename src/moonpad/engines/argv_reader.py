@@ -54,6 +54,10 @@ class Parsed:
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", MappingProxyType(dict(self.values)))
 
+    def occurrence(self, flag: str | None) -> Occurrence | None:
+        """Where the option stands, under whichever of its names; of several the last, which wins."""
+        return next((option for option in reversed(self.occurrences) if flag in option.names), None)
+
 
 def parse(argv: Sequence[str], grammar: Grammar, *, start: int = 0) -> Parsed:
     """Reads `argv` from the word `start` on; indexes count from the beginning of `argv`."""

@@ -79,7 +79,7 @@ class Reading:
     settings: Settings
     unknown: tuple[str, ...] = ()
     engine: str = ""
-    parsed: Parsed | None = None
+    parsed: Parsed = field(default_factory=Parsed)
     serving: ServingFlags = ServingFlags()
     node: NodeFlags = NodeFlags()
     attention_dp: bool = False

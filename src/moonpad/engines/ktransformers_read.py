@@ -124,7 +124,7 @@ def _read_run(
 
 def _with_positional(reading: Reading) -> Reading:
     """`kt run MODEL --model-path FOLDER`: the positional is the model's name, no argument too many."""
-    positionals = reading.parsed.positionals if reading.parsed else ()
+    positionals = reading.parsed.positionals
     if not positionals or positionals[0][1] not in reading.unknown:
         return reading
     unknown = list(reading.unknown)

@@ -1,6 +1,7 @@
 """Scripts and command lines of others: read here, never executed.
 
-    text ─markdown─▶ blocks ─shell_words─▶ tokens ─syntax─▶ statements ─walk, expand─▶ lines ─wrappers─▶ Command
+    text ─markdown─▶ blocks ─bash_lexer─▶ tokens ─bash_parser─▶ statements ─interpreter, wrappers─▶ commands ─grouping─▶
+    deployments ─judge─▶ findings, corrected lines, better ones
 
-`script.read_script` and `script.read_command` run all of it; `grouping.group` joins the pieces of one deployment.
+`script.read_script` and `script.read_command` give the commands, `judge.judge` the rest.
 """

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from moonpad.explain.input_limits import FAILURES, NESTING, too_deep
-from moonpad.explain.quotes import ansi_c, behind_closer
 from moonpad.explain.source_text import IGNORED, Problems, Source
 from moonpad.explain.tokens import Array, Here, LiteralText, Opaque, Segment, Token, Variable
 
@@ -25,6 +24,10 @@ _PLAIN: Final[Mapping[_Mode, re.Pattern[str]]] = {
     "quoted operand": re.compile(r'[^"\\$`\0]+'),
 }
 _ESCAPABLE: Final[Mapping[_Mode, str]] = {"double": '$`"\\', "here": "$`\\", "quoted operand": '$`"\\}'}
+_SPECIAL: Final = re.compile(r"""\\.?|\$[({]|['"`(){}]""", re.S)
+_CLOSERS: Final = {"$(": ")", "${": "}", '"': '"', "`": "`"}
+_ESCAPE: Final = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|(.))", re.S)
+_NAMED: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 _BLANK: Final = re.compile(r"[ \t\0]+")
 _BLANK_OR_CONTINUED: Final = re.compile(r"(?:[ \t\0]|\\\n)*")
 _OPERATOR: Final = re.compile(r";;&|;;|;&|&&|\|\||\|&|[;&|()]")
@@ -32,31 +35,25 @@ _REDIRECT: Final = re.compile(
     r"(?:\d{1,9})?(?:<<<|<<-|<<|<>|<&|>>|>&|>\|)|\d{1,9}[<>]|[<>](?!\()|&>>|&>",
 )
 _LINE: Final = re.compile(r"(?=.|\n)([^\n]*)\n?")
-_COMMENT: Final = re.compile(r"#[^\n]*")
 _BETWEEN_ELEMENTS: Final = re.compile(r"[ \t\n\0;&|<>(]+|#[^\n]*")
 _PARAMETER: Final = re.compile(r"([A-Za-z_]\w*|\d+|[@*#?$!-])(?:\[([^\]\n]{0,99})\])?(?:\}|(:?[-=+?]))", re.ASCII)
 _SHORT_PARAMETER: Final = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
 _ARRAY_NAME: Final = re.compile(r"[A-Za-z_]\w*\+?=\Z", re.ASCII)
 _PLACEHOLDER: Final = re.compile(r"<[A-Za-z](?:[\w/-]{0,60}|[\w-]{0,30}(?: [A-Za-z][\w-]{0,30}){1,5})>", re.ASCII)
 _PLACEHOLDER_OF_SPHINX: Final = re.compile(rf"{_PLACEHOLDER.pattern}|\|[a-z][a-z0-9_]{{0,60}}\|", re.ASCII)
-_SPACE_AFTER: Final = re.compile(r"\\[ \t\0]+(?=\n)")
-_COMMENT_AFTER: Final = re.compile(r"\\[ \t\0]+#[^\n]*")
+_BROKEN_CONTINUATION: Final = re.compile(r"\\[ \t\0]+(?:(?=\n)|(#)[^\n]*)")
 _FLAG_FOLLOWS: Final = re.compile(r"\n[ \t\0]*--[A-Za-z]")
 _FLAG_AFTER_COMMENTS: Final = re.compile(r"((?:\n[ \t\0]*#[^\n]*)*\n)[ \t\0]*--?[A-Za-z]")
-_ANSI_C_END: Final = re.compile(r"[^'\\]*(?:\\.[^'\\]*)*'", re.S)
+_QUOTED: Final = {"'": re.compile(r"([^']*)'"), "$'": re.compile(r"([^'\\]*(?:\\.[^'\\]*)*)'", re.S)}
 
 
-def tokens_of(source: Source, problems: Problems, *, substitutions: bool = False, indent: int = 0) -> list[Token]:
-    """All tokens of the source.
+class Lexer:
+    """Reads one source. Raises UsageError when quotes and substitutions are nested too deep.
 
     `substitutions` reads `|name|` as a placeholder, as Sphinx does; `indent` is that of the block in its document.
-    Raises UsageError when quotes and substitutions are nested too deep.
     """
-    return _Lexer(source, problems, substitutions, indent).tokens()
 
-
-class _Lexer:
-    def __init__(self, source: Source, problems: Problems, substitutions: bool, indent: int) -> None:
+    def __init__(self, source: Source, problems: Problems, *, substitutions: bool = False, indent: int = 0) -> None:
         self.source, self.text, self.problems, self.indent = source, source.text, problems, indent
         self.placeholder = _PLACEHOLDER_OF_SPHINX if substitutions else _PLACEHOLDER
         self.at = 0
@@ -97,17 +94,14 @@ class _Lexer:
     def _continuation(self) -> bool:
         """Steps over a backslash that continues the line, or one that was meant to."""
         start = self.at
-        if self.text[start] != "\\":
-            return False
-        if self.text[start + 1 : start + 2] in ("\n", ""):
+        if self.text[start : start + 2] in ("\\\n", "\\"):
             self.at = start + 2
-        elif match := _SPACE_AFTER.match(self.text, start):
-            message = "a space follows this backslash, so the shell ends the command here"
-            self._problem("space-after-backslash", start, match.end(), message, "end the line with the backslash")
-            self.at = match.end() + 1
-        elif match := _COMMENT_AFTER.match(self.text, start):
-            message = "a comment follows this backslash, so the shell ends the command here"
-            self._problem("comment-after-backslash", start, match.end(), message, "put the comment above the command")
+        elif match := _BROKEN_CONTINUATION.match(self.text, start):
+            what, remedy = "space", "remove the space"
+            if match[1]:
+                what, remedy = "comment", "put the comment above the command"
+            message = f"a {what} follows this backslash, so the shell ends the command here"
+            self._problem(f"{what}-after-backslash", start, match.end(), message, remedy)
             self.at = match.end() + 1
         else:
             return False
@@ -116,7 +110,9 @@ class _Lexer:
     def _newline(self) -> None:
         start = self.at
         self.at += 1
-        if self._words_before() and not self.waiting and _FLAG_FOLLOWS.match(self.text, start):
+        # Whether a command stands on the line that ends here, a comment behind it or not.
+        before = [token.kind for token in self.read[-2:] if token.kind != "comment" or token.own_line]
+        if before[-1:] == ["word"] and not self.waiting and _FLAG_FOLLOWS.match(self.text, start):
             message = "this line does not end with a backslash, so the shell does not pass the flags below"
             self._problem("missing-backslash", start - 1, start, message, "end the line with a backslash")
             return
@@ -124,8 +120,8 @@ class _Lexer:
         self._bodies()
 
     def _comment(self, continued: bool) -> None:
-        start, match = self.at, _COMMENT.match(self.text, self.at)
-        self.at = end = match.end() if match else start
+        start = self.at
+        self.at = end = _line_end(self.text, start, len(self.text))
         if continued and (flags := _FLAG_AFTER_COMMENTS.match(self.text, end)):
             message = "this comment is inside a command, so the shell ends the command here and drops the flags below"
             self._problem("comment-in-command", start, end, message, "move the comment above the command")
@@ -135,18 +131,12 @@ class _Lexer:
         comment = self.text[start:end].replace(IGNORED, "")
         self.read.append(Token("comment", comment, start, end, own_line=own_line))
 
-    def _words_before(self) -> bool:
-        """Whether a command stands on the line that ends here, a comment behind it or not."""
-        before = self.read[-2:]
-        if before and before[-1].kind == "comment" and not before[-1].own_line:
-            before.pop()
-        return bool(before) and before[-1].kind == "word"
-
     # --- redirects and heredocs ---
 
     def _redirect(self, operator: re.Match[str]) -> None:
-        start, blank = self.at, _BLANK_OR_CONTINUED.match(self.text, operator.end())
-        self.at = blank.end() if blank else operator.end()
+        start, self.at = self.at, operator.end()
+        if blank := _BLANK_OR_CONTINUED.match(self.text, self.at):
+            self.at = blank.end()
         segments = self._segments(len(self.text), "word", 0)
         token = Token("redirect", operator.group().lstrip("0123456789"), start, self.at, segments)
         self.read.append(token)
@@ -213,7 +203,7 @@ class _Lexer:
             elif character == IGNORED:
                 self.at += 1
             elif character == "\\":
-                if mode == "word" and (_SPACE_AFTER.match(text, start) or _COMMENT_AFTER.match(text, start)):
+                if mode == "word" and _BROKEN_CONTINUATION.match(text, start):
                     break
                 segments += self._escape(end, mode)
             elif character in "$`":
@@ -225,7 +215,7 @@ class _Lexer:
                     break
                 segments += self._double(end, depth)
             elif character == "'":
-                segments.append(self._single(end))
+                segments.append(self._quoted("'", end))
             elif match := self.placeholder.match(text, start, end):
                 self.at = match.end()
                 segments.append(Opaque(match.group(), start, self.at, False))
@@ -246,13 +236,16 @@ class _Lexer:
             return []
         return [LiteralText(following if escapes else "\\", start, self.at, True)]
 
-    def _single(self, end: int) -> Segment:
-        start = self.at
-        close = self.text.find("'", start + 1, end) if self.failures <= FAILURES else -1
-        if close < 0:
-            return self._unclosed(start, "'", end)
-        self.at = close + 1
-        return LiteralText(self.text[start + 1 : close].replace(IGNORED, ""), start + 1, close, True)
+    def _quoted(self, opener: str, end: int) -> Segment:
+        """`'…'` and `$'…'`."""
+        start, inside = self.at, self.at + len(opener)
+        match = _QUOTED[opener].match(self.text, inside, end) if self.failures <= FAILURES else None
+        if match is None:
+            return self._unclosed(start, opener, end)
+        self.at = match.end()
+        if opener == "'":
+            return LiteralText(match[1].replace(IGNORED, ""), inside, self.at - 1, True)
+        return LiteralText(_ESCAPE.sub(_escaped_character, match[1]).replace(IGNORED, ""), start, self.at, True)
 
     def _double(self, end: int, depth: int) -> tuple[Segment, ...]:
         start = self.at
@@ -278,7 +271,7 @@ class _Lexer:
         if following == "{":
             return self._braces(end, quoted, depth)
         if following == "'" and not quoted:
-            return self._ansi_c(end)
+            return self._quoted("$'", end)
         if match := _SHORT_PARAMETER.match(text, start + 1, end):
             self.at = match.end()
             return Variable(match.group(), "", "", (), start, self.at, quoted)
@@ -302,14 +295,6 @@ class _Lexer:
             self.at = behind
         return Variable(name, index, operator, operand, start, behind, quoted)
 
-    def _ansi_c(self, end: int) -> Segment:
-        start = self.at
-        match = _ANSI_C_END.match(self.text, start + 2, end) if self.failures <= FAILURES else None
-        if match is None:
-            return self._unclosed(start, "$'", end)
-        self.at = match.end()
-        return LiteralText(ansi_c(match.group()[:-1]).replace(IGNORED, ""), start, self.at, True)
-
     def _array(self, end: int, depth: int) -> Segment:
         start, words = self.at, list[Token]()
         self.at += 1
@@ -326,7 +311,7 @@ class _Lexer:
     def _skipped(self, length: int, closer: str, end: int, quoted: bool) -> Segment:
         """What stands between an opener of this length and its closer is not read."""
         start, inside = self.at, self.at + length
-        behind = behind_closer(self.text, inside, closer, end) if self.failures <= FAILURES else -1
+        behind = _behind_closer(self.text, inside, closer, end) if self.failures <= FAILURES else -1
         if behind >= 0:
             self.at = behind
             return Opaque(self.text[start:behind].replace(IGNORED, ""), start, behind, quoted)
@@ -340,8 +325,7 @@ class _Lexer:
         """An open quote is read up to the end of its line; the rest of the text goes on as if it had been closed."""
         inside = start + len(quote)
         self._fail(start, inside)
-        newline = self.text.find("\n", start, end)
-        self.at = newline if newline >= 0 else end
+        self.at = _line_end(self.text, start, end)
         return LiteralText(self.text[inside : self.at].replace(IGNORED, ""), inside, self.at, True)
 
     def _fail(self, start: int, end: int) -> None:
@@ -358,5 +342,45 @@ class _Lexer:
         self.problems.add(code, *self.source.origin(max(start, 0), max(end, 1)), message, remedy)
 
 
+def _line_end(text: str, start: int, end: int) -> int:
+    newline = text.find("\n", start, end)
+    return newline if newline >= 0 else end
+
+
 def _is_array_name(segment: Segment) -> bool:
     return isinstance(segment, LiteralText) and _ARRAY_NAME.match(segment.text) is not None
+
+
+def _behind_closer(text: str, position: int, closer: str, end: int) -> int:
+    """Behind the closer of what was opened before `position`, past all that is nested in it; -1 without one.
+
+    Raises UsageError beyond 50 levels.
+    """
+    stack = [closer]
+    while match := _SPECIAL.search(text, position, end):
+        special, top, position = match.group(), stack[-1], match.end()
+        if special == top:
+            stack.pop()
+            if not stack:
+                return position
+        elif top == "`":
+            continue
+        elif special == "'" and top != '"':
+            position = text.find("'", position, end) + 1
+            if position == 0:
+                return -1
+        elif special in _CLOSERS or (special == "(" and top == ")"):
+            stack.append(_CLOSERS.get(special, ")"))
+        if len(stack) > NESTING:
+            raise too_deep("quotes and substitutions")
+    return -1
+
+
+def _escaped_character(match: re.Match[str]) -> str:
+    """Of `$'…'`, by `_ESCAPE`: hexadecimal, octal, or a letter."""
+    kind = match.lastindex or 0
+    text: str = match[kind]
+    if kind == 5:
+        return _NAMED.get(text, text if text in "\\'\"?" else f"\\{text}")
+    code = int(text, 8) & 0xFF if kind == 4 else int(text, 16)
+    return chr(code) if code <= 0x10FFFF and not 0xD800 <= code < 0xE000 else "\ufffd"

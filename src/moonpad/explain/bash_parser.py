@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from moonpad.explain.input_limits import NESTING, too_deep
-from moonpad.explain.node_labels import node_in
 from moonpad.explain.source_text import Problems, Source
+from moonpad.explain.text_hints import node_in
 from moonpad.explain.tokens import Token
 
 
@@ -65,12 +65,9 @@ _SKIPPED: Final = frozenset({"then", "do", "done", "fi", "else", "elif", "esac",
 """Where a command could stand, these words are stepped over."""
 
 
-def parse(tokens: Sequence[Token], source: Source, problems: Problems) -> tuple[Node, ...]:
-    """Raises UsageError when blocks are nested too deep."""
-    return _Parser(tokens, source, problems).statements((), 0)
+class Parser:
+    """Reads the tokens of one source. Raises UsageError when blocks are nested too deep."""
 
-
-class _Parser:
     def __init__(self, tokens: Sequence[Token], source: Source, problems: Problems) -> None:
         self.tokens = (*tokens, *[Token("end", "", len(source.text), len(source.text))] * 3)
         self.source, self.problems = source, problems
@@ -91,7 +88,7 @@ class _Parser:
         self.position += token.kind != "end"
         return token
 
-    def statements(self, stops: Sequence[str], depth: int) -> tuple[Node, ...]:
+    def statements(self, stops: Sequence[str] = (), depth: int = 0) -> tuple[Node, ...]:
         """Up to a stop word or operator at the place of a command, which is left there, or to the end."""
         if depth > NESTING:
             raise too_deep("blocks")
@@ -124,15 +121,14 @@ class _Parser:
             self.label = None
 
     def _command(self, connector: str, depth: int) -> Node:
-        start, word = self.position, self.token.text
-        node: Node | None = None
-        match word:
+        start = self.position
+        match self.token.text:
             case "if" | "while" | "until":
-                node = self._branches(depth)
+                return self._branches(depth)
             case "{":
-                node = Compound(self._body(depth), subshell=False)
+                return Compound(self._body(depth), subshell=False)
             case "(":
-                node = self._parenthesis(depth)
+                return self._parenthesis(depth)
             case "for" | "select":
                 node = self._for(depth)
             case "case":
@@ -158,9 +154,6 @@ class _Parser:
                 self.take()
         words = tuple(token for token in taken if token.kind == "word")
         redirects = tuple(token for token in taken if token.kind == "redirect")
-        return self._made(words, redirects, connector)
-
-    def _made(self, words: tuple[Token, ...], redirects: tuple[Token, ...], connector: str) -> Simple:
         comments, self.comments = tuple(self.comments), []
         return Simple(words, redirects, comments, self.label, connector)
 
@@ -185,9 +178,8 @@ class _Parser:
 
     def _branches(self, depth: int) -> Node:
         sections = self._sections(depth)
-        conditions = tuple(
-            node for word, nodes in sections if word in ("if", "elif", "while", "until") for node in nodes
-        )
+        openers = ("if", "elif", "while", "until")
+        conditions = tuple(node for word, nodes in sections if word in openers for node in nodes)
         bodies = tuple(nodes for word, nodes in sections if word in ("then", "else", "do"))
         return Branches(conditions, bodies, any(word == "else" for word, _ in sections))
 
@@ -195,7 +187,8 @@ class _Parser:
         following = self.tokens[self.position + 1]
         if following.text == "(" and following.start == self.token.end:
             self._skip_brackets()
-            return self._made((), (), "")
+            self.comments.clear()
+            return Simple()
         return Compound(self._body(depth), subshell=True)
 
     def _for(self, depth: int) -> Node | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
+
+from moonpad.explain.input_limits import NAMES
 
 
 class Piece(NamedTuple):
@@ -45,6 +48,46 @@ class Word:
     pieces: tuple[Piece, ...] = field(default=(), repr=False, compare=False)
 
 
+def whole_number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
+
+
+def cut(word: Word, first: int, last: int) -> Word:
+    """`text[first:last]` of the word with its pieces, and without a place of its own."""
+    pieces: list[Piece] = []
+    begin = max(0, bisect_right(word.pieces, first, key=itemgetter(0)) - 1)
+    for piece in word.pieces[begin : bisect_left(word.pieces, last, key=itemgetter(0))]:
+        start, end = max(piece.start, first), min(piece.end, last)
+        if start < end:
+            source_start = piece.source_start + (start - piece.start if piece.exact else 0)
+            source_end = source_start + end - start if piece.exact else piece.source_end
+            pieces.append(Piece(start - first, end - first, source_start, source_end))
+    return Word(word.text[first:last], unresolved=word.unresolved, pieces=tuple(pieces))
+
+
+def concatenated(words: Sequence[Word], at: Word) -> Word:
+    """One word of several, at the place of `at`."""
+    pieces: list[Piece] = []
+    length = 0
+    for word in words:
+        pieces += [Piece(p.start + length, p.end + length, *p[2:]) for p in word.pieces if p.end > p.start]
+        length += len(word.text)
+    names = tuple(dict.fromkeys(name for word in words for name in word.unresolved))[:NAMES]
+    return replace(at, text="".join(word.text for word in words), unresolved=names, pieces=tuple(pieces))
+
+
+def join_words(words: Sequence[Word]) -> Word:
+    """One word of several, a blank between them, as `ssh` and `eval` join their arguments."""
+    if not words:
+        return Word("")
+    parts: list[Word] = []
+    behind = 0
+    for word in words:
+        parts += (Word(" ", pieces=(Piece(0, 1, behind, behind),)), word)
+        behind = word.pieces[-1].source_end if word.pieces else behind
+    return concatenated(parts[1:], replace(words[0], end_line=words[-1].end_line, end_column=words[-1].end_column))
+
+
 @dataclass(frozen=True, slots=True)
 class WrapperOption:
     """An option of a wrapper: `name` is the long form that the table has for it, `words` are for carets."""
@@ -68,28 +111,22 @@ class Wrapper:
     options: tuple[WrapperOption, ...] = ()
     image: Word | None = None
     """Of `docker run`; `docker exec` has image and options of the run with the same name, where there is one."""
-    host: str | None = None
-    """`ssh`: without the user. `docker exec`: the container's name."""
+
+    def given(self, name: str) -> list[WrapperOption]:
+        return [option for option in self.options if option.name == name]
 
     def value(self, name: str) -> str | None:
         """Of the last option of that name."""
-        return next((option.value for option in reversed(self.options) if option.name == name), None)
+        options = self.given(name)
+        return options[-1].value if options else None
 
     def values(self, name: str) -> tuple[str, ...]:
-        return tuple(option.value for option in self.options if option.name == name and option.value is not None)
+        return tuple(option.value for option in self.given(name) if option.value is not None)
 
     def has(self, name: str) -> bool:
         """Whether a switch is on; `--privileged=false` is off."""
-        options = [option for option in self.options if option.name == name]
+        options = self.given(name)
         return bool(options) and (options[-1].value or "true").lower() not in ("false", "0", "f")
-
-    @property
-    def privileged(self) -> bool:
-        return self.has("--privileged")
-
-    @property
-    def network(self) -> str | None:
-        return self.value("--network")
 
     @property
     def devices(self) -> int | None:
@@ -97,11 +134,7 @@ class Wrapper:
         value = (self.value("--gpus") or "").strip("'\"")
         if value.startswith("device="):
             return value.count(",") + 1
-        return int(value) if value.isascii() and value.isdigit() and len(value) < 9 else None
-
-    @property
-    def name(self) -> str | None:
-        return self.value("--name")
+        return whole_number(value)
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -160,7 +193,6 @@ class HereFile:
     path: str
     text: str
     line: int
-    unresolved: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +237,3 @@ class Script:
         """`line 12`, or `node-1/run.sh line 12` where there are several files."""
         name, number = self.place(line)
         return f"{name} line {number}".strip()
-
-    @property
-    def hardware_hints(self) -> tuple[str, ...]:
-        """The machines that the text names, each once."""
-        return tuple(dict.fromkeys(machine for machine, _ in self.placed_hints))

@@ -6,95 +6,54 @@ whoever runs the script is unknown: `${TP:-8}` is 8 unless the script sets TP.
 
 from __future__ import annotations
 
+import ast
+import operator
 import re
-from bisect import bisect_right
-from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from moonpad.explain.arithmetic import evaluate
-from moonpad.explain.commands import Piece, Word
-from moonpad.explain.input_limits import NAMES, Budget
+from moonpad.explain.commands import Piece, Word, concatenated, cut, join_words, whole_number
+from moonpad.explain.input_limits import Budget
+from moonpad.explain.scope import Scope, Value, text_of, unresolved
 from moonpad.explain.source_text import IGNORED, Source
 from moonpad.explain.tokens import Array, Here, LiteralText, Opaque, Segment, Token, Variable
+from moonpad.values.errors import UsageError
 
-Value = Word | tuple[Word, ...]
-"""A scalar or an array."""
-
+_ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]]*)\])?(\+?)=", re.ASCII)
+_LONGEST_ARRAY: Final = 1_000
 _BLANK: Final = re.compile(r"[ \t\n]")
 _FIELD: Final = re.compile(r"[^ \t\n]+")
+_SUM_TOKEN: Final = re.compile(r"\s*(?:(\d{1,18})|\$?\{?([A-Za-z_]\w*)\}?|([-+*/%()]))\s*", re.ASCII)
+_LONGEST_SUM: Final = 200
+_LARGEST_NUMBER: Final = 2**63
+_NESTED_SUMS: Final = 50
 
 
-class Variables(ChainMap[str, Value]):
-    """Names and values, in layers: a branch that may not run writes into a layer of its own."""
-
-    def __init__(self, values: Mapping[str, Value] | None = None) -> None:
-        super().__init__(dict(values or {}))
-        self.arguments: tuple[Word, ...] | None = ()
-        """`$1`, `$2` …; None where they are unknown."""
-        self._arguments_outside: list[tuple[Word, ...] | None] = []
-
-    def push(self) -> None:
-        self.maps.insert(0, {})
-        self._arguments_outside.append(self.arguments)
-
-    def pop_layer(self) -> Mapping[str, Value]:
-        self.arguments = self._arguments_outside.pop()
-        return self.maps.pop(0)
-
-    def join(self, branches: Sequence[Mapping[str, Value]], exhaustive: bool) -> None:
-        """After branches of which one ran, or none where they are not exhaustive: what differs becomes unresolved.
-
-        A variable that had no value before has that of the branch (`if [ -z "$TP" ]; then TP=8; fi`). One that had
-        keeps it where the branch knows no better (`case $1 in --tp) TP=$2`) or only adds to it (`ARGS+=(--verbose)`):
-        what is added under a condition is left out.
-        """
-        for name in dict.fromkeys(name for branch in branches for name in branch):
-            values = [branch[name] for branch in branches if name in branch]
-            before = self.get(name)
-            if before is not None and not (exhaustive and len(values) == len(branches)):
-                others = [value for value in values if _known(value) or not _known(before)]
-                values = [before, *(value for value in others if not _extends(value, before))]
-            self[name] = _merged(name, before, values)
+def assignment_of(token: Token) -> re.Match[str] | None:
+    """`NAME=value`, `NAME+=value`, `NAME=( … )`, `NAME[0]=value`: what stands before the value."""
+    first = token.segments[0] if token.segments else None
+    return _ASSIGNMENT.match(first.text) if isinstance(first, LiteralText) and not first.quoted else None
 
 
-def _extends(value: Value, before: Value) -> bool:
-    if isinstance(value, tuple) and isinstance(before, tuple):
-        return [word.text for word in value[: len(before)]] == [word.text for word in before]
-    if isinstance(value, tuple) or isinstance(before, tuple):
-        return False
-    return before.text != "" and value.text.startswith(before.text)
-
-
-def _merged(name: str, before: Value | None, values: Sequence[Value]) -> Value:
-    """The one value of all branches; where they only add different things to what there was, that and a marker."""
-    if all(_text(value) == _text(values[0]) for value in values):
-        return values[0]
-    marker = unresolved(name, values[0])
-    if isinstance(before, tuple) and all(_extends(value, before) for value in values):
-        return (*before, marker)
-    return marker
-
-
-def unresolved(name: str, at: Value) -> Word:
-    """The value of a variable that is not known; `at` is where it was set."""
-    word = at if isinstance(at, Word) else (at[0] if at else Word(""))
-    return replace(word, text=f"${name}", unresolved=(name,), pieces=())
+def _checked(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    if len(words) > _LONGEST_ARRAY:
+        raise UsageError(f"an array of the script has more than {_LONGEST_ARRAY} elements", remedy="shorten it")
+    return words
 
 
 class Expander:
     """Expands the words of one source. Substituted text is paid for from the budget."""
 
-    def __init__(self, source: Source, variables: Variables, budget: Budget) -> None:
-        self.source, self.variables, self.budget = source, variables, budget
+    def __init__(self, source: Source, scope: Scope, budget: Budget) -> None:
+        self.source, self.scope, self.budget = source, scope, budget
 
     def fields(self, token: Token) -> list[Word]:
         """What a shell makes of a word of a command: none, one or several."""
         fields = _FieldBuilder(self.source, token.start, token.end)
         for segment in token.segments:
             self._expand(segment, fields, split=True)
-        return fields.finish()
+        return fields.close()
 
     def scalar(self, segments: Sequence[Segment], start: int, end: int) -> Word:
         """The same without splitting, as for assignments; `start:end` is what the word stands for."""
@@ -102,10 +61,7 @@ class Expander:
         fields.exists = fields.written_here = True
         for segment in segments:
             self._expand(segment, fields, split=False)
-        return fields.finish()[0]
-
-    def array(self, array: Array) -> tuple[Word, ...]:
-        return tuple(word for token in array.words for word in self.fields(token))
+        return fields.close()[0]
 
     def here(self, here: Here) -> Word:
         """The body of a heredoc."""
@@ -113,6 +69,34 @@ class Expander:
         if not here.strip_tabs:
             return word
         return replace(word, text=re.sub(r"^\t+", "", word.text, flags=re.M), pieces=())
+
+    def assignment(self, token: Token) -> tuple[str, Value] | None:
+        """The name and its new value, at the place of the whole assignment; None where it is not an assignment."""
+        match = assignment_of(token)
+        if match is None:
+            return None
+        (first, *rest), (name, index, plus) = token.segments, match.groups()
+        before = self.scope.variables.get(name)
+        elements = before if isinstance(before, tuple) else () if before is None else (before,)
+        if rest and isinstance(rest[0], Array):
+            words = tuple(word for element in rest[0].words for word in self.fields(element))
+            return name, _checked((*elements, *words) if plus else words)
+        start = first.start + match.end()
+        if start < first.end:
+            rest = [LiteralText(match.string[match.end() :], start, first.end, False), *rest]
+        value = self.scalar(rest, token.start, token.end)
+        if index is not None:
+            elements = before if isinstance(before, tuple) else ()
+            at = whole_number(index)
+            if at is None or at > len(elements):
+                return name, unresolved(name, value)
+            return name, _checked((*elements[:at], value, *elements[at + 1 :]))
+        if not plus or before is None:
+            return name, value
+        if isinstance(before, tuple):
+            return name, _checked((*before, value))
+        self.budget.spend(1, len(before.text))
+        return name, concatenated((before, value), value)
 
     # --- segments ---
 
@@ -129,7 +113,7 @@ class Expander:
                 fields.add(self._written(start, end), start, end, True)
 
     def _number(self, name: str) -> str | None:
-        value = self.variables.get(name)
+        value = self.scope.variables.get(name)
         return value.text if isinstance(value, Word) and not value.unresolved else None
 
     def _variable(self, segment: Variable, fields: _FieldBuilder, split: bool) -> None:
@@ -141,7 +125,7 @@ class Expander:
             value = join_words(value)
         if isinstance(value, tuple):
             self.budget.spend(len(value), sum(len(word.text) for word in value))
-            fields.append_all(value, segment.start, segment.end)
+            fields.extend(value, segment.start, segment.end)
         elif value is not None:
             split = split and not segment.quoted
             self.budget.spend(len(value.text.split()) if split else 1, len(value.text))
@@ -149,43 +133,38 @@ class Expander:
 
     def _value(self, segment: Variable) -> Value | None:
         """What it stands for without its operator; None where nothing does, and the operator decides."""
-        name, index, arguments = segment.name, segment.subscript, self.variables.arguments
-        value = self.variables.get(name)
+        name, index, arguments = segment.name, segment.subscript, self.scope.arguments
+        value = self.scope.variables.get(name)
         if name in ("@", "*"):
             value, index = arguments, "@"
         elif name.isdigit() and name.strip("0") and arguments is not None:
             value, index = (Word(""), *arguments), name
         if isinstance(value, tuple):
             if index not in ("@", "*"):
-                index = index or "0"
-                at = int(index) if index.isascii() and index.isdigit() and len(index) < 9 else len(value)
-                value = value[at] if at < len(value) else None
+                at = whole_number(index or "0")
+                value = value[at] if at is not None and at < len(value) else None
         elif index not in ("", "0", "@", "*"):
             value = None
         return self._marker(segment) if value is None and not segment.operator else value
 
     def _operated(self, segment: Variable, value: Value | None, fields: _FieldBuilder, split: bool) -> Value | None:
         """The value to be substituted; None where the operand was, or nothing is."""
-        operator = segment.operator.removeprefix(":")
-        is_set = value is not None and (_text(value) != "" or operator == segment.operator)
-        if is_set == (operator == "+"):
-            if operator == "?":
+        sign = segment.operator.removeprefix(":")
+        is_set = value is not None and (text_of(value) != "" or sign == segment.operator)
+        if is_set == (sign == "+"):
+            if sign == "?":
                 return self._marker(segment)
-            if operator == "=":
-                self.variables[segment.name] = self.scalar(segment.operand, segment.start, segment.end)
-            self._operand(segment, fields, split)
+            if sign == "=":
+                self.scope.variables[segment.name] = self.scalar(segment.operand, segment.start, segment.end)
+            if split:
+                # Split like the variable, where it is not quoted.
+                quoted = all(isinstance(inner, LiteralText) and inner.quoted for inner in segment.operand)
+                operand = self.scalar(segment.operand, segment.start, segment.end)
+                fields.substitute(operand, segment.start, segment.end, split=not quoted)
+            for inner in () if split else segment.operand:
+                self._expand(inner, fields, split=False)
             return None
         return value if is_set else None
-
-    def _operand(self, segment: Variable, fields: _FieldBuilder, split: bool) -> None:
-        """The default, in the place of the variable: split like it, where it is not quoted."""
-        if not split:
-            for inner in segment.operand:
-                self._expand(inner, fields, split=False)
-            return
-        value = self.scalar(segment.operand, segment.start, segment.end)
-        quoted = all(isinstance(inner, LiteralText) and inner.quoted for inner in segment.operand)
-        fields.substitute(value, segment.start, segment.end, split=not quoted)
 
     def _marker(self, segment: Variable) -> Word:
         text = self._written(segment.start, segment.end)
@@ -226,28 +205,23 @@ class _FieldBuilder:
             first, last = spans[0]
             self.add(value.text[first:last], start, end, not split, value.unresolved)
         else:
-            starts = [piece.start for piece in value.pieces]
-            for number, (first, last) in enumerate(spans):
-                pieces = _cut(value.pieces, starts, first, last)
-                names = tuple(name for name in value.unresolved if name in value.text[first:last])
-                self._append(Word(value.text[first:last], unresolved=names, pieces=pieces), number > 0, start, end)
+            fields = [cut(value, *span) for span in spans]
+            names = [tuple(name for name in field.unresolved if name in field.text) for field in fields]
+            self.extend([replace(field, unresolved=own) for field, own in zip(fields, names, strict=True)], start, end)
         if spans and spans[-1][1] < len(value.text):
             self.close()
 
-    def append_all(self, words: Sequence[Word], start: int, end: int) -> None:
-        """The elements of an array: the first joins what stands before it, the last what comes behind."""
+    def extend(self, words: Sequence[Word], start: int, end: int) -> None:
+        """Several words in the place `start:end`: the first joins what stands before it, the last what comes behind."""
         for number, word in enumerate(words):
-            self._append(word, number > 0, start, end)
+            if number > 0:
+                self.close()
+            self.exists = True
+            pieces = word.pieces or (Piece(0, len(word.text), *self.source.origin(start, end)),)
+            self.parts.append(replace(word, pieces=pieces))
 
-    def _append(self, word: Word, closes: bool, start: int, end: int) -> None:
-        if closes:
-            self.close()
-        self.exists = True
-        if not word.pieces:
-            word = replace(word, pieces=(Piece(0, len(word.text), *self.source.origin(start, end)),))
-        self.parts.append(word)
-
-    def close(self) -> None:
+    def close(self) -> list[Word]:
+        """All words up to here."""
         if self.exists and len(self.parts) == 1 and not self.written_here and self.parts[0].line:
             self.words += self.parts
         elif self.exists:
@@ -257,9 +231,6 @@ class _FieldBuilder:
                 start, end = pieces[0].source_start, pieces[-1].source_end
             self.words.append(concatenated(self.parts, self.source.whole.word("", start, end)))
         self._begin()
-
-    def finish(self) -> list[Word]:
-        self.close()
         return self.words
 
 
@@ -272,47 +243,54 @@ def _masked(value: Word) -> str:
     return text
 
 
-def _cut(pieces: Sequence[Piece], starts: Sequence[int], first: int, last: int) -> tuple[Piece, ...]:
-    """The pieces of `text[first:last]`, counted from `first`."""
-    cut: list[Piece] = []
-    for at in range(max(0, bisect_right(starts, first) - 1), bisect_right(starts, last - 1)):
-        piece = pieces[at]
-        start, end = max(piece.start, first), min(piece.end, last)
-        if end > start:
-            source_start = piece.source_start + (start - piece.start if piece.exact else 0)
-            source_end = source_start + end - start if piece.exact else piece.source_end
-            cut.append(Piece(start - first, end - first, source_start, source_end))
-    return tuple(cut)
+# --- arithmetic ---
 
 
-def concatenated(words: Sequence[Word], at: Word) -> Word:
-    """One word of several, at the place of `at`."""
-    pieces: list[Piece] = []
-    length = 0
-    for word in words:
-        pieces += [Piece(p.start + length, p.end + length, *p[2:]) for p in word.pieces if p.end > p.start]
-        length += len(word.text)
-    names = tuple(dict.fromkeys(name for word in words for name in word.unresolved))[:NAMES]
-    return replace(at, text="".join(word.text for word in words), unresolved=names, pieces=tuple(pieces))
+def evaluate(text: str, lookup: Callable[[str], str | None]) -> int | None:
+    """The inside of `$((…))` where it is whole numbers, + - * / % and variables that are known numbers, else None.
+
+    As in bash, / rounds towards zero.
+    """
+    if len(text) > _LONGEST_SUM or text.count("(") > _NESTED_SUMS or _SUM_TOKEN.sub("", text):
+        return None
+    tokens: list[str] = []
+    for match in _SUM_TOKEN.finditer(text):
+        number, name, sign = match.groups()
+        if name is not None:
+            number = lookup(name) or "?"
+        if number is not None and not re.fullmatch(r"-?(?:0|[1-9][0-9]{0,17})", number, re.ASCII):
+            return None  # not a number, or octal for a shell
+        tokens.append(sign or number)
+    try:
+        # The blanks keep `**` and `//` from becoming operators of Python.
+        return _value(ast.parse(" ".join(tokens), mode="eval").body)
+    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError):
+        return None
 
 
-def join_words(words: Sequence[Word]) -> Word:
-    """One word of several, a blank between them, as `ssh` and `eval` join their arguments."""
-    if not words:
-        return Word("")
-    parts: list[Word] = []
-    behind = 0
-    for word in words:
-        if parts:
-            parts.append(Word(" ", pieces=(Piece(0, 1, behind, behind),)))
-        parts.append(word)
-        behind = word.pieces[-1].source_end if word.pieces else behind
-    return concatenated(parts, replace(words[0], end_line=words[-1].end_line, end_column=words[-1].end_column))
+def _value(node: ast.expr) -> int:
+    match node:
+        case ast.Constant(value=int(number)):
+            return number
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
+            return _value(operand) * (-1 if isinstance(sign, ast.USub) else 1)
+        case ast.BinOp(left=left, op=symbol, right=right):
+            value = _OPERATORS[type(symbol)](_value(left), _value(right))
+            if abs(value) < _LARGEST_NUMBER:
+                return value
+    raise ValueError("not a sum, or too large")
 
 
-def _text(value: Value) -> str:
-    return value.text if isinstance(value, Word) else " ".join(word.text for word in value)
+def _quotient(value: int, other: int) -> int:
+    """Towards zero, as in C."""
+    quotient = abs(value) // abs(other)
+    return quotient if (value < 0) == (other < 0) else -quotient
 
 
-def _known(value: Value) -> bool:
-    return not any(word.unresolved for word in ((value,) if isinstance(value, Word) else value))
+_OPERATORS: Final[dict[type[ast.operator], Callable[[int, int], int]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: _quotient,
+    ast.Mod: lambda value, other: value - _quotient(value, other) * other,
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -14,16 +14,16 @@ from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.programs import program_table
 
-_LAYOUT: Final = ("tp", "pp", "dp", "ep", "dcp")
+LAYOUT: Final = ("tp", "pp", "dp", "ep", "dcp")
+"""Our names of the parallel sizes."""
 
 
-def as_commands(commands: Sequence[Command]) -> tuple[Command, ...]:
+def as_commands(commands: Sequence[Command]) -> Iterator[Command]:
     """Fragments become commands of the program that knows most of their flags; the others stay as they are.
 
     A list of flags that says nothing of the layout has that of the list or command of the same program above it: a
     guide tells what it changes.
     """
-    whole_commands: list[Command] = []
     layouts: dict[str, tuple[Word, ...]] = {}
     for command in commands:
         whole = _with_program(command) if command.program == "fragment" else command
@@ -33,8 +33,7 @@ def as_commands(commands: Sequence[Command]) -> tuple[Command, ...]:
                 layouts[whole.program] = own
             elif whole is not command:
                 whole = replace(whole, argv=(*whole.argv, *layouts.get(whole.program, ())))
-        whole_commands.append(whole)
-    return tuple(whole_commands)
+        yield whole
 
 
 def is_fragment(command: Command) -> bool:
@@ -49,13 +48,13 @@ def borrowed(command: Command) -> tuple[Word, ...]:
 
 def _with_program(command: Command) -> Command:
     flags = [word.text.partition("=")[0] for word in command.argv if word.text.startswith("--")]
-    best, most = "", 0
-    for program in _candidates():
-        options = option_set(program, None)
-        matching = sum(options is not None and options.named(flag) is not None for flag in flags)
-        if matching > most:
-            best, most = program, matching
-    return replace(command, program=best) if best else command
+
+    def matching(program: str) -> int:
+        options = option_set(program)
+        return sum(options is not None and options.named(flag) is not None for flag in flags)
+
+    best = max(_candidates(), key=matching)
+    return replace(command, program=best) if matching(best) else command
 
 
 def _layout_words(command: Command) -> tuple[Word, ...]:
@@ -63,7 +62,7 @@ def _layout_words(command: Command) -> tuple[Word, ...]:
     if options is None:
         return ()
     spelled = _candidates()[command.program].options
-    flags = {spelled[name] for name in _LAYOUT if name in spelled}
+    flags = {spelled[name] for name in LAYOUT if name in spelled}
     parsed = parse([word.text for word in command.argv], Grammar(options))
     places = (option for option in parsed.occurrences if flags & set(option.names))
     return tuple(word for place in places for word in command.argv[place.index : place.index + place.length])

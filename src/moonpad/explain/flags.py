@@ -1,19 +1,22 @@
-"""Each option of a command line against what the engine's parser knew in that version."""
+"""The program, its options, its variables and its files against what the engine knew in that version."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
-from moonpad.catalog.options import Change, OptionSet, known_environment
+from moonpad.catalog.options import Change, changes, known_environment
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.value_checks import fits
-from moonpad.explain.argv_edits import occurrence
-from moonpad.explain.results import Edit, Remark
+from moonpad.explain.commands import Command, HereFile, Word
+from moonpad.explain.option_sources import Rulebook
+from moonpad.explain.programs import program_named
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.explain.target_detection import Version
 from moonpad.values.finding import Code, Finding, Severity
 
-CODES: Mapping[str, tuple[Code, Severity]] = {
+_CODES: Mapping[str, tuple[Code, Severity]] = {
     "removed": (Code.REMOVED_FLAG, Severity.ERROR),
     "renamed": (Code.RENAMED_FLAG, Severity.WARNING),
     "deprecated": (Code.RENAMED_FLAG, Severity.WARNING),
@@ -25,51 +28,140 @@ CODES: Mapping[str, tuple[Code, Severity]] = {
     "dead-env": (Code.DEAD_ENV, Severity.WARNING),
 }
 """What a change of the catalogue is to a person. The kinds that are not here are judged elsewhere."""
+_TAKES: Mapping[str, str] = {"int": "a whole number", "float": "a number", "json": "a JSON object", "flag": "no value"}
 
 # A switch that became an option with a value; of the second the value stands with another flag.
 _BECAME: Mapping[str, str] = {"--enable-deepep-moe": "deepep"}
 _TAKES_FROM: Mapping[str, str] = {"--enable-dp-attention": "--dp-size"}
 
-
 _ALL_BUT_THE_SAME = 0.93
 """Of 40 letters two are wrong: a slip. Engines read some variables that they do not declare, so more is not said."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rulebook:
-    """The options of one program in one version, and what changed.
-
-    `now` are the changes that hold in this version, `later` those of newer ones. `exact` False: the version is not
-    recorded, `options` are those of the nearest older one and `following` those of the next one, so that nothing can
-    be called unknown for sure.
-    """
-
-    program: str
-    label: str
-    """`vLLM 0.32.0`, for people."""
-    options: OptionSet
-    now: tuple[Change, ...]
-    later: tuple[Change, ...]
-    following: OptionSet | None = None
-
-    @property
-    def exact(self) -> bool:
-        return self.options.exact
+# --- options ---
 
 
-def flag_remarks(number: int, words: Sequence[str], parsed: Parsed, book: Rulebook) -> Iterator[Remark]:
-    """Findings for each option as it was written; `number` is the command's place in its deployment."""
-    for one in parsed.occurrences:
-        changed = _change(one, book.now)
-        if changed is not None:
-            yield from _changed(number, words, one, changed, parsed, book)
-        elif one.problem is not None:
-            yield from _problem(number, words, one, book)
-        elif (later := _change(one, book.later)) is not None:
-            yield _later(number, one, later, book)
+def flag_remarks(words: Sequence[str], parsed: Parsed, book: Rulebook) -> Iterator[Remark]:
+    """Findings for each option as it was written among the words."""
+    for option in parsed.occurrences:
+        if (change := _change(option, book.now)) is not None:
+            yield from _changed(words, option, change, parsed, book)
+        elif option.problem is not None:
+            yield from _problem(words, option, book)
+        elif (change := _change(option, book.later)) is not None:
+            message = f"{book.label} has it; from {change.since} on: {change.message}"
+            code, _ = _CODES[change.kind]
+            yield make_remark(Severity.NOTE, code, option.written, message, change.remedy, at=option.index)
 
 
-def env_remarks(number: int, names: Sequence[str], book: Rulebook) -> Iterator[Remark]:
+def _change(option: Occurrence, changes: Sequence[Change]) -> Change | None:
+    """The change that speaks of this option; the one that names its value first."""
+    names = {option.written, option.written.replace("_", "-"), option.flag}
+    fitting = [change for change in changes if change.flag in names and change.kind in _CODES]
+    exact = [change for change in fitting if change.value and change.value == option.value]
+    return next(iter(exact or [change for change in fitting if not change.value]), None)
+
+
+def _changed(
+    words: Sequence[str], option: Occurrence, change: Change, parsed: Parsed, book: Rulebook
+) -> Iterator[Remark]:
+    if change.kind in ("renamed", "deprecated", "prefix") and option.flag == option.written != change.flag:
+        return  # written in the new way, of which the old one is an alias
+    code, severity = _CODES[change.kind]
+    if code is Code.UNKNOWN_FLAG and book.options.named(option.written) is not None:
+        code = Code.REMOVED_FLAG  # the parser has it, and the program refuses it by name
+    edits = _change_edits(words, option, change, parsed, book)
+    yield make_remark(severity, code, option.written, change.message, change.remedy, at=option.index, edits=edits)
+
+
+def _change_edits(
+    words: Sequence[str], option: Occurrence, change: Change, parsed: Parsed, book: Rulebook
+) -> Iterator[Edit]:
+    """What mends it, as far as no person has to choose."""
+    values = words[option.index + 1 : option.index + option.length] if "=" not in words[option.index] else ()
+    if not values and isinstance(option.value, str):
+        values = (option.value,)
+    replaced = partial(Edit, option.index, option.length)
+    if change.remedy.startswith("Leave"):
+        yield replaced(())
+    elif change.to == ("MODEL",):
+        yield replaced(tuple(values) if option.index == 0 else ())
+        if option.index:
+            yield Edit(0, 0, tuple(values))
+    elif change.value and change.to:
+        yield replaced((option.written, change.to[0]))
+    elif (source := _TAKES_FROM.get(change.flag)) is not None:
+        given = parsed.occurrence(source)
+        if given is not None and isinstance(given.value, str) and change.to:
+            yield replaced(())
+            yield Edit(given.index, given.length, (change.to[0], given.value))
+    elif change.to:
+        successor = book.options.named(change.to[0])
+        values = values or ((_BECAME[change.flag],) if change.flag in _BECAME else ())
+        if successor is not None and (values or not successor.takes_value):
+            yield replaced((change.to[0], *values))
+
+
+def _problem(words: Sequence[str], option: Occurrence, book: Rulebook) -> Iterator[Remark]:
+    """What the parser of that version refuses; nothing where the version in question may take it."""
+    if not book.options.exact and _right_later(option, book):
+        return
+    error = partial(make_remark, Severity.ERROR, at=option.index)
+    written = option.written
+    match option.problem:
+        case "unknown":
+            names = [name for known in book.options.options for name in known.names]
+            near = difflib.get_close_matches(written[:80], names, n=1, cutoff=0.7)
+            hint = f"did you mean {near[0]}?" if near else "leave it out"
+            if book.options.exact:
+                yield error(Code.UNKNOWN_FLAG, written, f"{book.label} has no {written}", hint)
+            else:
+                message = f"{written} is not among the options of the nearest version recorded ({book.label})"
+                hint = f"ask the engine's --help; {hint}"
+                yield make_remark(Severity.NOTE, Code.UNKNOWN_FLAG, written, message, hint, at=option.index)
+        case "prefix":
+            whole = option.matches[0] if option.matches else option.flag or ""
+            first, *rest = words[option.index : option.index + option.length]
+            _, equals, value = first.partition("=")
+            edit = Edit(option.index, option.length, (f"{whole}{equals}{value}", *rest))
+            message = f"{written} is only the beginning of {whole}: it breaks when an option is added"
+            code, remedy = Code.PREFIX_FLAG, f"write {whole}"
+            yield make_remark(Severity.WARNING, code, written, message, remedy, at=option.index, edits=[edit])
+        case "ambiguous":
+            several = ", ".join(option.matches[:6])
+            message = f"{written} is the beginning of several options: {several}"
+            yield error(Code.PREFIX_FLAG, written, message, f"write one of {several}")
+        case "missing-value":
+            yield error(Code.INVALID_VALUE, written, f"{written} needs a value", "give it one")
+        case "unexpected-value":
+            yield error(Code.INVALID_VALUE, written, f"{written} takes no value", "leave the value out")
+        case "invalid-value":
+            given = " ".join(option.value) if isinstance(option.value, tuple) else str(option.value)
+            message = f'{written} does not take "{shortened(given)}"'
+            known = book.options.named(option.flag) if option.flag else None
+            remedy = "ask the engine's --help"
+            if known is not None:
+                choices = f"one of {', '.join(known.choices[:12])}"
+                remedy = choices if known.choices else f"it takes {_TAKES.get(known.kind, 'another value')}"
+            yield error(Code.INVALID_VALUE, written, message, remedy)
+
+
+def _right_later(option: Occurrence, book: Rulebook) -> bool:
+    """Whether the next recorded version takes it, so that one in between may."""
+    known = book.following.named(option.written) if book.following is not None else None
+    if known is None:
+        return False
+    values = option.value if isinstance(option.value, tuple) else (option.value,)
+    texts = [value for value in values if isinstance(value, str)]
+    return option.problem in ("prefix", "ambiguous", "unknown") or (
+        option.problem == "invalid-value" and all(fits(known.kind, known.choices, text) for text in texts)
+    )
+
+
+# --- variables, files, programs ---
+
+
+def env_remarks(names: Iterable[str], book: Rulebook) -> Iterator[Remark]:
     """Variables that nothing reads any more, and those that are all but a name that the engine declares."""
     dead = {change.flag: change for change in book.now if change.kind == "dead-env"}
     declared = known_environment(book.program, book.options.version)
@@ -77,130 +169,67 @@ def env_remarks(number: int, names: Sequence[str], book: Rulebook) -> Iterator[R
     for name in names:
         if (change := dead.get(name)) is not None:
             finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, change.message, change.remedy)
-            yield Remark(finding, number, variable=name, drop_variable=True)
+            yield Remark(finding, variable=name, drop_variable=True)
         elif name not in declared and name.partition("_")[0] in prefixes:
             near = difflib.get_close_matches(name, sorted(declared), n=1, cutoff=_ALL_BUT_THE_SAME)
             if near:
-                message = f"{book.label} declares no such variable, and nothing says so when it starts"
+                message = f"{book.label} declares no such variable, and ignores it without a warning"
                 finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, message, f"did you mean {near[0]}?")
-                yield Remark(finding, number, variable=name)
+                yield Remark(finding, variable=name)
 
 
-def _change(one: Occurrence, changes: Sequence[Change]) -> Change | None:
-    """The change that speaks of this option; the one that names its value first."""
-    names = {one.written, one.written.replace("_", "-")} | ({one.flag} if one.flag else set())
-    value = one.value if isinstance(one.value, str) else ""
-    fitting = [change for change in changes if change.flag in names and change.kind in CODES]
-    exact = [change for change in fitting if change.value and change.value == value]
-    return next(iter(exact or [change for change in fitting if not change.value]), None)
+def file_remarks(parsed: Parsed, files: Mapping[str, HereFile], book: Rulebook) -> Iterator[Remark]:
+    """Keys of the YAML files that the command names, as the script writes them. Such a change is called `table.key`."""
+    values = [option.value for option in parsed.occurrences if option.value]
+    for file in (file for path, file in files.items() if path in values):
+        for change in (*book.now, *book.later):
+            place = _key(file, change.flag)
+            if place is None or change.kind not in _CODES:
+                continue
+            code, severity = _CODES[change.kind]
+            message = change.message
+            if change not in book.now:
+                severity, message = Severity.NOTE, f"{book.label} has it; from {change.since} on: {message}"
+            elif change.kind == "renamed":
+                severity = Severity.ERROR  # unlike an option, a key under its former name is refused
+            where = f"{file.path.rpartition('/')[2]}: {change.flag}"
+            yield make_remark(severity, code, where, message, change.remedy, word=place)
 
 
-def _changed(
-    number: int, words: Sequence[str], one: Occurrence, change: Change, parsed: Parsed, book: Rulebook
-) -> Iterator[Remark]:
-    if change.kind in ("renamed", "deprecated", "prefix") and one.flag == one.written != change.flag:
-        return  # written in the new way, of which the old one is an alias
-    code, severity = CODES[change.kind]
-    if code is Code.UNKNOWN_FLAG and book.options.named(one.written) is not None:
-        code = Code.REMOVED_FLAG  # the parser has it, and the program refuses it by name
-    edits = tuple(_edits(words, one, change, parsed, book))
-    yield Remark(Finding(severity, code, one.written, change.message, change.remedy), number, one.index, edits)
+def _key(file: HereFile, flag: str) -> Word | None:
+    """Where the key of a table stands in a file."""
+    table, dot, key = flag.partition(".")
+    inside = False
+    for number, line in enumerate(file.text.split("\n") if dot else (), file.line):
+        if line[:1].strip():
+            inside = line.startswith(f"{table}:")
+        elif inside and line.strip().startswith(f"{key}:"):
+            column = len(line) - len(line.lstrip())
+            return Word(key, number, column, number, column + len(key))
+    return None
 
 
-def _edits(words: Sequence[str], one: Occurrence, change: Change, parsed: Parsed, book: Rulebook) -> Iterator[Edit]:
-    """What mends it, as far as no person has to choose."""
-    values = words[one.index + 1 : one.index + one.length] if "=" not in words[one.index] else ()
-    if not values and isinstance(one.value, str):
-        values = (one.value,)
-    if change.remedy.startswith("Leave"):
-        yield Edit(one.index, one.length, ())
-    elif change.to == ("MODEL",):
-        yield Edit(one.index, one.length, tuple(values) if one.index == 0 else ())
-        if one.index:
-            yield Edit(0, 0, tuple(values))
-    elif change.value and change.to:
-        yield Edit(one.index, one.length, (one.written, change.to[0]))
-    elif (source := _TAKES_FROM.get(change.flag)) is not None:
-        given = occurrence(parsed, source)
-        if given is not None and isinstance(given.value, str) and change.to:
-            yield Edit(one.index, one.length, ())
-            yield Edit(given.index, given.length, (change.to[0], given.value))
-    elif change.to:
-        option = book.options.named(change.to[0])
-        values = values or ((_BECAME[change.flag],) if change.flag in _BECAME else ())
-        if option is not None and (values or not option.takes_value):
-            yield Edit(one.index, one.length, (change.to[0], *values))
-
-
-def _right_later(one: Occurrence, book: Rulebook) -> bool:
-    """Whether the next recorded version takes it, so that one in between may."""
-    option = book.following.named(one.written) if book.following is not None else None
-    if option is None:
-        return False
-    values = one.value if isinstance(one.value, tuple) else (one.value,)
-    texts = [value for value in values if isinstance(value, str)]
-    return one.problem in ("prefix", "ambiguous", "unknown") or (
-        one.problem == "invalid-value" and all(fits(option.kind, option.choices, text) for text in texts)
-    )
-
-
-def _problem(number: int, words: Sequence[str], one: Occurrence, book: Rulebook) -> Iterator[Remark]:
-    def remark(severity: Severity, code: Code, message: str, remedy: str, edit: Edit | None = None) -> Remark:
-        return Remark(Finding(severity, code, one.written, message, remedy), number, one.index, (edit,) if edit else ())
-
-    if not book.exact and _right_later(one, book):
+def removed_program_remarks(command: Command, version: Version, parsed: Parsed) -> Iterator[Remark]:
+    """The finding for a program that was removed, with the command for its successor as edits."""
+    program = program_named(command.program)
+    if program is None or (removal := program.removal) is None:
         return
-    match one.problem:
-        case "unknown":
-            names = [name for option in book.options.options for name in option.names]
-            near = difflib.get_close_matches(one.written[:80], names, n=1, cutoff=0.7)
-            hint = f"did you mean {near[0]}?" if near else "leave it out"
-            if book.exact:
-                yield remark(Severity.ERROR, Code.UNKNOWN_FLAG, f"{book.label} has no {one.written}", hint)
-            else:
-                message = f"{one.written} is not among the options of the nearest version recorded ({book.label})"
-                yield remark(Severity.NOTE, Code.UNKNOWN_FLAG, message, f"ask the engine's --help; {hint}")
-        case "prefix":
-            whole = one.matches[0] if one.matches else one.flag or ""
-            edit = Edit(one.index, one.length, _renamed(words, one, whole))
-            message = f"{one.written} is only the beginning of {whole}: it breaks when an option is added"
-            yield remark(Severity.WARNING, Code.PREFIX_FLAG, message, f"write {whole}", edit)
-        case "ambiguous":
-            several = ", ".join(one.matches[:6])
-            message = f"{one.written} is the beginning of several options: {several}"
-            yield remark(Severity.ERROR, Code.PREFIX_FLAG, message, f"write one of {several}")
-        case "missing-value":
-            yield remark(Severity.ERROR, Code.INVALID_VALUE, f"{one.written} needs a value", "give it one")
-        case "unexpected-value":
-            yield remark(Severity.ERROR, Code.INVALID_VALUE, f"{one.written} takes no value", "leave the value out")
-        case "invalid-value":
-            given = " ".join(one.value) if isinstance(one.value, tuple) else str(one.value)
-            message = f'{one.written} does not take "{_short(given)}"'
-            yield remark(Severity.ERROR, Code.INVALID_VALUE, message, _takes(one, book))
-        case None:
-            return
-
-
-def _renamed(words: Sequence[str], one: Occurrence, whole: str) -> tuple[str, ...]:
-    first, *rest = words[one.index : one.index + one.length]
-    _, equals, value = first.partition("=")
-    return (f"{whole}={value}" if equals else whole, *rest)
-
-
-def _takes(one: Occurrence, book: Rulebook) -> str:
-    option = book.options.named(one.flag) if one.flag else None
-    if option is not None and option.choices:
-        return f"one of {', '.join(option.choices[:12])}"
-    kinds = {"int": "a whole number", "float": "a number", "json": "a JSON object", "flag": "no value"}
-    return f"it takes {kinds.get(option.kind, 'another value')}" if option is not None else "ask the engine's --help"
-
-
-def _later(number: int, one: Occurrence, change: Change, book: Rulebook) -> Remark:
-    """What is right in this version, and wrong in a newer one."""
-    code, _ = CODES[change.kind]
-    message = f"{book.label} has it; from {change.since} on: {change.message}"
-    return Remark(Finding(Severity.NOTE, code, one.written, message, change.remedy), number, one.index)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    given = {option.flag for option in parsed.occurrences}
+    hints = [hint for present, absent, hint in removal.hints if present in given and absent not in given]
+    edits = []
+    if removal.options:
+        for option in parsed.occurrences:
+            words = removal.options.get(option.flag or "", ())
+            if words and isinstance(option.value, (str, tuple)):
+                words += (option.value,) if isinstance(option.value, str) else option.value
+            edits.append(Edit(option.index, option.length, words))
+        edits += (Edit(at, 1, ()) for at, _ in parsed.positionals)
+    for change in changes(removal.program, version.text or None):
+        if change.flag == removal.flag and change.kind == "removed":
+            code, severity = _CODES[change.kind]
+            yield Remark(
+                Finding(severity, code, change.flag, change.message, " ".join((change.remedy, *hints))),
+                edits=tuple(edits),
+                program=tuple(change.to[0].split()),
+                word=next((word for word in command.prefix if change.flag in word.text), None),
+            )

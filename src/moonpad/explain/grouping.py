@@ -1,7 +1,7 @@
 """Which commands are pieces of one deployment.
 
-The ranks of one engine stand on several nodes, and a guide gives each node its command. Prefill and decode servers are
-deployments of their own, joined with their router by one `system`.
+The ranks of one engine run on several nodes, and a guide gives each node its command. Prefill and decode servers are
+deployments of their own.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from moonpad.explain.commands import Command, Word
-from moonpad.explain.node_labels import node_in
 from moonpad.explain.programs import program_named
+from moonpad.explain.text_hints import node_in
 
 _KINDS: Final = {"lm_eval": "client", "ray": "ray", "docker": "container", "fragment": "fragment"}
 """Of the programs that do not belong to an engine."""
@@ -34,16 +34,10 @@ _ROLE: Final = re.compile(r'"kv_role"\s*:\s*"kv_(producer|consumer)"')
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Commands that run together. `kind`: serve, prefill, decode, router, client, ray, container, fragment.
-
-    `system` numbers the disaggregated systems of the script: their prefill, decode and router groups have the same
-    number. `hints` are the comments above the commands, what they say of nodes and Ray among it.
-    """
+    """Commands that run together. `kind`: serve, prefill, decode, router, client, ray, container, fragment."""
 
     commands: tuple[Command, ...]
     kind: str
-    system: int | None = None
-    hints: tuple[str, ...] = ()
 
 
 def group(commands: Iterable[Command]) -> tuple[Group, ...]:
@@ -54,20 +48,17 @@ def group(commands: Iterable[Command]) -> tuple[Group, ...]:
     groups: list[list[Command]] = []
     last_server: list[Command] | None = None
     for command in commands:
+        kind = _kind(command)
         if command.program == "other":
             continue
-        kind = _kind(command)
         if kind == "client" and groups and _repeats(command, groups[-1][-1]):
             groups[-1].append(command)
-            continue
-        server = kind == "server"
-        if server and last_server is not None and _belongs(command, last_server):
+        elif kind == "server" and last_server is not None and _belongs(command, last_server):
             last_server.append(command)
-            continue
-        groups.append([command])
-        if server:
-            last_server = groups[-1]
-    return _with_systems([_group(commands) for commands in groups])
+        else:
+            groups.append([command])
+            last_server = groups[-1] if kind == "server" else last_server
+    return tuple(Group(tuple(members), _role(members[0])) for members in groups)
 
 
 def _kind(command: Command) -> str:
@@ -76,21 +67,13 @@ def _kind(command: Command) -> str:
     return program.kind if program else _KINDS.get(command.program, "server")
 
 
-def node_of(command: Command) -> int | None:
-    """The node's number in the comment above; an engine's ranks may count devices. None where nothing says it."""
-    return node_in(command.label or "")
-
-
 def value_of(argv: Sequence[Word], names: Sequence[str]) -> Word | None:
     """The last value given to a flag under one of its names, `--name value` or `--name=value`, with - or _."""
-    for at in range(len(argv) - 1, -1, -1):
-        name, equals, value = argv[at].text.partition("=")
-        if name.startswith("--"):
-            name = name.replace("_", "-")
-        if name in names:
-            if equals:
-                return replace(argv[at], text=value)
-            return argv[at + 1] if at + 1 < len(argv) else None
+    for at, word in reversed(tuple(enumerate(argv))):
+        name, equals, value = word.text.partition("=")
+        if (name.replace("_", "-") if name.startswith("--") else name) in names:
+            following = argv[at + 1] if at + 1 < len(argv) else None
+            return replace(word, text=value) if equals else following
     return None
 
 
@@ -104,9 +87,8 @@ def model_of(command: Command) -> str | None:
 
 def _repeats(command: Command, before: Command) -> bool:
     """Whether it is the same line, read with the next value of a loop."""
-    first, other = command.argv[:1], before.argv[:1]
-    same = [(word.line, word.column) for word in first] == [(word.line, word.column) for word in other]
-    return command.program == before.program and bool(first) and same
+    first, other = ([(word.line, word.column) for word in member.argv[:1]] for member in (command, before))
+    return command.program == before.program and first == other != []
 
 
 def _belongs(command: Command, others: Sequence[Command]) -> bool:
@@ -114,33 +96,26 @@ def _belongs(command: Command, others: Sequence[Command]) -> bool:
     first = others[0]
     if command.program != first.program or _role(command) != _role(first) or model_of(command) != model_of(first):
         return False
-    if any(_differ(command, first, names) for names in _SAME):
-        return False
-    places = [_place(other) for other in others]
-    place = _place(command)
-    if place in places:
+    for names in _SAME:
+        value, other = value_of(command.argv, names), value_of(first.argv, names)
+        if value and other and not (value.unresolved or other.unresolved) and value.text != other.text:
+            return False
+    if _place(command) in [_place(other) for other in others]:
         return False
     explicit = any(_rank(member) is not None or _headless(member) for member in (command, *others))
     return explicit or command.heading == first.heading
 
 
-def _differ(command: Command, other: Command, names: Sequence[str]) -> bool:
-    a, b = value_of(command.argv, names), value_of(other.argv, names)
-    if a is None or b is None or a.unresolved or b.unresolved:
-        return False
-    return a.text != b.text
-
-
 def _place(command: Command) -> tuple[str, str]:
-    """What distinguishes the ranks of a deployment."""
+    """What distinguishes the ranks of a deployment. The node is the one in the comment above."""
     rank = _rank(command)
     if rank is not None:
         return "rank", rank.text
-    node = node_of(command)
+    node = node_in(command.label or "")
     if _headless(command):
         return "headless", f"{node}"
     # Rank 0 is the command without a rank.
-    return "rank", "0" if node is None else f"node {node}" if node else "0"
+    return "rank", f"node {node}" if node else "0"
 
 
 def _rank(command: Command) -> Word | None:
@@ -152,33 +127,12 @@ def _headless(command: Command) -> bool:
 
 
 def _role(command: Command) -> str:
+    """The kind of its group."""
+    if (kind := _kind(command)) != "server":
+        return kind
     mode = value_of(command.argv, ("--disaggregation-mode",))
     if mode is not None and mode.text in ("prefill", "decode"):
         return mode.text
     transfer = value_of(command.argv, ("--kv-transfer-config",))
     match = _ROLE.search(transfer.text) if transfer is not None else None
     return {"producer": "prefill", "consumer": "decode"}[match.group(1)] if match else "serve"
-
-
-def _group(commands: Sequence[Command]) -> Group:
-    kind = _kind(commands[0])
-    hints = tuple(dict.fromkeys(comment for command in commands for comment in command.comments))
-    return Group(tuple(commands), _role(commands[0]) if kind == "server" else kind, None, hints)
-
-
-def _with_systems(groups: Sequence[Group]) -> tuple[Group, ...]:
-    """Numbers neighbouring prefill and decode groups, and the router behind or before them."""
-    numbered: list[Group] = []
-    system, parts = 0, set[str]()
-    for member in groups:
-        begins = member.kind in ("prefill", "decode")
-        # A third part of a kind that is there already, behind the router: the next system begins.
-        if begins and (not parts or ("router" in parts and member.kind in parts)):
-            system, parts = system + 1, set()
-        elif member.kind == "serve":
-            parts = set()
-        if begins or (member.kind == "router" and parts):
-            parts.add(member.kind)
-            member = replace(member, system=system)
-        numbered.append(member)
-    return tuple(numbered)

@@ -46,20 +46,18 @@ class Budget:
         self.words += words
         self.characters += characters
         if self.words > WORDS or self.characters > CHARACTERS:
-            raise UsageError(
+            message = (
                 f"the script's variables, loops and functions expand to more than {WORDS:,} words or "
-                f"{CHARACTERS:,} characters",
-                remedy="put the command itself after `moonpad explain --`",
+                f"{CHARACTERS:,} characters"
             )
+            raise UsageError(message, remedy="put the command itself after `moonpad explain --`")
 
     def count(self, known: bool) -> None:
         self.commands += known
         self.other_commands += not known
         if self.commands > COMMANDS or self.other_commands > OTHER_COMMANDS:
-            raise UsageError(
-                f"the script has more than {COMMANDS} commands of engines or {OTHER_COMMANDS:,} others",
-                remedy="split it into one file per deployment",
-            )
+            message = f"the script has more than {COMMANDS} commands of engines or {OTHER_COMMANDS:,} others"
+            raise UsageError(message, remedy="split it into one file per deployment")
 
 
 def too_deep(what: str) -> UsageError:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from moonpad.explain.assignments import Scope, is_assignment, value_of
-from moonpad.explain.bash_lexer import tokens_of
-from moonpad.explain.bash_parser import Branches, Compound, For, Function, Node, Simple, parse
-from moonpad.explain.commands import Command, HereFile, Word, Wrapper
-from moonpad.explain.expansion import Expander, Variables, unresolved
+from moonpad.explain.bash_lexer import Lexer
+from moonpad.explain.bash_parser import Branches, Compound, For, Function, Node, Parser, Simple
+from moonpad.explain.commands import Command, HereFile, Word, Wrapper, whole_number
+from moonpad.explain.expansion import Expander, assignment_of
 from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, NESTING, SHELLS, Budget, too_deep
 from moonpad.explain.programs import base_name
+from moonpad.explain.scope import Scope, unresolved
 from moonpad.explain.source_text import InputText, Problems, Source
 from moonpad.explain.tokens import Here, Token
 from moonpad.explain.wrappers import Peeled, peel
@@ -30,6 +30,8 @@ _BUILTINS: Final = """
     source trap true ulimit umask unset wait
 """
 _NO_PROGRAMS: Final = _DECLARE | _TESTS | frozenset(_BUILTINS.split())
+_ALONE: Final = Simple()
+"""A command with nothing around it: no comments, no label."""
 _RANGE: Final = re.compile(r"(?:\{(\d{1,6})\.\.(\d{1,6})\}|\$\(seq (\d{1,6}) (\d{1,6})\))", re.ASCII)
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
@@ -39,7 +41,7 @@ class ScriptState:
     """What all shells of one text share."""
 
     text: InputText
-    problems: Problems
+    problems: Problems = field(init=False)
     budget: Budget = field(default_factory=Budget)
     commands: list[Command] = field(default_factory=list)
     files: dict[str, HereFile] = field(default_factory=dict)
@@ -48,56 +50,57 @@ class ScriptState:
     intro: str | None = None
     """The line above the block in a document, where it ends with a colon."""
 
+    def __post_init__(self) -> None:
+        self.problems = Problems(self.text)
 
+    def add(self, command: Command) -> None:
+        self.budget.count(command.program != "other")
+        self.commands.append(command)
+
+
+@dataclass(slots=True)
 class Shell:
     """One shell: the script, or a `bash -c` or `ssh` inside it."""
 
-    def __init__(
-        self,
-        state: ScriptState,
-        source: Source,
-        scope: Scope | None = None,
-        *,
-        wrappers: tuple[Wrapper, ...] = (),
-        label: str | None = None,
-        comments: tuple[str, ...] = (),
-        stdin: Word | None = None,
-        depth: int = 0,
-        paid: bool = False,
-    ) -> None:
-        self.state, self.source, self.scope, self.wrappers = state, source, scope or Scope(), wrappers
-        self.label, self.comments = label, comments
-        """Those above the command that runs this shell."""
-        self.stdin = stdin
-        """What is fed to the inner shell: `ssh host 'bash -s' <<EOF`."""
-        self.depth = depth
-        self.paid = paid
-        """Whether this is read again, and costs budget."""
-        self.expander = Expander(source, self.scope.variables, state.budget)
-        self.functions: dict[str, tuple[Node, ...]] = {}
-        self.called: list[str] = []
-        self.ever_called: set[str] = set()
-        self.passes = 1
-        self.after_test = False
-        self.piped: Here | None = None
+    state: ScriptState
+    source: Source
+    scope: Scope = field(default_factory=Scope)
+    wrappers: tuple[Wrapper, ...] = ()
+    label: str | None = None
+    comments: tuple[str, ...] = ()
+    """Those above the command that runs this shell."""
+    stdin: Word | None = None
+    """What is fed to the inner shell: `ssh host 'bash -s' <<EOF`."""
+    depth: int = 0
+    paid: bool = False
+    """Whether this is read again, and costs budget."""
+    expander: Expander = field(init=False)
+    functions: dict[str, tuple[Node, ...]] = field(default_factory=dict)
+    called: list[str] = field(default_factory=list)
+    ever_called: set[str] = field(default_factory=set)
+    passes: int = 1
+    after_test: bool = False
+    piped: Here | None = None
+
+    def __post_init__(self) -> None:
+        self.expander = Expander(self.source, self.scope, self.state.budget)
 
     def read(self, *, substitutions: bool = False, indent: int = 0) -> None:
         """Raises UsageError beyond the limits."""
-        problems = self.state.problems
-        tokens = tokens_of(self.source, problems, substitutions=substitutions, indent=indent)
-        self._statements(parse(tokens, self.source, problems))
+        tokens = Lexer(self.source, self.state.problems, substitutions=substitutions, indent=indent).tokens()
+        self._statements(Parser(tokens, self.source, self.state.problems).statements())
         for name in list(self.functions):
             if name not in self.ever_called:
                 self._called_with(name, None)
 
-    def command(self, words: Sequence[Word], node: Simple, here: Here | None = None) -> None:
+    def command(self, words: Sequence[Word], node: Simple = _ALONE, here: Here | None = None) -> None:
         """One command with all its words expanded."""
         if base_name(words[0]) in _NO_PROGRAMS:
             return
         peeled = peel(words, self.scope.environment(), self.state.containers)
         for wrapper in peeled.wrappers:
-            if wrapper.kind == "docker run" and wrapper.name:
-                self.state.containers[wrapper.name] = wrapper
+            if wrapper.kind == "docker run" and (name := wrapper.value("--name")):
+                self.state.containers[name] = wrapper
         commands_before = self.state.budget.commands
         stdin = self.stdin if here is None or not (peeled.reads_stdin or peeled.nested) else self.expander.here(here)
         inside = peeled.nested or (stdin if peeled.reads_stdin else None)
@@ -133,18 +136,16 @@ class Shell:
                 case Function(name, body):
                     self.functions[name] = body
                 case Compound(body, subshell):
-                    with self._layer(subshell):
+                    with self._layer() if subshell else nullcontext():
                         self._statements(body)
             self.after_test = after_test
 
     @contextmanager
-    def _layer(self, needed: bool) -> Iterator[None]:
+    def _layer(self) -> Iterator[None]:
         """What is set inside is forgotten behind it."""
-        if needed:
-            self.scope.push()
+        self.scope.push()
         yield
-        if needed:
-            self.scope.pop()
+        self.scope.pop()
 
     def _branches(self, bodies: Sequence[Sequence[Node]], exhaustive: bool) -> None:
         layers = []
@@ -158,14 +159,14 @@ class Shell:
         values = self._loop_values(node)
         if not values or len(values) > LOOP_VALUES or self.passes * len(values) > LOOP_PASSES:
             values = [unresolved(node.name, tuple(values))]
-        paid, passes, arguments = self.paid, self.passes, self.scope.variables.arguments
+        paid, passes, arguments = self.paid, self.passes, self.scope.arguments
         self.passes *= len(values)
         for number, value in enumerate(values):
             self.paid = paid or number > 0
             self.scope.set(node.name, value)
             self._statements(node.body)
         self.paid, self.passes = paid, passes
-        self.scope.variables.arguments = arguments
+        self.scope.arguments = arguments
 
     def _loop_values(self, node: For) -> list[Word]:
         """Empty where they are unknown."""
@@ -177,7 +178,7 @@ class Shell:
         return [] if any(name[:1] in "$`" for word in words for name in word.unresolved) else words
 
     def _simple(self, node: Simple) -> None:
-        count = next((at for at, token in enumerate(node.words) if not is_assignment(token)), len(node.words))
+        count = next((at for at, token in enumerate(node.words) if assignment_of(token) is None), len(node.words))
         assignments, tokens = node.words[:count], node.words[count:]
         if not tokens:
             self._assign(assignments, export=False)
@@ -193,15 +194,18 @@ class Shell:
             self._add_file(words, node, here or (self.piped if node.connector == "|" else None))
             self._builtin(words)
         self.piped = here
-        if words and not self._call(words):
-            with self._layer(bool(assignments)):
+        if words and words[0].text in self.functions:
+            if words[0].text not in self.called:  # of a function that calls itself, the body has been read
+                self._called_with(words[0].text, tuple(words[1:]))
+        elif words:
+            with self._layer() if assignments else nullcontext():
                 self._assign(assignments, export=True)
                 self.command(words, node, here)
 
     def _assign(self, tokens: Sequence[Token], *, export: bool) -> None:
         """One after the other: `A=1 B=$A`."""
         for token in tokens:
-            if pair := value_of(token, self.expander):
+            if pair := self.expander.assignment(token):
                 self.scope.set(*pair, export=export)
 
     def _declare(self, name: str, tokens: Sequence[Token]) -> None:
@@ -221,11 +225,10 @@ class Shell:
         elif name == "set" and "+a" in texts:
             self.scope.export_all = False
         elif name == "set" and "--" in texts:
-            self.scope.variables.arguments = tuple(words[texts.index("--") + 2 :])
-        elif name == "shift" and (arguments := self.scope.variables.arguments) is not None:
-            count = texts[0] if texts else "1"
-            known = count.isascii() and count.isdigit() and len(count) < 9
-            self.scope.variables.arguments = arguments[int(count) :] if known else None
+            self.scope.arguments = tuple(words[texts.index("--") + 2 :])
+        elif name == "shift" and (arguments := self.scope.arguments) is not None:
+            count = whole_number(texts[0] if texts else "1")
+            self.scope.arguments = None if count is None else arguments[count:]
         elif name in ("read", "mapfile", "readarray", "unset"):
             for word in words[1:]:
                 if _NAME.fullmatch(word.text):
@@ -233,25 +236,16 @@ class Shell:
 
     # --- functions and inner shells ---
 
-    def _call(self, words: Sequence[Word]) -> bool:
-        name = words[0].text
-        if name not in self.functions:
-            return False
-        if name not in self.called:  # of a function that calls itself, the body has been read
-            self._called_with(name, tuple(words[1:]))
-        return True
-
     def _called_with(self, name: str, arguments: tuple[Word, ...] | None) -> None:
         if len(self.called) >= NESTING:
             raise too_deep("function calls")
-        variables = self.scope.variables
-        before, variables.arguments = variables.arguments, arguments
+        before, self.scope.arguments = self.scope.arguments, arguments
         paid, self.paid = self.paid, self.paid or name in self.ever_called
         self.called.append(name)
         self.ever_called.add(name)
         self._statements(self.functions[name])
         self.called.pop()
-        self.paid, variables.arguments = paid, before
+        self.paid, self.scope.arguments = paid, before
 
     def _inner_shell(self, inside: Word, peeled: Peeled, node: Simple, stdin: Word | None) -> None:
         evaluated = bool(peeled.wrappers) and peeled.wrappers[-1].kind == "eval"
@@ -272,20 +266,19 @@ class Shell:
     # --- what is read ---
 
     def _add_command(self, peeled: Peeled, node: Simple) -> None:
-        of_engine = peeled.program != "other"
-        self.state.budget.count(of_engine)
-        command = Command(
-            peeled.program,
-            peeled.argv,
-            peeled.prefix,
-            peeled.env if of_engine else {},
-            (*self.wrappers, *peeled.wrappers),
-            label=node.label or self.label or self.state.intro,
-            heading=self.state.heading,
-            comments=tuple(dict.fromkeys((*self.comments, *node.comments))),
-            line=peeled.words[0].line if peeled.words else 0,
+        self.state.add(
+            Command(
+                peeled.program,
+                peeled.argv,
+                peeled.prefix,
+                peeled.env if peeled.program != "other" else {},
+                (*self.wrappers, *peeled.wrappers),
+                label=node.label or self.label or self.state.intro,
+                heading=self.state.heading,
+                comments=tuple(dict.fromkeys((*self.comments, *node.comments))),
+                line=peeled.words[0].line if peeled.words else 0,
+            )
         )
-        self.state.commands.append(command)
 
     def _add_file(self, words: Sequence[Word], node: Simple, here: Here | None) -> None:
         """`cat > FILE <<EOF`, `cat <<EOF | tee FILE`, `sudo tee FILE <<EOF`, `printf %s TEXT > FILE`."""
@@ -304,11 +297,11 @@ class Shell:
         if before is not None:
             self.state.budget.spend(1, len(before.text))
             body = replace(body, text=before.text + body.text)
-        self.state.files[path.text] = HereFile(path.text, body.text, body.line, body.unresolved)
+        self.state.files[path.text] = HereFile(path.text, body.text, body.line)
 
 
 def words_of(source: Source, state: ScriptState) -> list[Word]:
     """All words of a text, whatever stands between them."""
-    expander = Expander(source, Variables(), state.budget)
-    tokens = (token for token in tokens_of(source, Problems(state.text)) if token.kind == "word")
+    expander = Expander(source, Scope(), state.budget)
+    tokens = (token for token in Lexer(source, Problems(state.text)).tokens() if token.kind == "word")
     return [word for token in tokens for word in expander.fields(token)]

@@ -6,14 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from moonpad.catalog.calibrations import Calibration
-from moonpad.explain.client_findings import judged_client
-from moonpad.explain.command_lines import written_line
+from moonpad.catalog.options import newest, option_set
+from moonpad.engines import ENGINES
+from moonpad.engines.argv_reader import Parsed, parse
+from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Script
 from moonpad.explain.deployment import Deployment
 from moonpad.explain.flag_lists import as_commands
+from moonpad.explain.flags import env_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group, group
-from moonpad.explain.results import Judged, printable
-from moonpad.explain.target_detection import Question, engine_of
+from moonpad.explain.option_sources import rulebook
+from moonpad.explain.programs import program_named, program_table
+from moonpad.explain.results import Judged, Remark, mended_line, printable
+from moonpad.explain.security import wrapper_remarks
+from moonpad.explain.target_detection import Question, Version, engine_of, version_of
 from moonpad.explain.typo_repair import as_meant
 from moonpad.values.finding import Finding
 
@@ -21,33 +27,63 @@ from moonpad.values.finding import Finding
 def judge(script: Script, question: Question, calibrations: Sequence[Calibration] = ()) -> tuple[Judged, ...]:
     """One judgement for each deployment and each client command, in the order of the script.
 
-    Raises:
-        UsageError: the version that was asked for is none.
+    Raises UsageError where the version that was asked for is not a version.
     """
-    found = (_judge(one, script, question, tuple(calibrations)) for one in group(as_commands(script.commands)))
-    return tuple(_safe(judged) for judged in found if judged is not None)
+    groups = group(as_commands(script.commands))
+    judged = (_judged(member, script, question, tuple(calibrations)) for member in groups)
+    return tuple(judgement for judgement in judged if judgement is not None)
 
 
-def _judge(one: Group, script: Script, question: Question, calibrations: tuple[Calibration, ...]) -> Judged | None:
-    read = [as_meant(number, command, script) for number, command in enumerate(one.commands)]
-    meant = replace(one, commands=tuple(command for command, _ in read))
-    remarks = tuple(remark for _, some in read for remark in some)
+def _judged(written: Group, script: Script, question: Question, calibrations: tuple[Calibration, ...]) -> Judged | None:
+    repaired = [as_meant(command, script) for command in written.commands]
+    meant = replace(written, commands=tuple(command for command, _ in repaired))
+    repairs = tuple(
+        replace(repair, command=number) for number, (_, repairs) in enumerate(repaired) for repair in repairs
+    )
     engine = engine_of(meant.commands[0], question)
     if engine is None:
-        judged = judged_client(meant, script, question, remarks)
+        judged = _judged_client(meant, script, question, repairs)
     else:
-        judged = Deployment(meant, script, question, calibrations, engine, remarks).judged()
+        judged = Deployment(meant, script, question, calibrations, ENGINES[engine], repairs).judged()
     if judged is None:
         return None
-    written = tuple(written_line(command) for command in one.commands)
-    return replace(judged, sources=one.commands, commands=written)
-
-
-def _safe(judged: Judged) -> Judged:
-    """Nothing that was found says a control character to a terminal."""
-    return replace(judged, remarks=tuple(replace(one, finding=_printable(one.finding)) for one in judged.remarks))
+    return replace(
+        judged,
+        kind=written.kind,
+        sources=written.commands,
+        commands=tuple(mended_line(command, ()) for command in written.commands),
+        corrected=tuple(
+            mended_line(command, judged.remarks_on(number)) for number, command in enumerate(meant.commands)
+        ),
+        remarks=tuple(replace(remark, finding=_printable(remark.finding)) for remark in judged.remarks),
+    )
 
 
 def _printable(finding: Finding) -> Finding:
     where, message, remedy = (printable(text) for text in (finding.where, finding.message, finding.remedy))
     return replace(finding, where=where, message=message, remedy=remedy)
+
+
+def _judged_client(group: Group, script: Script, question: Question, repairs: Sequence[Remark]) -> Judged | None:
+    """Commands of one program that serve no model: a benchmark, a router, a container in which no known program is
+    started. None where nothing is known of the program and nothing was found.
+    """
+    name = group.commands[0].program
+    program, engine, version = program_named(name), "", Version("", "")
+    if program is not None and (program.removal is not None or option_set(name) is not None):
+        engine = program_table().engines[name]
+        version = Version("", "the newest known") if program.own_versions else version_of(engine, script, question)
+    remarks = [*repairs]
+    for number, command in enumerate(group.commands):
+        about_it = [*wrapper_remarks(command)]
+        if engine:
+            about_it += removed_program_remarks(command, version, Parsed())
+        if engine and (book := rulebook(name, version)) is not None:
+            words = [word.text for word in command.argv]
+            about_it += flag_remarks(words, parse(words, Grammar(book.options)), book)
+            about_it += env_remarks(command.env, book)
+        remarks += (replace(remark, command=number) for remark in about_it)
+    if not engine and not remarks:
+        return None
+    recorded = program.removal.program if program and program.removal else name
+    return Judged(engine or name, version.text or (newest(recorded) if engine else ""), version.because, tuple(remarks))

@@ -1,8 +1,10 @@
 """Containers that YAML describes: services of compose, pods of Kubernetes, and lists of arguments elsewhere.
 
 Each becomes the `docker run` that starts the same container, with its words at their places in the file, so that it is
-read like one in a script. Sources: https://docs.docker.com/reference/compose-file/services/ and
-https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#Container.
+read like one in a script. Sources: https://docs.docker.com/reference/compose-file/services/,
+https://docs.docker.com/reference/compose-file/interpolation/,
+https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#Container and
+https://kubernetes.io/docs/tasks/inject-data-application/define-interdependent-environment-variables/.
 """
 
 from __future__ import annotations
@@ -10,27 +12,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from moonpad.explain.bash_parser import Simple
-from moonpad.explain.commands import Command, HereFile, Word
+from yaml import MarkedYAMLError, Node
+
+from moonpad.explain.commands import Command, HereFile, Word, concatenated, cut
 from moonpad.explain.input_limits import NESTING, NODES
-from moonpad.explain.interpolation import COMPOSE, KUBERNETES, interpolated
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.source_text import Source
-from moonpad.explain.yaml_source import YamlSource, is_true, items, scalar
+from moonpad.explain.yaml_source import Fields, YamlSource, is_true, items, scalar
 from moonpad.values.errors import UsageError
 
-if TYPE_CHECKING:
-    from yaml import Node
-
-    from moonpad.explain.yaml_source import Fields
-
-_FIRST_KEY: Final = re.compile(
-    r"""(?:[ \t]*(?:\#.*)?\n|---.*\n|%.*\n)*(?:- )?["']?[A-Za-z_][\w./-]*["']?[ ]*:(?:\s|$)"""
-)
 _SURELY_YAML: Final = re.compile(r"^(?:apiVersion|services):", re.MULTILINE)
 _DEVICES: Final = re.compile(r"(?:nvidia|amd)\.com/gpu|huawei\.com/Ascend\w*")
+
+# References to variables that are replaced before a container starts.
+_COMPOSE: Final = re.compile(
+    r"\$(?:(?P<dollar>\$)|\{(?P<braced>[A-Za-z_]\w*)(?:(?P<operator>:?[-?+])(?P<default>[^{}]*))?\}"
+    r"|(?P<name>[A-Za-z_]\w*))"
+)
+_KUBERNETES: Final = re.compile(r"\$(?:(?P<dollar>\$)|\((?P<name>[\w.-]+)\))")
 
 # Keys of a compose service → the option of `docker run`, for each item of a list, and for one value.
 _LISTS: Final = {
@@ -54,26 +55,39 @@ class _Surroundings:
     label: str = ""
 
     def interpolated(self, word: Word, values: Mapping[str, Word]) -> Word:
-        return interpolated(word, COMPOSE if self.compose else KUBERNETES, values)
+        """With the values in place of references; a name that is not known stays as it is, and is unresolved."""
+        parts, at = list[Word](), 0
+        for match in (_COMPOSE if self.compose else _KUBERNETES).finditer(word.text):
+            reference = cut(word, *match.span())
+            value = self._value(match, values)
+            pieces = (piece._replace(start=0, end=len(value.text)) for piece in reference.pieces[:1])
+            parts += (cut(word, at, match.start()), replace(value, pieces=tuple(pieces)))
+            at = match.end()
+        return concatenated((*parts, cut(word, at, len(word.text))), word)
+
+    def _value(self, match: re.Match[str], values: Mapping[str, Word]) -> Word:
+        groups = match.groupdict()
+        name = groups.get("braced") or groups["name"]
+        if groups["dollar"]:
+            return Word("$")
+        if (groups.get("operator") or "").endswith("-"):
+            return Word(groups["default"])
+        return values.get(name) or Word(f"${{{name}}}", unresolved=(name,))
 
 
 def read_manifest(text: str, start: int, state: ScriptState) -> bool:
     """Adds the commands of the containers in `text`, which begins at the offset `start` of the whole text.
 
-    False where it is not YAML with a key in its first line, as the files for compose and Kubernetes are.
-
-    Raises:
-        UsageError: it is such a file, and cannot be read; or it goes beyond a limit.
+    False where it is not YAML. Raises UsageError where it is such a file and cannot be read, or goes beyond a limit.
     """
-    if not _FIRST_KEY.match(text):
-        return False
     source = YamlSource(state.text, start, text)
-    documents = source.documents()
-    if not isinstance(documents, list):
+    try:
+        documents = source.documents()
+    except MarkedYAMLError as error:
         if not _SURELY_YAML.search(text):
             return False
-        message = f"line {source.line(documents)} is not YAML: {documents.problem}"
-        raise UsageError(message, remedy="if it is a template, pass what it renders to")
+        message = f"line {source.line(error)} is not YAML: {error.problem}"
+        raise UsageError(message, remedy="if it is a template, pass what it renders to") from None
     reader = _ManifestReader(source, state)
     for document in documents:
         reader.document(document)
@@ -150,7 +164,8 @@ class _ManifestReader:
         keys = ("entrypoint", "command") if around.compose else ("command", "args")
         entrypoint, arguments = (self._argv(fields.get(key), around, env) for key in keys)
         words = [*entrypoint, *arguments]
-        shell = Shell(self.state, self._source(), label=around.label)
+        source = Source.block(self.state.text, self.source.start, self.source.text)
+        shell = Shell(self.state, source, label=around.label)
         if image := fields.get("image"):
             at = self.word(node)
             options = [*around.options, *self._options(fields)]
@@ -160,18 +175,16 @@ class _ManifestReader:
                 options += (replace(at, text="--entrypoint"), words.pop(0))
             start = (replace(at, text="docker"), replace(at, text="run"))
             before = len(self.state.commands)
-            shell.command([*start, *options, around.interpolated(self.word(image), {}), *words], Simple())
+            shell.command([*start, *options, around.interpolated(self.word(image), {}), *words])
             commands = [_as_in_the_file(command, around) for command in self.state.commands[before:]]
             self.state.commands[before:] = commands
         elif words and words[0].text.startswith("-"):
             # Arguments of a program that is named elsewhere.
-            self.state.budget.count(known=True)
-            fragment = Command("fragment", tuple(words), (), env, label=around.label, line=words[0].line)
-            self.state.commands.append(fragment)
+            self.state.add(Command("fragment", tuple(words), (), env, label=around.label, line=words[0].line))
         elif words:
             for name, value in env.items():
                 shell.scope.set(name, value, export=True)
-            shell.command(words, Simple())
+            shell.command(words)
 
     def _argv(self, node: Node | None, around: _Surroundings, env: Mapping[str, Word]) -> Sequence[Word]:
         """A list of words, or in compose a text that is split into words as by a shell."""
@@ -181,7 +194,6 @@ class _ManifestReader:
 
     def _environment(self, fields: Fields, around: _Surroundings) -> Iterator[tuple[str, Word]]:
         """Of compose a mapping or a list of `NAME=value`, of Kubernetes a list in which names refer to those before."""
-        yield from around.variables.items()
         environment = fields.get("environment")
         for item in items(environment):
             word = around.interpolated(self.word(item), {})
@@ -238,9 +250,6 @@ class _ManifestReader:
     def _option(self, name: str, value: str, node: Node) -> tuple[Word, Word]:
         at = self.word(node)
         return replace(at, text=name, pieces=()), replace(at, text=value, pieces=())
-
-    def _source(self) -> Source:
-        return Source.block(self.state.text, self.source.start, self.source.text)
 
 
 def _unknown(at: Word, name: str) -> Word:

@@ -12,15 +12,15 @@ from typing import Final
 
 from moonpad.explain.programs import program_table
 
-LANGUAGES: Final = frozenset(
-    {"", "bash", "sh", "shell", "zsh", "console", "shell-session", "shellsession", "terminal", "shellscript"}
-)
 _SESSIONS: Final = frozenset({"console", "shell-session", "shellsession", "terminal"})
+_LANGUAGES: Final = frozenset({"", "bash", "sh", "shell", "zsh", "shellscript"}) | _SESSIONS
+_LINE: Final = re.compile("^.*$", re.MULTILINE)
 
 _FENCE: Final = re.compile(r"([ \t\0>]*)(`{3,}|~{3,})([^`]*)")
 """What stands before the fence, the fence, and what stands behind it."""
 _HEADING: Final = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(\S.*)|[ \t]*<summary>(.*)</summary>")
-_BULLET: Final = re.compile(r"[ \t]*[-*+][ \t]+(?:\*\*)?(`+)([^`\n]+)\1")
+_BULLET: Final = re.compile(r"[ \t]*[-*+][ \t]+(?:\*\*)?(`+)((?:--?[A-Za-z]|[A-Z][A-Z0-9_]*=[^\s`])[^`\n]*)\1")
+"""A list's item that begins with a flag or a variable in backticks."""
 _ITEM: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]")
 _SUBSTITUTIONS: Final = re.compile(r"[ \t]*:substitutions:[ \t]*")
 _DIRECTIVE_OPTION: Final = re.compile(r"[ \t]*:[A-Za-z_-]+:")
@@ -31,8 +31,6 @@ _ROOT_PROMPT: Final = re.compile(r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)
 _TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|curl|sudo|numactl")
 """What a line behind a prompt may begin with, besides the programs that are known."""
 _FLAG_LINE: Final = re.compile(r"[ \t\0]*--?[A-Za-z]")
-_FLAG: Final = re.compile(r"--?[A-Za-z]")
-_ENVIRONMENT: Final = re.compile(r"[A-Z][A-Z0-9_]*=\S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Bullets:
-    """A list whose bullets begin with a flag or a variable in backticks: the offset and the text of each."""
+    """A list of flags and variables: the offset and the text of each."""
 
     codes: tuple[tuple[int, str], ...]
     heading: str | None
@@ -60,7 +58,7 @@ def is_markdown(text: str) -> bool:
     """Whether a text is a document. A script begins with `#!`, or has neither fences nor bullets of flags."""
     if text.lstrip("\0\n\t ").startswith("#!"):
         return False
-    return any(_FENCE.fullmatch(line) or _flag_bullet(line) for line in text.split("\n"))
+    return any(_FENCE.fullmatch(line) or _BULLET.match(line) for line in text.split("\n"))
 
 
 def only_flags(text: str) -> bool:
@@ -75,7 +73,7 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets]:
     intro: str | None = None
     above: str | None = None
     codes: list[tuple[int, str]] = []
-    lines = _placed_lines(text, start)
+    lines = ((start + line.start(), line.group()) for line in _LINE.finditer(text))
     for offset, line in lines:
         fence = _FENCE.fullmatch(line)
         item = _ITEM.match(line)
@@ -89,24 +87,13 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets]:
         elif title:
             heading = next(group for group in title.groups() if group is not None).strip("# \t:*\0")[:200] or heading
             intro = None
-        elif bullet := _flag_bullet(line):
+        elif bullet := _BULLET.match(line):
             above = above if codes else intro
             codes.append((offset + bullet.start(2), bullet.group(2)))
         if not fence and not title and (written := line.strip(" \t\0*_")):
             intro = written[:-1].strip(" \t\0*_") if written.endswith((":", "：")) and len(written) <= 200 else None
     if codes:
         yield Bullets(tuple(codes), heading, above)
-
-
-def _flag_bullet(line: str) -> re.Match[str] | None:
-    match = _BULLET.match(line)
-    return match if match and (_FLAG.match(match.group(2)) or _ENVIRONMENT.match(match.group(2))) else None
-
-
-def _placed_lines(text: str, offset: int) -> Iterator[tuple[int, str]]:
-    for line in text.split("\n"):
-        yield offset, line
-        offset += len(line) + 1
 
 
 def _block(
@@ -119,9 +106,12 @@ def _block(
         inner = line.lstrip(" \t\0>")
         if inner.startswith(mark) and not inner.strip(mark[0]).strip():
             break
-        taken.append(_blank_quote(line) if ">" in lead else line)
-    language = _language(info)
-    if language not in LANGUAGES:
+        quoted = line.lstrip(" \t>") if ">" in lead else line
+        taken.append(" " * (len(line) - len(quoted)) + quoted)
+    # `bash`, `{code-block} bash`, `{.bash}`, `bash title="x"`; a directive of another kind is itself.
+    words = info.replace("{code-block}", " ").replace("{code}", " ").replace("{.", " ").replace("}", " ").split()
+    language = words[0].lower() if words else ""
+    if language not in _LANGUAGES:
         return
     substitutions = False
     if "{" in info:
@@ -132,17 +122,6 @@ def _block(
             taken[number] = " " * len(line)
     text = "\n".join(_without_session(taken, language))
     yield Block(start, text, heading, intro, len(lead), substitutions)
-
-
-def _language(info: str) -> str:
-    """`bash`, `{code-block} bash`, `{.bash}`, `bash title="x"`; a directive of another kind is itself."""
-    words = info.replace("{code-block}", " ").replace("{code}", " ").replace("{.", " ").replace("}", " ").split()
-    return words[0].lower() if words else ""
-
-
-def _blank_quote(line: str) -> str:
-    inner = line.lstrip(" \t>")
-    return " " * (len(line) - len(inner)) + inner
 
 
 def _without_session(lines: list[str], language: str) -> list[str]:
@@ -170,6 +149,5 @@ def _without_session(lines: list[str], language: str) -> list[str]:
 def _root_prompt(line: str) -> re.Match[str] | None:
     """`# vllm serve …`, which a comment may look like: only in front of a command that is known."""
     match = _ROOT_PROMPT.match(line)
-    if match is None or not (_TYPED.fullmatch(match[1]) or match[1] in program_table().executables):
-        return None
-    return match
+    known = {words[0] for words in program_table().commands}
+    return match if match and (_TYPED.fullmatch(match[1]) or match[1] in known) else None

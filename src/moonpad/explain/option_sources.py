@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from moonpad.catalog.options import Change, OptionSet, changes, newest, option_set, versions
-from moonpad.engines import ENGINES
-from moonpad.engines.base import Reading
-from moonpad.explain.command_lines import program_words
-from moonpad.explain.commands import Command, HereFile, Script, Word
+from moonpad.engines.base import Engine
+from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.flags import CODES, Rulebook
 from moonpad.explain.programs import program_named, program_table
-from moonpad.explain.results import Remark
+from moonpad.explain.results import program_words
 from moonpad.explain.target_detection import Version
 from moonpad.values.checkpoint import Checkpoint
-from moonpad.values.finding import Finding, Severity
 from moonpad.values.versions import since
 
 
-def program_of(command: Command, engine: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Rulebook:
+    """The options of one program in one version, and what changed.
+
+    `now` are the changes that hold in this version, `later` those of newer ones. Where `options.exact` is False, the
+    version is not recorded: the options are those of the nearest older one and `following` those of the next one, so
+    that nothing can be called unknown for sure.
+    """
+
+    program: str
+    label: str
+    """`vLLM 0.32.0`, for people."""
+    options: OptionSet
+    now: tuple[Change, ...]
+    later: tuple[Change, ...]
+    following: OptionSet | None = None
+
+
+def program_of(command: Command, engine: Engine) -> str:
     """The program whose options are recorded for this command: its own, or that of the build which it starts."""
-    own = program_table().engines.get(command.program) == engine
-    return command.program if own else ENGINES[engine].program
+    own = program_table().engines.get(command.program) == engine.name
+    return command.program if own else engine.program
 
 
 def rulebook(
@@ -35,22 +50,20 @@ def rulebook(
     options = option_set(program, version.text or None)
     if options is None:
         return None
-    of = version.text or newest(program)
-    scheme = checkpoint.quantization.scheme if checkpoint is not None else "fp8"
-    every = [change for change in changes(program) if not _speaks_of_fp8(change) or scheme == "fp8"]
+    known: Sequence[Change] = changes(program)
+    if checkpoint is not None and checkpoint.quantization.scheme != "fp8":
+        known = [change for change in known if (change.flag, change.value) != ("--quantization", "fp8")]
     started = program_named(command.program) if command is not None and not is_fragment(command) else None
     if command and started and started.positional_model not in ("", *program_words(command)[-1:]):
-        every = [change for change in every if change.flag != "--model"]
-    now = tuple(change for change in every if change.holds_in(of))
-    later = tuple(change for change in every if change not in now and _is_later(change, of))
+        known = [change for change in known if change.flag != "--model"]
+    at = version.text or newest(program)
     named = program_named(program)
-    label = named.label if named and named.label else program
     return Rulebook(
         program,
-        f"{label} {options.version}",
+        f"{(named.label if named else '') or program} {options.version}",
         options,
-        now,
-        later,
+        tuple(change for change in known if change.holds_in(at)),
+        tuple(change for change in known if not since(at, change.since)),
         None if options.exact else following(program, options.version),
     )
 
@@ -60,47 +73,3 @@ def following(program: str, version: str) -> OptionSet | None:
     known = versions(program)
     later = known[known.index(version) + 1 :] if version in known else ()
     return option_set(program, later[0]) if later else None
-
-
-def file_remarks(number: int, reading: Reading, script: Script, program: str, version: Version) -> Iterator[Remark]:
-    """Keys of the YAML files that the command names, as the script writes them. Such a change is called `table.key`."""
-    values = [option.value for option in reading.parsed.occurrences if option.value] if reading.parsed else []
-    for path, file in script.files.items():
-        if path not in values:
-            continue
-        for change in changes(program):
-            place = _key(file, change.flag)
-            if place is None or change.kind not in CODES:
-                continue
-            now = change.holds_in(version.text or newest(program))
-            if not now and not _is_later(change, version.text or newest(program)):
-                continue
-            code, severity = CODES[change.kind]
-            # Unlike an option under its former name, a key that is not known is refused.
-            severity = Severity.NOTE if not now else Severity.ERROR if change.kind == "renamed" else severity
-            message = change.message if now else f"right in {version.text}; from {change.since} on: {change.message}"
-            where = f"{path.rpartition('/')[2]}: {change.flag}"
-            yield Remark(Finding(severity, code, where, message, change.remedy), number, word=place)
-
-
-def _key(file: HereFile, flag: str) -> Word | None:
-    """Where the key of a table stands in a file."""
-    table, dot, key = flag.partition(".")
-    if not dot:
-        return None
-    inside = False
-    for number, line in enumerate(file.text.split("\n"), file.line):
-        if line[:1].strip():
-            inside = line.startswith(f"{table}:")
-        elif inside and line.strip().startswith(f"{key}:"):
-            column = len(line) - len(line.lstrip())
-            return Word(key, number, column, number, column + len(key))
-    return None
-
-
-def _speaks_of_fp8(change: Change) -> bool:
-    return change.flag == "--quantization" and change.value == "fp8"
-
-
-def _is_later(change: Change, version: str) -> bool:
-    return not since(version, change.since)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -26,9 +26,9 @@ class ProgramTable:
     engines: Mapping[str, str]
     """The name of a program → its engine."""
     commands: Mapping[tuple[str, ...], str]
-    executables: frozenset[str]
-    """The first words of `commands`."""
     files: Mapping[str, str]
+    launchers: frozenset[str]
+    """Commands that run the program behind them as it is."""
     longest: int
     """The most words that start a program."""
 
@@ -46,8 +46,8 @@ def _program_table(engines: tuple[str, ...]) -> ProgramTable:
         {program.name: program for _, program in owned},
         {program.name: name for name, program in owned},
         commands,
-        frozenset(words[0] for words in commands),
         {file: program.name for _, program in owned for file in program.files},
+        frozenset(launcher for name in engines for launcher in ENGINES[name].command_line.launchers),
         max(map(len, commands)),
     )
 
@@ -59,35 +59,22 @@ def program_named(name: str) -> Program | None:
 
 def served_by_image(image: str) -> str:
     """The program that is the entrypoint of such images, "" where none is known."""
-    return next(
-        (
-            program.name
-            for program in program_table().programs.values()
-            if program.images and re.search(rf"(?:^|/){program.images}(?::|@|$)", image, re.ASCII)
-        ),
-        "",
-    )
-
-
-def launchers() -> Iterator[str]:
-    """Commands that run the program behind them as it is."""
-    return (name for engine in ENGINES.values() for name in engine.command_line.launchers)
+    for program in program_table().programs.values():
+        if program.images and re.search(rf"(?:^|/){program.images}(?::|@|$)", image, re.ASCII):
+            return program.name
+    return ""
 
 
 def base_name(word: Word) -> str:
     return word.text.rstrip("/").rpartition("/")[2]
 
 
-def is_python(word: Word) -> bool:
-    """`python3`, `/usr/bin/python3.12`, and `$PYTHON`, which nothing else would be called."""
-    return bool(_PYTHON.fullmatch(base_name(word))) or any("PYTHON" in name.upper() for name in word.unresolved[:1])
-
-
 def identify(words: Sequence[Word]) -> tuple[str, int] | None:
     """The program and the place of its first argument; None for every other."""
     if not words:
         return None
-    if is_python(words[0]):
+    # `python3`, `/usr/bin/python3.12`, and `$PYTHON`, which nothing else would be called.
+    if _PYTHON.fullmatch(base_name(words[0])) or any("PYTHON" in name.upper() for name in words[0].unresolved[:1]):
         return _python(words)
     return _command(base_name(words[0]), words, 1)
 

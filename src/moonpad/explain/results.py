@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from moonpad.explain.commands import Command, Word
+from moonpad.explain.programs import program_named
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
-from moonpad.values.finding import Finding, Severity
+from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.plan_answer import Confidence
+
+_SETS_ENV: Final = frozenset({"-e", "--env", "-x"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +32,15 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A finding and its place: word `at` of the command number `command`, a variable of its environment, or a `word`
-    that is no argument (an option of the container, a line of a file).
+    """A finding and its place: the argument `at` of a command, a variable of its environment, or a `word` that is not
+    an argument (an option of the container, a line of a file).
 
-    `command` None: the deployment as a whole. `edits` are what mends it, where a change of words can; `program` are the
-    words that take the place of the program's own.
+    `command` is the command's number in its deployment; None: the deployment as a whole. `edits` are what mends it,
+    where a change of words can; `program` are the words that replace the program's own.
     """
 
     finding: Finding
-    command: int | None = None
+    command: int | None = 0
     at: int | None = None
     edits: tuple[Edit, ...] = ()
     variable: str | None = None
@@ -49,6 +53,20 @@ class Remark:
     @property
     def mends(self) -> bool:
         return bool(self.edits or self.program) or self.drop_variable or self.read_as_meant
+
+
+def make_remark(
+    severity: Severity,
+    code: Code,
+    where: str,
+    message: str,
+    remedy: str = "",
+    *,
+    at: int | None = None,
+    edits: Iterable[Edit] = (),
+    word: Word | None = None,
+) -> Remark:
+    return Remark(Finding(severity, code, where, message, remedy), at=at, edits=tuple(edits), word=word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +96,17 @@ class Better:
 class Judged:
     """One deployment, or a client's command. What could not be deduced is None, and a remark says so.
 
-    `sources` are its commands as they stand in the script, of the same number as `commands`.
+    `sources` are its commands as they stand in the script; `commands` are the lines that these are, `corrected` the
+    same with what the remarks mend.
     """
 
     engine: str
     version: str
     version_because: str
-    sources: tuple[Command, ...]
-    commands: tuple[Line, ...]
     remarks: tuple[Remark, ...]
-    corrected: tuple[Line, ...]
+    sources: tuple[Command, ...] = ()
+    commands: tuple[Line, ...] = ()
+    corrected: tuple[Line, ...] = ()
     kind: str = "serve"
     """That of its group: serve, prefill, decode, router, client, ray, container."""
     layout: Layout | None = None
@@ -98,15 +117,18 @@ class Judged:
     memory: Memory | None = None
     unjudged: str = ""
     """Why there is no `memory`."""
-    better: tuple[Better, ...] = field(default=())
+    better: tuple[Better, ...] = ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         return tuple(remark.finding for remark in self.remarks)
 
+    def remarks_on(self, command: int) -> list[Remark]:
+        return [remark for remark in self.remarks if remark.command == command]
+
     @property
     def fits(self) -> bool | None:
-        """None: nobody can say, because the model or the devices are unknown."""
+        """None: the model or the devices are unknown."""
         return None if self.memory is None else self.memory.fits
 
     @property
@@ -115,38 +137,96 @@ class Judged:
             return None
         return "measured" if self.memory.measured else "tight" if self.memory.tight else "likely"
 
-    @property
-    def refused(self) -> bool:
-        return any(finding.severity is Severity.ERROR for finding in self.findings)
+
+def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edit] = ()) -> Line:
+    """With what the remarks say of it, and with more edits, which go first."""
+    edits = [*edits, *(edit for remark in remarks for edit in remark.edits)]
+    dropped = {remark.variable for remark in remarks if remark.drop_variable}
+    program = next((remark.program for remark in remarks if remark.program), ())
+    around, own = _around(command)
+    places = {(word.line, word.column) for word in around}
+    inside = command.container is not None and bool(around)
+    env = {
+        name: word.text.removeprefix(f"{name}=")
+        for name, word in command.env.items()
+        if name not in dropped and not inside and (word.line, word.column) not in places
+    }
+    around = _without(around, [word for name, word in command.env.items() if name in dropped])
+    images = [wrapper.image for wrapper in command.wrappers if wrapper.image is not None]
+    front = (*(word.text for word in around), *(program or (word.text for word in own)))
+    return Line(
+        env,
+        (*front, *mended([word.text for word in command.argv], edits)),
+        frozenset(command.unresolved) | {name for word in command.prefix for name in word.unresolved},
+        frozenset({len(around), *(at for at, word in enumerate(around) if word in images)}),
+    )
+
+
+def program_words(command: Command) -> tuple[str, ...]:
+    """The words that name the program, without what is wrapped around it."""
+    return tuple(word.text for word in _around(command)[1])
+
+
+def _around(command: Command) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+    """What is wrapped around the program on the same line, and the words that name the program.
+
+    A shell inside (`bash -c '…'`, `ssh`) has lines of its own: what is around it is left out.
+    """
+    for first in range(len(command.wrappers) + 1):
+        words = tuple(word for wrapper in command.wrappers[first:] for word in wrapper.words)
+        if command.prefix[: len(words)] == words:
+            around, own = words, command.prefix[len(words) :]
+            break
+    if not own and not command.wrappers:
+        # Flags that were written without their program.
+        program = program_named(command.program)
+        start = program.start if program and program.start else command.program
+        return (), tuple(Word(text) for text in start.split())
+    return (around if first == 0 else ()), own
+
+
+def _without(words: Sequence[Word], dropped: Sequence[Word]) -> tuple[Word, ...]:
+    """The words less those that set one of these variables, `-e NAME=value`."""
+    places = {(word.line, word.column) for word in dropped}
+    remaining: list[Word] = []
+    for word in words:
+        if not word.line or (word.line, word.column) not in places:
+            remaining.append(word)
+        elif remaining and remaining[-1].text in _SETS_ENV:
+            remaining.pop()
+    return tuple(remaining)
 
 
 def mended(words: Sequence[str], edits: Sequence[Edit]) -> tuple[str, ...]:
     """The arguments with all edits in them. Of edits at one place the first counts; additions keep their order."""
-    by_place: dict[int, Edit] = {}
+    replaced: dict[int, Edit] = {}
     before: dict[int, tuple[str, ...]] = {}
     added: list[str] = []
     for edit in edits:
         if edit.at >= len(words):
-            if not _holds(added, edit.words):
+            if not _contains(added, edit.words):
                 added += edit.words
         elif edit.length == 0:
             before.setdefault(edit.at, edit.words)
         else:
-            by_place.setdefault(edit.at, edit)
+            replaced.setdefault(edit.at, edit)
     result: list[str] = []
     at = 0
     while at < len(words):
-        result += before.get(at, ())
-        found = by_place.get(at)
-        result += (words[at],) if found is None else found.words
-        at += 1 if found is None else found.length
+        edit = replaced.get(at) or Edit(at, 1, (words[at],))
+        result += (*before.get(at, ()), *edit.words)
+        at += edit.length
     return (*result, *added)
 
 
-def _holds(words: Sequence[str], part: Sequence[str]) -> bool:
+def _contains(words: Sequence[str], part: Sequence[str]) -> bool:
     return any(tuple(words[at : at + len(part)]) == tuple(part) for at in range(len(words) - len(part) + 1))
 
 
 def printable(text: str) -> str:
-    """Without control characters: what was found in a script of others goes to a terminal."""
+    """Without control characters: text out of a script of others goes to a terminal."""
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
+def shortened(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else f"{text[: most - 3]}..."

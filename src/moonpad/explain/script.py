@@ -9,14 +9,16 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.explain import text_hints
-from moonpad.explain.bash_parser import Simple
 from moonpad.explain.commands import Command, Piece, Problem, Script, Word
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
-from moonpad.explain.manifests import read_manifest
 from moonpad.explain.markdown import Block, Bullets, is_markdown, only_flags, parts_of
-from moonpad.explain.source_text import IGNORED, InputText, Problems, Source
+from moonpad.explain.source_text import IGNORED, InputText, Source
 from moonpad.explain.wrappers import assignment
 
+_FIRST_KEY: Final = re.compile(
+    r"""(?:[ \t]*(?:\#.*)?\n|---.*\n|%.*\n)*(?:- )?["']?[A-Za-z_][\w./-]*["']?[ ]*:(?:\s|$)"""
+)
+"""Files for compose and Kubernetes are YAML with a key in its first line."""
 _DASHES: Final = ("–", "—", "−", "‐", "‑")
 _QUOTES: Final = frozenset("“”„‘’«»")
 _FIXABLE: Final = 50
@@ -30,9 +32,8 @@ def read_script(text: str, *, markdown: bool | None = None) -> Script:
     Raises UsageError for more than 1 MB, 50 levels of nesting, 500 commands of engines, or variables and loops that
     unfold into more than 10,000 words.
     """
-    whole = InputText(text)
-    state = ScriptState(whole, Problems(whole))
-    return _script(state, _read_file(0, whole.clean, state, markdown))
+    state = ScriptState(InputText(text))
+    return _script(state, _read_file(0, state.text.clean, state, markdown))
 
 
 def read_files(files: Sequence[tuple[str, str]]) -> Script:
@@ -44,7 +45,7 @@ def read_files(files: Sequence[tuple[str, str]]) -> Script:
         return read_script(files[0][1])
     texts = [text.replace("\r\n", "\n").rstrip("\r\n") + "\n" for _, text in files]
     whole = InputText("".join(texts))
-    state = ScriptState(whole, Problems(whole))
+    state = ScriptState(whole)
     documents, origins, start = False, [], 0
     for (name, _), text in zip(files, texts, strict=True):
         origins.append((name, whole.place(start)[0]))
@@ -56,8 +57,11 @@ def read_files(files: Sequence[tuple[str, str]]) -> Script:
 def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None = None) -> bool:
     """Whether it is a markdown document."""
     document = is_markdown(text) if markdown is None else markdown
-    if not document and read_manifest(text, start, state):
-        return False
+    if not document and _FIRST_KEY.match(text):
+        from moonpad.explain.manifests import read_manifest  # it needs PyYAML
+
+        if read_manifest(text, start, state):
+            return False
     for part in parts_of(text, start) if document else (Block(start, text, None, None, 0),):
         state.heading = part.heading
         if isinstance(part, Bullets) or only_flags(part.text):
@@ -76,9 +80,7 @@ def read_command(words: Sequence[str]) -> Script:
     words = [_LONE_SURROGATE.sub("\ufffd", word) for word in words]
     written = [shlex.quote(word) for word in words]
     whole = InputText(" ".join(written))
-    state = ScriptState(whole, Problems(whole))
-    if not words:
-        return _script(state, False)
+    state = ScriptState(whole)
     placed: list[Word] = []
     position = 0
     for word, shown in zip(words, written, strict=True):
@@ -91,7 +93,8 @@ def read_command(words: Sequence[str]) -> Script:
     while len(placed) > 1 and (pair := assignment(placed[0])):
         shell.scope.set(*pair, export=True)
         placed.pop(0)
-    shell.command(placed, Simple())
+    if placed:
+        shell.command(placed)
     return _script(state, False)
 
 
@@ -106,9 +109,7 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     else:
         for start, character in state.text.odd:
             if block.start <= start < block.start + len(block.text):
-                message = (
-                    f"there is an invisible character here (U+{ord(character):04X}), which the shell does not ignore"
-                )
+                message = f"the shell does not ignore this invisible character (U+{ord(character):04X})"
                 state.problems.add("invisible-character", start, start + 1, message, "retype the line")
     state.intro = None
 
@@ -123,17 +124,14 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
             env[pair[0]] = pair[1]
         else:
             argv += words
-    above = next(
-        (command for command in reversed(state.commands) if command.program not in ("other", "fragment")), None
-    )
-    if above is not None and isinstance(part, Bullets):
+    known = (command for command in reversed(state.commands) if command.program not in ("other", "fragment"))
+    if isinstance(part, Bullets) and (above := next(known, None)):
         flags = {word.text.partition("=")[0] for word in argv if word.text.startswith("-")} | set(env)
         if flags <= {word.text.partition("=")[0] for word in above.words} | set(above.env):
             return
     if argv:
-        state.budget.count(known=True)
-        fragment = Command("fragment", tuple(argv), (), env, label=part.intro, heading=part.heading, line=argv[0].line)
-        state.commands.append(fragment)
+        line = argv[0].line
+        state.add(Command("fragment", tuple(argv), (), env, label=part.intro, heading=part.heading, line=line))
 
 
 def _script(state: ScriptState, document: bool) -> Script:

@@ -32,10 +32,8 @@ class InputText:
         """Raises UsageError beyond 1 MB."""
         size = len(text.encode("utf-8", "surrogatepass"))
         if size > TEXT_BYTES:
-            raise UsageError(
-                f"the script has {size:,} bytes; the limit is {TEXT_BYTES:,}",
-                remedy="pass only the part with the command",
-            )
+            message = f"the script has {size:,} bytes; the limit is {TEXT_BYTES:,}"
+            raise UsageError(message, remedy="pass only the part with the command")
         text = _ANSI.sub(lambda match: IGNORED * len(match.group()), text.replace("\r\n", "\n"))
         self.odd = [(match.start(), match.group()) for match in _INVISIBLE.finditer(text, 1)]
         self.odd += [(match.start(), match.group()) for match in _SPACE.finditer(text)]

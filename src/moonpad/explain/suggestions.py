@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Final
+from typing import Final, NamedTuple
 
 from moonpad.catalog.calibrations import Calibration
-from moonpad.plan.judgement import Judgement, judge
 from moonpad.plan.layouts import legal_layouts
 from moonpad.plan.memory import memory_of
 from moonpad.plan.ranking import network_hops
 from moonpad.plan.rules import is_legal
-from moonpad.values.configuration import Configuration, EngineFacts
+from moonpad.values.configuration import Configuration
 from moonpad.values.memory import Memory
-from moonpad.values.plan import Layout, Settings
+from moonpad.values.plan import Layout
 from moonpad.values.units import GIB, gib
 
 MOST: Final = 3
-FEW_TOKENS: Final = 4096
-SOME_SEQUENCES: Final = 256
+_LIMITS: Final = {"max_num_batched_tokens": (4096, "batched tokens"), "max_num_seqs": (256, "sequences")}
+"""What is turned down, to how many on each rank, and its name for people."""
 HIGH_FRACTION: Final = 0.95
 SHORTEST: Final = 2048
 LEAST_GAIN: Final = 1.05
@@ -38,42 +37,30 @@ class Subject:
     context: int | None
     calibrations: tuple[Calibration, ...] = ()
 
-    @property
-    def engine(self) -> EngineFacts:
-        return self.configuration.engine
-
-    @property
-    def layout(self) -> Layout:
-        return self.configuration.layout
-
-    @property
-    def settings(self) -> Settings:
-        return self.configuration.settings
-
-    def judgement(self) -> Judgement:
-        return judge(self.configuration, context=self.context, calibrations=self.calibrations)
-
     def memory(self) -> Memory:
         return memory_of(self.configuration, context=self.context, calibrations=self.calibrations)
-
-    def legal(self) -> bool:
-        return is_legal(self.configuration)
 
     def with_settings(self, **changes: object) -> Subject:
         return replace(self, configuration=self.configuration.with_settings(**changes))
 
 
+Changes = tuple[tuple[str, str | None], ...]
+"""Our names of what changes with the new value, None for a switch."""
+
+
 @dataclass(frozen=True, slots=True)
 class Improvement:
-    """`changes` are our names with the value to say, None for a switch."""
-
     why: str
-    changes: tuple[tuple[str, str | None], ...]
+    changes: Changes
     memory: Memory
 
 
-Lever = tuple[str, tuple[tuple[str, str | None], ...], Subject]
-"""What it is called, the changes by our names, and the subject with them."""
+class Lever(NamedTuple):
+    """What it is called, the changes by our names, and the subject with them."""
+
+    what: str
+    changes: Changes
+    subject: Subject
 
 
 def improvements(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
@@ -82,41 +69,40 @@ def improvements(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
 
 
 def _roomier(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
-    found = []
-    for names in (*((name,) for name in _LEVERS), ("dcp", "kv_cache_dtype")):
-        one = _apply(subject, names)
-        if one is None or not one[2].legal():
-            continue
-        after = one[2].memory()
-        if after.fits and after.kv_tokens.value >= LEAST_GAIN * max(memory.kv_tokens.value, 1.0):
-            found.append(_improvement(one, memory, after))
-    found.sort(key=lambda one: -one.memory.kv_tokens.value)
-    return tuple(found[:MOST])
+    levers = _legal_levers(subject, (*((name,) for name in _LEVERS), ("dcp", "kv_cache_dtype")))
+    least = LEAST_GAIN * max(memory.kv_tokens.value, 1.0)
+    roomier = [
+        _improvement(lever, memory, after) for lever, after in levers if after.fits and after.kv_tokens.value >= least
+    ]
+    roomier.sort(key=lambda improvement: -improvement.memory.kv_tokens.value)
+    return tuple(roomier[:MOST])
 
 
 def _ways_out(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
     """Combinations that hold the context; where none does, the one that holds the longest, with that context."""
-    fitting: list[tuple[int, float, Improvement]] = []
-    longest: tuple[float, Lever, Memory] | None = None
+    tried: list[tuple[int, Lever, Memory]] = []
     for count in range(1, len(_LEVERS) + 1):
-        for names in combinations(_LEVERS, count):
-            one = _apply(subject, names)
-            if one is None or not one[2].legal():
-                continue
-            after = one[2].memory()
-            if after.fits and not after.tight:
-                fitting.append((count, -after.kv_tokens.value, _improvement(one, memory, after)))
-            if longest is None or after.max_context.value > longest[0]:
-                longest = (after.max_context.value, one, after)
+        tried += ((count, *pulled) for pulled in _legal_levers(subject, combinations(_LEVERS, count)))
+        fitting = [way for way in tried if way[2].fits and not way[2].tight]
         if len(fitting) >= MOST:
             break
     if fitting:
-        return tuple(one for _, _, one in sorted(fitting, key=lambda one: one[:2])[:MOST])
-    alone = subject.memory().max_context.value
-    ways: list[Lever] = [] if alone < SHORTEST else [("", (), subject)]
-    if longest is not None and longest[0] >= max(SHORTEST, LEAST_GAIN * alone):
+        fitting.sort(key=lambda way: (way[0], -way[2].kv_tokens.value))
+        return tuple(_improvement(lever, memory, after) for _, lever, after in fitting[:MOST])
+    alone = memory.max_context.value
+    ways = [] if alone < SHORTEST else [Lever("", (), subject)]
+    longest = max(tried, key=lambda way: way[2].max_context.value, default=None)
+    if longest is not None and longest[2].max_context.value >= max(SHORTEST, LEAST_GAIN * alone):
         ways.append(longest[1])
     return tuple(_shorter(way, memory) for way in ways)
+
+
+def _legal_levers(subject: Subject, combined: Iterable[Sequence[str]]) -> Iterator[tuple[Lever, Memory]]:
+    """The levers that can be pulled together, with the memory behind each."""
+    for names in combined:
+        lever = _apply(subject, names)
+        if lever is not None and is_legal(lever.subject.configuration):
+            yield lever, lever.subject.memory()
 
 
 def _shorter(way: Lever, before: Memory) -> Improvement:
@@ -124,15 +110,15 @@ def _shorter(way: Lever, before: Memory) -> Improvement:
     what, changes, subject = way
     context = int(subject.memory().max_context.value) // 1024 * 1024
     shorter = replace(subject.with_settings(max_model_len=context), context=context)
-    said = f"a context of {context:,} tokens"
-    every = (("max_model_len", str(context)), *changes)
-    return _improvement((f"{said}, with {what}" if what else said, every, shorter), before, shorter.memory())
+    with_levers = f", with {what}" if what else ""
+    lever = Lever(f"a context of {context:,} tokens{with_levers}", (("max_model_len", str(context)), *changes), shorter)
+    return _improvement(lever, before, shorter.memory())
 
 
 def _apply(subject: Subject, names: Sequence[str]) -> Lever | None:
     """All of these levers at once; None where one of them is pulled already, or there is none."""
     whats: list[str] = []
-    changes: list[tuple[str, str | None]] = []
+    changes: Changes = ()
     for name in names:
         pulled = _LEVERS[name](subject)
         if pulled is None:
@@ -140,58 +126,57 @@ def _apply(subject: Subject, names: Sequence[str]) -> Lever | None:
         what, change, subject = pulled
         whats.append(what)
         changes += change
-    return ", ".join([*whats[:-2], " and ".join(whats[-2:])]), tuple(changes), subject
+    return Lever(", ".join([*whats[:-2], " and ".join(whats[-2:])]), changes, subject)
 
 
 def _dcp(subject: Subject) -> Lever | None:
-    layout = subject.layout
-    if layout.dcp >= layout.tp or not subject.engine.dcp_unasked:
+    layout = subject.configuration.layout
+    if layout.dcp >= layout.tp or not subject.configuration.engine.dcp_unasked:
         return None
     changed = replace(subject, configuration=subject.configuration.with_layout(dcp=layout.tp))
-    return f"decode context parallelism over the {layout.tp} ranks", (("dcp", str(layout.tp)),), changed
+    return Lever(f"decode context parallelism over the {layout.tp} ranks", (("dcp", str(layout.tp)),), changed)
 
 
 def _fp8_kv(subject: Subject) -> Lever | None:
-    name = subject.engine.fp8_kv_name
-    if name is None or subject.settings.kv_cache_dtype not in (None, "auto", "bfloat16"):
+    name = subject.configuration.engine.fp8_kv_name
+    if name is None or subject.configuration.settings.kv_cache_dtype not in (None, "auto", "bfloat16"):
         return None
     changed = subject.with_settings(kv_cache_dtype=name)
-    return "an FP8 KV cache, half the bytes a token", (("kv_cache_dtype", name),), changed
+    return Lever("an FP8 KV cache, half the bytes a token", (("kv_cache_dtype", name),), changed)
 
 
 def _fewer(subject: Subject) -> Lever | None:
-    """What nobody asked for is always turned down, what was asked for only where it does not fit."""
-    ranks = subject.layout.dp if subject.engine.limits_over_dp else 1
-    asked = subject.memory()
-    roomy = asked.fits and not asked.tight
+    """What was not asked for is always turned down, what was asked for only where it does not fit."""
+    configuration, memory = subject.configuration, subject.memory()
+    ranks = configuration.layout.dp if configuration.engine.limits_over_dp else 1
     fewer: dict[str, int] = {}
-    for name, least in (("max_num_batched_tokens", FEW_TOKENS), ("max_num_seqs", SOME_SEQUENCES)):
-        given = getattr(subject.settings, name)
-        if given is None or (given > least * ranks and not roomy):
+    for name, (least, _) in _LIMITS.items():
+        given = getattr(configuration.settings, name)
+        if given is None or (given > least * ranks and (memory.tight or not memory.fits)):
             fewer[name] = least * ranks
     if not fewer:
         return None
-    words = " and ".join(f"{value:,} {_WORDS[name]}" for name, value in fewer.items())
+    words = " and ".join(f"{value:,} {_LIMITS[name][1]}" for name, value in fewer.items())
     changes = tuple((name, str(value)) for name, value in fewer.items())
-    return f"at most {words} at once", changes, subject.with_settings(**fewer)
+    return Lever(f"at most {words} at once", changes, subject.with_settings(**fewer))
 
 
 def _eager(subject: Subject) -> Lever | None:
-    if subject.settings.enforce_eager or subject.memory().fits or not subject.engine.graphs_option:
+    configuration = subject.configuration
+    if configuration.settings.enforce_eager or subject.memory().fits or not configuration.engine.graphs_option:
         return None  # slower, so only where nothing else helps
-    return "no CUDA graphs", (("enforce_eager", None),), subject.with_settings(enforce_eager=True)
+    return Lever("no CUDA graphs", (("enforce_eager", None),), subject.with_settings(enforce_eager=True))
 
 
 def _fraction(subject: Subject) -> Lever | None:
-    name = subject.engine.memory_fraction_name
-    given = getattr(subject.settings, name, None)
+    name = subject.configuration.engine.memory_fraction_name
+    given = getattr(subject.configuration.settings, name, None)
     if not name or subject.memory().fits or (given is not None and given >= HIGH_FRACTION):
         return None
-    what = f"{HIGH_FRACTION:.0%} of the memory"
-    return what, ((name, str(HIGH_FRACTION)),), subject.with_settings(**{name: HIGH_FRACTION})
+    changed = subject.with_settings(**{name: HIGH_FRACTION})
+    return Lever(f"{HIGH_FRACTION:.0%} of the memory", ((name, str(HIGH_FRACTION)),), changed)
 
 
-_WORDS: Final = {"max_num_batched_tokens": "batched tokens", "max_num_seqs": "sequences"}
 _LEVERS: Final[Mapping[str, Callable[[Subject], Lever | None]]] = {
     "dcp": _dcp,
     "fewer": _fewer,
@@ -202,41 +187,25 @@ _LEVERS: Final[Mapping[str, Callable[[Subject], Lever | None]]] = {
 
 
 def _improvement(lever: Lever, before: Memory, after: Memory) -> Improvement:
-    what, changes, _ = lever
-    return Improvement(f"{what}: {_gain(before, after)}", changes, after)
-
-
-def _gain(before: Memory, after: Memory) -> str:
     tokens, more = before.kv_tokens.value, after.kv_tokens.value
-    said = [f"{more:,.0f} tokens of KV cache" + (f" instead of {tokens:,.0f}" if tokens >= 1 else "")]
+    gains = [f"{more:,.0f} tokens of KV cache" + (f" instead of {tokens:,.0f}" if tokens >= 1 else "")]
     if tokens >= 1:
-        said.append(f"× {more / tokens:.3g}")
+        gains.append(f"× {more / tokens:.3g}")
     freed = after.kv_bytes.value - max(before.kv_bytes.value, 0.0)
     if freed > GIB / 200:
-        said.append(f"{gib(freed)} more for it on each device")
+        gains.append(f"{gib(freed)} more for it on each device")
     if after.max_context.value > before.max_context.value >= 1:
-        said.append(f"context up to {after.max_context.value:,.0f}")
+        gains.append(f"context up to {after.max_context.value:,.0f}")
     if not after.measured:
-        said.append("estimated, not measured")
-    return ", ".join(said)
+        gains.append("estimated, not measured")
+    return Improvement(f"{lever.what}: {', '.join(gains)}", lever.changes, after)
 
 
-def best_remedy(subject: Subject, found: Sequence[Improvement]) -> str:
-    """The one thing to do, in a sentence for a finding."""
-    if found:
-        return found[0].why
-    if (other := another_layout(subject)) is None:
-        return "take more devices, or devices with more memory"
-    layout, memory = other
-    return (
-        f"spread it in another way over the same devices: {_words(layout)} leaves {gib(memory.kv_bytes.value)} for the "
-        f"KV cache on each, {memory.kv_tokens.value:,.0f} tokens (estimated, not measured); moonpad plan gives the "
-        "commands"
-    )
-
-
-def another_layout(subject: Subject) -> tuple[Layout, Memory] | None:
-    """Over all devices of the cluster, with the same settings: the one that crosses the network least."""
+def best_remedy(subject: Subject, suggestions: Sequence[Improvement]) -> str:
+    """The one thing to do, in a sentence for a finding: the best suggestion, else another layout over all devices of
+    the cluster with the same settings, the one that crosses the network least."""
+    if suggestions:
+        return suggestions[0].why
     configuration = subject.configuration
 
     def cost(layout: Layout) -> tuple[int, int, int]:
@@ -244,11 +213,12 @@ def another_layout(subject: Subject) -> tuple[Layout, Memory] | None:
 
     for layout in sorted(legal_layouts(configuration), key=cost):
         other = replace(subject, configuration=replace(configuration, layout=layout))
-        if other.legal() and (memory := other.memory()).fits and not memory.tight:
-            return layout, memory
-    return None
-
-
-def _words(layout: Layout) -> str:
-    sizes = {"TP": layout.tp, "PP": layout.pp, "DP": layout.dp, "EP": layout.ep, "DCP": layout.dcp}
-    return " ".join(f"{name}{size}" for name, size in sizes.items() if size > 1)
+        if is_legal(other.configuration) and (memory := other.memory()).fits and not memory.tight:
+            sizes = {"TP": layout.tp, "PP": layout.pp, "DP": layout.dp, "EP": layout.ep, "DCP": layout.dcp}
+            words = " ".join(f"{name}{size}" for name, size in sizes.items() if size > 1)
+            return (
+                f"use another layout over the same devices: {words} leaves {gib(memory.kv_bytes.value)} for the KV "
+                f"cache on each, {memory.kv_tokens.value:,.0f} tokens (estimated, not measured); moonpad plan gives "
+                "the commands"
+            )
+    return "take more devices, or devices with more memory"

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Final
 
+from moonpad.catalog.clusters import parse_cluster
+from moonpad.catalog.hardware import hardware
 from moonpad.catalog.model_row import Model
 from moonpad.catalog.models import find_model, models
 from moonpad.catalog.options import versions
 from moonpad.engines import ENGINES
-from moonpad.explain.commands import Command, Script
+from moonpad.engines.base import Engine, Reading
+from moonpad.explain.commands import Command, Script, Wrapper
 from moonpad.explain.programs import program_named, program_table
+from moonpad.explain.results import shortened
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
+from moonpad.values.errors import UsageError
+from moonpad.values.plan import Platform
 from moonpad.values.versions import checked_version
 
 # The names of checkpoints in prose: "Kimi-K2-Thinking", "Kimi K2.5".
@@ -24,6 +31,15 @@ _NAME: Final = re.compile(r"Kimi[- ]K[0-9][\w.]*(?:[- ][A-Za-z0-9.]+){0,4}", re.
 # `org/name` as on Hugging Face, and no folder.
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
+
+NO_DEVICES: Final = "no devices are named"
+
+_HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
+_ROCM: Final = re.compile(r"\b(?:rocm|amd|mi3[0-9]{2}x?)\b", re.IGNORECASE)
+_ROCM_ENV: Final = ("HIP_", "HSA_", "ROCR_", "AITER_")
+_WORD: Final = re.compile(r"(?<![\w./-])[A-Za-z][A-Za-z0-9]{1,9}(?![\w./]|-[0-9a-z])", re.ASCII)
+_LONGEST: Final = 2000
+"""A longer line is data, not prose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +55,6 @@ class Question:
 class Version:
     text: str
     because: str
-    minimum: bool = False
-    """The text says "or later": what was removed since then is removed."""
 
 
 def engine_of(command: Command, question: Question) -> str | None:
@@ -59,40 +73,36 @@ def _is_build(name: str, engine: str, command: Command, question: Question) -> b
         return False
     platform = question.cluster.device.platform if question.cluster is not None else None
     image = command.container.image.text if command.container and command.container.image else ""
+    words = [word.text for word in command.argv]
+    values = {*words, *(f"{flag}={value}" for flag, value in pairwise(words))}
     return (
         (platform is not None and platform is build.platform)
         or (build.image != "" and build.image in image)
         or any(variable.startswith(build.environment) for variable in command.env)
-        or _has_option(command, build.options)
-    )
-
-
-def _has_option(command: Command, options: Iterable[str]) -> bool:
-    words = [word.text for word in command.argv]
-    pairs = {*words, *(f"{flag}={value}" for flag, value in pairwise(words))}
-    return any(
-        option in pairs if "=" in option else any(word.startswith(option) for word in words) for option in options
+        or any(option in values for option in build.options)
+        or any(word.startswith(option) for word in words for option in build.options if "=" not in option)
     )
 
 
 def version_of(engine: str, script: Script, question: Question) -> Version:
-    """The version that was said, else "" for the newest that the catalogue knows.
+    """The version that was asked for or named, else "" for the newest that the catalogue knows.
 
-    Raises:
-        UsageError: --engine-version is neither a version number nor a channel like `nightly`.
+    Raises UsageError where --engine-version is neither a version number nor a channel like `nightly`.
     """
     if question.version:
         return _of_series(engine, checked_version(question.version), "as asked")
-    for name in _with_these_versions(engine):
+    line = ENGINES[engine].command_line
+    # A build that has no name of its own in texts is called what it is a build of.
+    for name in (engine, line.build.of) if line.build and not line.names else (engine,):
         if named := script.versions.get(name):
             return _of_series(engine, named, f"the text names {name} {named}")
         if least := script.minimum_versions.get(name):
-            return Version("", f"the text asks for {name} {least} or later: judged by the newest", minimum=True)
+            return Version("", f"the text asks for {name} {least} or later: judged by the newest")
     return Version("", "none is named: judged by the newest")
 
 
 def _of_series(engine: str, text: str, because: str) -> Version:
-    """`0.11` is no release: it stands for the newest of that series."""
+    """`0.11` is not a release: it stands for the newest of that series."""
     recorded = versions(ENGINES[engine].program)
     if text in recorded or not _SERIES.fullmatch(text):
         return Version(text, because)
@@ -100,35 +110,29 @@ def _of_series(engine: str, text: str, because: str) -> Version:
     return Version(series[-1], f"{because}, the newest of {text}") if series else Version(text, because)
 
 
-def _with_these_versions(engine: str) -> tuple[str, ...]:
-    """The engine, and what it is a build of where it has no name of its own in texts."""
-    line = ENGINES[engine].command_line
-    return (engine, line.build.of) if line.build and not line.names else (engine,)
-
-
 def model_of(written: str, served: str, commands: Sequence[Command], script: Script) -> tuple[Model | None, str]:
-    """The checkpoint of the catalogue, and how it was found; None where nobody can say.
+    """The checkpoint of the catalogue, and how it was found; None, and why, where it is not known.
 
-    A folder, a placeholder or nothing is called what the text around it speaks of. `served` is the name that clients
+    A folder, a placeholder or nothing is taken for what the text around it names. `served` is the name that clients
     use.
     """
-    if written and (found := find_model(written)) is not None:
-        return found, f"named {written}"
+    unknown = f'no checkpoint of the catalogue is called "{shortened(written, 80)}"' if written else "no model is named"
+    if written and (model := find_model(written)) is not None:
+        return model, f"named {written}"
     if _REPOSITORY.fullmatch(written):
-        return None, f'no checkpoint of the catalogue is called "{_short(written)}"{_near(written)}'
-    if served and (found := find_model(served)) is not None:
-        return found, f"served as {served}"
-    for where, texts in (
-        ("the heading", [command.heading or "" for command in commands]),
-        ("the text", script.lines),
-    ):
-        if found := _named_in(texts):
-            return found, f"{where} names {found.id}"
-    return None, f'no checkpoint of the catalogue is called "{_short(written)}"' if written else "no model is named"
+        close = difflib.get_close_matches(written, list(models()), n=1, cutoff=0.8)
+        return None, f"{unknown} (did you mean {close[0]}?)" if close else unknown
+    if served and (model := find_model(served)) is not None:
+        return model, f"served as {served}"
+    headings = [command.heading or "" for command in commands]
+    for where, texts in (("the heading", headings), ("the text", script.lines)):
+        if model := _named_in(texts):
+            return model, f"{where} names {model.id}"
+    return None, unknown
 
 
 def is_other_model(written: str) -> bool:
-    """Whether a repository is named that is no Kimi's."""
+    """Whether a repository of another model is named."""
     return bool(_REPOSITORY.fullmatch(written)) and "kimi" not in written.casefold()
 
 
@@ -140,17 +144,114 @@ def _named_in(texts: Iterable[str]) -> Model | None:
         for name in _NAME.findall(text[:2000]):
             words = [word.strip(".") for word in name.casefold().replace(" ", "-").split("-")]
             for length in range(len(words), 1, -1):
-                if found := known.get("-".join(words[:length])):
-                    return found
+                if model := known.get("-".join(words[:length])):
+                    return model
             if words[:2] == ["kimi", "k2"] and family is None:
                 family = known.get("kimi-k2-instruct")
     return family
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else f"{text[:77]}..."
+# --- devices ---
 
 
-def _near(written: str) -> str:
-    close = difflib.get_close_matches(written, list(models()), n=1, cutoff=0.8)
-    return f" (did you mean {close[0]}?)" if close else ""
+def cluster_of(
+    engine: Engine, reading: Reading, script: Script, commands: Sequence[Command], question: Question
+) -> tuple[Cluster | None, str]:
+    """The devices and how they were found: as asked, as the text says; None, and why, where they are not known.
+
+    A machine that the text counts goes before a kind that it only names, what stands above the command before what
+    stands below it. A guide that speaks of another number than the command uses has the kind right.
+    """
+    if question.cluster is not None:
+        return question.cluster, "as asked"
+    platforms = engine.platforms
+    if platforms == (Platform.CPU,):
+        return _cluster("cpu"), f"{engine.name} runs on a CPU"
+    devices, per_node = _used(reading, commands[0].container)
+    first = min(command.line for command in commands)
+    variables = (*_ROCM_ENV, *engine.command_line.rocm_env)
+    rocm = Platform.ROCM in platforms and _speaks_of_rocm(script, commands, first, variables)
+    allowed = (Platform.ROCM,) if rocm else platforms
+    machines = [_cluster(hint) for hint in _nearest(script.placed_hints, first)]
+    counted = [machine for machine in machines if machine is not None and machine.device.platform in allowed]
+    for machine in counted:
+        if machine.devices == devices and per_node in (None, machine.per_node):
+            return machine, f"the text names {machine.name}"
+    if counted and devices == 1:
+        return counted[0], f"the text names {counted[0].name}"
+    kinds = [machine.name.rpartition("x")[2] for machine in counted]
+    kinds += [kind for kind in _nearest(_named_kinds(script), first) if _kinds()[kind] in allowed]
+    for kind in kinds:
+        nodes = _cluster(f"{devices // per_node}x{per_node}x{kind}") if per_node is not None else None
+        if (cluster := nodes or _cluster(f"{devices}x{kind}")) is not None:
+            return cluster, f"the text names {kind}, the command uses {devices}"
+    if rocm:
+        return None, "the text is about ROCm, and names no AMD device"
+    return None, NO_DEVICES
+
+
+def _used(reading: Reading, container: Wrapper | None) -> tuple[int, int | None]:
+    """How many devices a command line uses, and how many of them on each node, as far as it says."""
+    layout, node = reading.layout, reading.node
+    devices = layout.world_size * reading.replicas
+    local = node.data_parallel_local * layout.tp * layout.pp if node.data_parallel_local else None
+    if container is not None and local is None and node.nodes is None:
+        local = container.devices
+    if local is not None and 0 < local <= devices and devices % local == 0:
+        return devices, local
+    if node.nodes is not None and 0 < node.nodes <= devices and devices % node.nodes == 0:
+        return devices, devices // node.nodes
+    return devices, None
+
+
+def _nearest(placed: Iterable[tuple[str, int]], line: int) -> list[str]:
+    """Above the line from there upwards, then below it; of one line in the order of the text."""
+    return [text for text, _ in sorted(placed, key=lambda place: (place[1] > line, abs(place[1] - line)))]
+
+
+def _cluster(text: str) -> Cluster | None:
+    try:
+        return parse_cluster(text)
+    except UsageError:
+        return None
+
+
+def _speaks_of_rocm(script: Script, commands: Sequence[Command], line: int, variables: tuple[str, ...]) -> bool:
+    """By the headings above, the container's image, and variables whose names begin as those that only ROCm reads."""
+    texts = [*_titles(script, line)]
+    for command in commands:
+        if any(name.startswith(variables) for name in command.env):
+            return True
+        image = command.container.image if command.container else None
+        texts += (*command.comments, command.heading or "", image.text if image else "")
+    return any(_ROCM.search(text[:_LONGEST]) for text in texts)
+
+
+def _titles(script: Script, line: int) -> Iterator[str]:
+    """The headings of a document that a line stands under."""
+    open_titles: dict[int, str] = {}
+    fenced = False
+    for text in script.lines[: max(0, line - 1)] if script.markdown else ():
+        if text.lstrip(" >").startswith(("```", "~~~")):
+            fenced = not fenced
+        elif not fenced and (match := _HEADING.match(text[:_LONGEST])):
+            level = len(match[1])
+            open_titles = {other: title for other, title in open_titles.items() if other < level}
+            open_titles[level] = match[2]
+    yield from open_titles.values()
+
+
+def _named_kinds(script: Script) -> Iterator[tuple[str, int]]:
+    """Kinds of devices that the text names, `on H200`, with their lines."""
+    for number, text in enumerate(script.lines, 1):
+        for match in _WORD.finditer(text[:_LONGEST]):
+            if match.group() in _kinds():
+                yield match.group(), number
+
+
+@cache
+def _kinds() -> Mapping[str, Platform]:
+    """Labels that are one word with a digit in it, which prose does not contain by chance, and their platforms."""
+    devices = {product.label: product.device for product in hardware().values() if product.device is not None}
+    kinds = (label for label in devices if label.isalnum() and any(char.isdigit() for char in label))
+    return {label: devices[label].platform for label in kinds}

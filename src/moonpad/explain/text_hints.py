@@ -1,10 +1,9 @@
-"""What a text says beside its commands: versions of engines, and the machines that it speaks of."""
+"""What a text says beside its commands: versions of engines, machines, and which node a comment is about."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -27,34 +26,28 @@ _MACHINES: Final = re.compile(
 )
 _ATLAS: Final = re.compile(r"Atlas 800I? (A[23]) \([0-9]{1,3}GB? ?[x×*] ?([0-9]{1,3})\)")
 
-
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    """Of names with a version. Each engine's names are a group, `e` and its number."""
-
-    engines: tuple[str, ...]
-    pin: re.Pattern[str]
-    image: re.Pattern[str]
-    prose: re.Pattern[str]
-
-    def engine(self, match: re.Match[str]) -> str:
-        return next(name for number, name in enumerate(self.engines) if match.groupdict().get(f"e{number}"))
+_NODE: Final = re.compile(r"\b(?:node|host|machine|server|rank)[ _#-]{0,2}([0-9]{1,4})\b", re.IGNORECASE)
+_FIRST_NODE: Final = re.compile(
+    r"\b(?:head|master|primary|first|main|leader)[ -](?:node|host|machine|server)\b", re.IGNORECASE
+)
+_LATER_NODE: Final = re.compile(
+    r"\b(?:worker|second|secondary|other|remaining)[ -](?:node|host|machine|server)s?\b|\bworkers\b", re.IGNORECASE
+)
 
 
 @lru_cache(maxsize=4)
-def _patterns(engines: tuple[str, ...]) -> _Patterns:
+def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Names with a version: in a pin, as the tag of an image, in prose. The names of an engine are a group, `e` and its
+    number."""
     lines = [ENGINES[name].command_line for name in engines]
-    names = _either([line.names for line in lines])
-    return _Patterns(
-        engines,
-        _compiled(rf"(?<![\w-]){names}(?:\[[\w,.-]{{0,60}}\])?[ ]?(?:==|(?P<least>>=))[ ]?{_NUMBER}"),
-        _compiled(rf"{_either([line.images for line in lines])}:{_NUMBER}"),
-        _compiled(rf"(?<![\w/-]){names}(?:[ ](?:nightly|version|release|image)){{0,2}}(?:[ ]\(|[ ]){_NUMBER}{_LATER}"),
+    names, images = _either([line.names for line in lines]), _either([line.images for line in lines])
+    pin, image, prose = (
+        rf"(?<![\w-]){names}(?:\[[\w,.-]{{0,60}}\])?[ ]?(?:==|(?P<least>>=))[ ]?{_NUMBER}",
+        rf"{images}:{_NUMBER}",
+        rf"(?<![\w/-]){names}(?:[ ](?:nightly|version|release|image)){{0,2}}(?:[ ]\(|[ ]){_NUMBER}{_LATER}",
     )
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE | re.ASCII)
+    flags = re.IGNORECASE | re.ASCII
+    return re.compile(pin, flags), re.compile(image, flags), re.compile(prose, flags)
 
 
 def _either(of_engines: Sequence[Sequence[str]]) -> str:
@@ -70,40 +63,46 @@ def versions_of(text: str) -> tuple[dict[str, str], dict[str, str]]:
     """
     named: dict[str, str] = {}
     least: dict[str, str] = {}
-    patterns = _patterns(tuple(ENGINES))
-    exact = [*patterns.pin.finditer(text), *patterns.image.finditer(text)]
-    for match in (*sorted(exact, key=lambda match: match.start()), *patterns.prose.finditer(text)):
+    pin, image, prose = _patterns(tuple(ENGINES))
+    exact = [*pin.finditer(text), *image.finditer(text)]
+    for match in (*sorted(exact, key=lambda match: match.start()), *prose.finditer(text)):
         versions = least if match.groupdict().get("least") else named
-        versions.setdefault(patterns.engine(match), _plain(match["version"]))
+        versions.setdefault(*_engine_and_version(match))
     return named, least
 
 
 def version_of_image(image: str) -> tuple[str, str] | None:
     """`vllm/vllm-openai:v0.11.0` → ("vllm", "0.11.0")."""
-    patterns = _patterns(tuple(ENGINES))
-    match = patterns.image.search(image)
-    return (patterns.engine(match), _plain(match["version"])) if match else None
+    match = _patterns(tuple(ENGINES))[1].search(image)
+    return _engine_and_version(match) if match else None
 
 
-def _plain(version: str) -> str:
-    """`1.0.0-rc2` → `1.0.0rc2`."""
-    return version.lower().replace("-", "")
+def _engine_and_version(match: re.Match[str]) -> tuple[str, str]:
+    """With `1.0.0-rc2` as `1.0.0rc2`."""
+    engine = next(name for number, name in enumerate(ENGINES) if match.groupdict().get(f"e{number}"))
+    return engine, match["version"].lower().replace("-", "")
 
 
 def machines_of(text: str) -> Iterator[tuple[int, str]]:
     """Offset and cluster for each machine that is surely meant: `8× NVIDIA H100 80GB` → `8xH100`, `2x8xH800`."""
-    machines = []
+    machines = [(match.start(), f"{match[2]}x{match[1]}") for match in _ATLAS.finditer(text)]
     for match in _MACHINES.finditer(text):
         counts = "x".join(number for number in match.groups()[:2] if number is not None)
-        for device in (match.group(3), match.group(5)):
-            if device:
-                machines.append((match.start(), f"{counts}x{_device(device)}"))
-    machines += [(match.start(), f"{match.group(2)}x{match.group(1)}") for match in _ATLAS.finditer(text)]
+        machines += ((match.start(), f"{counts}x{_device(name)}") for name in (match[3], match[5]) if name)
     yield from sorted(machines, key=lambda machine: machine[0])
 
 
 def _device(name: str) -> str:
-    name = name.upper().replace(" ", "")
-    if name[:4] in ("4090", "5090"):
-        name = f"RTX{name}"
+    name = re.sub("^(?=4090|5090)", "RTX", name.upper().replace(" ", ""))
     return name.replace("409048G", "4090-48G")
+
+
+def node_in(label: str) -> int | None:
+    """The number of the one node that a comment names. None where it names none, or several."""
+    label = label[:500]
+    numbers = set(_NODE.findall(label))
+    if numbers:
+        return int(numbers.pop()) if len(numbers) == 1 else None
+    if _FIRST_NODE.search(label):
+        return 0
+    return 1 if _LATER_NODE.search(label) else None

@@ -45,39 +45,37 @@ class Options:
 
 def scan(words: Sequence[Word], position: int, options: Options) -> tuple[tuple[WrapperOption, ...], int]:
     """The options from `position` on, and the place of the first word behind them."""
-    given_options: list[WrapperOption] = []
+    given: list[WrapperOption] = []
     while position < len(words):
         text = words[position].text
         if text == "--":
-            return tuple(given_options), position + 1
+            return tuple(given), position + 1
         name, equals, value = text.partition("=")
         if len(text) < 2 or text[0] != "-" or name in options.stops:
             break
         if options.clusters and text[1] != "-":
-            position = _cluster(words, position, options, given_options)
+            position = _cluster(words, position, options, given)
             continue
         taken = 0 if equals else options.arity(name)
-        behind = words[position + 1 : position + 1 + taken]
-        values = value if equals else "=".join(word.text for word in behind) if taken else None
-        given_options.append(
-            WrapperOption(options.names.get(name, name), values, tuple(words[position : position + 1 + taken]))
-        )
+        own = tuple(words[position : position + 1 + taken])
+        text = value if equals else "=".join(word.text for word in own[1:])
+        given.append(WrapperOption(options.names.get(name, name), text if equals or taken else None, own))
         position += 1 + taken
-    return tuple(given_options), min(position, len(words))
+    return tuple(given), min(position, len(words))
 
 
-def _cluster(words: Sequence[Word], position: int, options: Options, given_options: list[WrapperOption]) -> int:
+def _cluster(words: Sequence[Word], position: int, options: Options, given: list[WrapperOption]) -> int:
     word = words[position]
     for at, letter in enumerate(word.text[1:], 2):
         name = options.names.get(f"-{letter}", f"-{letter}")
         if not options.arity(f"-{letter}"):
-            given_options.append(WrapperOption(name, None, (word,)))
+            given.append(WrapperOption(name, None, (word,)))
             continue
         if rest := word.text[at:]:
-            given_options.append(WrapperOption(name, rest.removeprefix("="), (word,)))
+            given.append(WrapperOption(name, rest.removeprefix("="), (word,)))
             return position + 1
         value = words[position + 1 : position + 2]
-        given_options.append(WrapperOption(name, value[0].text if value else "", (word, *value)))
+        given.append(WrapperOption(name, value[0].text if value else "", (word, *value)))
         return position + 1 + len(value)
     return position + 1
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from moonpad.explain import wrapper_options as table
-from moonpad.explain.commands import Word, Wrapper, WrapperOption
-from moonpad.explain.expansion import join_words
+from moonpad.explain.commands import Word, Wrapper, WrapperOption, join_words
 from moonpad.explain.input_limits import NESTING
-from moonpad.explain.programs import base_name, identify, launchers, served_by_image
+from moonpad.explain.programs import base_name, identify, program_table, served_by_image
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)\Z", re.ASCII | re.S)
 
@@ -43,21 +42,13 @@ class Peeled:
     def rest(self) -> tuple[Word, ...]:
         return self.words[self.position :]
 
-    def options(self, options: table.Options, position: int | None = None) -> tuple[tuple[WrapperOption, ...], int]:
-        """The options behind the wrapper's name, or from a position on, and the position behind them."""
-        return table.scan(self.words, self.position + 1 if position is None else position, options)
+    def options(self, options: table.Options, behind: int = 1) -> tuple[tuple[WrapperOption, ...], int]:
+        """The options `behind` words from the wrapper's name on, and the position behind them."""
+        return table.scan(self.words, self.position + behind, options)
 
-    def wrap(
-        self,
-        kind: str,
-        end: int,
-        options: Sequence[WrapperOption] = (),
-        image: Word | None = None,
-        host: str | None = None,
-    ) -> bool:
+    def wrap(self, kind: str, end: int, options: Sequence[WrapperOption] = (), image: Word | None = None) -> bool:
         """The words up to `end` are those of a wrapper. Always True."""
-        words = self.words[self.position : end]
-        self.wrappers += (Wrapper(kind, words, tuple(options), image, host),)
+        self.wrappers += (Wrapper(kind, self.words[self.position : end], tuple(options), image),)
         self.position = min(end, len(self.words))
         return True
 
@@ -67,7 +58,7 @@ def peel(words: Sequence[Word], env: Mapping[str, Word], containers: Mapping[str
     peeled = Peeled(tuple(words), dict(env), containers)
     while peeled.rest and peeled.nested is None and not peeled.entrypoint and len(peeled.wrappers) < NESTING:
         name = base_name(peeled.rest[0])
-        handler = _HANDLERS.get(name) or (_plain if name in launchers() else None)
+        handler = _HANDLERS.get(name) or (_plain if name in program_table().launchers else None)
         if handler is None or not handler(peeled, name):
             break
     identified = (peeled.entrypoint, 0) if peeled.entrypoint else identify(peeled.rest)
@@ -120,13 +111,12 @@ def _shell(peeled: Peeled, name: str) -> bool:
 
 
 def _ssh(peeled: Peeled, _: str) -> bool:
-    options, position = peeled.options(table.SSH)
-    if position >= len(peeled.words):
+    options, host = peeled.options(table.SSH)
+    if host >= len(peeled.words):
         return False
-    host = peeled.words[position].text.removeprefix("ssh://").rpartition("@")[2]
-    more, position = peeled.options(table.SSH, position + 1)
+    more, position = table.scan(peeled.words, host + 1, table.SSH)
     peeled.env.clear()
-    peeled.wrap("ssh", position, (*options, *more), host=host)
+    peeled.wrap("ssh", position, (*options, *more))
     peeled.nested = join_words(peeled.rest) if peeled.rest else None
     peeled.reads_stdin |= peeled.nested is None
     return True
@@ -151,8 +141,8 @@ def _runner(peeled: Peeled, name: str) -> bool:
     """`uv run`, `poetry run`, `conda run -n NAME`: `run` and its options are taken off."""
     if name != "uvx" and [word.text for word in peeled.rest[1:2]] != ["run"]:
         return False
-    behind = peeled.position + (1 if name == "uvx" else 2)
-    options, position = peeled.options(table.UV_RUN if name in ("uv", "uvx") else table.CONDA_RUN, behind)
+    known = table.UV_RUN if name in ("uv", "uvx") else table.CONDA_RUN
+    options, position = peeled.options(known, 1 if name == "uvx" else 2)
     left = peeled.words[position:]
     if name == "uv" and len(left) > 1 and left[0].text in ("-m", "--module"):
         # `uv run -m MODULE` is `uv run python -m MODULE`.
@@ -164,18 +154,15 @@ def _runner(peeled: Peeled, name: str) -> bool:
 def _container(peeled: Peeled, _: str) -> bool:
     position = peeled.options(table.DOCKER_GLOBAL)[1]
     verbs = [word.text for word in peeled.words[position : position + 2]]
-    behind = position + 1 + (verbs[:1] == ["container"])
-    match verbs:
-        case ["run", *_] | ["container", "run"]:
-            return _container_run(peeled, behind)
-        case ["exec", *_] | ["container", "exec"]:
-            return _container_exec(peeled, behind)
-        case _:
-            return False
+    if verbs[:1] == ["container"]:
+        position, verbs = position + 1, verbs[1:]
+    if verbs[:1] == ["run"]:
+        return _container_run(peeled, position + 1)
+    return verbs[:1] == ["exec"] and _container_exec(peeled, position + 1)
 
 
 def _container_run(peeled: Peeled, position: int) -> bool:
-    options, position = peeled.options(table.DOCKER_RUN, position)
+    options, position = table.scan(peeled.words, position, table.DOCKER_RUN)
     peeled.env = _container_env(options, peeled.env)
     image = peeled.words[position] if position < len(peeled.words) else None
     peeled.wrap("docker run", position + 1, options, image)
@@ -191,15 +178,13 @@ def _container_run(peeled: Peeled, position: int) -> bool:
 
 
 def _container_exec(peeled: Peeled, position: int) -> bool:
-    options, position = peeled.options(table.DOCKER_EXEC, position)
+    options, position = table.scan(peeled.words, position, table.DOCKER_EXEC)
     if position >= len(peeled.words):
         return False
-    name = peeled.words[position].text
-    started = peeled.containers.get(name)
-    if started is not None:
-        options = (*started.options, *options)
+    started = peeled.containers.get(peeled.words[position].text)
+    options = (*(started.options if started else ()), *options)
     peeled.env = _container_env(options, peeled.env)
-    return peeled.wrap("docker exec", position + 1, options, started.image if started else None, name)
+    return peeled.wrap("docker exec", position + 1, options, started.image if started else None)
 
 
 def _container_env(options: Sequence[WrapperOption], outside: Mapping[str, Word]) -> dict[str, Word]:
@@ -210,10 +195,8 @@ def _container_env(options: Sequence[WrapperOption], outside: Mapping[str, Word]
             continue
         name, equals, value = option.value.partition("=")
         word = option.words[-1]
-        if equals:
-            env[name] = replace(word, text=value, pieces=())
-        else:
-            env[name] = outside.get(name) or replace(word, text=f"${name}", unresolved=(name,), pieces=())
+        unknown = replace(word, text=f"${name}", unresolved=(name,), pieces=())
+        env[name] = replace(word, text=value, pieces=()) if equals else outside.get(name) or unknown
     return env
 
 

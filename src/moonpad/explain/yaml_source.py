@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import yaml
+from yaml import MappingNode, Mark, MarkedYAMLError, Node, ScalarNode, SequenceNode
 
 from moonpad.explain.commands import Piece, Word
 from moonpad.explain.input_limits import ALIASES, NESTING, too_deep
 from moonpad.explain.source_text import IGNORED, InputText
 from moonpad.values.errors import UsageError
 
-if TYPE_CHECKING:
-    from yaml import Mark, MarkedYAMLError, Node
-
-    Fields = Mapping[str, Node]
+Fields = Mapping[str, Node]
 
 _REPLACED: Final = {ord(IGNORED): " ", 0xFFFE: "\ufffd", 0xFFFF: "\ufffd"}
 """What PyYAML refuses as a whole."""
@@ -30,27 +30,19 @@ class YamlSource:
         self._lines = [0, *accumulate(len(line) + 1 for line in self.text.split("\n"))]
         self._fields: dict[int, Fields] = {}
 
-    def documents(self) -> list[Node] | MarkedYAMLError:
-        """
-        Raises:
-            UsageError: it is nested too deep, or has too many aliases.
-        """
-        import yaml
-
+    def documents(self) -> list[Node]:
+        """Raises MarkedYAMLError, and UsageError where it is nested too deep or has too many aliases."""
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         level = aliases = 0
-        try:
-            for event in yaml.parse(self.text, Loader=loader):
-                level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-                aliases += isinstance(event, yaml.AliasEvent)
-                if level > NESTING:
-                    raise too_deep("the YAML is")
-                if aliases > ALIASES:
-                    message = f"the YAML has more than {ALIASES} aliases"
-                    raise UsageError(message, remedy="pass only the part with the command")
-            return [document for document in yaml.compose_all(self.text, Loader=loader) if document is not None]
-        except yaml.MarkedYAMLError as error:
-            return error
+        for event in yaml.parse(self.text, Loader=loader):
+            level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            aliases += isinstance(event, yaml.AliasEvent)
+            if level > NESTING:
+                raise too_deep("the YAML is")
+            if aliases > ALIASES:
+                message = f"the YAML has more than {ALIASES} aliases"
+                raise UsageError(message, remedy="pass only the part with the command")
+        return [document for document in yaml.compose_all(self.text, Loader=loader) if document is not None]
 
     def line(self, error: MarkedYAMLError) -> int:
         """The line of the whole text that is wrong."""
@@ -59,8 +51,6 @@ class YamlSource:
 
     def fields(self, node: Node | None) -> Fields:
         """The keys of a mapping, and those that it merges (`<<: *common`); empty for everything else."""
-        from yaml import MappingNode, ScalarNode
-
         if not isinstance(node, MappingNode):
             return {}
         if id(node) not in self._fields:
@@ -97,28 +87,24 @@ class YamlSource:
         position = 0
         at = start
         for line in text.split("\n"):
-            found = self.text.find(line, at, end)
-            if found < 0:
+            begin = self.text.find(line, at, end)
+            if begin < 0:
                 return (Piece(0, len(text), self.start + start, self.start + end),)
-            at = found + len(line)
+            at = begin + len(line)
             # The line with its end, which in the source is followed by the indentation of the next one.
             length = min(len(line) + 1, len(text) - position)
-            pieces.append(Piece(position, position + length, self.start + found, self.start + found + length))
+            pieces.append(Piece(position, position + length, self.start + begin, self.start + begin + length))
             position += length
         return pieces
 
 
 def items(node: Node | None) -> Sequence[Node]:
     """Of a list; empty for everything else."""
-    from yaml import SequenceNode
-
     return node.value if isinstance(node, SequenceNode) else ()
 
 
 def scalar(node: Node | None) -> str:
     """The text of a scalar; "" for null and everything else."""
-    from yaml import ScalarNode
-
     return node.value if isinstance(node, ScalarNode) and node.tag != _NULL else ""
 
 

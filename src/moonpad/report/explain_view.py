@@ -125,7 +125,7 @@ def _command(source: Command, remarks: Sequence[Remark], script: Script, width: 
     for number, problem in enumerate(script.problems):
         if problem.line in own:
             said.add(number)
-            if not shown_with_words(problem, (source,)):
+            if not shown_with_words(problem, source):
                 marks.setdefault(problem.line, []).append(
                     Mark(problem.column, problem.end_column, _said(problem, width), STYLES[Severity.WARNING])
                 )

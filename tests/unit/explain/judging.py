@@ -15,11 +15,12 @@ from moonpad.explain.results import Judged
 from moonpad.explain.script import read_script
 from moonpad.explain.target_detection import Question
 from moonpad.plan.tensors import catalog_checkpoint
+from moonpad.values.finding import Severity
 
 SEEDS = Path(__file__).resolve().parents[2] / "seeds"
 NAMES = tuple(sorted(path.name for path in SEEDS.iterdir() if path.suffix in (".md", ".sh")))
 
-Said = tuple[str, str, str]
+Row = tuple[str, str, str]
 """Severity, code and place of a finding."""
 
 
@@ -30,34 +31,39 @@ def seed(name: str) -> Script:
 
 def ask(text: str | Script, on: str = "", version: str = "", model: str = "") -> tuple[Judged, ...]:
     script = read_script(text) if isinstance(text, str) else text
-    found = find_model(model) if model else None
+    known = find_model(model) if model else None
     question = Question(
-        checkpoint=catalog_checkpoint(found) if found else None,
+        checkpoint=catalog_checkpoint(known) if known else None,
         cluster=parse_cluster(on) if on else None,
         version=version,
     )
     return judge(script, question, calibrations())
 
 
-def one(text: str, on: str = "8xH200", version: str = "", model: str = "") -> Judged:
+def ask_one(text: str, on: str = "8xH200", version: str = "", model: str = "") -> Judged:
     (judged,) = ask(text, on, version, model)
     return judged
 
 
-def said(judged: Judged) -> list[Said]:
-    return sorted((str(one.severity), str(one.code), one.where) for one in judged.findings)
+def summary(judged: Judged) -> list[Row]:
+    return sorted((str(finding.severity), str(finding.code), finding.where) for finding in judged.findings)
 
 
 def at(judged: Judged, code: str) -> list[str]:
     """Where findings of that code are."""
-    return [one.where for one in judged.findings if one.code == code]
+    return [finding.where for finding in judged.findings if finding.code == code]
 
 
 def message(judged: Judged, code: str) -> str:
     """Of the only finding of that code."""
-    (found,) = [one for one in judged.findings if one.code == code]
-    return f"{found.message} => {found.remedy}"
+    (only,) = [finding for finding in judged.findings if finding.code == code]
+    return f"{only.message} => {only.remedy}"
 
 
-def codes(found: Iterable[Judged]) -> set[str]:
-    return {str(finding.code) for judged in found for finding in judged.findings}
+def refused(judged: Judged) -> bool:
+    """Whether a finding is an error."""
+    return any(finding.severity is Severity.ERROR for finding in judged.findings)
+
+
+def codes(judgements: Iterable[Judged]) -> set[str]:
+    return {str(finding.code) for judged in judgements for finding in judged.findings}

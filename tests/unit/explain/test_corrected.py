@@ -78,7 +78,9 @@ def test_what_is_better_holds_what_was_promised(name: str, version: str) -> None
             assert other.memory.kv_tokens == better.memory.kv_tokens
             assert other.memory.kv_bytes == better.memory.kv_bytes
             assert other.fits
-            assert not {Code.DOES_NOT_FIT, Code.ILLEGAL_LAYOUT, Code.CONFLICT} & {one.code for one in other.findings}
+            assert not {Code.DOES_NOT_FIT, Code.ILLEGAL_LAYOUT, Code.CONFLICT} & {
+                finding.code for finding in other.findings
+            }
 
 
 def test_there_is_something_better_among_the_seeds() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moonpad.explain.arithmetic import evaluate
+from moonpad.explain.expansion import evaluate
 from moonpad.explain.script import read_script
 
 NUMBERS = st.integers(0, 9999).map(str)

@@ -25,16 +25,16 @@ def remarks(program: str, line: str, version: str = "") -> list[Remark]:
     book = rulebook(program, Version(version, ""))
     assert book is not None
     words = line.split()
-    return list(flag_remarks(0, words, parse(words, Grammar(book.options)), book))
+    return list(flag_remarks(words, parse(words, Grammar(book.options)), book))
 
 
-def found(program: str, line: str, version: str = "") -> list[tuple[str, str, str]]:
-    findings = [one.finding for one in remarks(program, line, version)]
-    return [(str(one.severity), str(one.code), one.where) for one in findings]
+def rows(program: str, line: str, version: str = "") -> list[tuple[str, str, str]]:
+    findings = [remark.finding for remark in remarks(program, line, version)]
+    return [(str(finding.severity), str(finding.code), finding.where) for finding in findings]
 
 
 def corrected(program: str, line: str, version: str = "") -> str:
-    edits = [edit for one in remarks(program, line, version) for edit in one.edits]
+    edits = [edit for remark in remarks(program, line, version) for edit in remark.edits]
     return " ".join(mended(line.split(), edits))
 
 
@@ -48,7 +48,7 @@ def test_an_option_of_a_version_is_never_unknown_to_it(program: str, version: st
             value = option.choices[0] if option.choices else VALUES.get(option.kind, "x")
             many = int(option.nargs) if option.nargs.isdecimal() else 1
             line = name if name in option.negations else " ".join((name, *[value] * many))
-            codes = {code for severity, code, _ in found(program, line, version) if severity != "note"}
+            codes = {code for severity, code, _ in rows(program, line, version) if severity != "note"}
             assert not codes & {"unknown-flag", "prefix-flag", "invalid-value"}, line
 
 
@@ -104,7 +104,7 @@ def test_an_option_of_a_version_is_never_unknown_to_it(program: str, version: st
 def test_what_changed(
     program: str, version: str, line: str, expected: list[tuple[str, str]], right: str | None
 ) -> None:
-    assert [one[:2] for one in found(program, line, version)] == expected
+    assert [row[:2] for row in rows(program, line, version)] == expected
     if right is not None:
         assert corrected(program, line, version) == right
 
@@ -113,7 +113,7 @@ def test_kt_run_passes_on_what_it_does_not_know() -> None:
     book = rulebook("kt run", Version("", ""))
     assert book is not None
     words = ["m", "--gpu-experts", "8", "--page-size", "64"]
-    assert list(flag_remarks(0, words, parse(words, run_grammar(None)), book)) == []
+    assert list(flag_remarks(words, parse(words, run_grammar(None)), book)) == []
 
 
 def test_redundant_fp8_only_of_a_checkpoint_that_is_fp8() -> None:
@@ -122,7 +122,7 @@ def test_redundant_fp8_only_of_a_checkpoint_that_is_fp8() -> None:
     book = rulebook("vllm serve", Version("0.33.0", ""), catalog_checkpoint(int4))
     assert book is not None
     words = ["m", "--quantization", "fp8"]
-    assert list(flag_remarks(0, words, parse(words, Grammar(book.options)), book)) == []
+    assert list(flag_remarks(words, parse(words, Grammar(book.options)), book)) == []
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_variables_that_nothing_reads(version: str, dead: list[str]) -> None:
     book = rulebook("vllm serve", Version(version, ""))
     assert book is not None
     given = ["VLLM_USE_V1", "SAFETENSORS_FAST_GPU", "VLLM_USE_TRITON_FLASH_ATTN", "VLLM_ATTENTION_BACKEND", "PATH"]
-    assert sorted(one.finding.where for one in env_remarks(0, given, book)) == dead
+    assert sorted(remark.finding.where for remark in env_remarks(given, book)) == dead
 
 
 @pytest.mark.parametrize(
@@ -154,9 +154,9 @@ def test_a_slip_in_the_name_of_a_variable(program: str, version: str, slip: str,
     """No engine complains of it: the variable is simply not read."""
     book = rulebook(program, Version(version, ""))
     assert book is not None
-    (found,) = env_remarks(0, [slip, meant, "PATH", "VLLM_OF_A_PLUGIN", "SGLANG_X"], book)
-    assert (found.variable, found.drop_variable) == (slip, False)
-    assert found.finding.remedy == f"did you mean {meant}?"
+    (remark,) = env_remarks([slip, meant, "PATH", "VLLM_OF_A_PLUGIN", "SGLANG_X"], book)
+    assert (remark.variable, remark.drop_variable) == (slip, False)
+    assert remark.finding.remedy == f"did you mean {meant}?"
 
 
 def test_variables_of_a_guide_are_declared() -> None:
@@ -169,5 +169,5 @@ def test_variables_of_a_guide_are_declared() -> None:
         "SGLANG_DISAGGREGATION_WAITING_TIMEOUT",
         "SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK",
     ]
-    assert not [*env_remarks(0, names, book)]
+    assert not [*env_remarks(names, book)]
     assert set(names) <= known_environment("sglang", "0.5.23")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from moonpad.explain.grouping import group, model_of, value_of
-from moonpad.explain.node_labels import node_in
 from moonpad.explain.script import read_script
+from moonpad.explain.text_hints import node_in
 
 
 def shape(text: str) -> list[tuple[str, list[int]]]:
     """The kind of each group and the lines of its commands."""
-    return [(one.kind, [command.line for command in one.commands]) for one in group(read_script(text).commands)]
+    return [(part.kind, [command.line for command in part.commands]) for part in group(read_script(text).commands)]
 
 
 SGLANG = "python -m sglang.launch_server --model-path m --dist-init-addr a:1 --nnodes 2 --tp 16"
@@ -79,23 +79,17 @@ def test_disaggregated_systems() -> None:
         """vllm serve m --kv-transfer-config '{"kv_connector": "N", "kv_role": "kv_consumer"}'\n"""
     )
     groups = group(read_script(text).commands)
-    assert [(one.kind, len(one.commands), one.system) for one in groups] == [
-        ("prefill", 2, 1),
-        ("decode", 1, 1),
-        ("router", 1, 1),
-        ("prefill", 1, 2),
-        ("decode", 1, 2),
-        ("serve", 1, None),
-        ("router", 1, None),
-        ("prefill", 1, 3),
-        ("decode", 1, 3),
+    assert [(part.kind, len(part.commands)) for part in groups] == [
+        ("prefill", 2),
+        ("decode", 1),
+        ("router", 1),
+        ("prefill", 1),
+        ("decode", 1),
+        ("serve", 1),
+        ("router", 1),
+        ("prefill", 1),
+        ("decode", 1),
     ]
-
-
-def test_hints_are_the_comments() -> None:
-    text = "# start ray on node 0 and node 1\n\n# node 0\nvllm serve m\n# node 1\nvllm serve m --headless\n"
-    (one,) = group(read_script(text).commands)
-    assert one.hints == ("start ray on node 0 and node 1", "node 0", "node 1")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from moonpad.explain.results import Edit, Judged, mended
 from moonpad.values.errors import UsageError
 from moonpad.values.plan import Layout
-from tests.unit.explain.judging import ask, at, one, said
+from tests.unit.explain.judging import ask, ask_one, at, refused, summary
 
 K2T = "moonshotai/Kimi-K2-Thinking"
 SERVE = f"vllm serve {K2T} --tensor-parallel-size 8"
@@ -22,17 +22,19 @@ def corrected(judged: Judged) -> str:
 
 
 def test_a_series_is_its_newest_release() -> None:
-    assert one(SERVE, version="0.11").version == "0.11.2"
-    assert one(SERVE, version="0.11.0").version == "0.11.0"
-    assert one("trtllm-serve x --tp_size 8", version="1.2").version == "1.2"
+    assert ask_one(SERVE, version="0.11").version == "0.11.2"
+    assert ask_one(SERVE, version="0.11.0").version == "0.11.0"
+    assert ask_one("trtllm-serve x --tp_size 8", version="1.2").version == "1.2"
 
 
 def test_an_unknown_version_makes_notes_of_unknown_flags() -> None:
-    assert ("error", "unknown-flag", "--not-there") in said(one(f"{SERVE} --not-there 1", version="0.33.0"))
-    assert ("note", "unknown-flag", "--not-there") in said(one(f"{SERVE} --not-there 1", version="0.99.0"))
+    assert ("error", "unknown-flag", "--not-there") in summary(ask_one(f"{SERVE} --not-there 1", version="0.33.0"))
+    assert ("note", "unknown-flag", "--not-there") in summary(ask_one(f"{SERVE} --not-there 1", version="0.99.0"))
     # Between 0.12.0, which has no --attention-backend, and 0.13.0, which has it.
-    assert at(one(f"{SERVE} --attention-backend FLASHMLA", version="0.13.0rc1"), "unknown-flag") == []
-    assert at(one(f"{SERVE} --attention-backend FLASHMLA", version="0.12.0"), "unknown-flag") == ["--attention-backend"]
+    assert at(ask_one(f"{SERVE} --attention-backend FLASHMLA", version="0.13.0rc1"), "unknown-flag") == []
+    assert at(ask_one(f"{SERVE} --attention-backend FLASHMLA", version="0.12.0"), "unknown-flag") == [
+        "--attention-backend"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -46,14 +48,14 @@ def test_an_unknown_version_makes_notes_of_unknown_flags() -> None:
     ],
 )
 def test_an_unknown_version_is_judged_by_the_nearest(version: str, notes: list[str]) -> None:
-    findings = [remark.finding for remark in one(SERVE, version=version).remarks]
+    findings = [remark.finding for remark in ask_one(SERVE, version=version).remarks]
     messages = [finding.message for finding in findings if finding.code == "unknown-version"]
     assert messages == [f"vllm {version} {note}" for note in notes]
 
 
 def test_a_text_that_is_not_a_version_is_refused() -> None:
     with pytest.raises(UsageError, match="is not an engine version"):
-        one(SERVE, version="newest; rm -rf /")
+        ask_one(SERVE, version="newest; rm -rf /")
 
 
 # --- model ---
@@ -72,24 +74,24 @@ def test_a_text_that_is_not_a_version_is_refused() -> None:
 )
 def test_a_folder_is_the_model_that_the_heading_names(heading: str, written: str, expected: str) -> None:
     text = f"# {heading}\n\n```bash\nvllm serve {written} --tensor-parallel-size 8\n```\n"
-    judged = one(text)
+    judged = ask_one(text)
     assert judged.checkpoint is not None
     assert judged.checkpoint.name == expected
 
 
 def test_another_model_is_not_taken_for_kimi() -> None:
-    judged = one("# Kimi-K2\n\n```bash\nvllm serve meta-llama/Llama-3.1-8B\n```\n")
+    judged = ask_one("# Kimi-K2\n\n```bash\nvllm serve meta-llama/Llama-3.1-8B\n```\n")
     assert judged.checkpoint is None
     assert "meta-llama/Llama-3.1-8B" in judged.unjudged
     assert at(judged, "missing-flag") == []  # no parsers of Kimi's
 
 
 def test_a_mistyped_model_is_asked_about() -> None:
-    assert "did you mean moonshotai/Kimi-K2-Thinking?" in one("vllm serve moonshotai/Kimi-K2-Thinkin").unjudged
+    assert "did you mean moonshotai/Kimi-K2-Thinking?" in ask_one("vllm serve moonshotai/Kimi-K2-Thinkin").unjudged
 
 
 def test_kimi_k3_is_known_and_not_planned() -> None:
-    judged = one("vllm serve moonshotai/Kimi-K3 --tensor-parallel-size 8", "8xH200")
+    judged = ask_one("vllm serve moonshotai/Kimi-K3 --tensor-parallel-size 8", "8xH200")
     assert judged.memory is None
     assert "linear attention" in judged.unjudged
     assert "--tool-call-parser kimi_k3" in corrected(judged)
@@ -113,7 +115,7 @@ def test_kimi_k3_is_known_and_not_planned() -> None:
     ],
 )
 def test_devices_are_those_that_the_text_names(text: str, command: str, expected: str) -> None:
-    judged = one(f"# Guide\n\n{text}\n\n```bash\n{command}\n```\n", on="")
+    judged = ask_one(f"# Guide\n\n{text}\n\n```bash\n{command}\n```\n", on="")
     assert judged.cluster is not None
     assert judged.cluster.name == expected
 
@@ -124,31 +126,33 @@ def test_what_stands_nearer_above_goes_first() -> None:
 
 
 def test_without_devices_flags_alone_are_judged() -> None:
-    judged = one(SERVE, on="")
+    judged = ask_one(SERVE, on="")
     assert (judged.cluster, judged.memory, judged.fits, judged.confidence) == (None, None, None, None)
     assert "no devices are named" in judged.unjudged
-    assert ("warning", "missing-flag", "--reasoning-parser") in said(judged)
+    assert ("warning", "missing-flag", "--reasoning-parser") in summary(judged)
 
 
 def test_the_devices_that_are_asked_for_decide_which_vllm_it_is() -> None:
-    assert one(SERVE, "8xH200").engine == "vllm"
-    assert one("vllm serve x", "cpu").engine == "vllm-cpu"
-    assert one("python -m sglang.launch_server --model-path x --device cpu", "cpu").engine == "sglang-cpu"
-    assert one("SGLANG_USE_CPU_ENGINE=1 python -m sglang.launch_server --model-path x", "cpu").engine == "sglang-cpu"
-    assert one("python -m moonpad_sglang_cpu --model-path x --device cpu", "cpu").engine == "sglang-cpu"
-    assert one(f"vllm serve {K2T} --tensor-parallel-size 16", "16xA3").engine == "vllm-ascend"
+    assert ask_one(SERVE, "8xH200").engine == "vllm"
+    assert ask_one("vllm serve x", "cpu").engine == "vllm-cpu"
+    assert ask_one("python -m sglang.launch_server --model-path x --device cpu", "cpu").engine == "sglang-cpu"
+    assert (
+        ask_one("SGLANG_USE_CPU_ENGINE=1 python -m sglang.launch_server --model-path x", "cpu").engine == "sglang-cpu"
+    )
+    assert ask_one("python -m moonpad_sglang_cpu --model-path x --device cpu", "cpu").engine == "sglang-cpu"
+    assert ask_one(f"vllm serve {K2T} --tensor-parallel-size 16", "16xA3").engine == "vllm-ascend"
 
 
 def test_too_few_devices() -> None:
-    judged = one(f"vllm serve {K2T} --tensor-parallel-size 16", "8xH200")
+    judged = ask_one(f"vllm serve {K2T} --tensor-parallel-size 16", "8xH200")
     assert judged.memory is None
     assert "16 ranks, and 8xH200 has 8 devices" in judged.unjudged
-    assert judged.refused
+    assert refused(judged)
 
 
 def test_whole_copies_of_the_model_share_the_devices() -> None:
     """SGLang's --dp-size without attention DP."""
-    judged = one(f"python -m sglang.launch_server --model {K2T} --tp-size 8 --dp-size 2", "2x8xH200")
+    judged = ask_one(f"python -m sglang.launch_server --model {K2T} --tp-size 8 --dp-size 2", "2x8xH200")
     assert judged.layout == Layout(tp=8)
     assert at(judged, "suboptimal") == ["memory"]  # no device is idle
 
@@ -157,38 +161,40 @@ def test_whole_copies_of_the_model_share_the_devices() -> None:
 
 
 def test_an_unknown_size_is_not_taken_for_one() -> None:
-    judged = one(f"vllm serve {K2T} --tensor-parallel-size $TP", "8xH200")
+    judged = ask_one(f"vllm serve {K2T} --tensor-parallel-size $TP", "8xH200")
     assert judged.memory is None
     assert "--tensor-parallel-size $TP" in judged.unjudged
     assert at(judged, "does-not-fit") == at(judged, "suboptimal") == []
 
 
 @pytest.mark.parametrize("length", ["auto", "-1", "$LENGTH"])
-def test_a_length_that_the_engine_or_nobody_knows_has_to_fit_nowhere(length: str) -> None:
-    judged = one(f"{SERVE} --gpu-memory-utilization 0.95 --max-num-seqs 1 --max-model-len {length}", "8xH100", "0.20.0")
+def test_an_automatic_or_unknown_length_does_not_have_to_fit(length: str) -> None:
+    judged = ask_one(
+        f"{SERVE} --gpu-memory-utilization 0.95 --max-num-seqs 1 --max-model-len {length}", "8xH100", "0.20.0"
+    )
     assert at(judged, "does-not-fit") == []
     assert judged.memory is not None
     assert judged.memory.context < 262144
 
 
 def test_the_model_s_own_length_has_to_fit_into_vllm_and_not_into_sglang() -> None:
-    vllm = one("vllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-size 8", "8xH200")
+    vllm = ask_one("vllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-size 8", "8xH200")
     assert at(vllm, "does-not-fit") == ["--max-model-len"]
     server = "python -m sglang.launch_server --model moonshotai/Kimi-K2-Instruct --tp-size 8 --mem-fraction-static 0.92"
-    assert at(one(server, "8xH200"), "does-not-fit") == []
-    assert at(one(f"{server} --context-length 131072", "8xH200"), "does-not-fit") == ["--context-length"]
+    assert at(ask_one(server, "8xH200"), "does-not-fit") == []
+    assert at(ask_one(f"{server} --context-length 131072", "8xH200"), "does-not-fit") == ["--context-length"]
 
 
 # --- lists of flags ---
 
 
 def test_flags_alone_are_for_all_devices() -> None:
-    judged = one("--max-num-seqs 16 --gpu-memory-utilization 0.9", "8xH200", model=K2T)
+    judged = ask_one("--max-num-seqs 16 --gpu-memory-utilization 0.9", "8xH200", model=K2T)
     assert judged.layout == Layout(tp=8)
     assert corrected(judged).startswith(f"vllm serve {K2T} --max-num-seqs 16")
     assert "--tensor-parallel-size 8" in corrected(judged)
     # A command says what it uses, and nothing is guessed of it.
-    assert one(f"vllm serve {K2T}", "8xH200").layout == Layout()
+    assert ask_one(f"vllm serve {K2T}", "8xH200").layout == Layout()
 
 
 def test_flags_below_a_command_have_its_layout() -> None:
@@ -203,29 +209,29 @@ def test_flags_below_a_command_have_its_layout() -> None:
 
 
 def test_parsers() -> None:
-    assert [one for one in said(one(SERVE)) if one[1] == "missing-flag"] == [
+    assert [row for row in summary(ask_one(SERVE)) if row[1] == "missing-flag"] == [
         ("note", "missing-flag", "--tool-call-parser"),
         ("warning", "missing-flag", "--reasoning-parser"),
     ]
-    assert at(one(f"{SERVE} {PARSERS}"), "missing-flag") == []
-    assert at(one(f"{SERVE} --tool-call-parser kimi_k2 --reasoning-parser kimi_k2"), "missing-flag") == [
+    assert at(ask_one(f"{SERVE} {PARSERS}"), "missing-flag") == []
+    assert at(ask_one(f"{SERVE} --tool-call-parser kimi_k2 --reasoning-parser kimi_k2"), "missing-flag") == [
         "--enable-auto-tool-choice"
     ]
     # K2-Instruct does not think aloud.
-    instruct = one("vllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-size 16", "2x8xH200")
+    instruct = ask_one("vllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-size 16", "2x8xH200")
     assert "--reasoning-parser" not in at(instruct, "missing-flag")
 
 
 def test_a_parser_that_does_not_exist() -> None:
-    judged = one(f"{SERVE} --enable-auto-tool-choice --tool-call-parser kimi --reasoning-parser kimi_k2")
+    judged = ask_one(f"{SERVE} --enable-auto-tool-choice --tool-call-parser kimi --reasoning-parser kimi_k2")
     assert at(judged, "invalid-value") == ["--tool-call-parser"]
     assert "--tool-call-parser kimi_k2" in corrected(judged)
 
 
 def test_a_version_before_the_parser_says_since_when() -> None:
-    judged = one(SERVE, version="0.10.2")
-    (found,) = [finding for finding in judged.findings if finding.where == "--reasoning-parser"]
-    assert "take 0.11.1 or later" in found.remedy
+    judged = ask_one(SERVE, version="0.10.2")
+    (finding,) = [finding for finding in judged.findings if finding.where == "--reasoning-parser"]
+    assert "take 0.11.1 or later" in finding.remedy
     assert "--reasoning-parser" not in corrected(judged)
 
 
@@ -256,20 +262,20 @@ def test_a_version_before_the_parser_says_since_when() -> None:
     ],
 )
 def test_insecure(command: str, expected: list[str]) -> None:
-    judged = one(command)
+    judged = ask_one(command)
     assert sorted(at(judged, "insecure")) == expected
-    assert all(severity == "warning" for severity, code, _ in said(judged) if code == "insecure")
+    assert all(severity == "warning" for severity, code, _ in summary(judged) if code == "insecure")
 
 
 def test_a_warning_is_no_refusal() -> None:
-    assert not one(f"{SERVE} --trust-remote-code").refused
+    assert not refused(ask_one(f"{SERVE} --trust-remote-code"))
 
 
 # --- how words are read ---
 
 
 def test_a_dash_of_a_word_processor_is_read_as_meant() -> None:
-    judged = one(f"vllm serve {K2T} –tensor-parallel-size 8", "8xH200")
+    judged = ask_one(f"vllm serve {K2T} –tensor-parallel-size 8", "8xH200")
     assert judged.layout == Layout(tp=8)
     assert at(judged, "invalid-value") == ["--tensor-parallel-size"]
     assert "–tensor-parallel-size" in judged.commands[0].argv
@@ -288,23 +294,23 @@ def test_a_dash_of_a_word_processor_is_read_as_meant() -> None:
     ],
 )
 def test_spellings(written: str, code: str, right: str) -> None:
-    judged = one(f"vllm serve {K2T} {written}", "8xH200", "0.33.0")
+    judged = ask_one(f"vllm serve {K2T} {written}", "8xH200", "0.33.0")
     assert code in {finding.code for finding in judged.findings}
     assert right in corrected(judged)
     assert judged.layout == Layout(tp=8)
 
 
 def test_the_model_goes_behind_serve() -> None:
-    judged = one(f"vllm serve --tensor-parallel-size 8 --model {K2T}")
+    judged = ask_one(f"vllm serve --tensor-parallel-size 8 --model {K2T}")
     assert at(judged, "renamed-flag") == ["--model"]
     assert judged.corrected[0].argv[:3] == ("vllm", "serve", K2T)
     assert "--model" not in judged.corrected[0].argv
-    module = one(f"python -m vllm.entrypoints.openai.api_server --model {K2T} -tp 8")
+    module = ask_one(f"python -m vllm.entrypoints.openai.api_server --model {K2T} -tp 8")
     assert at(module, "renamed-flag") == []  # there it is the only way
 
 
 def test_what_the_parser_refuses_is_said_once() -> None:
-    judged = one(f"python -m sglang.launch_server --model {K2T} --tp-size 8 --kv-cache-dtype fp8")
+    judged = ask_one(f"python -m sglang.launch_server --model {K2T} --tp-size 8 --kv-cache-dtype fp8")
     assert at(judged, "invalid-value") == ["--kv-cache-dtype"]
 
 
@@ -314,7 +320,7 @@ def test_commands_that_start_no_engine() -> None:
     (router,) = ask(
         "sglang-router launch --pd-disaggregation --prefill http://a:1 --decode http://b:1 --no-such-flag 1"
     )
-    assert said(router) == [("error", "unknown-flag", "--no-such-flag")]
+    assert summary(router) == [("error", "unknown-flag", "--no-such-flag")]
 
 
 def test_edits() -> None:

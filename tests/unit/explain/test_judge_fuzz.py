@@ -114,13 +114,13 @@ TELLING = ("parallel", "size", "len", "num", "cache", "memory", "host", "parser"
 
 
 def options() -> dict[str, tuple[Sequence[Option], Sequence[Option]]]:
-    found = {}
+    options = {}
     for program in HEADS:
         known = option_set(program)
         assert known is not None
         telling = [option for option in known.options if any(word in option.dest for word in TELLING)]
-        found[program] = (known.options, telling)
-    return found
+        options[program] = (known.options, telling)
+    return options
 
 
 OPTIONS = options()
@@ -175,9 +175,9 @@ def answered(script: Script, dice: random.Random) -> bool:
     explain_json(judged, script)
     view = explain_view(judged, script, dice.choice((40, 80, 200)), ascii_only=dice.random() < 0.5)
     assert all(char.isprintable() or char in "\n\t" for char in view.plain)
-    for finding in (finding for one in judged for finding in one.findings):
+    for finding in (finding for judgement in judged for finding in judgement.findings):
         assert (finding.where + finding.message + finding.remedy).isprintable()
-    return any(one.memory is not None for one in judged)
+    return any(judgement.memory is not None for judgement in judged)
 
 
 @pytest.mark.parametrize("count", [400, pytest.param(10_000, marks=pytest.mark.slow)])

@@ -11,7 +11,7 @@ from moonpad.explain.results import Judged
 from moonpad.values.finding import Code, Severity
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.units import GIB
-from tests.unit.explain.judging import NAMES, Said, ask, at, codes, message, said, seed
+from tests.unit.explain.judging import NAMES, Row, ask, at, codes, message, refused, seed, summary
 
 TRUST = ("warning", "insecure", "--trust-remote-code")
 HOST = ("warning", "insecure", "--host")
@@ -33,7 +33,7 @@ ROCM_CONTAINER = [
 
 # Seed → its deployments and clients in their order, each with all that is found by the newest versions and with the
 # devices that the document names.
-EXPECTED: dict[str, list[list[Said]]] = {
+EXPECTED: dict[str, list[list[Row]]] = {
     "seed0.md": [
         [
             ("error", "does-not-fit", "--gpu-memory-utilization"),
@@ -118,7 +118,7 @@ EXPECTED: dict[str, list[list[Said]]] = {
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_what_is_wrong_in_each_command(name: str) -> None:
-    assert [said(judged) for judged in ask(seed(name))] == [sorted(expected) for expected in EXPECTED[name]]
+    assert [summary(judged) for judged in ask(seed(name))] == [sorted(expected) for expected in EXPECTED[name]]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -153,7 +153,7 @@ def test_version_model_and_devices_of_seed_0_are_those_that_its_text_names() -> 
 def test_the_list_with_262144_tokens_is_refused() -> None:
     listed, _ = deployments("seed0.md")
     assert listed.fits is False
-    assert listed.refused
+    assert refused(listed)
     assert listed.memory is not None
     assert listed.memory.context == 262144
     # 262,144 tokens × 70,272 bytes a token, on each device.
@@ -169,7 +169,7 @@ def test_the_working_configuration_is_accepted_as_measured() -> None:
         gpu_memory_utilization=0.95,
         enforce_eager=True,
     )
-    assert (working.fits, working.confidence, working.refused) == (True, "measured", False)
+    assert (working.fits, working.confidence, refused(working)) == (True, "measured", False)
 
 
 @pytest.mark.parametrize("version", ["0.11.1rc6", "0.11.1rc6.dev211+g934a9c3b7"])
@@ -231,10 +231,10 @@ def test_the_same_command_fits_on_h200() -> None:
         ("0.33.0", [RAY]),
     ],
 )
-def test_tp8_pp2_by_version(version: str, expected: list[Said]) -> None:
+def test_tp8_pp2_by_version(version: str, expected: list[Row]) -> None:
     judged = deployments("seed1.md", version=version)[0]
     assert judged.layout == Layout(tp=8, pp=2, dcp=8)
-    assert [one for one in said(judged) if one[0] == "error"] == sorted(expected)
+    assert [row for row in summary(judged) if row[0] == "error"] == sorted(expected)
     assert judged.fits is True  # what it would hold is said all the same
 
 
@@ -269,8 +269,8 @@ def test_the_two_commands_of_seed_3_are_clean(version: str) -> None:
     for judged in deployments("seed3.md", version=version)[:2]:
         assert judged.cluster is not None
         assert judged.cluster.name == "8xH200"  # "8x H200/H20": the first one
-        worse = [one for one in judged.findings if one.severity is not Severity.NOTE]
-        assert {one.code for one in worse} == {Code.INSECURE}
+        worse = [finding for finding in judged.findings if finding.severity is not Severity.NOTE]
+        assert {finding.code for finding in worse} == {Code.INSECURE}
         assert judged.fits is True
 
 
@@ -286,15 +286,17 @@ def test_seed_3_holds_what_its_log_says(version: str) -> None:
 
 def test_kimi_k2_as_a_reasoning_parser_came_after_0_11_0() -> None:
     for judged in deployments("seed3.md", version="0.11.0")[:2]:
-        assert [one for one in said(judged) if one[0] == "error"] == [("error", "invalid-value", "--reasoning-parser")]
+        assert [row for row in summary(judged) if row[0] == "error"] == [
+            ("error", "invalid-value", "--reasoning-parser")
+        ]
 
 
 # --- seed 4: all engines ---
 
 
 def test_layouts_of_seed_4() -> None:
-    found = [(judged.engine, judged.kind, judged.layout) for judged in deployments("seed4.md")]
-    assert found == [
+    shapes = [(judged.engine, judged.kind, judged.layout) for judged in deployments("seed4.md")]
+    assert shapes == [
         ("vllm", "serve", Layout(tp=16)),
         ("vllm", "serve", Layout(dp=16, ep=16)),
         ("sglang", "serve", Layout(tp=16)),
@@ -333,7 +335,7 @@ def test_what_took_the_place_of_the_load_balancer() -> None:
         " --decode http://${DECODE_NODE0}:30000"
     )
     before = ask(seed("seed4.md"), version="0.5.1.post3")[5]
-    assert said(before) == []
+    assert summary(before) == []
     assert before.corrected == before.commands
 
 
@@ -357,11 +359,11 @@ def test_the_file_that_the_tensorrt_script_writes() -> None:
     judged = deployments("seed4.md", "2x8xH200")[7]
     assert judged.version == "1.0.0rc2"
     assert judged.fits is True
-    assert not judged.refused
+    assert not refused(judged)
     key = "extra-llm-api-config.yml: cuda_graph_config.padding_enabled"
-    (newer,) = [one for one in deployments("seed4.md", "2x8xH200", "1.2") if one.engine == "tensorrt-llm"]
-    assert ("error", "renamed-flag", key) in said(newer)
-    assert ("warning", "renamed-flag", "--extra_llm_api_options") in said(newer)
+    (newer,) = [judged for judged in deployments("seed4.md", "2x8xH200", "1.2") if judged.engine == "tensorrt-llm"]
+    assert ("error", "renamed-flag", key) in summary(newer)
+    assert ("warning", "renamed-flag", "--extra_llm_api_options") in summary(newer)
     assert "--config /path/to/TensorRT-LLM/extra-llm-api-config.yml" in " ".join(newer.corrected[0].argv)
     assert newer.corrected[0].argv[:3] == ("mpirun", "-np", "16")
 
@@ -372,7 +374,7 @@ def test_the_file_that_the_tensorrt_script_writes() -> None:
 def test_servers_in_containers() -> None:
     image, sglang, remote = ask(seed("containers.sh"), "8xH200")
     assert image.version == "0.33.0"
-    assert ("warning", "insecure", "-p 8000:8000") in said(image)
+    assert ("warning", "insecure", "-p 8000:8000") in summary(image)
     assert at(image, "dead-env") == ["VLLM_USE_V1"]
     assert "VLLM_USE_V1=1" not in image.corrected[0].argv
     assert image.corrected[0].argv[:7] == ("docker", "run", "--gpus", "all", "--ipc=host", "-p", "8000:8000")

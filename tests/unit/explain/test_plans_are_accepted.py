@@ -36,15 +36,15 @@ def typed(choice: Choice, model: str) -> str:
 
 @pytest.mark.parametrize(("model", "on", "goal"), CASES)
 def test_plans_are_accepted(model: str, on: str, goal: str) -> None:
-    found = find_model(model)
-    assert found is not None
-    checkpoint, cluster = catalog_checkpoint(found), parse_cluster(on)
+    known = find_model(model)
+    assert known is not None
+    checkpoint, cluster = catalog_checkpoint(known), parse_cluster(on)
     answer = search(checkpoint, cluster, Request(goal=goal), Known(calibrations=calibrations()))  # type: ignore[arg-type]
     assert answer.choices
     for choice in answer.choices:
         question = Question(checkpoint, cluster, choice.plan.engine_version)
         (judged,) = judge(read_script(typed(choice, model)), question, calibrations())
-        worse = {one.code for one in judged.findings if one.severity is not Severity.NOTE}
+        worse = {finding.code for finding in judged.findings if finding.severity is not Severity.NOTE}
         assert worse <= {Code.SUBOPTIMAL, Code.TIGHT}, judged.findings
         assert (judged.engine, judged.layout) == (choice.plan.engine, choice.plan.layout)
         assert judged.memory is not None

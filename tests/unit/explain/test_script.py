@@ -55,7 +55,7 @@ def test_the_same_commands_without_the_mistake_have_no_problem() -> None:
 
 def test_characters_of_a_text_processor() -> None:
     script = read_script("vllm serve m –port 8000 --name “k2” --a\u00a0b\n")
-    assert [(one.code, one.column) for one in script.problems] == [
+    assert [(problem.code, problem.column) for problem in script.problems] == [
         ("dash", 13),
         ("quotes", 31),
         ("invisible-character", 39),
@@ -67,7 +67,7 @@ def test_characters_of_a_text_processor() -> None:
     ("text", "shown"),
     [("vllm serve 'm --port 1\nls\n", "'"), ('vllm serve "m\nls\n', '"'), ("vllm serve $(m\nls\n", "$(")],
 )
-def test_what_nobody_closes_ends_with_its_line(text: str, shown: str) -> None:
+def test_what_is_not_closed_ends_with_its_line(text: str, shown: str) -> None:
     script = read_script(text)
     (problem,) = script.problems
     assert problem.code == "unclosed"
@@ -75,18 +75,18 @@ def test_what_nobody_closes_ends_with_its_line(text: str, shown: str) -> None:
     assert [command.prefix[0].text for command in script.commands if command.program == "other"] == ["ls"]
 
 
-def test_a_heredoc_that_nobody_ends_and_one_whose_end_is_indented() -> None:
+def test_a_heredoc_without_an_end_and_one_whose_end_is_indented() -> None:
     (problem,) = read_script("vllm serve m\ncat > f <<EOF\na: 1\n").problems
     assert (problem.code, problem.line) == ("unclosed", 2)
     script = read_script("cat > f <<EOF\na: 1\n  EOF\nvllm serve m\n")
-    assert [one.code for one in script.problems] == ["heredoc-end"]
+    assert [problem.code for problem in script.problems] == ["heredoc-end"]
     assert script.files["f"].text == "a: 1\n"
     assert only(script).line == 4
 
 
-def test_blocks_that_nobody_ends() -> None:
+def test_blocks_without_an_end() -> None:
     script = read_script("for i in 1 2; do\nvllm serve $i\n")
-    assert [one.code for one in script.problems] == ["syntax"]
+    assert [problem.code for problem in script.problems] == ["syntax"]
     assert [argv(command) for command in script.commands] == [["1"], ["2"]]
 
 
@@ -325,7 +325,7 @@ MACHINES = [
 
 @pytest.mark.parametrize(("text", "machines"), MACHINES)
 def test_machines(text: str, machines: tuple[str, ...]) -> None:
-    assert read_script(f"# {text}\n").hardware_hints == machines
+    assert tuple(machine for machine, _ in read_script(f"# {text}\n").placed_hints) == machines
 
 
 def test_the_version_of_an_image() -> None:

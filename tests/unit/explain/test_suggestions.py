@@ -11,7 +11,7 @@ from moonpad.explain.results import Judged
 from moonpad.plan.capacity_errors import sentence
 from moonpad.values.plan import Layout
 from moonpad.values.units import GIB
-from tests.unit.explain.judging import at, message, one
+from tests.unit.explain.judging import ask_one, at, message
 
 K2T = "moonshotai/Kimi-K2-Thinking"
 SERVE = f"vllm serve {K2T} --tensor-parallel-size 8"
@@ -24,7 +24,7 @@ def offered(judged: Judged) -> list[str]:
 
 
 def test_where_it_fits_what_holds_the_most_comes_first() -> None:
-    judged = one(SERVE, "8xH200", "0.11.1")
+    judged = ask_one(SERVE, "8xH200", "0.11.1")
     assert offered(judged) == [
         "--decode-context-parallel-size",  # 8 is there already
         "--kv-cache-dtype fp8",
@@ -38,21 +38,21 @@ def test_where_it_fits_what_holds_the_most_comes_first() -> None:
     assert fp8.memory.kv_tokens.value == pytest.approx(2 * 715_072, abs=128)
     assert "estimated, not measured" in fp8.why
     freed = fewer.memory.kv_bytes.value - 46.80 * GIB
-    (said,) = re.findall(r"([0-9.]+) GiB more for it", fewer.why)
-    assert float(said) == pytest.approx(freed / GIB, abs=0.01)
+    (gained,) = re.findall(r"([0-9.]+) GiB more for it", fewer.why)
+    assert float(gained) == pytest.approx(freed / GIB, abs=0.01)
     assert freed > 0
 
 
-def test_what_somebody_asked_for_is_turned_down_only_where_it_does_not_fit() -> None:
+def test_what_was_asked_for_is_turned_down_only_where_it_does_not_fit() -> None:
     asked = f"{SERVE} --max-num-seqs 512 --max-num-batched-tokens 16384"
-    assert not any("--max-num" in " ".join(words) for words in (offered(one(asked, "8xH200")),))
-    tight = one(f"{asked} --max-model-len 8192 --gpu-memory-utilization 0.95", "8xH100", "0.20.0")
+    assert not any("--max-num" in " ".join(words) for words in (offered(ask_one(asked, "8xH200")),))
+    tight = ask_one(f"{asked} --max-model-len 8192 --gpu-memory-utilization 0.95", "8xH100", "0.20.0")
     assert tight.fits is False
     assert all("4096" in words or "256" in words for words in offered(tight))
 
 
 def test_what_is_set_already_is_not_offered() -> None:
-    judged = one(
+    judged = ask_one(
         f"{SERVE} -dcp 8 --kv-cache-dtype fp8 --max-num-seqs 64 --max-num-batched-tokens 2048", "8xH200", "0.33.0"
     )
     assert judged.better == ()
@@ -60,14 +60,14 @@ def test_what_is_set_already_is_not_offered() -> None:
 
 
 def test_dcp_is_only_offered_where_the_version_has_it() -> None:
-    assert any("--decode-context-parallel-size" in words for words in offered(one(SERVE, "8xH200", "0.11.0")))
-    assert not any("--decode-context-parallel-size" in words for words in offered(one(SERVE, "8xH200", "0.10.0")))
+    assert any("--decode-context-parallel-size" in words for words in offered(ask_one(SERVE, "8xH200", "0.11.0")))
+    assert not any("--decode-context-parallel-size" in words for words in offered(ask_one(SERVE, "8xH200", "0.10.0")))
     server = f"python -m sglang.launch_server --model {K2T} --tp-size 8"
-    assert not any("context-parallel" in words for words in offered(one(server, "8xH200")))
+    assert not any("context-parallel" in words for words in offered(ask_one(server, "8xH200")))
 
 
 def test_an_option_that_stands_there_is_changed_in_its_place() -> None:
-    judged = one(f"{SERVE} --kv-cache-dtype auto --max-model-len 8192", "8xH200", "0.33.0")
+    judged = ask_one(f"{SERVE} --kv-cache-dtype auto --max-model-len 8192", "8xH200", "0.33.0")
     (fp8,) = [better for better in judged.better if better.why.startswith("an FP8")]
     words = list(fp8.lines[0].argv)
     assert words.count("--kv-cache-dtype") == 1
@@ -76,7 +76,7 @@ def test_an_option_that_stands_there_is_changed_in_its_place() -> None:
 
 
 def test_a_shorter_context_where_no_setting_holds_the_one_that_was_asked_for() -> None:
-    judged = one(
+    judged = ask_one(
         f"{SERVE} --max-num-batched-tokens 32768 --max-num-seqs 4 --gpu-memory-utilization 0.95", "8xH100", "0.11.1"
     )
     assert judged.fits is False
@@ -90,7 +90,7 @@ def test_a_shorter_context_where_no_setting_holds_the_one_that_was_asked_for() -
 
 
 def test_nothing_is_offered_where_nothing_helps() -> None:
-    judged = one("vllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-size 8", "8xH100")
+    judged = ask_one("vllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-size 8", "8xH100")
     assert judged.better == ()
     assert "take more devices" in message(judged, "does-not-fit")
 
@@ -100,7 +100,7 @@ def test_two_nodes_are_changed_together() -> None:
         f"vllm serve {K2T} --data-parallel-size 2 --data-parallel-size-local 1 --tensor-parallel-size 8 {more}"
         for more in ("", "--headless --data-parallel-start-rank 1")
     )
-    judged = one(text, "2x8xH200", "0.33.0")
+    judged = ask_one(text, "2x8xH200", "0.33.0")
     assert all(len(better.lines) == 2 for better in judged.better)
     first = judged.better[0]
     assert all("--decode-context-parallel-size" in line.argv for line in first.lines)
@@ -108,7 +108,7 @@ def test_two_nodes_are_changed_together() -> None:
 
 def test_a_host_of_which_nothing_is_known() -> None:
     """`up` on a processor says it in the same sentence."""
-    memory = one(SERVE, "8xH100", "0.11.1").memory
+    memory = ask_one(SERVE, "8xH100", "0.11.1").memory
     assert memory is not None
     text = sentence(replace(memory, device_bytes=0), Layout())
     assert text.endswith("and the engine may use 71.26 GiB")  # 0.9 of 79.18

@@ -1,0 +1,107 @@
+"""The variables of one shell, and which of them are exported."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from moonpad.explain.commands import Word
+from moonpad.explain.input_limits import EXPORTED
+from moonpad.values.errors import UsageError
+
+Value = Word | tuple[Word, ...]
+"""A scalar or an array."""
+Layer = tuple[Mapping[str, Value], Mapping[str, Value]]
+"""The variables and the exports that one branch has set."""
+
+
+class Scope:
+    """Variables and exports in layers: a branch that may not run writes into a layer of its own."""
+
+    def __init__(self, environment: Mapping[str, Word] | None = None, arguments: tuple[Word, ...] | None = ()) -> None:
+        self.variables: ChainMap[str, Value] = ChainMap(dict(environment or {}))
+        self.exports: ChainMap[str, Value] = ChainMap(dict(environment or {}))
+        self.arguments = arguments
+        """`$1`, `$2` …; None where they are unknown."""
+        self.export_all = False
+        self._outer_arguments: list[tuple[Word, ...] | None] = []
+
+    def set(self, name: str, value: Value, *, export: bool = False) -> None:
+        self.variables[name] = value
+        if export or self.export_all or name in self.exports:
+            self.export(name, value)
+
+    def export(self, name: str, value: Value) -> None:
+        # An array cannot be exported.
+        self.exports[name] = value if isinstance(value, Word) else unresolved(name, value)
+
+    def environment(self) -> dict[str, Word]:
+        """What a process started now would be given by the script. Raises UsageError beyond 1,000 names."""
+        layers = reversed(self.exports.maps)
+        exported = {name: value for layer in layers for name, value in layer.items() if isinstance(value, Word)}
+        if len(exported) > EXPORTED:
+            message = f"the script exports more than {EXPORTED:,} variables"
+            raise UsageError(message, remedy="remove the ones that are not needed")
+        return exported
+
+    def push(self) -> None:
+        self.variables.maps.insert(0, {})
+        self.exports.maps.insert(0, {})
+        self._outer_arguments.append(self.arguments)
+
+    def pop(self) -> Layer:
+        self.arguments = self._outer_arguments.pop()
+        return self.variables.maps.pop(0), self.exports.maps.pop(0)
+
+    def join(self, branches: Sequence[Layer], exhaustive: bool) -> None:
+        """After branches of which one ran, or none where they are not exhaustive: what differs becomes unresolved.
+
+        A variable that had no value before has that of the branch (`if [ -z "$TP" ]; then TP=8; fi`). One that had
+        keeps it where the branch knows no better (`case $1 in --tp) TP=$2`) or only adds to it (`ARGS+=(--verbose)`):
+        what is added under a condition is left out.
+        """
+        _join(self.variables, [variables for variables, _ in branches], exhaustive)
+        _join(self.exports, [exports for _, exports in branches], exhaustive)
+
+
+def unresolved(name: str, at: Value) -> Word:
+    """The value of a variable that is not known; `at` is where it was set."""
+    word = at if isinstance(at, Word) else (at[0] if at else Word(""))
+    return replace(word, text=f"${name}", unresolved=(name,), pieces=())
+
+
+def text_of(value: Value) -> str:
+    return value.text if isinstance(value, Word) else " ".join(word.text for word in value)
+
+
+def _join(variables: ChainMap[str, Value], branches: Sequence[Mapping[str, Value]], exhaustive: bool) -> None:
+    for name in dict.fromkeys(name for branch in branches for name in branch):
+        values = [branch[name] for branch in branches if name in branch]
+        before = variables.get(name)
+        if before is not None and not (exhaustive and len(values) == len(branches)):
+            others = [value for value in values if _known(value) or not _known(before)]
+            values = [before, *(value for value in others if not _extends(value, before))]
+        variables[name] = _merged(name, before, values)
+
+
+def _merged(name: str, before: Value | None, values: Sequence[Value]) -> Value:
+    """The one value of all branches; where they only add different things to what there was, that and a marker."""
+    if all(text_of(value) == text_of(values[0]) for value in values):
+        return values[0]
+    marker = unresolved(name, values[0])
+    if isinstance(before, tuple) and all(_extends(value, before) for value in values):
+        return (*before, marker)
+    return marker
+
+
+def _extends(value: Value, before: Value) -> bool:
+    if isinstance(value, Word) and isinstance(before, Word):
+        return before.text != "" and value.text.startswith(before.text)
+    if isinstance(value, Word) or isinstance(before, Word):
+        return False
+    return [word.text for word in value[: len(before)]] == [word.text for word in before]
+
+
+def _known(value: Value) -> bool:
+    return not any(word.unresolved for word in ((value,) if isinstance(value, Word) else value))
