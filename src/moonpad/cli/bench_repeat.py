@@ -10,7 +10,7 @@ from moonpad.bench.result import as_json as result_json
 from moonpad.bench.run import run_bench
 from moonpad.cli.bench_progress import check_complete, progress_bar, write_summary
 from moonpad.cli.output import emit_json, next_command, note, out
-from moonpad.report.repeat_table import repeat_table
+from moonpad.report.bench_tables import repeat_table
 from moonpad.values.endpoint import Endpoint
 
 

@@ -13,7 +13,7 @@ from moonpad.bench.sweep import SWEEP_FILE, Point, SweepResult, parse_sweep, run
 from moonpad.cli.bench_progress import check_complete, progress_bar, write_summary
 from moonpad.cli.output import emit_json, next_command, note, out
 from moonpad.load.prompt_calibration import PromptCalibration
-from moonpad.report.sweep_table import knee_notes, sweep_table
+from moonpad.report.bench_tables import knee_notes, sweep_table
 from moonpad.values.endpoint import Endpoint
 
 

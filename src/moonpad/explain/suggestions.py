@@ -229,7 +229,7 @@ def best_remedy(subject: Subject, found: Sequence[Improvement]) -> str:
         return "take more devices, or devices with more memory"
     layout, memory = other
     return (
-        f"spread it in another way over the same devices: {_words(layout)} leaves {gib(memory.kv_bytes.value)} for the "
+        f"spread it in another way over the same devices: {layout.words} leaves {gib(memory.kv_bytes.value)} for the "
         f"KV cache on each, {memory.kv_tokens.value:,.0f} tokens (estimated, not measured); moonpad plan gives the "
         "commands"
     )
@@ -247,8 +247,3 @@ def another_layout(subject: Subject) -> tuple[Layout, Memory] | None:
         if other.legal() and (memory := other.memory()).fits and not memory.tight:
             return layout, memory
     return None
-
-
-def _words(layout: Layout) -> str:
-    sizes = {"TP": layout.tp, "PP": layout.pp, "DP": layout.dp, "EP": layout.ep, "DCP": layout.dcp}
-    return " ".join(f"{name}{size}" for name, size in sizes.items() if size > 1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from rich.text import Text
 
 from moonpad.bench.compare import P99_REQUESTS
-from moonpad.report.markdown import aligned
+from moonpad.report.plain_text import aligned
 
 if TYPE_CHECKING:
     from moonpad.bench.compare import ComparedFigure, Comparison

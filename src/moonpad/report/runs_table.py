@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.table import Table
 
-from moonpad.report.html_page import shown
+from moonpad.report.plain_text import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

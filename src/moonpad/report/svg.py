@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
-from moonpad.report.html_page import shown
+from moonpad.report.plain_text import shown
 
 
 def tag(name: str, *children: object, **attributes: object) -> Markup:
