@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from moonpad.catalog.calibrations import Calibration
+from moonpad.catalog.hardware import Hardware
+from moonpad.catalog.models import Model
+from moonpad.values.plan_answer import Published
 from moonpad.values.units import GB, GIB
-
-if TYPE_CHECKING:
-    from moonpad.catalog.calibrations import Calibration
-    from moonpad.catalog.hardware import Hardware
-    from moonpad.catalog.models import Model
-    from moonpad.values.plan_answer import Published
 
 STYLES: Final = {"verified": "green", "reported": "", "estimated": "yellow"}
 FIGURES: Final = (

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rich.text import Text
 
-from moonpad.bench.compare import P99_REQUESTS
+from moonpad.bench.compare import P99_REQUESTS, ComparedFigure, Comparison
 from moonpad.report.plain_text import aligned
-
-if TYPE_CHECKING:
-    from moonpad.bench.compare import ComparedFigure, Comparison
 
 NAMES: Final = {
     "request_throughput": "Request throughput (req/s)",

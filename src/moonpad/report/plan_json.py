@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from moonpad.report.plan_commands import Command
-    from moonpad.values.plan import Settings
-    from moonpad.values.plan_answer import Answer, Choice, Published, Refused
+from moonpad.report.plan_commands import Command
+from moonpad.values.plan import Settings
+from moonpad.values.plan_answer import Answer, Choice, Published, Refused
 
 
 def answer_json(answer: Answer, commands: dict[int, tuple[Command, ...]]) -> dict[str, Any]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from moonpad.bench.lenient_json import mapping_at, number_at, value_at
-from moonpad.report.ecdf_chart import ecdf_chart
+from moonpad.bench.report_data import RunData
+from moonpad.report.ecdf_chart import EcdfChart, ecdf_chart
 from moonpad.report.html_page import page
 from moonpad.report.run_phrases import (
     LATENCY_NAMES,
@@ -23,13 +24,8 @@ from moonpad.report.run_phrases import (
     short,
     warnings,
 )
-from moonpad.report.timeline import timeline
+from moonpad.report.timeline import Timeline, timeline
 from moonpad.values.units import GIB
-
-if TYPE_CHECKING:
-    from moonpad.bench.report_data import RunData
-    from moonpad.report.ecdf_chart import EcdfChart
-    from moonpad.report.timeline import Timeline
 
 PLANNED_NAMES: Final = {
     "kv_tokens": "KV cache, tokens",

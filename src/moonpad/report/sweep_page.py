@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from markupsafe import Markup
 
 from moonpad.bench.lenient_json import number_at
+from moonpad.bench.report_data import SweepData, SweepPoint
 from moonpad.report.html_page import page
 from moonpad.report.run_phrases import (
     client_words,
@@ -20,9 +21,6 @@ from moonpad.report.run_phrases import (
     warnings,
 )
 from moonpad.report.sweep_charts import Series, load_chart, pareto_chart
-
-if TYPE_CHECKING:
-    from moonpad.bench.report_data import SweepData, SweepPoint
 
 OVER: Final = {"concurrency": "concurrent users", "requests": "requests at once"}
 COLUMNS: Final = (

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from markupsafe import Markup
 
-from moonpad.bench.request_data import SLICE_S
+from moonpad.bench.request_data import SLICE_S, Bar, RequestData
 from moonpad.report.charts import LETTER, Frame, labels_of, spread_up
 from moonpad.report.scales import Scale, axis, nice_step, ticks
 from moonpad.report.svg import group, line, path, picture, rect, steps, tag, text, width_of
-
-if TYPE_CHECKING:
-    from moonpad.bench.request_data import Bar, RequestData
 
 WIDTH: Final = 1080.0
 LEFT, RIGHT = 150.0, 84.0
