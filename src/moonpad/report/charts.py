@@ -11,7 +11,7 @@ from typing import Final
 from markupsafe import Markup
 
 from moonpad.report.scales import Scale, tick_label
-from moonpad.report.svg import group, line, text, width_of
+from moonpad.report.svg import group, line, rect, text, width_of
 
 LETTER: Final = 13.0
 """Height of the text in a drawing; page.css says the same."""
@@ -58,6 +58,12 @@ class Frame:
             ),
             class_="titles",
         )
+
+
+def shaded(left: float, right: float, top: float, bottom: float, class_: str) -> list[Markup]:
+    """A stretch of the x axis, with its ground and both edges."""
+    edges = [line(at, top, at, bottom, f"{class_}-edge") for at in (left, right)]
+    return [rect(left, top, right, bottom, class_), *edges]
 
 
 def labels_of(marks: Sequence[float]) -> list[str]:

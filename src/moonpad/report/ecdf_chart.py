@@ -36,7 +36,6 @@ class EcdfChart:
     svg: Markup
     count: int
     beyond: int
-    end_ms: float
     largest_ms: float
 
 
@@ -61,7 +60,7 @@ def ecdf_chart(name: str, what: str, values_ms: Counted, marks_ms: Mapping[str, 
         path(_curve(frame, values_ms), "curve", data_name=name, data_values=count),
         *(_mark(frame, label, value) for label, value in marks_ms.items()),
     )
-    return EcdfChart(svg, count, beyond, scale.high, largest)
+    return EcdfChart(svg, count, beyond, largest)
 
 
 def _axis(smallest: float, largest: float, marks_ms: Mapping[str, float]) -> tuple[Scale, list[float]]:

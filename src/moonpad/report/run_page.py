@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from moonpad.bench.lenient_json import mapping_at, number_at, value_at
 from moonpad.bench.report_data import RunData
+from moonpad.bench.request_data import RequestData
 from moonpad.report.ecdf_chart import EcdfChart, ecdf_chart
 from moonpad.report.html_page import page
 from moonpad.report.run_phrases import (
@@ -24,7 +25,7 @@ from moonpad.report.run_phrases import (
     short,
     warnings,
 )
-from moonpad.report.timeline import Timeline, timeline
+from moonpad.report.timeline import timeline
 from moonpad.values.units import GIB
 
 PLANNED_NAMES: Final = {
@@ -39,7 +40,7 @@ def run_page(run: RunData) -> str:
     """The HTML of one run."""
     document = run.document
     steady = _steady(document)
-    drawn = timeline(run.requests, run.samples, run.devices, steady) if run.requests else None
+    svg, slice_s = timeline(run.requests, run.samples, run.devices, steady) if run.requests else (None, 0.0)
     return page(
         "run.html",
         **heading(document),
@@ -51,8 +52,8 @@ def run_page(run: RunData) -> str:
         client=client_words(document),
         rows=latency_rows(document),
         charts=_charts(run),
-        timeline=drawn,
-        timeline_notes=_timeline_notes(run, drawn) if drawn else [],
+        timeline=svg,
+        timeline_notes=_timeline_notes(run, run.requests, slice_s) if run.requests else [],
         steady=_steady_words(document, steady),
         server=server_rows(document) if run.samples else [],
         devices=device_rows(document),
@@ -129,18 +130,17 @@ def _steady_words(document: Mapping[str, Any], steady: tuple[float, float] | Non
     )
 
 
-def _timeline_notes(run: RunData, drawn: Timeline) -> list[str]:
-    requests = run.requests
-    assert requests is not None  # noqa: S101 - it was drawn
+def _timeline_notes(run: RunData, requests: RequestData, slice_s: float) -> list[str]:
     notes = []
-    if drawn.drawn < requests.count:
+    if len(requests.bars) < requests.count:
+        failed = sum(not bar.ok for bar in requests.bars)
         notes.append(
-            f"{drawn.drawn} of {requests.count:,} requests are drawn, evenly spread over the run; "
-            f"{drawn.failed:,} of the {requests.failed:,} failed ones are among them."
+            f"{len(requests.bars)} of {requests.count:,} requests are drawn, evenly spread over the run; "
+            f"{failed:,} of the {requests.failed:,} failed ones are among them."
         )
     notes.append(
         "Output tokens are those of successful requests, spread evenly over an answer's chunks, "
-        f"in steps of {drawn.slice_s:g} s."
+        f"in steps of {slice_s:g} s."
     )
     if not run.samples:
         why = value_at(run.document, "moonpad", "server", "why_not")

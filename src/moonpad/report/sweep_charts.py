@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from moonpad.report.charts import Box, Frame, labels_of, place_labels, spread_up
+from moonpad.report.charts import Box, Frame, labels_of, place_labels, shaded, spread_up
 from moonpad.report.scales import axis, load_axis
-from moonpad.report.svg import group, line, path, picture, rect, tag, text
+from moonpad.report.svg import group, path, picture, tag, text
 from moonpad.stats.pareto import pareto_front
 
 WIDTH, HEIGHT = 460.0, 290.0
@@ -79,9 +79,8 @@ def _knee(frame: Frame, knee: tuple[int, int] | None) -> Markup:
     if knee is None:
         return Markup("")
     left, right = frame.x.at(knee[0]), frame.x.at(knee[1])
-    parts = [rect(left, frame.y.end, right, frame.y.start, "knee")]
-    parts += [line(at, frame.y.end, at, frame.y.start, "knee-edge") for at in (left, right)]
-    parts.append(text((left + right) / 2, frame.y.end - 6, "knee", "knee-name", "middle"))
+    name = text((left + right) / 2, frame.y.end - 6, "knee", "knee-name", "middle")
+    parts = (*shaded(left, right, frame.y.end, frame.y.start, "knee"), name)
     return group(parts, class_="knee-window", data_below=knee[0], data_above=knee[1])
 
 
