@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from moonpad.load.record import RequestRecord
@@ -18,7 +18,7 @@ class Slo:
 
     @property
     def given(self) -> bool:
-        return any(limit is not None for limit in (self.ttft_s, self.tpot_s, self.e2el_s))
+        return bool(self.as_json())
 
     def keeps(self, record: RequestRecord) -> bool:
         """Whether a request that succeeded is within every limit."""
@@ -26,8 +26,7 @@ class Slo:
         return record.ok and all(limit is None or (value is not None and value <= limit) for value, limit in pairs)
 
     def as_json(self) -> dict[str, float]:
-        limits = {"ttft_s": self.ttft_s, "tpot_s": self.tpot_s, "e2el_s": self.e2el_s}
-        return {name: limit for name, limit in limits.items() if limit is not None}
+        return {name: limit for name, limit in asdict(self).items() if limit is not None}
 
 
 NO_LIMITS: Final = Slo()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 NEARLY: Final = 0.9
 """Of the most requests that ever ran at once: from the first such instant to the last is the window."""
@@ -23,9 +23,6 @@ class SteadyWindow:
     from_s: float
     to_s: float
     output_throughput: float
-
-    def as_json(self) -> dict[str, Any]:
-        return {"from_s": self.from_s, "to_s": self.to_s, "output_throughput": self.output_throughput}
 
 
 def steady_window(started_s: Sequence[float], closed_s: Sequence[float]) -> tuple[float, float] | None:
