@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any, Final
 
+from moonpad.bench.lenient_json import number_at
+
 LEAST_GAIN: Final = 0.10
 """A step that brings less throughput than this is past the knee."""
 TTFT_LEAP: Final = 2.0
@@ -48,19 +50,14 @@ def level_of(load: int, document: Mapping[str, Any]) -> Level:
     """From a result with the keys of `vllm bench serve`, and ours where there are any."""
     ours = document.get("moonpad") or {}
     server = ours.get("server") or {}
-
-    def gauge(name: str, statistic: str) -> float | None:
-        values = server.get(name)
-        return values.get(statistic) if isinstance(values, Mapping) else None
-
     return Level(
         load=load,
         output_throughput=document["output_throughput"],
         mean_ttft_ms=document.get("mean_ttft_ms"),
         mean_tpot_ms=document.get("mean_tpot_ms"),
-        running_max=gauge("running", "max"),
-        waiting_median=gauge("waiting", "median"),
-        kv_usage_max=gauge("kv_usage", "max"),
+        running_max=number_at(server, "running", "max"),
+        waiting_median=number_at(server, "waiting", "median"),
+        kv_usage_max=number_at(server, "kv_usage", "max"),
         preemptions=server.get("preemptions"),
         client_bound=bool((ours.get("client") or {}).get("client_bound")),
     )
@@ -91,10 +88,7 @@ def _signs(below: Level, above: Level) -> tuple[str, ...]:
 def _cause(below: Level, above: Level) -> tuple[str, str]:
     """The cause and the remedy."""
     if above.client_bound:
-        return (
-            "the client is at its limit, not the server",
-            "add --workers, or lower the load",
-        )
+        return "the client is at its limit, not the server", "add --workers, or lower the load"
     if above.running_max is None or above.waiting_median is None:
         return "unknown: the server reports no queue", "make /metrics reachable (some engines need an option for it)"
     if above.waiting_median >= 1 and above.running_max < above.load:

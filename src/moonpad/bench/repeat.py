@@ -8,7 +8,6 @@ from statistics import median
 from typing import Any, Final
 
 from moonpad.bench.config import BenchConfig
-from moonpad.values.errors import UsageError
 
 REPEAT_FILE: Final = "repeat.json"
 FIGURES: Final = (
@@ -39,15 +38,6 @@ class FigureSpread:
 def config_of(config: BenchConfig, number: int) -> BenchConfig:
     """Of repeat `number`, from 0. Each has its own seed: the prefix cache must not hold its prompts already."""
     return replace(config, seed=config.seed + number, measure_client=config.measure_client and number == 0)
-
-
-def check_repeats(count: int) -> None:
-    """
-    Raises:
-        UsageError: fewer than two.
-    """
-    if count < 2:
-        raise UsageError(f"--repeat must be at least 2, not {count}")
 
 
 def spreads_of(documents: Sequence[Mapping[str, Any]]) -> list[FigureSpread]:

@@ -17,7 +17,7 @@ from moonpad.bench.request_data import RequestData, requests_of
 from moonpad.bench.run_files import DEVICES_FILE, REQUESTS_FILE, RESULT_FILE, RUN_FILE, SERVER_FILE
 from moonpad.bench.saved_records import SavedRecords
 from moonpad.bench.saved_results import read_document
-from moonpad.bench.sweep import SWEEP_FILE
+from moonpad.bench.sweep import SWEEP_FILE, Point
 from moonpad.values.errors import UsageError
 
 GAUGES: Final = ("running", "waiting", "kv_usage")
@@ -46,20 +46,12 @@ class RunData:
 
 
 @dataclass(frozen=True, slots=True)
-class SweepPoint:
-    """`document` is that of its run."""
-
-    load: int
-    document: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
 class SweepData:
     """`over`: "concurrency", or "requests" that come all at once. `cut`: the sweep was interrupted."""
 
     name: str
     over: str
-    points: tuple[SweepPoint, ...]
+    points: tuple[Point, ...]
     knee: Knee | None
     cut: bool = False
 
@@ -77,8 +69,8 @@ def read_report(folder: Path) -> RunData | SweepData:
             return _run(folder)
         if (folder / SWEEP_FILE).exists():
             return _sweep(folder)
-        if points := _points_of_folders(folder):
-            return _judged(folder, points[0], points[1], cut=True)
+        if cut := _points_of_folders(folder):
+            return _judged(folder, *cut, cut=True)
     except OSError as error:
         raise UsageError(f"{error.filename or folder} cannot be read: {error.strerror}", remedy=MAKE_ONE) from error
     raise UsageError(f"{folder} holds neither a run nor a sweep", remedy=MAKE_ONE)
@@ -135,7 +127,7 @@ def _sweep(folder: Path) -> SweepData:
     try:
         document = orjson.loads(file.read_bytes())
         over, rows = document["over"], document["points"]
-        points = [SweepPoint(int(row["load"]), row) for row in rows]
+        points = [Point(int(row["load"]), row) for row in rows]
         if not points or not isinstance(over, str):
             raise ValueError("it has no points")
     except (ValueError, KeyError, TypeError) as error:
@@ -143,11 +135,11 @@ def _sweep(folder: Path) -> SweepData:
     return _judged(folder, over, points)
 
 
-def _points_of_folders(folder: Path) -> tuple[str, list[SweepPoint]] | None:
+def _points_of_folders(folder: Path) -> tuple[str, list[Point]] | None:
     """The complete runs of a sweep that was killed before it wrote its own file."""
     for over in ("concurrency", "requests"):
         points = [
-            SweepPoint(int(load), read_document(place / RESULT_FILE))
+            Point(int(load), read_document(place / RESULT_FILE))
             for place in sorted(folder.glob(f"{over}-*"))
             if (load := place.name.rpartition("-")[2]).isdecimal() and (place / RESULT_FILE).exists()
         ]
@@ -156,7 +148,7 @@ def _points_of_folders(folder: Path) -> tuple[str, list[SweepPoint]] | None:
     return None
 
 
-def _judged(folder: Path, over: str, points: Sequence[SweepPoint], *, cut: bool = False) -> SweepData:
+def _judged(folder: Path, over: str, points: Sequence[Point], *, cut: bool = False) -> SweepData:
     for point in points:
         throughput = number_at(point.document, "output_throughput")
         if throughput is None or throughput < 0 or point.load < 1:

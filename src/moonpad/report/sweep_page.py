@@ -8,7 +8,8 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from moonpad.bench.lenient_json import number_at
-from moonpad.bench.report_data import SweepData, SweepPoint
+from moonpad.bench.report_data import SweepData
+from moonpad.bench.sweep import Point
 from moonpad.report.html_page import page
 from moonpad.report.run_phrases import (
     client_words,
@@ -123,7 +124,7 @@ def _at(load: int, over: str) -> str:
     return f"{load:,} {over}" if load != 1 else f"1 {over.replace('users', 'user').replace('requests', 'request')}"
 
 
-def _row(point: SweepPoint, over: str, shared: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def _row(point: Point, over: str, shared: Sequence[tuple[str, str]]) -> dict[str, Any]:
     document: Mapping[str, Any] = point.document
     figures = [number_at(document, key) for _, key in COLUMNS]
     return {

@@ -90,7 +90,6 @@ def ratios_of(
     statistics: Mapping[str, Statistic],
     *,
     paired: bool = False,
-    confidence: float = CONFIDENCE,
     questions: int = 1,
     seed: int = 0,
 ) -> dict[str, Ratio]:
@@ -106,7 +105,7 @@ def ratios_of(
     ordered = sorted(first), sorted(second)
     whole = {name: (of(ordered[0]), of(ordered[1])) for name, of in statistics.items()}
     values = {name: after / before for name, (before, after) in whole.items() if before > 0 and after > 0}
-    doubt = (1 - confidence) / (2 * questions)
+    doubt = (1 - CONFIDENCE) / (2 * questions)
     fewest = {name: of.fewest(doubt) if isinstance(of, Quantile) else FEWEST for name, of in statistics.items()}
     count = min(len(first), len(second))
     dice = Random(f"moonpad bootstrap {seed}")  # noqa: S311 - must repeat; nothing secret hangs on it
@@ -122,7 +121,8 @@ def ratios_of(
     for name, drawn in logs.items():
         freedom = sum(_freedom(sample, statistics[name]) for sample in ordered) / (2 if paired else 1)
         if len(drawn) >= rounds // 2:
-            ratios[name] = _within(values[name], _student(1 - doubt, freedom) * stdev(drawn))
+            reach, value = math.exp(_student(1 - doubt, freedom) * stdev(drawn)), values[name]
+            ratios[name] = Ratio(value, value / reach, value * reach)
     return ratios
 
 
@@ -149,10 +149,6 @@ def _student(share: float, freedom: float) -> float:
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
     third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
     return z + first / v + second / v**2 + third / v**3
-
-
-def _within(value: float, reach: float) -> Ratio:
-    return Ratio(value, value * math.exp(-reach), value * math.exp(reach))
 
 
 def _resampled(
