@@ -15,7 +15,7 @@ from moonpad.bench.metrics import metrics_of
 from moonpad.bench.result import BenchResult, as_json
 from moonpad.bench.run_files import SERVER_FILE
 from moonpad.bench.run_header import read_plan
-from moonpad.bench.server_watch import Sample, ServerStats
+from moonpad.bench.telemetry import Sample, ServerStats
 from moonpad.load.record import RequestRecord
 from moonpad.observe.metrics import EngineLoad
 

@@ -9,9 +9,8 @@ from typing import Any, Final
 
 import moonpad
 from moonpad.bench.config import BenchConfig
-from moonpad.bench.device_watch import DeviceStats
 from moonpad.bench.metrics import Metrics
-from moonpad.bench.server_watch import ServerStats
+from moonpad.bench.telemetry import DeviceStats, ServerStats
 from moonpad.load.arrivals import offered_rate
 from moonpad.load.client_error import ClientError
 from moonpad.load.prompt_calibration import PromptCalibration

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.bench.device_watch import DeviceStats, watch_devices
 from moonpad.bench.result import as_json
+from moonpad.bench.telemetry import DeviceStats, watch_devices
 from moonpad.facts.device import DeviceUse
 from moonpad.facts.device_use import device_use, parse_nvidia_use
 from moonpad.facts.probe import Unknown

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from moonpad.bench.server_watch import Sample, ServerStats, watch_server
+from moonpad.bench.telemetry import Sample, ServerStats, watch_server
 from moonpad.observe.metrics import EngineLoad
 from moonpad.values.endpoint import Endpoint
 
@@ -108,8 +108,8 @@ def test_the_server_writes_metrics_a_hundredth_of_the_time(
                 await turn(0.001)
         return said
 
-    monkeypatch.setattr("moonpad.bench.server_watch.ask_load", ask)
-    monkeypatch.setattr("moonpad.bench.sampling.asyncio.sleep", sleep)
+    monkeypatch.setattr("moonpad.bench.telemetry.ask_load", ask)
+    monkeypatch.setattr("moonpad.bench.telemetry.asyncio.sleep", sleep)
     times = [sample.at_s for sample in asyncio.run(main()).samples]
     assert times[0] == pytest.approx(0.0, abs=1e-9)
     assert [later - earlier for earlier, later in pairwise(times)] == [pytest.approx(apart_s)] * (len(times) - 1)

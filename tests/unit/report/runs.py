@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from moonpad.bench.config import BenchConfig
-from moonpad.bench.device_watch import DeviceStats
 from moonpad.bench.metrics import metrics_of
 from moonpad.bench.result import BenchResult, as_json
 from moonpad.bench.run_files import DEVICES_FILE, SERVER_FILE, RunFiles
 from moonpad.bench.run_header import RunPlan
-from moonpad.bench.server_watch import Sample, ServerStats
+from moonpad.bench.telemetry import DeviceStats, Sample, ServerStats
 from moonpad.facts.device import DeviceUse
 from moonpad.load.client_error import ClientError
 from moonpad.load.prompt_calibration import PromptCalibration
