@@ -29,18 +29,14 @@ def killed_document(folder: Path, records: Sequence[RequestRecord]) -> dict[str,
     plan = read_plan(folder)
     duration_s = max((record.closed_s for record in records), default=0.0)
     result = BenchResult(
-        config=plan.config,
-        base_url=plan.base_url,
-        model=plan.model,
+        plan=plan,
         began="",
-        calibration=plan.calibration,
         records=records,
         metrics=metrics_of(records, duration_s, plan.config.slo),
         client_cpu=0.0,
         partial=len(records) < plan.config.requests,
         workers=plan.config.workers,
         server=ServerStats(list(_server_samples(folder / SERVER_FILE))),
-        planned=plan.planned,
     )
     document = as_json(result)
     return {**document, "date": None, "moonpad": {**document["moonpad"], "client": None}}

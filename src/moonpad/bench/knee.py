@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
@@ -41,9 +41,6 @@ class Knee:
     signs: tuple[str, ...]
     cause: str
     remedy: str
-
-    def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "signs": list(self.signs)}
 
 
 def level_of(load: int, document: Mapping[str, Any]) -> Level:

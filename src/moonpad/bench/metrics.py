@@ -9,16 +9,29 @@ import math
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from moonpad.bench.slo import NO_LIMITS, Slo
-from moonpad.bench.steady_state import SteadyWindow, steady_window
 from moonpad.load.record import RequestRecord
 from moonpad.stats.bootstrap import Interval, intervals_of
 from moonpad.stats.histogram import Tally
 from moonpad.stats.percentiles import Distribution, describe
+
+NEARLY: Final = 0.9
+"""Of the most requests that ever ran at once: from the first such instant to the last is the window."""
+LEAST_SHARE: Final = 0.2
+"""Of the run's length, below which the window says less than the whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class SteadyWindow:
+    """Seconds since the run began; tokens a second between them."""
+
+    from_s: float
+    to_s: float
+    output_throughput: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,3 +191,40 @@ def _peak_concurrency(started_s: array[float], ended_s: array[float]) -> int:
         running += changes[second]
         peak = max(peak, running)
     return peak
+
+
+def steady_window(started_s: Sequence[float], closed_s: Sequence[float]) -> tuple[float, float] | None:
+    """The part of a run in which the load was on: neither the start, when requests come in, nor the last ones running
+    out. What a run of few requests says of throughput is mostly these two ends.
+
+    From the first instant at which nearly as many requests run as ever, to the last; None where that is no part of
+    the run worth a figure.
+    """
+    starts, ends = sorted(started_s), sorted(closed_s)
+    most = max((count for _, count in _running(starts, ends)), default=0)
+    if not most:
+        return None
+    enough = NEARLY * most
+    from_s = to_s = None
+    was_enough = False
+    for at_s, count in _running(starts, ends):
+        if count >= enough and from_s is None:
+            from_s = at_s
+        if was_enough:
+            to_s = at_s  # it lasted until this change
+        was_enough = count >= enough
+    if from_s is None or to_s is None or to_s - from_s < LEAST_SHARE * (ends[-1] - starts[0]) or to_s <= from_s:
+        return None
+    return from_s, to_s
+
+
+def _running(starts: Sequence[float], ends: Sequence[float]) -> Iterator[tuple[float, int]]:
+    """The instants at which the number of running requests changes, and what it is from then on."""
+    begun = over = 0
+    while over < len(ends):
+        if begun < len(starts) and starts[begun] < ends[over]:
+            begun += 1
+            yield starts[begun - 1], begun - over
+        else:
+            over += 1
+            yield ends[over - 1], begun - over

@@ -20,21 +20,13 @@ MOST_S: Final = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class FailureGroup:
-    """Of one kind: how many, and what the first of them said."""
-
-    label: str
-    count: int
-    first: str
-
-
-@dataclass(frozen=True, slots=True)
 class RequestData:
     """`latencies_ms`: for each of `LATENCIES` the values of the successful requests in rising order, and how often each
     is there; of ITL by whole microseconds.
 
     bars: those of `count` requests that are drawn, evenly over their indices, by the instant at which they were due.
     tokens: output tokens of successful requests by slice of `SLICE_S`; a chunk has an even share of its answer's.
+    failures: (label, how many, the message of the first) of each kind.
     end_s: when the last request ended.
     """
 
@@ -43,7 +35,7 @@ class RequestData:
     latencies_ms: Mapping[str, Sequence[tuple[float, int]]]
     bars: tuple[RequestRecord, ...]
     tokens: Mapping[int, float]
-    failures: tuple[FailureGroup, ...]
+    failures: tuple[tuple[str, int, str], ...]
     end_s: float
 
 
@@ -76,7 +68,7 @@ def requests_of(records: Sequence[RequestRecord]) -> RequestData:
         latencies_ms={name: [(value, counts[value]) for value in sorted(counts)] for name, counts in values.items()},
         bars=tuple(sorted(bars, key=lambda bar: (bar.scheduled_s, bar.index))),
         tokens=tokens,
-        failures=tuple(FailureGroup(label, number, first_texts[label]) for label, number in failures.most_common()),
+        failures=tuple((label, number, first_texts[label]) for label, number in failures.most_common()),
         end_s=end_s,
     )
 

@@ -10,14 +10,13 @@ from typing import Any, Final
 import moonpad
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.metrics import Metrics
+from moonpad.bench.run_header import RunPlan
 from moonpad.bench.telemetry import DeviceStats, ServerStats
 from moonpad.load.arrivals import offered_rate
 from moonpad.load.client_error import ClientError
-from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.load.record import RequestRecord
 from moonpad.load.request_builder import Api
 from moonpad.stats.percentiles import Distribution
-from moonpad.values.planned_figure import Planned
 
 # Above this share of one core, or this slip at p99 (of its requests, or of a timer of its own), the client may be
 # slower than the server, and its latencies are no longer the server's.
@@ -36,11 +35,8 @@ class BenchResult:
     was interrupted.
     """
 
-    config: BenchConfig
-    base_url: str
-    model: str
+    plan: RunPlan
     began: str  # wall clock, for people
-    calibration: PromptCalibration
     records: Sequence[RequestRecord]
     metrics: Metrics
     client_cpu: float
@@ -50,7 +46,6 @@ class BenchResult:
     client_error: ClientError | None = None
     server: ServerStats = field(default_factory=ServerStats)
     devices: DeviceStats = field(default_factory=DeviceStats)
-    planned: tuple[Planned, ...] = ()
 
     @property
     def offered_rate(self) -> float | None:
@@ -68,7 +63,7 @@ def as_json(result: BenchResult) -> dict[str, Any]:
 
     A figure that cannot be had is null, and so is the latency of a failed request.
     """
-    metrics, config = result.metrics, result.config
+    metrics, config = result.metrics, result.plan.config
     # Gone through once: they may be read from a file.
     latencies = [(record.e2el_s if record.ok else None, record.queued_s) for record in result.records]
     return {
@@ -76,7 +71,7 @@ def as_json(result: BenchResult) -> dict[str, Any]:
         "endpoint_type": BACKENDS[config.api],
         "backend": BACKENDS[config.api],
         "label": "moonpad",
-        "model_id": result.model,
+        "model_id": result.plan.model,
         "tokenizer_id": None,
         "num_prompts": config.requests,
         "request_rate": _rate(config),
@@ -113,11 +108,11 @@ def _milliseconds(name: str, values: Distribution | None) -> dict[str, float | N
 
 
 def _ours(result: BenchResult) -> dict[str, Any]:
-    metrics, config = result.metrics, result.config
+    metrics, config = result.metrics, result.plan.config
     return {
         "schema": SCHEMA,
         "version": moonpad.__version__,
-        "base_url": result.base_url,
+        "base_url": result.plan.base_url,
         "partial": result.partial,
         "finished_requests": len(result.records),
         "seed": config.seed,
@@ -132,9 +127,9 @@ def _ours(result: BenchResult) -> dict[str, Any]:
             "mean": _mean(metrics.input_tokens, metrics.completed),
             "counted_by_usage": metrics.input_tokens_counted,
             "requested_mean": _mean(metrics.requested_input_tokens, metrics.completed),
-            "words": result.calibration.words,
-            "calibrated_by": result.calibration.judge,
-            "exact": bool(result.calibration.weights),
+            "words": result.plan.calibration.words,
+            "calibrated_by": result.plan.calibration.judge,
+            "exact": bool(result.plan.calibration.weights),
         },
         "output_tokens": {
             "requested": config.requested_output,
@@ -168,7 +163,7 @@ def _ours(result: BenchResult) -> dict[str, Any]:
         **_milliseconds("queued", metrics.queued_s),
         "server": result.server.as_json(),
         "devices": result.devices.as_json(),
-        "planned": {figure.name: figure.as_json() for figure in result.planned},
+        "planned": {figure.name: figure.as_json() for figure in result.plan.planned},
     }
 
 

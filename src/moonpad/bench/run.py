@@ -111,16 +111,12 @@ async def measure(
 ) -> BenchResult:
     """As `run_bench`, in the running loop; cancelling it is its Ctrl-C. `plan`, `past`: of a run to resume."""
     target = target_of(endpoint)
-    _ensure_descriptors(config)
+    # An open loop without a cap needs at most one per request; how many, only the server decides.
+    each = math.ceil(config.connections / config.workers)
+    ensure_descriptors(each, config.requests if config.concurrency is None else each)
     with closing(RunFiles(out_dir, resume=plan is not None)) if out_dir else nullcontext() as files:
         report = on_progress or (lambda _: None)
         return await _Run(endpoint, target, config, files, report, plan, past, before).measure()
-
-
-def _ensure_descriptors(config: BenchConfig) -> None:
-    """An open loop without a cap needs at most one per request; how many, only the server decides."""
-    each = math.ceil(config.connections / config.workers)
-    ensure_descriptors(each, config.requests if config.concurrency is None else each)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,11 +214,8 @@ class _Run:
             records = sorted((*self.past, *records_here), key=lambda record: record.index)
         metrics = metrics_of(records, duration_s, self.config.slo)
         result = BenchResult(
-            config=self.config,
-            base_url=self.endpoint.base_url,
-            model=job.plan.model,
+            plan=job.plan,
             began=began,
-            calibration=job.plan.calibration,
             records=records,
             metrics=metrics,
             client_cpu=load.cpu,
@@ -230,7 +223,6 @@ class _Run:
             partial=partial,
             server=server,
             devices=devices,
-            planned=job.plan.planned,
             workers=job.workers,
             client_error=None if partial else await self._client_error(metrics, job.workers),
         )

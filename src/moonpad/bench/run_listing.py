@@ -57,12 +57,9 @@ class ListedRun:
 def list_run(folder: Path) -> ListedRun:
     """`unreadable` where the folder is neither a run nor a sweep, or its files are damaged."""
     try:
-        if (folder / SWEEP_FILE).exists():
-            return _sweep(folder, orjson.loads((folder / SWEEP_FILE).read_bytes()))
-        if (folder / REPEAT_FILE).exists():
-            return _repeats(folder, orjson.loads((folder / REPEAT_FILE).read_bytes()))
-        if (folder / RESULT_FILE).exists():
-            return _result(folder, orjson.loads((folder / RESULT_FILE).read_bytes()))
+        for name, row_of in ((SWEEP_FILE, _sweep), (REPEAT_FILE, _repeats), (RESULT_FILE, _result)):
+            if (folder / name).exists():
+                return row_of(folder, orjson.loads((folder / name).read_bytes()))
         if (folder / RUN_FILE).exists():
             document = killed_document(folder, SavedRecords(folder / REQUESTS_FILE))
             return replace(_result(folder, {**document, "date": ""}), state="partial")

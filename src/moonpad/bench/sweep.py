@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
@@ -59,7 +59,7 @@ class SweepResult:
         return {
             "over": self.sweep.over,
             "points": [{"load": point.load, **point.document} for point in self.points],
-            "knee": knee.as_json() if knee else None,
+            "knee": asdict(knee) if knee else None,
         }
 
 

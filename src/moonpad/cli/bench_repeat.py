@@ -33,7 +33,7 @@ def bench_repeat(
             result = run_bench(
                 endpoint, config_of(config, number), out_dir=place, on_progress=on_progress, before=calibration
             )
-        calibration = result.calibration
+        calibration = result.plan.calibration
         check_complete(result, f"interrupted in run {number + 1} of {count}", same_endpoint)
         documents.append(result_json(result))
     if json:

@@ -45,7 +45,7 @@ def bench_sweep(
                 result = resume_bench(endpoint, place, on_progress=on_progress)
             else:
                 result = run_bench(endpoint, config, out_dir=place, on_progress=on_progress, before=calibration)
-        calibration = result.calibration
+        calibration = result.plan.calibration
         resumable = f"; the same command with --out {folder} continues" if folder else ""
         check_complete(result, f"interrupted at {sweep.over} {config.concurrency}{resumable}", same_endpoint)
         return as_json(result)

@@ -26,14 +26,11 @@ class Frame:
 
     def grid_y(self, marks: Sequence[float], labels: Sequence[str]) -> Markup:
         """A thin line and a label at each mark."""
-        rows = [
-            part
-            for mark, label in zip(marks, labels, strict=True)
-            for part in (
-                line(self.x.start, self.y.at(mark), self.x.end, self.y.at(mark), "grid"),
-                text(self.x.start - 8, self.y.at(mark) + 4, label, "tick", "end"),
-            )
-        ]
+        rows = []
+        for mark, label in zip(marks, labels, strict=True):
+            place = self.y.at(mark)
+            rows.append(line(self.x.start, place, self.x.end, place, "grid"))
+            rows.append(text(self.x.start - 8, place + 4, label, "tick", "end"))
         return group(rows, class_="axis axis-y")
 
     def ticks_x(self, marks: Sequence[float], labels: Sequence[str]) -> Markup:

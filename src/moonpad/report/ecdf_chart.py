@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 from markupsafe import Markup
@@ -11,7 +12,6 @@ from markupsafe import Markup
 from moonpad.report.charts import Frame, labels_of
 from moonpad.report.scales import Scale, axis
 from moonpad.report.svg import group, line, path, picture, steps, tag, text, width_of
-from moonpad.stats.ecdf import Counted, ecdf, thinned
 
 WIDTH: Final = 460.0
 HEIGHT: Final = 260.0
@@ -27,6 +27,9 @@ ROUNDING: Final = 1e-9
 """A value that is so little beyond the end, as a share, is the end itself: differences of instants are not exact."""
 LEAST_SPAN: Final = 0.2
 """Of the median: what is nearer together than this is not blown up to the width of the chart."""
+
+Counted = Sequence[tuple[float, int]]
+"""Values in rising order, and how often each is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +107,24 @@ def _mark(frame: Frame, label: str, value: float) -> Markup:
         data_percentile=label,
         data_ms=f"{value:.3f}",
     )
+
+
+def ecdf(counted: Counted) -> list[tuple[float, float]]:
+    """At each value, the share of all that is at most this value: it rises there, and ends at 1."""
+    upto = list(accumulate(count for _, count in counted))
+    return [(value, sum_ / upto[-1]) for (value, _), sum_ in zip(counted, upto, strict=True)]
+
+
+def thinned(points: Iterable[tuple[float, float]], width: float) -> list[tuple[float, float]]:
+    """Of a rising curve, the last point of each run of points that are within `width` of each other on x: what is drawn
+    is never further than that from what is. `width` 0 leaves all of them.
+    """
+    thin: list[tuple[float, float]] = []
+    begun = 0.0
+    for x, y in points:
+        if thin and x - begun < width:
+            thin[-1] = (x, y)
+        else:
+            thin.append((x, y))
+            begun = x
+    return thin

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +46,8 @@ def write_run(
     for record in records:
         files.append(record)
     result = BenchResult(
-        config=config,
-        base_url="http://10.0.0.7:8000/v1",
-        model=model,
+        plan=replace(plan, base_url="http://10.0.0.7:8000/v1"),
         began="2026-11-23T12:00:00+01:00",
-        calibration=plan.calibration,
         records=records,
         metrics=metrics_of(records, max((one.closed_s for one in records), default=0.0), config.slo),
         client_cpu=client_cpu,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.stats.ecdf import ecdf, thinned
+from moonpad.report.ecdf_chart import ecdf, thinned
 
 values_of = st.lists(st.integers(0, 50).map(float), min_size=1, max_size=60)
 
