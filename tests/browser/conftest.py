@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from moonpad.bench.config import BenchConfig
-from moonpad.bench.slo import Slo
+from moonpad.bench.config import BenchConfig, Slo
 from moonpad.cli.main import run
 from moonpad.facts.device import DeviceUse
 from moonpad.load.failure import FailureKind, RequestFailure

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from moonpad.bench.slo import NO_LIMITS, Slo
+from moonpad.bench.config import NO_LIMITS, Slo
 from moonpad.load.record import RequestRecord
 from moonpad.stats.bootstrap import Interval, intervals_of
 from moonpad.stats.histogram import Tally

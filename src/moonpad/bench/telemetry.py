@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import statistics
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from ipaddress import ip_address
@@ -140,18 +140,20 @@ class DeviceStats:
         """`power_w` is of all devices together; `busy` their mean."""
         if not self.samples:
             return {"samples": 0, "why_not": self.why_not}
-        powers = [sum(reported) for _, uses in self.samples if (reported := _reported(use.power_w for use in uses))]
-        busy = [
-            statistics.fmean(reported) for _, uses in self.samples if (reported := _reported(use.busy for use in uses))
-        ]
-        used = [max(reported) for _, uses in self.samples if (reported := _reported(use.used_bytes for use in uses))]
+        powers = [sum(values) for values in self._reported("power_w")]
+        busy = [statistics.fmean(values) for values in self._reported("busy")]
         return {
             "samples": len(self.samples),
             "count": max(len(uses) for _, uses in self.samples),
             "power_w": {"mean": statistics.fmean(powers), "max": max(powers)} if powers else None,
             "busy": {"mean": statistics.fmean(busy), "max": max(busy)} if busy else None,
-            "most_used_bytes": max(used) if used else None,
+            "most_used_bytes": max(map(max, self._reported("used_bytes")), default=None),
         }
+
+    def _reported(self, name: str) -> list[list[float]]:
+        """Of each sample the values of the devices that report one; without samples that have none."""
+        samples = ([getattr(use, name) for use in uses if getattr(use, name) is not None] for _, uses in self.samples)
+        return [values for values in samples if values]
 
 
 @asynccontextmanager
@@ -190,10 +192,6 @@ def _is_here(endpoint: Endpoint) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def _reported(values: Iterable[float | None]) -> list[float]:
-    return [value for value in values if value is not None]
 
 
 async def sample_every(

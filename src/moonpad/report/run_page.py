@@ -89,16 +89,12 @@ def _tiles(document: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     completed, failed = number_at(document, "completed"), number_at(document, "failed")
     done = NOT_REPORTED if completed is None else f"{completed:,.0f}"
     tiles.append(("successful requests", done, f"{failed or 0:,.0f} failed"))
-    duration_s, (tokens_in, tokens_out) = number_at(document, "duration"), _tokens(document)
+    duration_s = number_at(document, "duration")
+    counts = (number_at(document, key) for key in ("total_input_tokens", "total_output_tokens"))
+    tokens_in, tokens_out = ("?" if count is None else f"{count:,.0f}" for count in counts)
     took = NOT_REPORTED if duration_s is None else f"{short(duration_s)} s"
     tiles.append(("duration", took, f"{tokens_in} tokens in, {tokens_out} out"))
     return tiles
-
-
-def _tokens(document: Mapping[str, Any]) -> tuple[str, str]:
-    counts = (number_at(document, key) for key in ("total_input_tokens", "total_output_tokens"))
-    tokens_in, tokens_out = ("?" if count is None else f"{count:,.0f}" for count in counts)
-    return tokens_in, tokens_out
 
 
 def _charts(run: RunData) -> list[tuple[str, str, EcdfChart]]:

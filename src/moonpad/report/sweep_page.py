@@ -71,17 +71,14 @@ def sweep_page(sweep: SweepData, devices: int) -> str:
 def _tiles(sweep: SweepData, over: str) -> list[tuple[str, str, str]]:
     """(name, figure, small print)."""
     best = max(sweep.points, key=lambda point: number_at(point.document, "output_throughput") or 0.0)
-    tiles = [
-        (
-            "highest output throughput",
-            short(number_at(best.document, "output_throughput")),
-            f"tokens/s at {_at(best.load, over)}",
-        )
-    ]
+    highest = short(number_at(best.document, "output_throughput"))
     shown = next((point for point in sweep.points if sweep.knee and point.load == sweep.knee.below), sweep.points[-1])
     where = "below the knee" if sweep.knee else "highest load"
-    tiles.append((f"load, {where}", f"{shown.load:,}", over))
-    return [*tiles, *(latency_tile(shown.document, key, " there") for key in ("ttft", "tpot"))]
+    return [
+        ("highest output throughput", highest, f"tokens/s at {_at(best.load, over)}"),
+        (f"load, {where}", f"{shown.load:,}", over),
+        *(latency_tile(shown.document, key, " there") for key in ("ttft", "tpot")),
+    ]
 
 
 def _over_load(

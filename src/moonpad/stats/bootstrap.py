@@ -112,7 +112,11 @@ def ratios_of(
     rounds = max(100, min(RESAMPLES, DRAWS // (len(first) + len(second))))
     logs: dict[str, list[float]] = {name: [] for name in values if count >= max(FEWEST, fewest[name])}
     for _ in range(rounds if logs else 0):
-        sample, other = _resampled(first, second, paired, dice)
+        if paired:
+            places = dice.choices(range(len(first)), k=len(first))
+            sample, other = sorted(first[at] for at in places), sorted(second[at] for at in places)
+        else:
+            sample, other = sorted(dice.choices(first, k=len(first))), sorted(dice.choices(second, k=len(second)))
         for name, drawn in logs.items():
             base, value = statistics[name](sample), statistics[name](other)
             if base > 0 and value > 0:
@@ -149,13 +153,3 @@ def _student(share: float, freedom: float) -> float:
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
     third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
     return z + first / v + second / v**2 + third / v**3
-
-
-def _resampled(
-    first: Sequence[float], second: Sequence[float], paired: bool, dice: Random
-) -> tuple[list[float], list[float]]:
-    """Another sample of each, sorted."""
-    if paired:
-        places = dice.choices(range(len(first)), k=len(first))
-        return sorted(first[at] for at in places), sorted(second[at] for at in places)
-    return sorted(dice.choices(first, k=len(first))), sorted(dice.choices(second, k=len(second)))

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from moonpad.bench.config import BenchConfig
+from moonpad.bench.config import BenchConfig, Slo
 from moonpad.bench.report_data import RunData, read_report
 from moonpad.bench.request_data import MOST_BARS
-from moonpad.bench.slo import Slo
 from moonpad.facts.device import DeviceUse
 from moonpad.load.arrivals import Arrivals
 from moonpad.load.failure import FailureKind, RequestFailure
