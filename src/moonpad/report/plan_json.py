@@ -33,7 +33,7 @@ def _choice(choice: Choice, commands: tuple[Command, ...]) -> dict[str, Any]:
         "fits": choice.memory.fits,
         "confidence": choice.confidence,
         "performance": None,
-        "references": [_published(one) for one in choice.references],
+        "references": [_published(result) for result in choice.references],
         "processes": [command.as_json() for command in commands],
         "reasons": list(choice.reasons),
         "findings": [finding.as_json() for finding in choice.findings],

@@ -40,7 +40,7 @@ def write_run(
     """The document. `killed`: no result. `ours`: what the document has besides under `moonpad`."""
     config = config or BenchConfig(requests=len(records))
     plan = RunPlan(config, model, PromptCalibration(100, 128, "/tokenize"))
-    output, did = ServerStats(list(samples)), DeviceStats(list(uses))
+    server, devices = ServerStats(list(samples)), DeviceStats(list(uses))
     files = RunFiles(folder)
     files.begin(plan.as_json())
     for record in records:
@@ -49,21 +49,21 @@ def write_run(
         plan=replace(plan, base_url="http://10.0.0.7:8000/v1"),
         began="2026-11-23T12:00:00+01:00",
         records=records,
-        metrics=metrics_of(records, max((one.closed_s for one in records), default=0.0), config.slo),
+        metrics=metrics_of(records, max((record.closed_s for record in records), default=0.0), config.slo),
         client_cpu=client_cpu,
         partial=len(records) < config.requests,
         client_error=ClientError(4, 0.02, 0.0001, 0.0003, 1.004, 0.05),
-        server=output,
-        devices=did,
+        server=server,
+        devices=devices,
     )
     document = as_json(result)
     document["moonpad"] |= ours or {}
     if not killed:
         files.finish(document)
-    for one in output.samples:
-        files.append_sample(SERVER_FILE, one.as_json())
-    for at_s, now in did.samples:
-        files.append_sample(DEVICES_FILE, {"at_s": at_s, "devices": [asdict(use) for use in now]})
+    for server_sample in server.samples:
+        files.append_sample(SERVER_FILE, server_sample.as_json())
+    for at_s, uses_then in devices.samples:
+        files.append_sample(DEVICES_FILE, {"at_s": at_s, "devices": [asdict(use) for use in uses_then]})
     files.close()
     return document
 
