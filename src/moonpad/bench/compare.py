@@ -132,7 +132,7 @@ def _around(value: float, sampled: Ratio | None) -> Ratio:
 
 
 def _pairs(first: SavedRun, second: SavedRun) -> list[tuple[SavedRequest, SavedRequest]]:
-    """The requests that are the same in both; none where that is not known."""
+    """The requests that both runs sent; none where that is not known."""
     if first.same_as is None or first.same_as != second.same_as:
         return []
     others = {request.index: request for request in second.requests}

@@ -79,11 +79,15 @@ class BenchConfig:
                 raise UsageError(f"{flag} must be at least {minimum}, not {value}")
 
         if self.concurrency is None and not self.paced:
-            raise UsageError("neither users nor a rate is given", remedy="give --concurrency or --rate")
+            raise UsageError("neither --concurrency nor --rate is given", remedy="give one of them, or both")
         if self.output_tokens is None and not self.workload.file:
-            raise UsageError("the length of answers is not given", remedy="give --output-tokens 64")
+            raise UsageError(
+                "--output-tokens is not given", remedy="give the length of the answers: --output-tokens 64"
+            )
         if self.api == "completions" and (self.workload.turns > 1 or self.workload.kind == "agent"):
-            raise UsageError("a conversation needs messages, which completions lack", remedy="use --api chat")
+            raise UsageError(
+                "a conversation needs messages, which --api completions does not send", remedy="use --api chat"
+            )
 
     @property
     def input_lengths(self) -> Lengths:

@@ -1,4 +1,4 @@
-"""Where more load stops paying, and why, from what client and server measured at each level. Pure."""
+"""The load past which more does not pay, and why, from what client and server measured at each level. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEAST_GAIN: Final = 0.10
 TTFT_LEAP: Final = 2.0
 """So is one whose time to first token grows by more than this times the load's own growth."""
 FULL: Final = 0.90
-"""Of the KV cache: from here on the engine holds requests back, or preempts them."""
+"""Share of the KV cache above which the engine holds requests back or preempts them."""
 
 
 @dataclass(frozen=True, slots=True)

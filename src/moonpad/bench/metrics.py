@@ -20,9 +20,9 @@ from moonpad.stats.histogram import Tally
 from moonpad.stats.percentiles import Distribution, describe
 
 NEARLY: Final = 0.9
-"""Of the most requests that ever ran at once: from the first such instant to the last is the window."""
+"""The steady window runs from the first to the last instant with this share of the peak concurrency."""
 LEAST_SHARE: Final = 0.2
-"""Of the run's length, below which the window says less than the whole."""
+"""A window shorter than this share of the run says less than the whole run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +101,12 @@ class Metrics:
 
 
 KEPT: Final = ("started_s", "ended_s", "closed_s", "e2el_s", "slip_s", "queued_s", "ttft_s", "answer_ttft_s", "tpot_s")
-"""Of each successful request that has it: a few bytes each."""
+"""Kept for each successful request that has it: a few bytes each."""
 
 
 def metrics_of(records: Collection[RequestRecord], duration_s: float, slo: Slo = NO_LIMITS) -> Metrics:
-    """`duration_s` is from the run's zero to the end of its last request. Of a request, its latencies alone are kept:
-    `records` is gone through twice, and may be larger than the memory.
+    """`duration_s` is from the run's zero to the end of its last request. `records` is iterated twice and may not fit
+    in memory: only the latencies of each request are kept.
     """
     values = {name: array("d") for name in (*KEPT, "mean_itl_s")}
     counts, failures, itl_s = Counter[str](), Counter[str](), Tally()
@@ -219,7 +219,7 @@ def steady_window(started_s: Sequence[float], closed_s: Sequence[float]) -> tupl
 
 
 def _running(starts: Sequence[float], ends: Sequence[float]) -> Iterator[tuple[float, int]]:
-    """The instants at which the number of running requests changes, and what it is from then on."""
+    """The instants at which the number of running requests changes, and the number from then on."""
     begun = over = 0
     while over < len(ends):
         if begun < len(starts) and starts[begun] < ends[over]:

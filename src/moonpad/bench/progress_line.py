@@ -1,4 +1,4 @@
-"""What a run looks like so far, in a few words, at most four times a second. Pure."""
+"""A run's figures so far in a few words, computed at most four times a second. Pure."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Final
 from moonpad.load.record import RequestRecord
 
 EVERY_S: Final = 0.25
-"""Seldom: the process that takes timestamps computes it."""
+"""Seldom, because the process that takes timestamps computes it."""
 
 
 class LiveFigures:
-    """Sums of what has ended; nothing is sorted, and nothing kept."""
+    """Sums over the requests that have ended; no request is kept."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -35,7 +35,7 @@ class LiveFigures:
                 self._sums[name] = (total_s + value_s, count + 1)
 
     def text(self, running: int | None) -> str:
-        """As it was a quarter of a second ago, or as it is; `running`: requests in flight, None if unknown."""
+        """At most a quarter of a second old; `running`: requests in flight, None if unknown."""
         now_s = self._clock()
         if now_s - self._shown_s >= EVERY_S:
             self._shown_s, self._shown = now_s, self._now(now_s - self._begun_s, running)

@@ -1,4 +1,4 @@
-"""The same measurement several times, each with its own prompts, and how much the figures vary."""
+"""The same measurement several times with different prompts, and how much the figures vary."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FigureSpread:
 
 
 def config_of(config: BenchConfig, number: int) -> BenchConfig:
-    """Of repeat `number`, from 0. Each has its own seed: the prefix cache must not hold its prompts already."""
+    """The configuration of repeat `number`, from 0. Each has its own seed, so that no prompt is in the prefix cache."""
     return replace(config, seed=config.seed + number, measure_client=config.measure_client and number == 0)
 
 

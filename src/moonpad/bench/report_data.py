@@ -1,4 +1,4 @@
-"""The folder of a run or of a sweep, also of a killed one, read for its page."""
+"""Reads the folder of a run or sweep, also of a killed one, for its page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from moonpad.values.errors import UsageError
 
 GAUGES: Final = ("running", "waiting", "kv_usage")
 USES: Final = ("power_w", "busy")
-MAKE_ONE: Final = "name a folder of moonpad bench --out"
+MAKE_ONE: Final = "name a folder written by moonpad bench --out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def read_report(folder: Path) -> RunData | SweepData:
         UsageError: the folder holds neither, or its files are not what they should be.
     """
     if not folder.is_dir():
-        what = "is a file" if folder.exists() else "is not there"
+        what = "is a file" if folder.exists() else "does not exist"
         raise UsageError(f"{folder} {what}", remedy=MAKE_ONE)
     try:
         if (folder / RESULT_FILE).exists() or (folder / REQUESTS_FILE).exists():
@@ -82,7 +82,7 @@ def _run(folder: Path) -> RunData:
     samples, devices = _by_time(_samples(folder / SERVER_FILE)), _by_time(_uses(folder / DEVICES_FILE))
     try:
         if killed and not records:
-            raise UsageError(f"{folder}: no request of this run has ended", remedy=f"moonpad bench --resume {folder}")
+            raise UsageError(f"{folder}: no request of this run finished", remedy=f"moonpad bench --resume {folder}")
         document = killed_document(folder, records) if killed else read_document(folder / RESULT_FILE)
         requests = requests_of(records) if len(records) else None
     except (TypeError, ValueError, ArithmeticError) as error:
@@ -93,7 +93,7 @@ def _run(folder: Path) -> RunData:
 
 
 def _config(folder: Path) -> Mapping[str, Any] | None:
-    """Optional: a folder without run.json, or with a broken one, has its page too."""
+    """None without a readable run.json: the page does without it."""
     try:
         config = orjson.loads((folder / RUN_FILE).read_bytes())["config"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -156,7 +156,9 @@ def _judged(folder: Path, over: str, points: Sequence[Point], *, cut: bool = Fal
     try:
         knee = find_knee([level_of(point.load, point.document) for point in points])
     except (TypeError, ValueError, AttributeError) as error:
-        raise UsageError(f"{folder} holds a sweep that cannot be judged: {error}", remedy="measure it again") from error
+        raise UsageError(
+            f"the knee of the sweep in {folder} cannot be computed: {error}", remedy="measure it again"
+        ) from error
     return SweepData(_name(folder), over, tuple(sorted(points, key=lambda point: point.load)), knee, cut)
 
 

@@ -36,7 +36,7 @@ class BenchResult:
     """
 
     plan: RunPlan
-    began: str  # wall clock, for people
+    began: str  # wall clock
     records: Sequence[RequestRecord]
     metrics: Metrics
     client_cpu: float

@@ -127,7 +127,7 @@ class _Run:
     files: RunFiles | None
     report: OnProgress
     plan: RunPlan | None = None
-    """Of a resumed run."""
+    """The plan of a resumed run."""
     past: Sequence[RequestRecord] = ()
     """Its requests that have ended."""
     before: PromptCalibration | None = None

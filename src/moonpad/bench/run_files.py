@@ -67,7 +67,7 @@ class RunFiles:
         return SavedRecords(self._folder / REQUESTS_FILE)
 
     def begin(self, document: Mapping[str, Any]) -> None:
-        """Writes what is to be measured, before it is: a run that is killed can be resumed by it.
+        """Writes what will be measured, so that a killed run can be resumed.
 
         Raises:
             UsageError: it could not be written.
@@ -134,7 +134,7 @@ def _append(lines: FileIO, line: bytes) -> None:
         if lines.write(line) != len(line):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     except OSError:
-        with suppress(OSError):  # readers leave a torn line out all the same
+        with suppress(OSError):  # readers skip a torn line anyway
             lines.truncate(end)
         raise
 

@@ -1,4 +1,4 @@
-"""What lies in the folders of runs and sweeps, in a row each, whatever state they are in."""
+"""The folders of runs and sweeps as one row each, whatever state they are in."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ FIGURES: Final = (
 SUMMED: Final = ("completed", "failed", "duration")
 """Those that add up over the parts of a sweep or over repeats."""
 PARTS: Final = ("concurrency", "requests", "run")
-"""Of a sweep over either, and of repeats: `concurrency-8`; `concurrency-8.before-1` was put aside, and is not one."""
+"""Folder prefixes of a sweep's loads and of repeats: `concurrency-8`, but not `concurrency-8.before-1`, set aside."""
 State = Literal["whole", "partial", "sweep", "repeats", "unreadable"]
 
 
 @dataclass(frozen=True, slots=True)
 class ListedRun:
-    """`figures` has the keys of `vllm bench serve`, as far as they are known; `load` is for people."""
+    """`figures` has the keys of `vllm bench serve`, as far as they are known; `load` is in words."""
 
     folder: Path
     state: State
@@ -92,7 +92,7 @@ def _result(folder: Path, document: Mapping[str, Any]) -> ListedRun:
 
 
 def _sweep(folder: Path, document: Mapping[str, Any]) -> ListedRun:
-    """Its figures are those of the point with the most output."""
+    """The figures are those of the point with the highest output throughput."""
     points, knee = document["points"], document["knee"]
     row = _result(folder, max(points, key=lambda point: point["output_throughput"]))
     loads = ",".join(str(point["load"]) for point in points)

@@ -48,7 +48,7 @@ class SavedRun:
     same_as: tuple[object, ...] | None = None
 
     def figure(self, name: str) -> float | None:
-        """A figure of the document; None where it is not there, or no number."""
+        """A figure of the document; None if missing or not a number."""
         return number_at(self.document, name)
 
     @property
@@ -66,7 +66,7 @@ def read_run(named: str) -> SavedRun:
     """A run's folder, a file of results, or `published:ID` of the catalogue.
 
     Raises:
-        UsageError: there is none, or it is none.
+        UsageError: it is missing, or not a run.
     """
     if named.startswith(PUBLISHED):
         return _published(named.removeprefix(PUBLISHED))
@@ -93,7 +93,7 @@ def read_document(file: Path) -> dict[str, Any]:
     """A result with the keys of `vllm bench serve`.
 
     Raises:
-        UsageError: there is none, or it is none.
+        UsageError: it is missing, or not a result.
     """
     try:
         if file.stat().st_size > FILE_BYTES:

@@ -131,7 +131,7 @@ def _names(endpoint: Endpoint) -> MetricNames | Unknown:
 
 @dataclass(slots=True)
 class DeviceStats:
-    """`samples`: seconds since the run began, and each device's use then. `why_not`: why there are none."""
+    """`samples`: (seconds since the run began, use of each device). `why_not`: why there are no samples."""
 
     samples: list[tuple[float, tuple[DeviceUse, ...]]] = field(default_factory=list)
     why_not: str = ""
@@ -151,7 +151,7 @@ class DeviceStats:
         }
 
     def _reported(self, name: str) -> list[list[float]]:
-        """Of each sample the values of the devices that report one; without samples that have none."""
+        """The reported values of each sample; samples without any are left out."""
         samples = ([getattr(use, name) for use in uses if getattr(use, name) is not None] for _, uses in self.samples)
         return [values for values in samples if values]
 

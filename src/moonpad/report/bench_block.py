@@ -89,7 +89,9 @@ def _counting(result: BenchResult) -> list[str]:
     if uncounted := metrics.completed - metrics.input_tokens_counted:
         notes.append(f"{uncounted} answers came without usage: their input tokens are the requested ones")
     if metrics.usage_below_chunks:
-        notes.append(f"{metrics.usage_below_chunks} answers report fewer tokens in usage than chunks with tokens came")
+        notes.append(
+            f"{metrics.usage_below_chunks} answers report fewer tokens in usage than chunks with tokens that arrived"
+        )
     return notes
 
 
@@ -98,4 +100,4 @@ def _offered(result: BenchResult) -> str:
     rate = "offered: all at once" if offered is None else f"offered: {offered:.2f} requests a second"
     if queued is None or result.plan.config.concurrency is None:
         return rate
-    return f"{rate}; waited for a slot: p99 {queued.percentile(99.0) * 1000:.2f} ms, which is in the latencies"
+    return f"{rate}; wait for a slot at P99 {queued.percentile(99.0) * 1000:.2f} ms, included in the latencies"

@@ -101,8 +101,8 @@ class Placed:
 
 
 def place_labels(points: Sequence[tuple[float, float]], labels: Sequence[str], within: Box) -> list[Placed]:
-    """Each label beside its point, where it lies on no point and on no label before it; if all four sides are taken,
-    to the right of it all the same.
+    """Each label beside its point, clear of all points and of the labels before it; if all four sides are taken,
+    to the right of it anyway.
     """
     taken = [Box(x - 6, y - 6, x + 6, y + 6) for x, y in points]
     placed: list[Placed] = []

@@ -1,4 +1,4 @@
-"""One latency as a cumulative distribution: what share of the requests had at most so much. Pure."""
+"""One latency as a cumulative distribution. Pure."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ WIDTH: Final = 460.0
 HEIGHT: Final = 260.0
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 28.0, 44.0, 46.0
 FINEST: Final = 0.5
-"""Of the drawing's units: points that are nearer to each other than this are drawn as one."""
+"""In units of the drawing: points closer than this are drawn as one."""
 TAIL: Final = 2.0
 PAST_P99: Final = 1.15
 """Where the largest value is more than `TAIL` times the P99, the axis ends at so many times the P99."""
 NEAR_ZERO: Final = 0.5
 """An axis begins at zero where the smallest value is below this share of the largest."""
 ROUNDING: Final = 1e-9
-"""A value that is so little beyond the end, as a share, is the end itself: differences of instants are not exact."""
+"""A value beyond the end by less than this share counts as the end: differences of instants are not exact."""
 LEAST_SPAN: Final = 0.2
-"""Of the median: what is nearer together than this is not blown up to the width of the chart."""
+"""Smallest span of the axis, as a share of its end, so that tiny differences do not fill the chart."""
 
 Counted = Sequence[tuple[float, int]]
 """Values in rising order, and how often each is there."""
@@ -84,7 +84,7 @@ def _curve(frame: Frame, values_ms: Counted) -> list[tuple[float, float]]:
 
 
 def _mark(frame: Frame, label: str, value: float) -> Markup:
-    """A dot on the curve, a line down to the axis, and what it is: beside the curve, where nothing else stands."""
+    """A dot on the curve, a line down to the axis, and its label beside the curve, where there is room."""
     share = float(label.removeprefix("P")) / 100
     x, y = frame.x.at(value), frame.y.at(share)
     caption = f"{label} {value:,.0f}" if value >= 1000 else f"{label} {value:.3g}"
@@ -110,14 +110,14 @@ def _mark(frame: Frame, label: str, value: float) -> Markup:
 
 
 def ecdf(counted: Counted) -> list[tuple[float, float]]:
-    """At each value, the share of all that is at most this value: it rises there, and ends at 1."""
+    """At each value, the share of all values that are at most as large."""
     upto = list(accumulate(count for _, count in counted))
     return [(value, sum_ / upto[-1]) for (value, _), sum_ in zip(counted, upto, strict=True)]
 
 
 def thinned(points: Iterable[tuple[float, float]], width: float) -> list[tuple[float, float]]:
-    """Of a rising curve, the last point of each run of points that are within `width` of each other on x: what is drawn
-    is never further than that from what is. `width` 0 leaves all of them.
+    """The last point of each group of points within `width` of each other on x, so that the drawn curve is never
+    further off than that. `width` 0 keeps all points.
     """
     thin: list[tuple[float, float]] = []
     begun = 0.0

@@ -30,7 +30,7 @@ class Segment:
 
 
 def segments(memory: Memory) -> tuple[Segment, ...]:
-    """What one device holds, in order; nothing that is not there. A KV cache below nothing takes no place."""
+    """What one device holds, in order, without empty parts; a negative KV cache counts as empty."""
     experts = memory.weights.get(Component.ROUTED_EXPERTS, 0)
     others = memory.weights_bytes - experts
     overhead, kv_bytes = memory.overhead, max(0.0, memory.kv_bytes.value)

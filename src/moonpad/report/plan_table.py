@@ -86,7 +86,7 @@ def _best(choice: Choice, commands: Sequence[Command], width: int, ascii_only: b
         text.append("\nMeasured by others, on other days and with other loads\n", style="bold")
         text.append("".join(f"  - {hanging(_reference(result), 4, width)}\n" for result in choice.references))
     if choice.findings:
-        text.append("\nTo know\n", style="bold")
+        text.append("\nNotes\n", style="bold")
         text.append_text(_findings(choice.findings, width))
     if commands:
         text.append("\nWhat to type", style="bold")

@@ -98,7 +98,7 @@ def _tiles(document: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def _charts(run: RunData) -> list[tuple[str, str, EcdfChart]]:
-    """(name, what it is, drawing) of each latency."""
+    """(name, description, drawing) of each latency."""
     if run.requests is None:
         return []
     charts = []

@@ -55,7 +55,7 @@ def axis(low: float, high: float, start: float, end: float, count: int = 6) -> t
 
 
 def load_axis(loads: Sequence[int], start: float, end: float) -> Scale:
-    """Of the loads of a sweep, which mostly double from one to the next: equal ratios are equally far apart."""
+    """A logarithmic scale for the loads of a sweep, which mostly double from one to the next."""
     low, high = min(loads), max(loads)
     return Scale(low, high, start, end, log=True) if high > low else Scale(low * 0.5, low * 2.0, start, end, log=True)
 

@@ -1,4 +1,4 @@
-"""Elements of an SVG as text that is safe in a page: what is written into them is escaped, and is text. Pure."""
+"""SVG elements as text that is safe in a page: everything written into them is escaped. Pure."""
 
 from __future__ import annotations
 

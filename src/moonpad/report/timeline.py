@@ -22,7 +22,7 @@ ROW: Final = (1.4, 14.0)
 PANEL: Final = 92.0
 GAP: Final = 30.0
 LEAST_WAIT: Final = 0.3
-"""Of the drawing's units: a shorter wait in the client is not drawn."""
+"""In units of the drawing: a shorter wait in the client is not drawn."""
 SLICES: Final = 150
 """Slices of the tokens' line, at most."""
 COLUMNS: Final = 1000
@@ -193,7 +193,7 @@ def _window(x: Scale, steady: tuple[float, float] | None, bottom: float) -> Mark
 
 
 def _hatch() -> Markup:
-    """Of failed requests, which colour alone must not mark."""
+    """The pattern of failed requests: colour alone must not mark them."""
     stripe = tag("path", d="M0 5 L5 0", class_="hatch-stripe")
     ground = tag("rect", width=5, height=5, class_="hatch-ground")
     return tag("defs", tag("pattern", ground, stripe, id="hatch", width=5, height=5, patternUnits="userSpaceOnUse"))

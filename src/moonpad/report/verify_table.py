@@ -12,7 +12,7 @@ from moonpad.verify.probe import Status
 from moonpad.verify.runner import Report, Result
 
 EVIDENCE_CHARACTERS: Final = 400
-"""Of a question and of an answer, for a person; --json has more of them."""
+"""Shown of each question and answer; --json has more."""
 NAMES: Final = {
     "each": "any server",
     "gateway": "a gateway",

@@ -165,7 +165,7 @@ def test_what_is_no_result(tmp_path: Path, text: str) -> None:
 def test_of_a_p99_of_few_requests_it_is_said_how_many_it_takes() -> None:
     few, many = compare(made("a"), made("b")), compare(made("a", requests=600), made("b", requests=600))
     assert verdicts(few)["p99_ttft_ms"] == "unknown"
-    assert f"a P99 has an interval only from {P99_REQUESTS} requests on" in compare_notes(few)
+    assert f"a P99 needs at least {P99_REQUESTS} requests for a confidence interval" in compare_notes(few)
     assert verdicts(many)["p99_ttft_ms"] != "unknown"
     for actual in (many, compare(read_run(TP8), read_run(DCP8))):
         assert not any("P99" in note for note in compare_notes(actual))

@@ -104,7 +104,7 @@ def test_a_row_that_is_no_request_is_said(tmp_path: Path, name: str, value: obje
 
 
 def test_what_is_neither_a_run_nor_a_sweep(tmp_path: Path) -> None:
-    for path, why in ((tmp_path, "neither"), (tmp_path / "none", "not there"), (Path(__file__), "is a file")):
+    for path, why in ((tmp_path, "neither"), (tmp_path / "none", "does not exist"), (Path(__file__), "is a file")):
         with pytest.raises(UsageError, match=why):
             read_report(path)
 
