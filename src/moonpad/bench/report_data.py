@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
 import orjson
 
-from moonpad.bench.killed_run import killed_document, sample_rows
 from moonpad.bench.knee import Knee, find_knee, level_of
 from moonpad.bench.lenient_json import number_at, value_at
+from moonpad.bench.metrics import metrics_of
 from moonpad.bench.request_data import RequestData, requests_of
+from moonpad.bench.result import BenchResult, as_json
 from moonpad.bench.run_files import DEVICES_FILE, REQUESTS_FILE, RESULT_FILE, RUN_FILE, SERVER_FILE
+from moonpad.bench.run_header import read_plan
 from moonpad.bench.saved_records import SavedRecords
 from moonpad.bench.saved_results import read_document
 from moonpad.bench.sweep import SWEEP_FILE, Point
+from moonpad.bench.telemetry import Sample, ServerStats
+from moonpad.load.record import RequestRecord
+from moonpad.observe.metrics import EngineLoad
 from moonpad.values.errors import UsageError
 
 GAUGES: Final = ("running", "waiting", "kv_usage")
@@ -106,14 +112,14 @@ def _by_time(samples: Iterable[dict[str, float]]) -> tuple[Mapping[str, float], 
 
 
 def _samples(file: Path) -> Iterator[dict[str, float]]:
-    for row in sample_rows(file):
+    for row in _sample_rows(file):
         sample = {name: value for name in ("at_s", *GAUGES) if (value := number_at(row, name)) is not None}
         if "at_s" in sample:
             yield sample
 
 
 def _uses(file: Path) -> Iterator[dict[str, float]]:
-    for row in sample_rows(file):
+    for row in _sample_rows(file):
         at_s, uses = number_at(row, "at_s"), value_at(row, "devices")
         if at_s is None or not isinstance(uses, list):
             continue
@@ -164,3 +170,39 @@ def _judged(folder: Path, over: str, points: Sequence[Point], *, cut: bool = Fal
 
 def _name(folder: Path) -> str:
     return folder.resolve().name
+
+
+def killed_document(folder: Path, records: Sequence[RequestRecord]) -> dict[str, Any]:
+    """The result of a run that was killed before it wrote one, from the requests it had saved: as if it had been
+    interrupted. `date` and `client` are None, since only its process knew them.
+
+    Raises:
+        UsageError: the folder holds no run.
+    """
+    plan = read_plan(folder)
+    duration_s = max((record.closed_s for record in records), default=0.0)
+    result = BenchResult(
+        plan=plan,
+        began="",
+        records=records,
+        metrics=metrics_of(records, duration_s, plan.config.slo),
+        client_cpu=0.0,
+        partial=len(records) < plan.config.requests,
+        workers=plan.config.workers,
+        server=ServerStats(list(_loads(folder / SERVER_FILE))),
+    )
+    document = as_json(result)
+    return {**document, "date": None, "moonpad": {**document["moonpad"], "client": None}}
+
+
+def _sample_rows(file: Path) -> Iterator[object]:
+    """The lines of a file of samples, if there is one; without a line that a kill tore."""
+    for line in file.read_bytes().splitlines() if file.exists() else ():
+        with suppress(ValueError):
+            yield orjson.loads(line)
+
+
+def _loads(file: Path) -> Iterator[Sample]:
+    for row in _sample_rows(file):
+        if (at_s := number_at(row, "at_s")) is not None:
+            yield Sample(at_s, EngineLoad(**{field.name: number_at(row, field.name) for field in fields(EngineLoad)}))

@@ -9,9 +9,9 @@ from typing import Any, Final, Literal
 
 import orjson
 
-from moonpad.bench.killed_run import killed_document
 from moonpad.bench.lenient_json import number_at
 from moonpad.bench.repeat import REPEAT_FILE
+from moonpad.bench.report_data import killed_document
 from moonpad.bench.run_files import REQUESTS_FILE, RESULT_FILE, RUN_FILE
 from moonpad.bench.saved_records import SavedRecords
 from moonpad.bench.sweep import SWEEP_FILE

@@ -45,13 +45,13 @@ class Frame:
                 free = place + half + 4
         return group(rows, class_="axis axis-x")
 
-    def titles(self, x_title: str, y_title: str, y_at: float = 0.0) -> Markup:
+    def titles(self, x_title: str, y_title: str) -> Markup:
         """The one of x below the axis, the one of y above its upper end, where it can be read without turning."""
         middle = (self.x.start + self.x.end) / 2
         return group(
             (
                 text(middle, self.y.start + 40, x_title, "axis-title", "middle"),
-                text(y_at, self.y.end - 14, y_title, "axis-title", "start"),
+                text(0, self.y.end - 14, y_title, "axis-title", "start"),
             ),
             class_="titles",
         )

@@ -73,7 +73,7 @@ def _label(name: str) -> str:
 def _sure(row: ComparedFigure) -> str:
     if row.ratio.low is None or row.ratio.high is None:
         return "unknown"
-    ends = sorted(
-        (row.ratio.low - 1, row.ratio.high - 1) if row.higher_is_better else (1 - row.ratio.high, 1 - row.ratio.low)
-    )
-    return f"{row.verdict}, {ends[0]:+.1%} to {ends[1]:+.1%}"
+    low, high = row.ratio.low - 1, row.ratio.high - 1
+    if not row.higher_is_better:
+        low, high = -high, -low
+    return f"{row.verdict}, {low:+.1%} to {high:+.1%}"

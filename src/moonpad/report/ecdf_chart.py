@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
@@ -32,18 +31,11 @@ Counted = Sequence[tuple[float, int]]
 """Values in rising order, and how often each is there."""
 
 
-@dataclass(frozen=True, slots=True)
-class EcdfChart:
-    """`beyond`: of `count` values, how many lie right of the axis' end; `largest_ms` is the largest of all."""
+def ecdf_chart(name: str, what: str, values_ms: Counted, marks_ms: Mapping[str, float]) -> tuple[Markup, str]:
+    """The drawing, and what lies right of its axis, "" if nothing.
 
-    svg: Markup
-    count: int
-    beyond: int
-    largest_ms: float
-
-
-def ecdf_chart(name: str, what: str, values_ms: Counted, marks_ms: Mapping[str, float]) -> EcdfChart:
-    """`marks_ms`: the percentiles that are drawn, by their names (P50, P90, P99). There is at least one value."""
+    `marks_ms`: the percentiles that are drawn, by their names (P50, P90, P99). There is at least one value.
+    """
     smallest, largest = values_ms[0][0], values_ms[-1][0]
     scale, x_marks = _axis(smallest, largest, marks_ms)
     frame = Frame(scale, Scale(0.0, 1.0, HEIGHT - BOTTOM, TOP))
@@ -63,7 +55,8 @@ def ecdf_chart(name: str, what: str, values_ms: Counted, marks_ms: Mapping[str, 
         path(_curve(frame, values_ms), "curve", data_name=name, data_values=count),
         *(_mark(frame, label, value) for label, value in marks_ms.items()),
     )
-    return EcdfChart(svg, count, beyond, largest)
+    note = f"{beyond} of {count:,} values lie beyond the end of the axis; the largest is {largest:,.2f} ms."
+    return svg, note if beyond else ""
 
 
 def _axis(smallest: float, largest: float, marks_ms: Mapping[str, float]) -> tuple[Scale, list[float]]:

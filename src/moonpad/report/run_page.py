@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from markupsafe import Markup
+
 from moonpad.bench.lenient_json import mapping_at, number_at, value_at
 from moonpad.bench.report_data import RunData
 from moonpad.bench.request_data import RequestData
-from moonpad.report.ecdf_chart import EcdfChart, ecdf_chart
+from moonpad.report.ecdf_chart import ecdf_chart
 from moonpad.report.html_page import page
 from moonpad.report.run_phrases import (
     LATENCY_NAMES,
@@ -97,16 +99,16 @@ def _tiles(document: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     return tiles
 
 
-def _charts(run: RunData) -> list[tuple[str, str, EcdfChart]]:
-    """(name, description, drawing) of each latency."""
+def _charts(run: RunData) -> list[tuple[str, str, Markup, str]]:
+    """(name, description, drawing, note) of each latency."""
     if run.requests is None:
         return []
     charts = []
     for key, (name, what) in LATENCY_NAMES.items():
-        figures = {label: number_at(run.document, f"{inner}_{key}_ms") for label, inner in MARKED}
-        marks = {label: value for label, value in figures.items() if value is not None}
+        figures = ((label, number_at(run.document, f"{statistic}_{key}_ms")) for label, statistic in MARKED)
+        marks = {label: value for label, value in figures if value is not None}
         if values := run.requests.latencies_ms[key]:
-            charts.append((name, what, ecdf_chart(name, what, values, marks)))
+            charts.append((name, what, *ecdf_chart(name, what, values, marks)))
     return charts
 
 

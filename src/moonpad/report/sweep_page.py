@@ -90,13 +90,13 @@ def _over_load(
     knee: tuple[int, int] | None,
 ) -> Markup | None:
     """A drawing of these figures; None where no point has one."""
-    series = []
+    series: list[Series] = []
     for name, key in keys:
         points = [
             (point.load, value) for point in sweep.points if (value := number_at(point.document, key)) is not None
         ]
         if points:
-            series.append(Series(name, points))
+            series.append((name, points))
     return load_chart(id_, f"{unit} against {over}", unit, over, series, knee) if series else None
 
 
