@@ -78,10 +78,10 @@ class Comparison:
     @property
     def split(self) -> tuple[float, float] | None:
         """The ratio of output_throughput as answers a second times tokens an answer."""
-        whole = self.row("output_throughput")
-        if whole is None or self.tokens_ratio is None:
+        throughput = self.row("output_throughput")
+        if throughput is None or self.tokens_ratio is None:
             return None
-        return whole.ratio.value / self.tokens_ratio, self.tokens_ratio
+        return throughput.ratio.value / self.tokens_ratio, self.tokens_ratio
 
     def as_json(self) -> dict[str, Any]:
         return {

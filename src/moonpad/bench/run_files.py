@@ -144,7 +144,7 @@ def _remove_torn_line(file: Path) -> int:
     if not file.exists():
         return 0
     data = file.read_bytes()
-    whole = data.rfind(b"\n") + 1
-    if whole < len(data):
-        os.truncate(file, whole)
+    end = data.rfind(b"\n") + 1
+    if end < len(data):
+        os.truncate(file, end)
     return data.count(b"\n")

@@ -19,7 +19,7 @@ FINEST: Final = 0.5
 """In units of the drawing: points closer than this are drawn as one."""
 TAIL: Final = 2.0
 PAST_P99: Final = 1.15
-"""Where the largest value is more than `TAIL` times the P99, the axis ends at so many times the P99."""
+"""Where the largest value is more than `TAIL` times the P99, the axis ends at this multiple of the P99."""
 NEAR_ZERO: Final = 0.5
 """An axis begins at zero where the smallest value is below this share of the largest."""
 ROUNDING: Final = 1e-9
@@ -39,8 +39,8 @@ def ecdf_chart(name: str, what: str, values_ms: Counted, marks_ms: Mapping[str, 
     smallest, largest = values_ms[0][0], values_ms[-1][0]
     scale, x_marks = _axis(smallest, largest, marks_ms)
     frame = Frame(scale, Scale(0.0, 1.0, HEIGHT - BOTTOM, TOP))
-    count = sum(many for _, many in values_ms)
-    beyond = sum(many for value, many in values_ms if value > scale.high * (1 + ROUNDING))
+    count = sum(times for _, times in values_ms)
+    beyond = sum(times for value, times in values_ms if value > scale.high * (1 + ROUNDING))
     shares = (0.0, 0.25, 0.5, 0.75, 1.0)
     percentiles = ", ".join(f"{label} {value:.2f} ms" for label, value in marks_ms.items())
     svg = picture(
@@ -104,8 +104,8 @@ def _mark(frame: Frame, label: str, value: float) -> Markup:
 
 def ecdf(counted: Counted) -> list[tuple[float, float]]:
     """At each value, the share of all values that are at most as large."""
-    upto = list(accumulate(count for _, count in counted))
-    return [(value, sum_ / upto[-1]) for (value, _), sum_ in zip(counted, upto, strict=True)]
+    cumulative = list(accumulate(count for _, count in counted))
+    return [(value, total / cumulative[-1]) for (value, _), total in zip(counted, cumulative, strict=True)]
 
 
 def thinned(points: Iterable[tuple[float, float]], width: float) -> list[tuple[float, float]]:

@@ -173,10 +173,10 @@ def _tokens_a_second(tokens: Mapping[int, float], end_s: float) -> tuple[float, 
     belongs to the one before where it is less than half as long.
     """
     width_s = max(SLICE_S, nice_step(end_s, SLICES))
-    many, count = round(width_s / SLICE_S), max(1, round(end_s / width_s))
+    per_slice, count = round(width_s / SLICE_S), max(1, round(end_s / width_s))
     slices = [0.0] * count
     for place, number in tokens.items():
-        slices[min(max(0, place // many), count - 1)] += number
+        slices[min(max(0, place // per_slice), count - 1)] += number
     lengths_s = [*([width_s] * (count - 1)), end_s - (count - 1) * width_s]
     rates = [number / length_s for number, length_s in zip(slices, lengths_s, strict=True)]
     return width_s, [*((at * width_s, rate) for at, rate in enumerate(rates)), (end_s, rates[-1])]

@@ -59,14 +59,17 @@ def intervals_of(values: Sequence[float], *, seed: int = 0) -> dict[str, Interva
     dice = Random(f"moonpad bootstrap {seed}")  # noqa: S311 - must repeat; nothing secret hangs on it
     rounds = max(100, min(RESAMPLES, DRAWS // (4 * len(values))))
     doubt = (1 - CONFIDENCE) / 2
-    near = [p for p in PERCENTILES if len(values) >= Quantile(p / 100).fewest(doubt)]
-    drawn_values: dict[str, list[float]] = {"mean": [], **{f"p{p:g}": [] for p in near}}
+    statistics: dict[str, Statistic] = {"mean": fmean}
+    for p in PERCENTILES:
+        quantile = Quantile(p / 100)
+        if len(values) >= quantile.fewest(doubt):
+            statistics[f"p{p:g}"] = quantile
+    drawn: dict[str, list[float]] = {name: [] for name in statistics}
     for _ in range(rounds):
-        drawn = sorted(dice.choices(values, k=len(values)))
-        drawn_values["mean"].append(fmean(drawn))
-        for p in near:
-            drawn_values[f"p{p:g}"].append(percentile(drawn, p))
-    ends = {name: sorted(rows) for name, rows in drawn_values.items()}
+        sample = sorted(dice.choices(values, k=len(values)))
+        for name, of in statistics.items():
+            drawn[name].append(of(sample))
+    ends = {name: sorted(rows) for name, rows in drawn.items()}
     return {name: (percentile(rows, 100 * doubt), percentile(rows, 100 * (1 - doubt))) for name, rows in ends.items()}
 
 
@@ -103,8 +106,8 @@ def ratios_of(
     if not first or not second:
         return {}
     ordered = sorted(first), sorted(second)
-    whole = {name: (of(ordered[0]), of(ordered[1])) for name, of in statistics.items()}
-    values = {name: after / before for name, (before, after) in whole.items() if before > 0 and after > 0}
+    both = {name: (of(ordered[0]), of(ordered[1])) for name, of in statistics.items()}
+    values = {name: after / before for name, (before, after) in both.items() if before > 0 and after > 0}
     doubt = (1 - CONFIDENCE) / (2 * questions)
     fewest = {name: of.fewest(doubt) if isinstance(of, Quantile) else FEWEST for name, of in statistics.items()}
     count = min(len(first), len(second))
