@@ -30,7 +30,7 @@ class RunFiles:
         """`resume`: continue the run that the folder holds; a line that a kill tore is removed.
 
         Raises:
-            UsageError: the folder cannot be written, or holds a run already.
+            UsageError: the folder cannot be written, or already holds a run.
         """
         self._folder = folder
         self._count = 0
@@ -43,7 +43,7 @@ class RunFiles:
                 self._count = _remove_torn_line(folder / REQUESTS_FILE)
             self._lines = (folder / REQUESTS_FILE).open("ab" if resume else "xb", buffering=0)
         except FileExistsError as error:
-            raise UsageError(f"{folder} holds a run already", remedy="name another folder with --out") from error
+            raise UsageError(f"{folder} already holds a run", remedy="name another folder with --out") from error
         except OSError as error:
             raise self._unwritable(error) from error
 

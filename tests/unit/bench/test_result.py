@@ -185,7 +185,7 @@ def test_a_line_a_request_and_the_result_by_rename(tmp_path: Path) -> None:
 
 def test_a_folder_that_holds_a_run_is_not_written_again(tmp_path: Path) -> None:
     RunFiles(tmp_path).close()
-    with pytest.raises(UsageError, match="holds a run already"):
+    with pytest.raises(UsageError, match="already holds a run"):
         RunFiles(tmp_path)
 
 
