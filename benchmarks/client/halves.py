@@ -34,7 +34,7 @@ def drawn(count: int, dice: Random) -> list[SavedRequest]:
         tokens = max(2, round(dice.lognormvariate(4.0, 0.4)))
         times = tuple(begun_s + ttft_s + gap_s * number for number in range(tokens))
         free[at] = times[-1]
-        made.append(SavedRequest(index, 128, tokens, ttft_s, gap_s, times[-1] - begun_s, times))
+        made.append(SavedRequest(index, tokens, ttft_s, gap_s, times[-1] - begun_s, times))
     return made
 
 

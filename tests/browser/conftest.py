@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from moonpad.bench.config import BenchConfig
-from moonpad.bench.slo import Slo
+from moonpad.bench.config import BenchConfig, Slo
 from moonpad.cli.main import run
 from moonpad.facts.device import DeviceUse
 from moonpad.load.failure import FailureKind, RequestFailure
@@ -26,11 +25,11 @@ EVIL = "</pre><script>window.ran = 1</script>\"><img src=x onerror='window.ran =
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """No longer than for one file of tests: as long as it is there, playwright's loop runs, and no other may."""
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    if found is None:
+    chromium = next((path for name in NAMES if (path := shutil.which(name))), None)
+    if chromium is None:
         pytest.skip("chromium is not here: apt install chromium")
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield started
         started.close()
 
@@ -88,4 +87,4 @@ def _sweep(folder: Path) -> None:
     points = [point(load, *figures, running=load, waiting=0, kv_usage=load / 20) for load, *figures in loads]
     points += [point(16, 310.0, 900.0, 30.0, running=12, waiting=4, kv_usage=0.8)]
     points += [{**point(32, 308.0, 4000.0, 31.0, running=12, waiting=20, kv_usage=0.8), "failed": 3}]
-    write_sweep(folder, [{**one, "model_id": EVIL} for one in points])
+    write_sweep(folder, [{**point, "model_id": EVIL} for point in points])

@@ -16,36 +16,36 @@ WCAG_AA = 4.5
 
 # Each element with text of its own: the text, its colour, and the first ground behind it that is not transparent.
 COLOURS = """() => {
-  const found = [];
-  const seen = one => one.checkVisibility({contentVisibilityAuto: true, visibilityProperty: true});
-  for (const one of document.body.querySelectorAll('*')) {
-    const own = [...one.childNodes].some(node => node.nodeType === 3 && node.textContent.trim());
-    if (!own || !seen(one) || ['title', 'desc'].includes(one.tagName)) continue;
-    let behind = one;
+  const colours = [];
+  const seen = element => element.checkVisibility({contentVisibilityAuto: true, visibilityProperty: true});
+  for (const element of document.body.querySelectorAll('*')) {
+    const own = [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim());
+    if (!own || !seen(element) || ['title', 'desc'].includes(element.tagName)) continue;
+    let behind = element;
     while (behind && getComputedStyle(behind).backgroundColor === 'rgba(0, 0, 0, 0)') behind = behind.parentElement;
-    const style = getComputedStyle(one);
-    found.push([one.textContent.trim().slice(0, 40), one.tagName === 'text' ? style.fill : style.color,
+    const style = getComputedStyle(element);
+    colours.push([element.textContent.trim().slice(0, 40), element.tagName === 'text' ? style.fill : style.color,
                 behind ? getComputedStyle(behind).backgroundColor : 'rgb(255, 255, 255)']);
   }
-  return found;
+  return colours;
 }"""
 
 # What reaches beyond the right edge of the window, and is in no region that scrolls.
-BEYOND = """() => [...document.body.querySelectorAll('*')].filter(one =>
-  one.getBoundingClientRect().right > innerWidth + 0.5 && !one.closest('.scroll'))
-  .concat([...document.querySelectorAll('.scroll')].filter(one => one.getBoundingClientRect().right > innerWidth + 0.5))
-  .map(one => one.outerHTML.slice(0, 120))"""
+BEYOND = """() => [...document.body.querySelectorAll('*')].filter(element =>
+  element.getBoundingClientRect().right > innerWidth + 0.5 && !element.closest('.scroll'))
+  .concat([...document.querySelectorAll('.scroll')].filter(box => box.getBoundingClientRect().right > innerWidth + 0.5))
+  .map(element => element.outerHTML.slice(0, 120))"""
 
 # Texts of one drawing that lie on each other, or are cut off at its edge.
 CLASHES = """() => [...document.querySelectorAll('svg')].flatMap(svg => {
   const edge = svg.getBoundingClientRect();
-  const boxes = [...svg.querySelectorAll('text')].map(one => [one.textContent, one.getBoundingClientRect()]);
+  const boxes = [...svg.querySelectorAll('text')].map(label => [label.textContent, label.getBoundingClientRect()]);
   const cut = boxes.filter(([, box]) => box.left < edge.left - 1 || box.right > edge.right + 1
-    || box.top < edge.top - 1 || box.bottom > edge.bottom + 1).map(([said]) => [svg.id, said, 'cut']);
-  const on = boxes.flatMap(([said, a], at) => boxes.slice(at + 1).filter(([, b]) =>
+    || box.top < edge.top - 1 || box.bottom > edge.bottom + 1).map(([words]) => [svg.id, words, 'cut']);
+  const on = boxes.flatMap(([words, a], at) => boxes.slice(at + 1).filter(([, b]) =>
     Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
     && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4)
-    .map(([other]) => [svg.id, said, other]));
+    .map(([other]) => [svg.id, words, other]));
   return cut.concat(on);
 })"""
 
@@ -82,15 +82,15 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: str, other: str) -> float:
-    darker, lighter = sorted((luminance(one), luminance(other)))
+def contrast(first: str, second: str) -> float:
+    darker, lighter = sorted((luminance(first), luminance(second)))
     return (lighter + 0.05) / (darker + 0.05)
 
 
 def faint(page: Page) -> list[Any]:
-    found = page.evaluate(COLOURS)
-    assert len(found) > 50
-    return [row for row in found if contrast(row[1], row[2]) < WCAG_AA]
+    colours = page.evaluate(COLOURS)
+    assert len(colours) > 50
+    return [row for row in colours if contrast(row[1], row[2]) < WCAG_AA]
 
 
 def test_the_measure_of_contrast_is_wcags() -> None:
@@ -126,7 +126,7 @@ def test_text_can_be_read(browser: Browser, page_file: Path, theme: Theme) -> No
     with shown(browser, page_file, theme) as (page, _):
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert (luminance(ground) > 0.5) == (theme == "light")
-        page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
+        page.locator("details").evaluate_all("all => all.forEach(element => element.open = true)")
         assert faint(page) == []
 
 
@@ -140,59 +140,67 @@ def test_no_label_is_cut_or_lies_on_another(browser: Browser, page_file: Path, w
 @pytest.mark.parametrize("width", [360, 700])
 def test_a_narrow_window_scrolls_nothing_but_its_regions(browser: Browser, page_file: Path, width: int) -> None:
     with shown(browser, page_file, width=width) as (page, _):
-        page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
+        page.locator("details").evaluate_all("all => all.forEach(element => element.open = true)")
         assert page.evaluate(BEYOND) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        scrolled = page.locator(".scroll").evaluate_all("all => all.some(one => one.scrollWidth > one.clientWidth)")
+        scrolled = page.locator(".scroll").evaluate_all(
+            "all => all.some(element => element.scrollWidth > element.clientWidth)"
+        )
         assert scrolled or width > 360  # or there would be no need for regions
 
 
 def test_a_keyboard_reaches_and_opens_everything(browser: Browser, page_file: Path) -> None:
     with shown(browser, page_file, width=360) as (page, _):
         page.evaluate("""() => [...document.querySelectorAll('summary, [tabindex], a[href]')]
-            .filter(one => one.checkVisibility({contentVisibilityAuto: true}))
-            .forEach((one, at) => { one.dataset.order = at })""")
+            .filter(element => element.checkVisibility({contentVisibilityAuto: true}))
+            .forEach((element, at) => { element.dataset.order = at })""")
         count = page.locator("[data-order]").count()
         assert count > 3
         for place in range(count):
             page.keyboard.press("Tab")
             focused = page.locator(":focus")
             assert focused.get_attribute("data-order") == str(place)
-            style = focused.evaluate("one => [getComputedStyle(one).outlineStyle, getComputedStyle(one).outlineWidth]")
+            style = focused.evaluate(
+                "element => [getComputedStyle(element).outlineStyle, getComputedStyle(element).outlineWidth]"
+            )
             assert style == ["solid", "3px"]
         summary = page.locator("summary").last
         details = page.locator("details").last
         summary.focus()
         for wanted in (True, False):
             page.keyboard.press("Enter")
-            assert details.evaluate("one => one.open") is wanted
+            assert details.evaluate("element => element.open") is wanted
 
 
 def test_each_region_and_picture_has_a_name(browser: Browser, page_file: Path) -> None:
     with shown(browser, page_file) as (page, _):
-        page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
+        page.locator("details").evaluate_all("all => all.forEach(element => element.open = true)")
         regions, pictures = page.locator("[tabindex='0']").all(), page.locator("svg").all()
         assert regions
         assert pictures
-        for one in regions:
-            assert one.get_attribute("role") == "region"
-            assert one.get_attribute("aria-label")
-        for one in pictures:
-            assert one.get_attribute("role") == "img"
-            for id_ in (one.get_attribute("aria-labelledby") or "-").split():
-                assert page.locator(f"#{id_}").evaluate("one => one.textContent").strip()
+        for element in regions:
+            assert element.get_attribute("role") == "region"
+            assert element.get_attribute("aria-label")
+        for element in pictures:
+            assert element.get_attribute("role") == "img"
+            for id_ in (element.get_attribute("aria-labelledby") or "-").split():
+                assert page.locator(f"#{id_}").evaluate("element => element.textContent").strip()
 
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_on_paper_it_is_whole_and_dark_on_white(browser: Browser, page_file: Path, theme: Theme) -> None:
     with shown(browser, page_file, theme, width=720) as (page, _):
         assert (
-            page.locator("details dl").last.evaluate("one => one.checkVisibility({contentVisibilityAuto: true})")
+            page.locator("details dl").last.evaluate(
+                "element => element.checkVisibility({contentVisibilityAuto: true})"
+            )
             is False
         )
         page.emulate_media(media="print", color_scheme=theme)
         assert page.locator("details dl").last.bounding_box()
-        assert page.locator("details dl").last.evaluate("one => one.checkVisibility({contentVisibilityAuto: true})")
+        assert page.locator("details dl").last.evaluate(
+            "element => element.checkVisibility({contentVisibilityAuto: true})"
+        )
         assert faint(page) == []
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         assert page.evaluate("document.documentElement.scrollWidth") <= 720  # paper does not scroll

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from statistics import fmean
 from typing import Any, Final
 
@@ -15,11 +16,7 @@ SAME_LENGTH: Final = 0.05
 
 
 STATISTICS: Final[dict[str, Statistic]] = {"mean": fmean, "median": Quantile(0.5), "p99": Quantile(0.99)}
-LATENCIES: Final[dict[str, Callable[[SavedRequest], float | None]]] = {
-    "ttft": lambda request: request.ttft_s,
-    "tpot": lambda request: request.tpot_s,
-    "e2el": lambda request: request.e2el_s,
-}
+LATENCIES: Final = ("ttft", "tpot", "e2el")
 QUESTIONS: Final = len(LATENCIES) * len(STATISTICS) + 1
 """Ratios with intervals of one table; the one more is the output throughput's."""
 P99_REQUESTS: Final = Quantile(0.99).fewest((1 - CONFIDENCE) / (2 * QUESTIONS))
@@ -81,10 +78,10 @@ class Comparison:
     @property
     def split(self) -> tuple[float, float] | None:
         """The ratio of output_throughput as answers a second times tokens an answer."""
-        whole = self.row("output_throughput")
-        if whole is None or self.tokens_ratio is None:
+        throughput = self.row("output_throughput")
+        if throughput is None or self.tokens_ratio is None:
             return None
-        return whole.ratio.value / self.tokens_ratio, self.tokens_ratio
+        return throughput.ratio.value / self.tokens_ratio, self.tokens_ratio
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -135,7 +132,7 @@ def _around(value: float, sampled: Ratio | None) -> Ratio:
 
 
 def _pairs(first: SavedRun, second: SavedRun) -> list[tuple[SavedRequest, SavedRequest]]:
-    """The requests that are the same in both; none where that is not known."""
+    """The requests that both runs sent; none where that is not known."""
     if first.same_as is None or first.same_as != second.same_as:
         return []
     others = {request.index: request for request in second.requests}
@@ -148,15 +145,17 @@ def _sampled(
     """The ratios of the samples that are behind figures, with their intervals, by the figures' names."""
     slices = throughput_slices(first), throughput_slices(second)
     ratios = ratios_of(*slices, {"output_throughput": fmean}, questions=QUESTIONS, seed=seed)
-    for name, value_of in LATENCIES.items():
+    for name in LATENCIES:
         statistics = {f"{statistic}_{name}_ms": of for statistic, of in STATISTICS.items()}
+        value_of: Callable[[SavedRequest], float | None] = attrgetter(f"{name}_s")
         both = [(value_of(request), value_of(other)) for request, other in pairs]
         values = [(before, after) for before, after in both if before is not None and after is not None]
         paired = bool(values) and len(values) >= min(len(first.requests), len(second.requests)) * 0.9
-        ones, others = zip(*values, strict=True) if paired else (_values(first, value_of), _values(second, value_of))
-        ratios |= ratios_of(ones, others, statistics, paired=paired, questions=QUESTIONS, seed=seed)
+        if paired:
+            sample, other_sample = ([value[at] for value in values] for at in (0, 1))
+        else:
+            sample, other_sample = (
+                [value for value in map(value_of, run.requests) if value is not None] for run in (first, second)
+            )
+        ratios |= ratios_of(sample, other_sample, statistics, paired=paired, questions=QUESTIONS, seed=seed)
     return ratios
-
-
-def _values(run: SavedRun, value_of: Callable[[SavedRequest], float | None]) -> list[float]:
-    return [value for request in run.requests if (value := value_of(request)) is not None]

@@ -1,20 +1,46 @@
-"""What to measure."""
+"""What to measure, and how quick a good answer is."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Final
 
-from moonpad.bench.slo import NO_LIMITS, Slo
 from moonpad.load.arrivals import Arrivals
 from moonpad.load.deadlines import RequestDeadlines
 from moonpad.load.lengths import Lengths, fixed
+from moonpad.load.record import RequestRecord
 from moonpad.load.request_builder import Api
 from moonpad.load.workloads.workload import RANDOM, Workload
 from moonpad.values.errors import UsageError
 
 UNCAPPED_CONNECTIONS: Final = 16
 """Connections opened before an uncapped open loop; more are opened shortly before they are needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slo:
+    """The latency limits of a good request; good requests a second are the goodput (DistServe, arXiv 2401.09670).
+
+    Seconds, counted from the scheduled instant; None: no limit. A request of one token keeps any TPOT."""
+
+    ttft_s: float | None = None
+    tpot_s: float | None = None
+    e2el_s: float | None = None
+
+    @property
+    def given(self) -> bool:
+        return bool(self.as_json())
+
+    def keeps(self, record: RequestRecord) -> bool:
+        """Whether a request that succeeded is within every limit."""
+        pairs = ((record.ttft_s, self.ttft_s), (record.tpot_s or 0.0, self.tpot_s), (record.e2el_s, self.e2el_s))
+        return record.ok and all(limit is None or (value is not None and value <= limit) for value, limit in pairs)
+
+    def as_json(self) -> dict[str, float]:
+        return {name: limit for name, limit in asdict(self).items() if limit is not None}
+
+
+NO_LIMITS: Final = Slo()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +79,15 @@ class BenchConfig:
                 raise UsageError(f"{flag} must be at least {minimum}, not {value}")
 
         if self.concurrency is None and not self.paced:
-            raise UsageError("neither users nor a rate is given", remedy="give --concurrency or --rate")
+            raise UsageError("neither --concurrency nor --rate is given", remedy="give one of them, or both")
         if self.output_tokens is None and not self.workload.file:
-            raise UsageError("the length of answers is not given", remedy="give --output-tokens 64")
+            raise UsageError(
+                "--output-tokens is not given", remedy="give the length of the answers: --output-tokens 64"
+            )
         if self.api == "completions" and (self.workload.turns > 1 or self.workload.kind == "agent"):
-            raise UsageError("a conversation needs messages, which completions lack", remedy="use --api chat")
+            raise UsageError(
+                "a conversation needs messages, which --api completions does not send", remedy="use --api chat"
+            )
 
     @property
     def input_lengths(self) -> Lengths:

@@ -1,18 +1,20 @@
-"""Where more load stops paying, and why, from what client and server measured at each level. Pure."""
+"""The load past which more does not pay, and why, from what client and server measured at each level. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
+
+from moonpad.bench.lenient_json import number_at
 
 LEAST_GAIN: Final = 0.10
 """A step that brings less throughput than this is past the knee."""
 TTFT_LEAP: Final = 2.0
 """So is one whose time to first token grows by more than this times the load's own growth."""
 FULL: Final = 0.90
-"""Of the KV cache: from here on the engine holds requests back, or preempts them."""
+"""Share of the KV cache above which the engine holds requests back or preempts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,27 +42,19 @@ class Knee:
     cause: str
     remedy: str
 
-    def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "signs": list(self.signs)}
-
 
 def level_of(load: int, document: Mapping[str, Any]) -> Level:
     """From a result with the keys of `vllm bench serve`, and ours where there are any."""
     ours = document.get("moonpad") or {}
     server = ours.get("server") or {}
-
-    def gauge(name: str, statistic: str) -> float | None:
-        values = server.get(name)
-        return values.get(statistic) if isinstance(values, Mapping) else None
-
     return Level(
         load=load,
         output_throughput=document["output_throughput"],
         mean_ttft_ms=document.get("mean_ttft_ms"),
         mean_tpot_ms=document.get("mean_tpot_ms"),
-        running_max=gauge("running", "max"),
-        waiting_median=gauge("waiting", "median"),
-        kv_usage_max=gauge("kv_usage", "max"),
+        running_max=number_at(server, "running", "max"),
+        waiting_median=number_at(server, "waiting", "median"),
+        kv_usage_max=number_at(server, "kv_usage", "max"),
         preemptions=server.get("preemptions"),
         client_bound=bool((ours.get("client") or {}).get("client_bound")),
     )
@@ -91,10 +85,7 @@ def _signs(below: Level, above: Level) -> tuple[str, ...]:
 def _cause(below: Level, above: Level) -> tuple[str, str]:
     """The cause and the remedy."""
     if above.client_bound:
-        return (
-            "the client is at its limit, not the server",
-            "add --workers, or lower the load",
-        )
+        return "the client is at its limit, not the server", "add --workers, or lower the load"
     if above.running_max is None or above.waiting_median is None:
         return "unknown: the server reports no queue", "make /metrics reachable (some engines need an option for it)"
     if above.waiting_median >= 1 and above.running_max < above.load:

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def number_at(document: object, *names: str) -> float | None:
-    """The number under these names, one within the other; None where it is missing, not a number or not finite."""
+    """The number under these nested names; None if missing, not a number or not finite."""
     value = value_at(document, *names)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -16,13 +16,13 @@ def number_at(document: object, *names: str) -> float | None:
 
 
 def mapping_at(document: object, *names: str) -> Mapping[str, Any]:
-    """The object under these names; an empty one where there is none."""
+    """The object under these names; empty if missing."""
     value = value_at(document, *names)
     return value if isinstance(value, Mapping) else {}
 
 
 def value_at(document: object, *names: str) -> object:
-    """What stands under these names; None where nothing does."""
+    """The value under these names; None if missing."""
     for name in names:
         if not isinstance(document, Mapping):
             return None

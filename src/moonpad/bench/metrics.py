@@ -9,16 +9,29 @@ import math
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from moonpad.bench.slo import NO_LIMITS, Slo
-from moonpad.bench.steady_state import SteadyWindow, steady_window
+from moonpad.bench.config import NO_LIMITS, Slo
 from moonpad.load.record import RequestRecord
 from moonpad.stats.bootstrap import Interval, intervals_of
 from moonpad.stats.histogram import Tally
 from moonpad.stats.percentiles import Distribution, describe
+
+NEARLY: Final = 0.9
+"""The steady window runs from the first to the last instant with this share of the peak concurrency."""
+LEAST_SHARE: Final = 0.2
+"""A window shorter than this share of the run says less than the whole run."""
+
+
+@dataclass(frozen=True, slots=True)
+class SteadyWindow:
+    """Seconds since the run began; tokens a second between them."""
+
+    from_s: float
+    to_s: float
+    output_throughput: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +43,7 @@ class Metrics:
     peak_output_throughput: chunks with tokens in the busiest second of the run, counted in whole seconds from the first
         request on; equal to tokens where the server sends one token a chunk.
     peak_concurrency: requests that were in flight at some moment of the same second, at most.
+    requested_input_tokens, requested_output_tokens: of successful requests.
     input_tokens_counted, output_tokens_counted: how many successful requests were counted by the server's `usage`.
     usage_below_chunks: requests whose `usage` has fewer tokens than chunks came, which cannot be.
     slip_s: how late the client itself sent; queued_s: how long requests waited for a slot, under a cap.
@@ -45,6 +59,8 @@ class Metrics:
     duration_s: float
     input_tokens: int
     output_tokens: int
+    requested_input_tokens: int
+    requested_output_tokens: int
     failed_output_chunks: int
     input_tokens_counted: int
     output_tokens_counted: int
@@ -84,96 +100,66 @@ class Metrics:
         return count / self.duration_s if self.duration_s > 0 else 0.0
 
 
+KEPT: Final = ("started_s", "ended_s", "closed_s", "e2el_s", "slip_s", "queued_s", "ttft_s", "answer_ttft_s", "tpot_s")
+"""Kept for each successful request that has it: a few bytes each."""
+
+
 def metrics_of(records: Collection[RequestRecord], duration_s: float, slo: Slo = NO_LIMITS) -> Metrics:
-    """`duration_s` is from the run's zero to the end of its last request. Of a request, its latencies alone are kept:
-    `records` is gone through twice, and may be larger than the memory.
+    """`duration_s` is from the run's zero to the end of its last request. `records` is iterated twice and may not fit
+    in memory: only the latencies of each request are kept.
     """
-    totals = _Totals()
+    values = {name: array("d") for name in (*KEPT, "mean_itl_s")}
+    counts, failures, itl_s = Counter[str](), Counter[str](), Tally()
     for record in records:
-        totals.add(record, slo)
-    values = totals.values
+        if record.failure is not None:
+            failures[record.failure.label] += 1
+            counts["failed_output_chunks"] += len(record.token_times_s)
+            continue
+        for name in KEPT:
+            if (value := getattr(record, name)) is not None:
+                values[name].append(value)
+        if gaps := record.itl_s:
+            itl_s.add(gaps)
+            values["mean_itl_s"].append(math.fsum(gaps) / len(gaps))
+        prompt_tokens = record.prompt_tokens
+        counts.update(
+            good=slo.keeps(record),
+            input_tokens=record.requested_input_tokens if prompt_tokens is None else prompt_tokens,
+            output_tokens=record.output_tokens,
+            requested_input_tokens=record.requested_input_tokens,
+            requested_output_tokens=record.requested_output_tokens,
+            input_tokens_counted=prompt_tokens is not None,
+            output_tokens_counted=record.output_tokens_from == "usage",
+            usage_below_chunks=record.output_tokens < len(record.token_times_s),
+        )
     window = steady_window(values["started_s"], values["closed_s"])
     chunks, steady_tokens = _chunks(records, min(values["started_s"], default=0.0), window)
-    intervals = {
-        f"{statistic}_{name}": interval
-        for name in ("ttft", "tpot", "e2el")
-        for statistic, interval in intervals_of(values[f"{name}_s"]).items()
-    }
+    distributions = ("ttft_s", "answer_ttft_s", "tpot_s", "mean_itl_s", "e2el_s", "slip_s", "queued_s")
     return Metrics(
         completed=len(values["e2el_s"]),
-        failed=totals.failures.total(),
-        failures=dict(totals.failures.most_common()),
+        failed=failures.total(),
+        failures=dict(failures.most_common()),
         duration_s=duration_s,
-        input_tokens=totals.input_tokens,
-        output_tokens=totals.output_tokens,
-        failed_output_chunks=totals.failed_output_chunks,
-        input_tokens_counted=totals.input_tokens_counted,
-        output_tokens_counted=totals.output_tokens_counted,
-        usage_below_chunks=totals.usage_below_chunks,
+        input_tokens=counts["input_tokens"],
+        output_tokens=counts["output_tokens"],
+        requested_input_tokens=counts["requested_input_tokens"],
+        requested_output_tokens=counts["requested_output_tokens"],
+        failed_output_chunks=counts["failed_output_chunks"],
+        input_tokens_counted=counts["input_tokens_counted"],
+        output_tokens_counted=counts["output_tokens_counted"],
+        usage_below_chunks=counts["usage_below_chunks"],
         peak_output_throughput=float(max(chunks.values(), default=0)),
         peak_concurrency=_peak_concurrency(values["started_s"], values["ended_s"]),
-        ttft_s=describe(values["ttft_s"]),
-        answer_ttft_s=describe(values["answer_ttft_s"]),
-        tpot_s=describe(values["tpot_s"]),
-        itl_s=totals.itl_s.describe(),
-        mean_itl_s=describe(values["mean_itl_s"]),
-        e2el_s=describe(values["e2el_s"]),
-        slip_s=describe(values["slip_s"]),
-        queued_s=describe(values["queued_s"]),
-        good=totals.good if slo.given else None,
+        itl_s=itl_s.describe(),
+        good=counts["good"] if slo.given else None,
         steady=None if window is None else SteadyWindow(*window, steady_tokens / (window[1] - window[0])),
-        intervals=intervals,
+        intervals={
+            f"{statistic}_{name}": interval
+            for name in ("ttft", "tpot", "e2el")
+            for statistic, interval in intervals_of(values[f"{name}_s"]).items()
+        },
+        **{name: describe(values[name]) for name in distributions},
     )
-
-
-OF_EACH: Final = (
-    "started_s",
-    "ended_s",
-    "closed_s",
-    "e2el_s",
-    "slip_s",
-    "queued_s",
-    "ttft_s",
-    "answer_ttft_s",
-    "tpot_s",
-)
-"""Kept of each successful request that has it; `mean_itl_s` besides."""
-
-
-@dataclass(slots=True)
-class _Totals:
-    """What is kept of the records: a few bytes each."""
-
-    values: dict[str, array[float]] = field(
-        default_factory=lambda: {name: array("d") for name in (*OF_EACH, "mean_itl_s")}
-    )
-    itl_s: Tally = field(default_factory=Tally)
-    failures: Counter[str] = field(default_factory=Counter)
-    failed_output_chunks: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    input_tokens_counted: int = 0
-    output_tokens_counted: int = 0
-    usage_below_chunks: int = 0
-    good: int = 0
-
-    def add(self, record: RequestRecord, slo: Slo) -> None:
-        if record.failure is not None:
-            self.failures[record.failure.label] += 1
-            self.failed_output_chunks += len(record.token_times_s)
-            return
-        for name in OF_EACH:
-            if (value := getattr(record, name)) is not None:
-                self.values[name].append(value)
-        if gaps := record.itl_s:
-            self.itl_s.add(gaps)
-            self.values["mean_itl_s"].append(math.fsum(gaps) / len(gaps))
-        self.input_tokens += record.requested_input_tokens if record.prompt_tokens is None else record.prompt_tokens
-        self.output_tokens += record.output_tokens
-        self.input_tokens_counted += record.prompt_tokens is not None
-        self.output_tokens_counted += record.output_tokens_from == "usage"
-        self.usage_below_chunks += record.output_tokens < len(record.token_times_s)
-        self.good += slo.keeps(record)
 
 
 def _chunks(
@@ -205,3 +191,40 @@ def _peak_concurrency(started_s: array[float], ended_s: array[float]) -> int:
         running += changes[second]
         peak = max(peak, running)
     return peak
+
+
+def steady_window(started_s: Sequence[float], closed_s: Sequence[float]) -> tuple[float, float] | None:
+    """The part of a run in which the load was on: neither the start, when requests come in, nor the last ones running
+    out. What a run of few requests says of throughput is mostly these two ends.
+
+    From the first instant at which nearly as many requests run as ever, to the last; None where that is no part of
+    the run worth a figure.
+    """
+    starts, ends = sorted(started_s), sorted(closed_s)
+    most = max((count for _, count in _running(starts, ends)), default=0)
+    if not most:
+        return None
+    enough = NEARLY * most
+    from_s = to_s = None
+    was_enough = False
+    for at_s, count in _running(starts, ends):
+        if count >= enough and from_s is None:
+            from_s = at_s
+        if was_enough:
+            to_s = at_s  # it lasted until this change
+        was_enough = count >= enough
+    if from_s is None or to_s is None or to_s - from_s < LEAST_SHARE * (ends[-1] - starts[0]) or to_s <= from_s:
+        return None
+    return from_s, to_s
+
+
+def _running(starts: Sequence[float], ends: Sequence[float]) -> Iterator[tuple[float, int]]:
+    """The instants at which the number of running requests changes, and the number from then on."""
+    begun = over = 0
+    while over < len(ends):
+        if begun < len(starts) and starts[begun] < ends[over]:
+            begun += 1
+            yield starts[begun - 1], begun - over
+        else:
+            over += 1
+            yield ends[over - 1], begun - over

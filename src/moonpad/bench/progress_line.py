@@ -1,45 +1,43 @@
-"""What a run looks like so far, in a few words, at most four times a second. Pure."""
+"""A run's figures so far in a few words, computed at most four times a second. Pure."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Final
 
 from moonpad.load.record import RequestRecord
 
 EVERY_S: Final = 0.25
-"""Seldom: the process that takes timestamps computes it."""
+"""Seldom, because the process that takes timestamps computes it."""
 
 
-@dataclass(slots=True)
 class LiveFigures:
-    """Sums of what has ended; nothing is sorted, and nothing kept."""
+    """Sums over the requests that have ended; no request is kept."""
 
-    clock: Callable[[], float]
-    _begun_s: float = field(init=False)
-    _shown_s: float | None = None
-    _shown: str = ""
-    _requests: int = 0
-    _tokens: int = 0
-    _ttft: tuple[float, int] = (0.0, 0)
-    _tpot: tuple[float, int] = (0.0, 0)
-
-    def __post_init__(self) -> None:
-        self._begun_s = self.clock()
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._begun_s = clock()
+        self._shown_s = -math.inf
+        self._shown = ""
+        self._requests = self._tokens = 0
+        self._sums: dict[str, tuple[float, int]] = {"TTFT": (0.0, 0), "TPOT": (0.0, 0)}
+        """Seconds in all, and of how many requests."""
 
     def add(self, record: RequestRecord) -> None:
         if not record.ok:
             return
         self._requests += 1
         self._tokens += record.output_tokens
-        self._ttft = _with(self._ttft, record.ttft_s)
-        self._tpot = _with(self._tpot, record.tpot_s)
+        for name, value_s in (("TTFT", record.ttft_s), ("TPOT", record.tpot_s)):
+            if value_s is not None:
+                total_s, count = self._sums[name]
+                self._sums[name] = (total_s + value_s, count + 1)
 
     def text(self, running: int | None) -> str:
-        """As it was a quarter of a second ago, or as it is; `running`: requests in flight, None if unknown."""
-        now_s = self.clock()
-        if self._shown_s is None or now_s - self._shown_s >= EVERY_S:
+        """At most a quarter of a second old; `running`: requests in flight, None if unknown."""
+        now_s = self._clock()
+        if now_s - self._shown_s >= EVERY_S:
             self._shown_s, self._shown = now_s, self._now(now_s - self._begun_s, running)
         return self._shown
 
@@ -47,11 +45,5 @@ class LiveFigures:
         parts = [] if running is None else [f"{running} running"]
         if elapsed_s > 0:
             parts += [f"{self._requests / elapsed_s:.2f} req/s", f"{self._tokens / elapsed_s:.1f} tok/s"]
-        for name, (total_s, count) in (("TTFT", self._ttft), ("TPOT", self._tpot)):
-            if count:
-                parts.append(f"{name} {1000 * total_s / count:.1f} ms")
+        parts += [f"{name} {1000 * total_s / count:.1f} ms" for name, (total_s, count) in self._sums.items() if count]
         return ", ".join(parts)
-
-
-def _with(mean: tuple[float, int], value_s: float | None) -> tuple[float, int]:
-    return mean if value_s is None else (mean[0] + value_s, mean[1] + 1)

@@ -1,4 +1,4 @@
-"""The same measurement several times, each with its own prompts, and how much the figures vary."""
+"""The same measurement several times with different prompts, and how much the figures vary."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from statistics import median
 from typing import Any, Final
 
 from moonpad.bench.config import BenchConfig
-from moonpad.values.errors import UsageError
 
 REPEAT_FILE: Final = "repeat.json"
 FIGURES: Final = (
@@ -37,17 +36,8 @@ class FigureSpread:
 
 
 def config_of(config: BenchConfig, number: int) -> BenchConfig:
-    """Of repeat `number`, from 0. Each has its own seed: the prefix cache must not hold its prompts already."""
+    """The configuration of repeat `number`, from 0. Each has its own seed, so that no prompt is in the prefix cache."""
     return replace(config, seed=config.seed + number, measure_client=config.measure_client and number == 0)
-
-
-def check_repeats(count: int) -> None:
-    """
-    Raises:
-        UsageError: fewer than two.
-    """
-    if count < 2:
-        raise UsageError(f"--repeat must be at least 2, not {count}")
 
 
 def spreads_of(documents: Sequence[Mapping[str, Any]]) -> list[FigureSpread]:

@@ -1,28 +1,34 @@
-"""The folder of a run or of a sweep, also of a killed one, read for its page."""
+"""Reads the folder of a run or sweep, also of a killed one, for its page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
 import orjson
 
-from moonpad.bench.killed_run import killed_document, sample_rows
 from moonpad.bench.knee import Knee, find_knee, level_of
 from moonpad.bench.lenient_json import number_at, value_at
+from moonpad.bench.metrics import metrics_of
 from moonpad.bench.request_data import RequestData, requests_of
+from moonpad.bench.result import BenchResult, as_json
 from moonpad.bench.run_files import DEVICES_FILE, REQUESTS_FILE, RESULT_FILE, RUN_FILE, SERVER_FILE
+from moonpad.bench.run_header import read_plan
 from moonpad.bench.saved_records import SavedRecords
 from moonpad.bench.saved_results import read_document
-from moonpad.bench.sweep import SWEEP_FILE
+from moonpad.bench.sweep import SWEEP_FILE, Point
+from moonpad.bench.telemetry import Sample, ServerStats
+from moonpad.load.record import RequestRecord
+from moonpad.observe.metrics import EngineLoad
 from moonpad.values.errors import UsageError
 
 GAUGES: Final = ("running", "waiting", "kv_usage")
 USES: Final = ("power_w", "busy")
-MAKE_ONE: Final = "name a folder of moonpad bench --out"
+MAKE_ONE: Final = "name a folder written by moonpad bench --out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +52,12 @@ class RunData:
 
 
 @dataclass(frozen=True, slots=True)
-class SweepPoint:
-    """`document` is that of its run."""
-
-    load: int
-    document: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
 class SweepData:
     """`over`: "concurrency", or "requests" that come all at once. `cut`: the sweep was interrupted."""
 
     name: str
     over: str
-    points: tuple[SweepPoint, ...]
+    points: tuple[Point, ...]
     knee: Knee | None
     cut: bool = False
 
@@ -70,15 +68,15 @@ def read_report(folder: Path) -> RunData | SweepData:
         UsageError: the folder holds neither, or its files are not what they should be.
     """
     if not folder.is_dir():
-        what = "is a file" if folder.exists() else "is not there"
+        what = "is a file" if folder.exists() else "does not exist"
         raise UsageError(f"{folder} {what}", remedy=MAKE_ONE)
     try:
         if (folder / RESULT_FILE).exists() or (folder / REQUESTS_FILE).exists():
             return _run(folder)
         if (folder / SWEEP_FILE).exists():
             return _sweep(folder)
-        if points := _points_of_folders(folder):
-            return _judged(folder, points[0], points[1], cut=True)
+        if cut := _points_of_folders(folder):
+            return _judged(folder, *cut, cut=True)
     except OSError as error:
         raise UsageError(f"{error.filename or folder} cannot be read: {error.strerror}", remedy=MAKE_ONE) from error
     raise UsageError(f"{folder} holds neither a run nor a sweep", remedy=MAKE_ONE)
@@ -90,7 +88,7 @@ def _run(folder: Path) -> RunData:
     samples, devices = _by_time(_samples(folder / SERVER_FILE)), _by_time(_uses(folder / DEVICES_FILE))
     try:
         if killed and not records:
-            raise UsageError(f"{folder}: no request of this run has ended", remedy=f"moonpad bench --resume {folder}")
+            raise UsageError(f"{folder}: no request of this run finished", remedy=f"moonpad bench --resume {folder}")
         document = killed_document(folder, records) if killed else read_document(folder / RESULT_FILE)
         requests = requests_of(records) if len(records) else None
     except (TypeError, ValueError, ArithmeticError) as error:
@@ -101,7 +99,7 @@ def _run(folder: Path) -> RunData:
 
 
 def _config(folder: Path) -> Mapping[str, Any] | None:
-    """Optional: a folder without run.json, or with a broken one, has its page too."""
+    """None without a readable run.json: the page does without it."""
     try:
         config = orjson.loads((folder / RUN_FILE).read_bytes())["config"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -114,14 +112,14 @@ def _by_time(samples: Iterable[dict[str, float]]) -> tuple[Mapping[str, float], 
 
 
 def _samples(file: Path) -> Iterator[dict[str, float]]:
-    for row in sample_rows(file):
+    for row in _sample_rows(file):
         sample = {name: value for name in ("at_s", *GAUGES) if (value := number_at(row, name)) is not None}
         if "at_s" in sample:
             yield sample
 
 
 def _uses(file: Path) -> Iterator[dict[str, float]]:
-    for row in sample_rows(file):
+    for row in _sample_rows(file):
         at_s, uses = number_at(row, "at_s"), value_at(row, "devices")
         if at_s is None or not isinstance(uses, list):
             continue
@@ -135,7 +133,7 @@ def _sweep(folder: Path) -> SweepData:
     try:
         document = orjson.loads(file.read_bytes())
         over, rows = document["over"], document["points"]
-        points = [SweepPoint(int(row["load"]), row) for row in rows]
+        points = [Point(int(row["load"]), row) for row in rows]
         if not points or not isinstance(over, str):
             raise ValueError("it has no points")
     except (ValueError, KeyError, TypeError) as error:
@@ -143,11 +141,11 @@ def _sweep(folder: Path) -> SweepData:
     return _judged(folder, over, points)
 
 
-def _points_of_folders(folder: Path) -> tuple[str, list[SweepPoint]] | None:
+def _points_of_folders(folder: Path) -> tuple[str, list[Point]] | None:
     """The complete runs of a sweep that was killed before it wrote its own file."""
     for over in ("concurrency", "requests"):
         points = [
-            SweepPoint(int(load), read_document(place / RESULT_FILE))
+            Point(int(load), read_document(place / RESULT_FILE))
             for place in sorted(folder.glob(f"{over}-*"))
             if (load := place.name.rpartition("-")[2]).isdecimal() and (place / RESULT_FILE).exists()
         ]
@@ -156,7 +154,7 @@ def _points_of_folders(folder: Path) -> tuple[str, list[SweepPoint]] | None:
     return None
 
 
-def _judged(folder: Path, over: str, points: Sequence[SweepPoint], *, cut: bool = False) -> SweepData:
+def _judged(folder: Path, over: str, points: Sequence[Point], *, cut: bool = False) -> SweepData:
     for point in points:
         throughput = number_at(point.document, "output_throughput")
         if throughput is None or throughput < 0 or point.load < 1:
@@ -164,9 +162,47 @@ def _judged(folder: Path, over: str, points: Sequence[SweepPoint], *, cut: bool 
     try:
         knee = find_knee([level_of(point.load, point.document) for point in points])
     except (TypeError, ValueError, AttributeError) as error:
-        raise UsageError(f"{folder} holds a sweep that cannot be judged: {error}", remedy="measure it again") from error
+        raise UsageError(
+            f"the knee of the sweep in {folder} cannot be computed: {error}", remedy="measure it again"
+        ) from error
     return SweepData(_name(folder), over, tuple(sorted(points, key=lambda point: point.load)), knee, cut)
 
 
 def _name(folder: Path) -> str:
     return folder.resolve().name
+
+
+def killed_document(folder: Path, records: Sequence[RequestRecord]) -> dict[str, Any]:
+    """The result of a run that was killed before it wrote one, from the requests it had saved: as if it had been
+    interrupted. `date` and `client` are None, since only its process knew them.
+
+    Raises:
+        UsageError: the folder holds no run.
+    """
+    plan = read_plan(folder)
+    duration_s = max((record.closed_s for record in records), default=0.0)
+    result = BenchResult(
+        plan=plan,
+        began="",
+        records=records,
+        metrics=metrics_of(records, duration_s, plan.config.slo),
+        client_cpu=0.0,
+        partial=len(records) < plan.config.requests,
+        workers=plan.config.workers,
+        server=ServerStats(list(_loads(folder / SERVER_FILE))),
+    )
+    document = as_json(result)
+    return {**document, "date": None, "moonpad": {**document["moonpad"], "client": None}}
+
+
+def _sample_rows(file: Path) -> Iterator[object]:
+    """The lines of a file of samples, if there is one; without a line that a kill tore."""
+    for line in file.read_bytes().splitlines() if file.exists() else ():
+        with suppress(ValueError):
+            yield orjson.loads(line)
+
+
+def _loads(file: Path) -> Iterator[Sample]:
+    for row in _sample_rows(file):
+        if (at_s := number_at(row, "at_s")) is not None:
+            yield Sample(at_s, EngineLoad(**{field.name: number_at(row, field.name) for field in fields(EngineLoad)}))

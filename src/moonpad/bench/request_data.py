@@ -20,42 +20,22 @@ MOST_S: Final = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """A request on the run's clock, in seconds. `failure`: the label it is counted by, "" where there was none."""
-
-    index: int
-    scheduled_s: float
-    started_s: float
-    first_token_s: float | None
-    ended_s: float
-    failure: str
-
-
-@dataclass(frozen=True, slots=True)
-class FailureGroup:
-    """Of one kind: how many, and what the first of them said."""
-
-    label: str
-    count: int
-    first: str
-
-
-@dataclass(frozen=True, slots=True)
 class RequestData:
     """`latencies_ms`: for each of `LATENCIES` the values of the successful requests in rising order, and how often each
     is there; of ITL by whole microseconds.
 
     bars: those of `count` requests that are drawn, evenly over their indices, by the instant at which they were due.
     tokens: output tokens of successful requests by slice of `SLICE_S`; a chunk has an even share of its answer's.
+    failures: (label, how many, the message of the first) of each kind.
     end_s: when the last request ended.
     """
 
     count: int
     failed: int
     latencies_ms: Mapping[str, Sequence[tuple[float, int]]]
-    bars: tuple[Bar, ...]
+    bars: tuple[RequestRecord, ...]
     tokens: Mapping[int, float]
-    failures: tuple[FailureGroup, ...]
+    failures: tuple[tuple[str, int, str], ...]
     end_s: float
 
 
@@ -76,7 +56,7 @@ def requests_of(records: Sequence[RequestRecord]) -> RequestData:
         _check(record)
         end_s = max(end_s, record.ended_s)
         if place in drawn:
-            bars.append(_bar(record))
+            bars.append(record)
         if record.failure is not None:
             failures[record.failure.label] += 1
             first_texts.setdefault(record.failure.label, record.failure.text)
@@ -88,7 +68,7 @@ def requests_of(records: Sequence[RequestRecord]) -> RequestData:
         latencies_ms={name: [(value, counts[value]) for value in sorted(counts)] for name, counts in values.items()},
         bars=tuple(sorted(bars, key=lambda bar: (bar.scheduled_s, bar.index))),
         tokens=tokens,
-        failures=tuple(FailureGroup(label, number, first_texts[label]) for label, number in failures.most_common()),
+        failures=tuple((label, number, first_texts[label]) for label, number in failures.most_common()),
         end_s=end_s,
     )
 
@@ -98,11 +78,6 @@ def _check(record: RequestRecord) -> None:
     times = (record.scheduled_s, record.started_s, *first, record.ended_s, *record.token_times_s)
     if invalid := [time_s for time_s in times if not abs(time_s) <= MOST_S]:
         raise ValueError(f"request {record.index} has a time of {invalid[0]} s")
-
-
-def _bar(record: RequestRecord) -> Bar:
-    label = record.failure.label if record.failure else ""
-    return Bar(record.index, record.scheduled_s, record.started_s, record.first_token_s, record.ended_s, label)
 
 
 def _count(record: RequestRecord, values: Mapping[str, Counter[float]], tokens: dict[int, float]) -> None:

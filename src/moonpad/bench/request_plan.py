@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
 from moonpad.bench.run_header import RunPlan
 from moonpad.load.arrivals import replayed
 from moonpad.load.endpoint_url import Target
+from moonpad.load.lengths import fixed
 from moonpad.load.prompts import FIRST
 from moonpad.load.record import LoadRequest
 from moonpad.load.request_builder import RequestBuilder
@@ -58,11 +59,8 @@ def other_requests(plan: RunPlan, target: Target, first: int, count: int) -> lis
     """Warm-up, of random words: `first` is below zero, so that none of them is a measured one."""
     factory, config = _RequestFactory(plan, target), plan.config
     inputs = config.input_lengths.draw(count, config.seed, f"input {first}")
-    outputs = (
-        (64,) * count
-        if config.output_tokens is None
-        else config.output_lengths.draw(count, config.seed, f"output {first}")
-    )
+    lengths = fixed(64) if config.output_tokens is None else config.output_lengths
+    outputs = lengths.draw(count, config.seed, f"output {first}")
     return [factory.random(first + number, inputs[number], outputs[number]) for number in range(count)]
 
 
@@ -97,22 +95,17 @@ def trace_rows(plan: RunPlan) -> Sequence[TraceRow]:
     return rows
 
 
-@dataclass(slots=True)
 class _RequestFactory:
     """Makes requests. Lengths are drawn for all of them at once, so that each is the same whoever makes it."""
 
-    plan: RunPlan
-    target: Target
-    builder: RequestBuilder = field(init=False)
-    inputs: Sequence[int] = field(init=False)
-    outputs: Sequence[int] = field(init=False)
-
-    def __post_init__(self) -> None:
-        config = self.plan.config
-        self.builder = RequestBuilder(self.target, self.plan.model, config.api, config.ignore_eos, config.temperature)
+    def __init__(self, plan: RunPlan, target: Target) -> None:
+        self.plan, config = plan, plan.config
+        self.builder = RequestBuilder(target, plan.model, config.api, config.ignore_eos, config.temperature)
         self.inputs = config.input_lengths.draw(config.requests, config.seed, "input")
         drawn = config.output_tokens is not None
-        self.outputs = config.output_lengths.draw(config.requests, config.seed, "output") if drawn else ()
+        self.outputs: Sequence[int] = (
+            config.output_lengths.draw(config.requests, config.seed, "output") if drawn else ()
+        )
 
     def indices(self, first: int) -> range:
         """The requests of the conversation that begins with one."""
@@ -129,12 +122,13 @@ class _RequestFactory:
         return kinds[self.plan.config.workload.kind](first)
 
     def random(self, index: int, input_tokens: int, output_tokens: int) -> LoadRequest:
-        text = self._prompt(index, input_tokens)
-        tokens = input_tokens + self.plan.config.workload.prefix_tokens
+        text, tokens = self._prompt(index, input_tokens)
         return LoadRequest(index, self.builder.stream(text, output_tokens), tokens, output_tokens)
 
-    def _prompt(self, index: int, input_tokens: int) -> str:
-        return self.plan.calibration.prompt(self.plan.config.seed, index, input_tokens, self._shared(index))
+    def _prompt(self, index: int, input_tokens: int) -> tuple[str, int]:
+        """With the text that requests share in front, and its tokens with those of it."""
+        text = self.plan.calibration.prompt(self.plan.config.seed, index, input_tokens, self._shared(index))
+        return text, input_tokens + self.plan.config.workload.prefix_tokens
 
     def _shared(self, index: int) -> str:
         """One of the texts that requests share, or ""; a warm-up request has the first."""
@@ -151,8 +145,7 @@ class _RequestFactory:
         turns = []
         for index in self.indices(first):
             if index == first:
-                text = self._prompt(index, self.inputs[index])
-                tokens = self.inputs[index] + config.workload.prefix_tokens
+                text, tokens = self._prompt(index, self.inputs[index])
             else:
                 tokens = config.workload.tool_tokens if agent else self.inputs[index]
                 text = self.plan.calibration.text(f"turn {config.seed} {index}", tokens)

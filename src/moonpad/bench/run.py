@@ -13,15 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from moonpad.bench.config import BenchConfig
-from moonpad.bench.device_watch import watch_devices
 from moonpad.bench.metrics import Metrics, metrics_of
-from moonpad.bench.model_name import only_model
 from moonpad.bench.request_plan import other_requests
 from moonpad.bench.result import BenchResult, as_json
 from moonpad.bench.run_files import DEVICES_FILE, REQUESTS_FILE, SERVER_FILE, RunFiles
 from moonpad.bench.run_header import RunPlan, read_plan
 from moonpad.bench.saved_records import SavedRecords
-from moonpad.bench.server_watch import watch_server
+from moonpad.bench.telemetry import watch_devices, watch_server
 from moonpad.bench.worker_pool import Job, LoadState, remaining_job, run_load, run_load_in_workers
 from moonpad.load.client import Connector
 from moonpad.load.client_error import ClientError, measure_client_error
@@ -29,16 +27,19 @@ from moonpad.load.descriptors import ensure_descriptors
 from moonpad.load.endpoint_url import Target, target_of
 from moonpad.load.event_loop import run_in_loop
 from moonpad.load.failure import RequestFailed
+from moonpad.load.json_request import fetch
+from moonpad.load.openai_schema import Malformed, model_cards
 from moonpad.load.prompt_calibration import PromptCalibration, calibrate
 from moonpad.load.record import RequestRecord
 from moonpad.load.request_builder import RequestBuilder
 from moonpad.load.request_schedule import ClosedLoop
 from moonpad.load.scheduler import Idle, close_idle, open_idle, run_schedule
 from moonpad.values.endpoint import Endpoint
-from moonpad.values.errors import ContactLost, Interrupted, UsageError
+from moonpad.values.errors import CheckFailed, ContactLost, Interrupted, UsageError
 
 # Indices of warm-up prompts; calibration has those just below zero.
 WARMUP_INDEX = -1000
+MODELS_TIMEOUT_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +111,12 @@ async def measure(
 ) -> BenchResult:
     """As `run_bench`, in the running loop; cancelling it is its Ctrl-C. `plan`, `past`: of a run to resume."""
     target = target_of(endpoint)
-    _ensure_descriptors(config)
+    # An open loop without a cap needs at most one per request; how many, only the server decides.
+    each = math.ceil(config.connections / config.workers)
+    ensure_descriptors(each, config.requests if config.concurrency is None else each)
     with closing(RunFiles(out_dir, resume=plan is not None)) if out_dir else nullcontext() as files:
         report = on_progress or (lambda _: None)
         return await _Run(endpoint, target, config, files, report, plan, past, before).measure()
-
-
-def _ensure_descriptors(config: BenchConfig) -> None:
-    """An open loop without a cap needs at most one per request; how many, only the server decides."""
-    each = math.ceil(config.connections / config.workers)
-    ensure_descriptors(each, config.requests if config.concurrency is None else each)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +127,7 @@ class _Run:
     files: RunFiles | None
     report: OnProgress
     plan: RunPlan | None = None
-    """Of a resumed run."""
+    """The plan of a resumed run."""
     past: Sequence[RequestRecord] = ()
     """Its requests that have ended."""
     before: PromptCalibration | None = None
@@ -153,7 +150,7 @@ class _Run:
         """Asks the server for its model, and calibrates the prompts."""
         config = self.config
         try:
-            model = self.endpoint.model or await only_model(self.target)
+            model = self.endpoint.model or await _only_model(self.target)
             lengths = config.input_lengths.draw(config.requests, config.seed, "input")
             usual = round(sum(lengths) / len(lengths))
             builder = RequestBuilder(self.target, model, config.api)
@@ -217,11 +214,8 @@ class _Run:
             records = sorted((*self.past, *records_here), key=lambda record: record.index)
         metrics = metrics_of(records, duration_s, self.config.slo)
         result = BenchResult(
-            config=self.config,
-            base_url=self.endpoint.base_url,
-            model=job.plan.model,
+            plan=job.plan,
             began=began,
-            calibration=job.plan.calibration,
             records=records,
             metrics=metrics,
             client_cpu=load.cpu,
@@ -229,7 +223,6 @@ class _Run:
             partial=partial,
             server=server,
             devices=devices,
-            planned=job.plan.planned,
             workers=job.workers,
             client_error=None if partial else await self._client_error(metrics, job.workers),
         )
@@ -249,3 +242,29 @@ class _Run:
         # The peak counts all who ran in one second; no more than the cap ran at once.
         streams = min(metrics.peak_concurrency, self.config.concurrency or metrics.peak_concurrency)
         return await measure_client_error(math.ceil(streams / workers), metrics.itl_s.median)
+
+
+async def _only_model(target: Target) -> str:
+    """The one model of `GET /v1/models`.
+
+    Raises:
+        UsageError: the endpoint serves no model, or several.
+        CheckFailed: it refuses the request.
+        RequestFailed: it does not answer.
+    """
+    answer = await fetch(target, target.get(f"{target.api_path}/models"), timeout_s=MODELS_TIMEOUT_S)
+    if answer.status in (401, 403):
+        raise CheckFailed(
+            f"the endpoint requires a key: HTTP {answer.status}", remedy="name its variable with --key-env"
+        )
+    if answer.status != 200:
+        raise CheckFailed(
+            f"GET {target.api_path}/models answered HTTP {answer.status}: {answer.text[:200]}",
+            remedy="name the model with --model, and check that the URL ends where /v1 begins",
+        )
+    cards = model_cards(answer.json)
+    names = [] if isinstance(cards, Malformed) else [str(card["id"]) for card in cards]
+    if len(names) != 1:
+        serves = f"{len(names)} models: {', '.join(names[:8])}" if names else "no model"
+        raise UsageError(f"the endpoint serves {serves}", remedy="name one with --model")
+    return names[0]

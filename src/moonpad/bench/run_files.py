@@ -30,7 +30,7 @@ class RunFiles:
         """`resume`: continue the run that the folder holds; a line that a kill tore is removed.
 
         Raises:
-            UsageError: the folder cannot be written, or holds a run already.
+            UsageError: the folder cannot be written, or already holds a run.
         """
         self._folder = folder
         self._count = 0
@@ -43,7 +43,7 @@ class RunFiles:
                 self._count = _remove_torn_line(folder / REQUESTS_FILE)
             self._lines = (folder / REQUESTS_FILE).open("ab" if resume else "xb", buffering=0)
         except FileExistsError as error:
-            raise UsageError(f"{folder} holds a run already", remedy="name another folder with --out") from error
+            raise UsageError(f"{folder} already holds a run", remedy="name another folder with --out") from error
         except OSError as error:
             raise self._unwritable(error) from error
 
@@ -67,7 +67,7 @@ class RunFiles:
         return SavedRecords(self._folder / REQUESTS_FILE)
 
     def begin(self, document: Mapping[str, Any]) -> None:
-        """Writes what is to be measured, before it is: a run that is killed can be resumed by it.
+        """Writes what will be measured, so that a killed run can be resumed.
 
         Raises:
             UsageError: it could not be written.
@@ -134,7 +134,7 @@ def _append(lines: FileIO, line: bytes) -> None:
         if lines.write(line) != len(line):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     except OSError:
-        with suppress(OSError):  # readers leave a torn line out all the same
+        with suppress(OSError):  # readers skip a torn line anyway
             lines.truncate(end)
         raise
 
@@ -144,7 +144,7 @@ def _remove_torn_line(file: Path) -> int:
     if not file.exists():
         return 0
     data = file.read_bytes()
-    whole = data.rfind(b"\n") + 1
-    if whole < len(data):
-        os.truncate(file, whole)
+    end = data.rfind(b"\n") + 1
+    if end < len(data):
+        os.truncate(file, end)
     return data.count(b"\n")

@@ -1,4 +1,4 @@
-"""What lies in the folders of runs and sweeps, in a row each, whatever state they are in."""
+"""The folders of runs and sweeps as one row each, whatever state they are in."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, Final, Literal
 
 import orjson
 
-from moonpad.bench.killed_run import killed_document
 from moonpad.bench.lenient_json import number_at
 from moonpad.bench.repeat import REPEAT_FILE
+from moonpad.bench.report_data import killed_document
 from moonpad.bench.run_files import REQUESTS_FILE, RESULT_FILE, RUN_FILE
 from moonpad.bench.saved_records import SavedRecords
 from moonpad.bench.sweep import SWEEP_FILE
@@ -23,13 +23,13 @@ FIGURES: Final = (
 SUMMED: Final = ("completed", "failed", "duration")
 """Those that add up over the parts of a sweep or over repeats."""
 PARTS: Final = ("concurrency", "requests", "run")
-"""Of a sweep over either, and of repeats: `concurrency-8`; `concurrency-8.before-1` was put aside, and is not one."""
+"""Folder prefixes of a sweep's loads and of repeats: `concurrency-8`, but not `concurrency-8.before-1`, set aside."""
 State = Literal["whole", "partial", "sweep", "repeats", "unreadable"]
 
 
 @dataclass(frozen=True, slots=True)
 class ListedRun:
-    """`figures` has the keys of `vllm bench serve`, as far as they are known; `load` is for people."""
+    """`figures` has the keys of `vllm bench serve`, as far as they are known; `load` is in words."""
 
     folder: Path
     state: State
@@ -57,12 +57,9 @@ class ListedRun:
 def list_run(folder: Path) -> ListedRun:
     """`unreadable` where the folder is neither a run nor a sweep, or its files are damaged."""
     try:
-        if (folder / SWEEP_FILE).exists():
-            return _sweep(folder, orjson.loads((folder / SWEEP_FILE).read_bytes()))
-        if (folder / REPEAT_FILE).exists():
-            return _repeats(folder, orjson.loads((folder / REPEAT_FILE).read_bytes()))
-        if (folder / RESULT_FILE).exists():
-            return _result(folder, orjson.loads((folder / RESULT_FILE).read_bytes()))
+        for name, row_of in ((SWEEP_FILE, _sweep), (REPEAT_FILE, _repeats), (RESULT_FILE, _result)):
+            if (folder / name).exists():
+                return row_of(folder, orjson.loads((folder / name).read_bytes()))
         if (folder / RUN_FILE).exists():
             document = killed_document(folder, SavedRecords(folder / REQUESTS_FILE))
             return replace(_result(folder, {**document, "date": ""}), state="partial")
@@ -95,7 +92,7 @@ def _result(folder: Path, document: Mapping[str, Any]) -> ListedRun:
 
 
 def _sweep(folder: Path, document: Mapping[str, Any]) -> ListedRun:
-    """Its figures are those of the point with the most output."""
+    """The figures are those of the point with the highest output throughput."""
     points, knee = document["points"], document["knee"]
     row = _result(folder, max(points, key=lambda point: point["output_throughput"]))
     loads = ",".join(str(point["load"]) for point in points)

@@ -28,8 +28,8 @@ def record_from(line: bytes) -> RequestRecord:
 
 
 class SavedRecords(Sequence[RequestRecord]):
-    """By index; of two with one index the first. A line that is torn or not a record is left out. A missing file has
-    none.
+    """By index; of two with the same index the first. Torn lines and lines that are not records are skipped. A missing
+    file is empty.
     """
 
     def __init__(self, file: Path) -> None:

@@ -28,7 +28,6 @@ class SavedRequest:
     """A request that succeeded. Seconds; `token_times_s` count from the run's start, empty if not saved."""
 
     index: int
-    input_tokens: int | None
     output_tokens: int
     ttft_s: float
     tpot_s: float | None
@@ -49,7 +48,7 @@ class SavedRun:
     same_as: tuple[object, ...] | None = None
 
     def figure(self, name: str) -> float | None:
-        """A figure of the document; None where it is not there, or no number."""
+        """A figure of the document; None if missing or not a number."""
         return number_at(self.document, name)
 
     @property
@@ -67,7 +66,7 @@ def read_run(named: str) -> SavedRun:
     """A run's folder, a file of results, or `published:ID` of the catalogue.
 
     Raises:
-        UsageError: there is none, or it is none.
+        UsageError: it is missing, or not a run.
     """
     if named.startswith(PUBLISHED):
         return _published(named.removeprefix(PUBLISHED))
@@ -94,7 +93,7 @@ def read_document(file: Path) -> dict[str, Any]:
     """A result with the keys of `vllm bench serve`.
 
     Raises:
-        UsageError: there is none, or it is none.
+        UsageError: it is missing, or not a result.
     """
     try:
         if file.stat().st_size > FILE_BYTES:
@@ -114,26 +113,24 @@ def _ours(records: Iterable[RequestRecord]) -> Iterable[SavedRequest]:
         times = record.token_times_s
         if record.ok and times and record.ttft_s is not None:
             tokens = record.output_tokens
-            yield SavedRequest(
-                record.index, record.prompt_tokens, tokens, record.ttft_s, record.tpot_s, record.e2el_s, times
-            )
+            yield SavedRequest(record.index, tokens, record.ttft_s, record.tpot_s, record.e2el_s, times)
 
 
 def _vllms(document: Mapping[str, Any]) -> Iterable[SavedRequest]:
     """The requests of `--save-detailed`; `start_times` are of its clock, and count from the first here."""
-    names = ("ttfts", "itls", "output_lens", "input_lens", "start_times", "errors")
+    names = ("ttfts", "itls", "output_lens", "start_times", "errors")
     columns = [document.get(name) for name in names]
     if not all(isinstance(column, list) for column in columns):
         return
     starts = [start_s for start_s in document["start_times"] if isinstance(start_s, int | float)]
     zero_s = min(starts, default=0.0)
-    for index, (ttft_s, itls, tokens, prompt, start_s, error) in enumerate(zip(*columns, strict=False)):
+    for index, (ttft_s, itls, tokens, start_s, error) in enumerate(zip(*columns, strict=False)):
         if error or not tokens or not isinstance(ttft_s, float) or not isinstance(itls, list):
             continue
         e2el_s = ttft_s + math.fsum(itls)
         times = tuple(accumulate(itls, initial=start_s - zero_s + ttft_s))
         tpot_s = (e2el_s - ttft_s) / (tokens - 1) if tokens > 1 else None
-        yield SavedRequest(index, prompt, tokens, ttft_s, tpot_s, e2el_s, times)
+        yield SavedRequest(index, tokens, ttft_s, tpot_s, e2el_s, times)
 
 
 def _same_as(document: Mapping[str, Any]) -> tuple[object, ...] | None:

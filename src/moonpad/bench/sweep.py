@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
@@ -28,8 +29,8 @@ class Sweep:
     requests_per_stream: int = 10
 
     def config_at(self, config: BenchConfig, load: int) -> BenchConfig:
-        count = load * self.requests_per_stream if self.over == "concurrency" else load
-        return replace(config, concurrency=load, requests=count, arrivals=None)
+        requests = load * self.requests_per_stream if self.over == "concurrency" else load
+        return replace(config, concurrency=load, requests=requests, arrivals=None)
 
     def folder_at(self, folder: Path, load: int) -> Path:
         return folder / f"{self.over}-{load}"
@@ -40,8 +41,8 @@ class Point:
     """`document` has the keys of `vllm bench serve`; `read`: it was measured before."""
 
     load: int
-    document: dict[str, Any]
-    read: bool
+    document: Mapping[str, Any]
+    read: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class SweepResult:
         return {
             "over": self.sweep.over,
             "points": [{"load": point.load, **point.document} for point in self.points],
-            "knee": knee.as_json() if knee else None,
+            "knee": asdict(knee) if knee else None,
         }
 
 
@@ -70,12 +71,9 @@ def parse_sweep(text: str, requests_per_stream: int) -> Sweep:
     over, _, values = text.partition("=")
     parts = values.split(",")
     loads = tuple(sorted({int(part) for part in parts if part.strip().isdecimal() and int(part) >= 1}))
-    right = loads and len(loads) == len(parts) and requests_per_stream >= 1
-    if right and over == "concurrency":
-        return Sweep("concurrency", loads, requests_per_stream)
-    if right and over == "requests":
-        return Sweep("requests", loads, requests_per_stream)
-    raise UsageError(f"--sweep {text!r} is not a list of loads", remedy=EXAMPLE)
+    if not loads or len(loads) != len(parts) or requests_per_stream < 1 or over not in ("concurrency", "requests"):
+        raise UsageError(f"--sweep {text!r} is not a list of loads", remedy=EXAMPLE)
+    return Sweep("concurrency" if over == "concurrency" else "requests", loads, requests_per_stream)
 
 
 class Measure(Protocol):
@@ -125,9 +123,6 @@ def _whole(place: Path) -> dict[str, Any] | None:
 
 
 def _put_aside(place: Path) -> None:
-    if not place.exists():
-        return
-    number = next(
-        number for number in range(1, 10_000) if not place.with_name(f"{place.name}.before-{number}").exists()
-    )
-    place.rename(place.with_name(f"{place.name}.before-{number}"))
+    if place.exists():
+        names = (place.with_name(f"{place.name}.before-{number}") for number in count(1))
+        place.rename(next(name for name in names if not name.exists()))

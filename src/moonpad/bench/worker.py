@@ -29,7 +29,7 @@ async def work() -> None:
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=1 << 30)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    # A reader that is slow fills the transport's buffer, and never stops the clock.
+    # A slow reader fills the transport's buffer instead of blocking this loop.
     pipe, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, sys.stdout)
     job: dict[str, Any] = orjson.loads(await reader.readline())
     key = job["key"]

@@ -30,7 +30,7 @@ from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed
 
 LINE_BYTES: Final = 1 << 27
-"""Of a worker's line: a record of a very long answer."""
+"""Longest line of a worker: the record of a very long answer."""
 READY_S: Final = 300.0
 END_S: Final = 5.0
 OnRecord = Callable[[RequestRecord], None]
@@ -48,7 +48,7 @@ class Job:
 
     @property
     def first(self) -> int:
-        """The first request that is left."""
+        """The first request that has not ended."""
         return next((index for index in range(self.plan.config.requests) if index not in self.ended), 0)
 
     @property
@@ -59,7 +59,7 @@ class Job:
 
 
 def remaining_job(plan: RunPlan, past: Iterable[RequestRecord]) -> Job:
-    """What is left behind the requests of `past`, which is gone through once."""
+    """What is left after the requests of `past`, which is iterated once."""
     ended, before_s, failed = set[int](), 0.0, 0
     for record in past:
         ended.add(record.index)
@@ -100,7 +100,7 @@ async def run_load(
     on_record = skip_ended(job.ended, on_record)
     schedule = schedule_of(job.plan, before_s=job.before_s, first=job.first)
     deadlines, load.in_flight = job.plan.config.deadlines, InFlight()
-    load.begin(time.perf_counter() + LEAD_S - job.before_s)  # all that is due at once is ready by then
+    load.begin(time.perf_counter() + LEAD_S - job.before_s)  # requests that are due at once are ready by then
     clock, origin_s, in_flight = time.perf_counter, load.origin_s, load.in_flight
     async with watch_client(load):
         await run_schedule(requests, schedule, idle, connector, deadlines, clock, origin_s, on_record, in_flight)

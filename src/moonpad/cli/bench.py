@@ -155,9 +155,9 @@ def bench(
     _show(result, json)
     if folder:
         note(f"written: {folder}")
-    done, planned = len(result.records), result.config.requests
+    done, planned = len(result.records), result.plan.config.requests
     check_complete(result, f"interrupted after {done} of {planned} requests; the figures are of these", same_endpoint)
-    next_command(f"moonpad bench{same_endpoint} {shlex.join(option_words(doubled(result.config)))}")
+    next_command(f"moonpad bench{same_endpoint} {shlex.join(option_words(doubled(result.plan.config)))}")
 
 
 def _show(result: BenchResult, json: bool) -> None:

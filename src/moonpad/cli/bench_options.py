@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from moonpad.values.errors import UsageError
 
 if TYPE_CHECKING:
-    from moonpad.bench.config import BenchConfig
-    from moonpad.bench.slo import Slo
+    from moonpad.bench.config import BenchConfig, Slo
     from moonpad.load.arrivals import Arrivals
     from moonpad.load.lengths import Lengths
     from moonpad.load.workloads.workload import Workload
@@ -53,7 +52,7 @@ def read_output_lengths(text: str | None, workload: Workload) -> int | Lengths |
 
 
 def read_slo(text: str) -> Slo:
-    from moonpad.bench.slo import Slo
+    from moonpad.bench.config import Slo
     from moonpad.spec.durations import parse_duration
 
     limits = {}

@@ -49,7 +49,7 @@ def check_complete(result: BenchResult, interrupted: str, same_endpoint: str) ->
     if not result.metrics.completed:
         kinds = ", ".join(f"{count} × {kind}" for kind, count in result.metrics.failures.items())
         raise CheckFailed(
-            f"none of {result.config.requests} requests succeeded: {clean(kinds)}",
+            f"none of {result.plan.config.requests} requests succeeded: {clean(kinds)}",
             remedy=f"moonpad verify{same_endpoint}",
         )
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from moonpad.bench.config import BenchConfig
-from moonpad.bench.repeat import REPEAT_FILE, as_json, check_repeats, config_of, spreads_of
+from moonpad.bench.repeat import REPEAT_FILE, as_json, config_of, spreads_of
 from moonpad.bench.result import as_json as result_json
 from moonpad.bench.run import run_bench
 from moonpad.cli.bench_progress import check_complete, progress_bar, write_summary
 from moonpad.cli.output import emit_json, next_command, note, out
-from moonpad.report.repeat_table import repeat_table
+from moonpad.report.bench_tables import repeat_table
 from moonpad.values.endpoint import Endpoint
+from moonpad.values.errors import UsageError
 
 
 def bench_repeat(
@@ -22,7 +23,8 @@ def bench_repeat(
         Interrupted: Ctrl-C; the runs before are kept.
         CheckFailed: a run had no successful request.
     """
-    check_repeats(count)
+    if count < 2:
+        raise UsageError(f"--repeat must be at least 2, not {count}")
     documents, calibration = [], None
     for number in range(count):
         note(f"run {number + 1} of {count}, seed {config.seed + number}")
@@ -31,7 +33,7 @@ def bench_repeat(
             result = run_bench(
                 endpoint, config_of(config, number), out_dir=place, on_progress=on_progress, before=calibration
             )
-        calibration = result.calibration
+        calibration = result.plan.calibration
         check_complete(result, f"interrupted in run {number + 1} of {count}", same_endpoint)
         documents.append(result_json(result))
     if json:

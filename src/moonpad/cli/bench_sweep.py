@@ -13,7 +13,7 @@ from moonpad.bench.sweep import SWEEP_FILE, Point, SweepResult, parse_sweep, run
 from moonpad.cli.bench_progress import check_complete, progress_bar, write_summary
 from moonpad.cli.output import emit_json, next_command, note, out
 from moonpad.load.prompt_calibration import PromptCalibration
-from moonpad.report.sweep_table import knee_notes, sweep_table
+from moonpad.report.bench_tables import knee_notes, sweep_table
 from moonpad.values.endpoint import Endpoint
 
 
@@ -45,7 +45,7 @@ def bench_sweep(
                 result = resume_bench(endpoint, place, on_progress=on_progress)
             else:
                 result = run_bench(endpoint, config, out_dir=place, on_progress=on_progress, before=calibration)
-        calibration = result.calibration
+        calibration = result.plan.calibration
         resumable = f"; the same command with --out {folder} continues" if folder else ""
         check_complete(result, f"interrupted at {sweep.over} {config.concurrency}{resumable}", same_endpoint)
         return as_json(result)

@@ -61,7 +61,6 @@ def init(
         refuse_unless_it_fits,
         typed_path,
     )
-    from moonpad.report.plan_table import layout_words
     from moonpad.spec.writer import spec_text
     from moonpad.store.atomic_files import replace_text
 
@@ -91,10 +90,10 @@ def init(
     except OSError as error:
         raise PreflightRefused(f"cannot write {out}: {error.strerror}", remedy="name another file with -o") from None
     if json:
-        emit_json({"file": str(out), "engine": best.plan.engine, "layout": layout_words(best.plan.layout)})
+        emit_json({"file": str(out), "engine": best.plan.engine, "layout": best.plan.layout.words})
         return
     console().print(
-        f"{out}: {answer.model} on {cluster.name} with {best.plan.engine}, {layout_words(best.plan.layout)}, "
+        f"{out}: {answer.model} on {cluster.name} with {best.plan.engine}, {best.plan.layout.words}, "
         f"{best.memory.context:,} tokens of context ({best.confidence})"
     )
     next_command(f"moonpad up {out}" if found.here else f"set `model` in {out} to the weights' folder, then moonpad up")

@@ -214,11 +214,9 @@ def best_remedy(subject: Subject, suggestions: Sequence[Improvement]) -> str:
     for layout in sorted(legal_layouts(configuration), key=cost):
         other = replace(subject, configuration=replace(configuration, layout=layout))
         if is_legal(other.configuration) and (memory := other.memory()).fits and not memory.tight:
-            sizes = {"TP": layout.tp, "PP": layout.pp, "DP": layout.dp, "EP": layout.ep, "DCP": layout.dcp}
-            words = " ".join(f"{name}{size}" for name, size in sizes.items() if size > 1)
             return (
-                f"use another layout over the same devices: {words} leaves {gib(memory.kv_bytes.value)} for the KV "
-                f"cache on each, {memory.kv_tokens.value:,.0f} tokens (estimated, not measured); moonpad plan gives "
+                f"use another layout over the same devices: {layout.words} leaves {gib(memory.kv_bytes.value)} for the "
+                f"KV cache on each, {memory.kv_tokens.value:,.0f} tokens (estimated, not measured); moonpad plan gives "
                 "the commands"
             )
     return "take more devices, or devices with more memory"

@@ -15,7 +15,7 @@ WIDTH: Final = 50
 
 def bench_block(result: BenchResult) -> str:
     """Labels, order and widths as there. A missing figure is «not reported», where vLLM prints 0.00."""
-    metrics, config = result.metrics, result.config
+    metrics, config = result.metrics, result.plan.config
     rate = config.arrivals.rate if config.arrivals else math.inf
     lines = [
         f"{' Serving Benchmark Result ':=^{WIDTH}}",
@@ -55,7 +55,7 @@ def _row(label: str, value: float | None) -> str:
 
 def bench_notes(result: BenchResult, document: Mapping[str, Any]) -> list[str]:
     """What a reader must know before trusting the block; `document` is the JSON of the result."""
-    metrics, config = result.metrics, result.config
+    metrics, config = result.metrics, result.plan.config
     notes = [text for _, text in warnings(document)]
     if metrics.failures:
         kinds = ", ".join(f"{count} × {kind}" for kind, count in metrics.failures.items())
@@ -89,13 +89,15 @@ def _counting(result: BenchResult) -> list[str]:
     if uncounted := metrics.completed - metrics.input_tokens_counted:
         notes.append(f"{uncounted} answers came without usage: their input tokens are the requested ones")
     if metrics.usage_below_chunks:
-        notes.append(f"{metrics.usage_below_chunks} answers report fewer tokens in usage than chunks with tokens came")
+        notes.append(
+            f"{metrics.usage_below_chunks} answers report fewer tokens in usage than chunks with tokens that arrived"
+        )
     return notes
 
 
 def _offered(result: BenchResult) -> str:
     offered, queued = result.offered_rate, result.metrics.queued_s
     rate = "offered: all at once" if offered is None else f"offered: {offered:.2f} requests a second"
-    if queued is None or result.config.concurrency is None:
+    if queued is None or result.plan.config.concurrency is None:
         return rate
-    return f"{rate}; waited for a slot: p99 {queued.percentile(99.0) * 1000:.2f} ms, which is in the latencies"
+    return f"{rate}; wait for a slot at P99 {queued.percentile(99.0) * 1000:.2f} ms, included in the latencies"

@@ -31,8 +31,8 @@ def source_rows(line: str, marks: Sequence[Mark], width: int) -> Text:
     waiting = sorted((mark for mark in marks if mark.column is not None), key=lambda mark: mark.column or 0)
     for place, (start, end) in enumerate(rows):
         indent = _INDENT if place == 0 else _INDENT * 3
-        text.append(f"{indent}{line[start:end].rstrip() if place < len(rows) - 1 else line[start:end]}\n")
         final = place == len(rows) - 1
+        text.append(f"{indent}{line[start:end] if final else line[start:end].rstrip()}\n")
         here = [mark for mark in waiting if mark.column is not None and start <= mark.column < end]
         beyond = [mark for mark in waiting if final and mark.column is not None and mark.column >= end]
         if here:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from moonpad.catalog.calibrations import Calibration
+from moonpad.catalog.hardware import Hardware
+from moonpad.catalog.models import Model
+from moonpad.values.plan_answer import Published
 from moonpad.values.units import GB, GIB
-
-if TYPE_CHECKING:
-    from moonpad.catalog.calibrations import Calibration
-    from moonpad.catalog.hardware import Hardware
-    from moonpad.catalog.models import Model
-    from moonpad.values.plan import Layout
-    from moonpad.values.plan_answer import Published
 
 STYLES: Final = {"verified": "green", "reported": "", "estimated": "yellow"}
 FIGURES: Final = (
@@ -82,7 +79,7 @@ def calibrations_table(rows: Iterable[Calibration]) -> Table:
     for run in rows:
         kv = f"{run.kv_bytes / GIB:.2f} GiB"
         engine = f"{run.engine} {run.engine_version}"
-        table.add_row(run.id, engine, run.device, layout_text(run.layout), kv, _standing(run.standing))
+        table.add_row(run.id, engine, run.device, run.layout.words, kv, _standing(run.standing))
     return table
 
 
@@ -93,15 +90,9 @@ def published_text(rows: Iterable[Published]) -> Text:
     for result in rows:
         figures_by_name = dict(result.figures)
         figures = ", ".join(form.format(figures_by_name[name]) for name, form in FIGURES if name in figures_by_name)
-        text.append(f"  {result.cluster}  {result.engine}  {layout_text(result.layout)}", style="bold")
+        text.append(f"  {result.cluster}  {result.engine}  {result.layout.words}", style="bold")
         text.append(f"  {result.model.rpartition('/')[2]}, {result.title}\n      {figures}\n")
     return text
-
-
-def layout_text(layout: Layout) -> str:
-    """`TP8 PP2`: what is not 1."""
-    sizes = (("TP", layout.tp), ("PP", layout.pp), ("DP", layout.dp), ("EP", layout.ep), ("DCP", layout.dcp))
-    return " ".join(f"{name}{size}" for name, size in sizes if size != 1) or "TP1"
 
 
 def _table(*titles: str, numbers: Sequence[str] = ()) -> Table:

@@ -11,7 +11,7 @@ from typing import Final
 from markupsafe import Markup
 
 from moonpad.report.scales import Scale, tick_label
-from moonpad.report.svg import group, line, text, width_of
+from moonpad.report.svg import group, line, rect, text, width_of
 
 LETTER: Final = 13.0
 """Height of the text in a drawing; page.css says the same."""
@@ -26,14 +26,11 @@ class Frame:
 
     def grid_y(self, marks: Sequence[float], labels: Sequence[str]) -> Markup:
         """A thin line and a label at each mark."""
-        rows = [
-            part
-            for mark, label in zip(marks, labels, strict=True)
-            for part in (
-                line(self.x.start, self.y.at(mark), self.x.end, self.y.at(mark), "grid"),
-                text(self.x.start - 8, self.y.at(mark) + 4, label, "tick", "end"),
-            )
-        ]
+        rows = []
+        for mark, label in zip(marks, labels, strict=True):
+            place = self.y.at(mark)
+            rows.append(line(self.x.start, place, self.x.end, place, "grid"))
+            rows.append(text(self.x.start - 8, place + 4, label, "tick", "end"))
         return group(rows, class_="axis axis-y")
 
     def ticks_x(self, marks: Sequence[float], labels: Sequence[str]) -> Markup:
@@ -48,16 +45,22 @@ class Frame:
                 free = place + half + 4
         return group(rows, class_="axis axis-x")
 
-    def titles(self, x_title: str, y_title: str, y_at: float = 0.0) -> Markup:
+    def titles(self, x_title: str, y_title: str) -> Markup:
         """The one of x below the axis, the one of y above its upper end, where it can be read without turning."""
         middle = (self.x.start + self.x.end) / 2
         return group(
             (
                 text(middle, self.y.start + 40, x_title, "axis-title", "middle"),
-                text(y_at, self.y.end - 14, y_title, "axis-title", "start"),
+                text(0, self.y.end - 14, y_title, "axis-title", "start"),
             ),
             class_="titles",
         )
+
+
+def shaded(left: float, right: float, top: float, bottom: float, class_: str) -> list[Markup]:
+    """A stretch of the x axis, with its ground and both edges."""
+    edges = [line(at, top, at, bottom, f"{class_}-edge") for at in (left, right)]
+    return [rect(left, top, right, bottom, class_), *edges]
 
 
 def labels_of(marks: Sequence[float]) -> list[str]:
@@ -98,8 +101,8 @@ class Placed:
 
 
 def place_labels(points: Sequence[tuple[float, float]], labels: Sequence[str], within: Box) -> list[Placed]:
-    """Each label beside its point, where it lies on no point and on no label before it; if all four sides are taken,
-    to the right of it all the same.
+    """Each label beside its point, clear of all points and of the labels before it; if all four sides are taken,
+    to the right of it anyway.
     """
     taken = [Box(x - 6, y - 6, x + 6, y + 6) for x, y in points]
     placed: list[Placed] = []

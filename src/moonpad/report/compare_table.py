@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rich.text import Text
 
-from moonpad.bench.compare import P99_REQUESTS
-from moonpad.report.markdown import aligned
-
-if TYPE_CHECKING:
-    from moonpad.bench.compare import ComparedFigure, Comparison
+from moonpad.bench.compare import P99_REQUESTS, ComparedFigure, Comparison
+from moonpad.report.plain_text import aligned
 
 NAMES: Final = {
     "request_throughput": "Request throughput (req/s)",
@@ -40,7 +37,7 @@ def _cells(row: ComparedFigure) -> tuple[str, ...]:
 
 
 def compare_notes(comparison: Comparison) -> list[str]:
-    """What a reader must know before believing the table."""
+    """What a reader must know before trusting the table."""
     notes = [f"A: {comparison.first}", f"B: {comparison.second}"]
     notes += [
         f"{name} is partial; complete it with moonpad bench --resume {shlex.quote(name)}" for name in comparison.partial
@@ -48,12 +45,12 @@ def compare_notes(comparison: Comparison) -> list[str]:
     if comparison.paired:
         notes.append(f"{comparison.paired} requests are the same in both and were compared pair by pair")
     elif any(row.ratio.differs is not None for row in comparison.rows):
-        notes.append("the requests may differ: compared as two independent samples")
+        notes.append("the requests may differ, so the runs were compared as two independent samples")
     else:
-        notes.append("the single requests were not saved, so no change has an interval")
+        notes.append("individual requests were not saved, so no change has a confidence interval")
     latencies = [row for row in comparison.rows if row.name in ("mean_ttft_ms", "p99_ttft_ms")]
     if [row.ratio.differs is None for row in latencies] == [False, True]:
-        notes.append(f"a P99 has an interval only from {P99_REQUESTS} requests on")
+        notes.append(f"a P99 needs at least {P99_REQUESTS} requests for a confidence interval")
     first, second = comparison.tokens
     if not comparison.same_length and first is not None and second is not None:
         notes.append(f"answers have {first:.1f} and {second:.1f} tokens: token throughputs are not comparable")
@@ -76,7 +73,7 @@ def _label(name: str) -> str:
 def _sure(row: ComparedFigure) -> str:
     if row.ratio.low is None or row.ratio.high is None:
         return "unknown"
-    ends = sorted(
-        (row.ratio.low - 1, row.ratio.high - 1) if row.higher_is_better else (1 - row.ratio.high, 1 - row.ratio.low)
-    )
-    return f"{row.verdict}, {ends[0]:+.1%} to {ends[1]:+.1%}"
+    low, high = row.ratio.low - 1, row.ratio.high - 1
+    if not row.higher_is_better:
+        low, high = -high, -low
+    return f"{row.verdict}, {low:+.1%} to {high:+.1%}"

@@ -1,9 +1,9 @@
-"""One latency as a cumulative distribution: what share of the requests had at most so much. Pure."""
+"""One latency as a cumulative distribution. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Final
 
 from markupsafe import Markup
@@ -11,42 +11,36 @@ from markupsafe import Markup
 from moonpad.report.charts import Frame, labels_of
 from moonpad.report.scales import Scale, axis
 from moonpad.report.svg import group, line, path, picture, steps, tag, text, width_of
-from moonpad.stats.ecdf import Counted, ecdf, thinned
 
 WIDTH: Final = 460.0
 HEIGHT: Final = 260.0
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 28.0, 44.0, 46.0
 FINEST: Final = 0.5
-"""Of the drawing's units: points that are nearer to each other than this are drawn as one."""
+"""In units of the drawing: points closer than this are drawn as one."""
 TAIL: Final = 2.0
 PAST_P99: Final = 1.15
-"""Where the largest value is more than `TAIL` times the P99, the axis ends at so many times the P99."""
+"""Where the largest value is more than `TAIL` times the P99, the axis ends at this multiple of the P99."""
 NEAR_ZERO: Final = 0.5
 """An axis begins at zero where the smallest value is below this share of the largest."""
 ROUNDING: Final = 1e-9
-"""A value that is so little beyond the end, as a share, is the end itself: differences of instants are not exact."""
+"""A value beyond the end by less than this share counts as the end: differences of instants are not exact."""
 LEAST_SPAN: Final = 0.2
-"""Of the median: what is nearer together than this is not blown up to the width of the chart."""
+"""Smallest span of the axis, as a share of its end, so that tiny differences do not fill the chart."""
+
+Counted = Sequence[tuple[float, int]]
+"""Values in rising order, and how often each is there."""
 
 
-@dataclass(frozen=True, slots=True)
-class EcdfChart:
-    """`beyond`: of `count` values, how many lie right of the axis' end; `largest_ms` is the largest of all."""
+def ecdf_chart(name: str, what: str, values_ms: Counted, marks_ms: Mapping[str, float]) -> tuple[Markup, str]:
+    """The drawing, and what lies right of its axis, "" if nothing.
 
-    svg: Markup
-    count: int
-    beyond: int
-    end_ms: float
-    largest_ms: float
-
-
-def ecdf_chart(name: str, what: str, values_ms: Counted, marks_ms: Mapping[str, float]) -> EcdfChart:
-    """`marks_ms`: the percentiles that are drawn, by their names (P50, P90, P99). There is at least one value."""
+    `marks_ms`: the percentiles that are drawn, by their names (P50, P90, P99). There is at least one value.
+    """
     smallest, largest = values_ms[0][0], values_ms[-1][0]
     scale, x_marks = _axis(smallest, largest, marks_ms)
     frame = Frame(scale, Scale(0.0, 1.0, HEIGHT - BOTTOM, TOP))
-    count = sum(many for _, many in values_ms)
-    beyond = sum(many for value, many in values_ms if value > scale.high * (1 + ROUNDING))
+    count = sum(times for _, times in values_ms)
+    beyond = sum(times for value, times in values_ms if value > scale.high * (1 + ROUNDING))
     shares = (0.0, 0.25, 0.5, 0.75, 1.0)
     percentiles = ", ".join(f"{label} {value:.2f} ms" for label, value in marks_ms.items())
     svg = picture(
@@ -61,7 +55,8 @@ def ecdf_chart(name: str, what: str, values_ms: Counted, marks_ms: Mapping[str, 
         path(_curve(frame, values_ms), "curve", data_name=name, data_values=count),
         *(_mark(frame, label, value) for label, value in marks_ms.items()),
     )
-    return EcdfChart(svg, count, beyond, scale.high, largest)
+    note = f"{beyond} of {count:,} values lie beyond the end of the axis; the largest is {largest:,.2f} ms."
+    return svg, note if beyond else ""
 
 
 def _axis(smallest: float, largest: float, marks_ms: Mapping[str, float]) -> tuple[Scale, list[float]]:
@@ -82,7 +77,7 @@ def _curve(frame: Frame, values_ms: Counted) -> list[tuple[float, float]]:
 
 
 def _mark(frame: Frame, label: str, value: float) -> Markup:
-    """A dot on the curve, a line down to the axis, and what it is: beside the curve, where nothing else stands."""
+    """A dot on the curve, a line down to the axis, and its label beside the curve, where there is room."""
     share = float(label.removeprefix("P")) / 100
     x, y = frame.x.at(value), frame.y.at(share)
     caption = f"{label} {value:,.0f}" if value >= 1000 else f"{label} {value:.3g}"
@@ -105,3 +100,24 @@ def _mark(frame: Frame, label: str, value: float) -> Markup:
         data_percentile=label,
         data_ms=f"{value:.3f}",
     )
+
+
+def ecdf(counted: Counted) -> list[tuple[float, float]]:
+    """At each value, the share of all values that are at most as large."""
+    cumulative = list(accumulate(count for _, count in counted))
+    return [(value, total / cumulative[-1]) for (value, _), total in zip(counted, cumulative, strict=True)]
+
+
+def thinned(points: Iterable[tuple[float, float]], width: float) -> list[tuple[float, float]]:
+    """The last point of each group of points within `width` of each other on x, so that the drawn curve is never
+    further off than that. `width` 0 keeps all points.
+    """
+    thin: list[tuple[float, float]] = []
+    begun = 0.0
+    for x, y in points:
+        if thin and x - begun < width:
+            thin[-1] = (x, y)
+        else:
+            thin.append((x, y))
+            begun = x
+    return thin

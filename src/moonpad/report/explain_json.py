@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from moonpad.explain.results import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from moonpad.explain.commands import Script
-    from moonpad.explain.results import Judged, Line
+from moonpad.explain.commands import Script
+from moonpad.explain.results import Judged, Line, printable
 
 
-def explain_json(judged: Sequence[Judged], script: Script) -> dict[str, Any]:
+def explain_json(deployments: Sequence[Judged], script: Script) -> dict[str, Any]:
     """`deployments`, and the places where a shell reads the script in another way than its author meant."""
     return {
-        "deployments": [_deployment(one, script) for one in judged],
+        "deployments": [_deployment(judged, script) for judged in deployments],
         "problems": [
             {
                 "code": problem.code,
@@ -37,27 +33,27 @@ def _place(script: Script, line: int) -> dict[str, Any]:
     return {"file": name, "line": number} if name else {"line": number}
 
 
-def _deployment(one: Judged, script: Script) -> dict[str, Any]:
+def _deployment(judged: Judged, script: Script) -> dict[str, Any]:
     return {
-        "engine": one.engine,
-        "kind": one.kind,
-        "engine_version": one.version,
-        "engine_version_because": one.version_because,
-        "model": one.checkpoint.name if one.checkpoint else None,
-        "cluster": one.cluster.name if one.cluster else None,
-        "cluster_because": one.cluster_because,
-        "commands": [list(line.argv) for line in one.commands],
-        "places": [_place(script, command.line) for command in one.sources],
-        "layout": asdict(one.layout) if one.layout else None,
-        "settings": {name: value for name, value in asdict(one.settings).items() if value is not None}
-        if one.settings
+        "engine": judged.engine,
+        "kind": judged.kind,
+        "engine_version": judged.version,
+        "engine_version_because": judged.version_because,
+        "model": judged.checkpoint.name if judged.checkpoint else None,
+        "cluster": judged.cluster.name if judged.cluster else None,
+        "cluster_because": judged.cluster_because,
+        "commands": [list(line.argv) for line in judged.commands],
+        "places": [_place(script, command.line) for command in judged.sources],
+        "layout": asdict(judged.layout) if judged.layout else None,
+        "settings": {name: value for name, value in asdict(judged.settings).items() if value is not None}
+        if judged.settings
         else None,
-        "memory": one.memory.as_json() if one.memory else None,
-        "memory_because": one.unjudged,
-        "fits": one.fits,
-        "confidence": one.confidence,
-        "findings": [finding.as_json() for finding in one.findings],
-        "corrected": [_line(line) for line in one.corrected],
+        "memory": judged.memory.as_json() if judged.memory else None,
+        "memory_because": judged.unjudged,
+        "fits": judged.fits,
+        "confidence": judged.confidence,
+        "findings": [finding.as_json() for finding in judged.findings],
+        "corrected": [_line(line) for line in judged.corrected],
         "better": [
             {
                 "why": better.why,
@@ -65,7 +61,7 @@ def _deployment(one: Judged, script: Script) -> dict[str, Any]:
                 "commands": [_line(line) for line in better.lines],
                 "memory": better.memory.as_json(),
             }
-            for better in one.better
+            for better in judged.better
         ],
     }
 

@@ -13,6 +13,8 @@ from importlib.resources import files
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from moonpad.report.plain_text import shown
+
 PAGES = files("moonpad.report") / "pages"
 
 
@@ -21,21 +23,12 @@ def page(template: str, **values: object) -> str:
     style = (PAGES / "page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    return _environment().get_template(template).render(policy=policy, style=Markup(style), **values)  # noqa: S704 - a file of ours
-
-
-def shown(text: object) -> str:
-    """Text of others, without what is invisible or turns the direction of what follows."""
-    return "".join(char if char in "\n\t " or char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in str(text))
-
-
-def _environment() -> Environment:
     environment = Environment(
         loader=FunctionLoader(lambda name: (PAGES / name).read_text(encoding="utf-8")),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=lambda value: value if isinstance(value, Markup) else shown(value),  # no value escapes it
     )
-    environment.finalize = lambda value: value if isinstance(value, Markup) else shown(value)  # no value escapes it
-    return environment
+    return environment.get_template(template).render(policy=policy, style=Markup(style), **values)  # noqa: S704 - a file of ours

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from xml.etree import ElementTree as ET
 
 from moonpad.verify.probe import Status
 from moonpad.verify.remediation import issue_url
-
-if TYPE_CHECKING:
-    from moonpad.verify.runner import Report, Result
+from moonpad.verify.runner import Report, Result
 
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, however it is written: https://www.w3.org/TR/xml/#charsets"""

@@ -4,44 +4,44 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rich.text import Text
 
 from moonpad.values.checkpoint import Component
+from moonpad.values.estimate import Estimate
+from moonpad.values.memory import Memory
 from moonpad.values.units import GIB
-
-if TYPE_CHECKING:
-    from moonpad.values.memory import Memory
 
 SMALLEST_SHOWN: Final = GIB // 200
 """Less would read 0.00."""
-# (block, ASCII, style): the signs differ without colours too.
-_LOOKS: Final = {
-    "routed experts": ("█", "#", "blue"),
-    "other weights": ("▓", "=", "cyan"),
-    "everything else": ("▒", "+", "yellow"),
-    "KV cache": ("░", ".", "green"),
-    "not used": ("·", " ", "dim"),
-}
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
+    """`block` or `ascii`, in `style`, fills the segment: the signs differ without colours too."""
+
     name: str
     size_bytes: float
+    block: str
+    ascii: str
+    style: str
+    detail: str = ""
 
 
 def segments(memory: Memory) -> tuple[Segment, ...]:
-    """What one device holds, in order; nothing that is not there. A KV cache below nothing takes no place."""
+    """What one device holds, in order, without empty parts; a negative KV cache counts as empty."""
     experts = memory.weights.get(Component.ROUTED_EXPERTS, 0)
-    kv_bytes = max(0.0, memory.kv_bytes.value)
+    others = memory.weights_bytes - experts
+    overhead, kv_bytes = memory.overhead, max(0.0, memory.kv_bytes.value)
+    unused = memory.device_bytes - memory.weights_bytes - overhead.value - kv_bytes
+    kv_detail = f"{_span_gib(memory.kv_bytes)}{memory.kv_tokens.value:,.0f} tokens"
     parts = (
-        Segment("routed experts", experts),
-        Segment("other weights", memory.weights_bytes - experts),
-        Segment("everything else", memory.overhead.value),
-        Segment("KV cache", kv_bytes),
-        Segment("not used", memory.device_bytes - memory.weights_bytes - memory.overhead.value - kv_bytes),
+        Segment("routed experts", experts, "█", "#", "blue"),
+        Segment("other weights", others, "▓", "=", "cyan", _other_weights(memory)),
+        Segment("everything else", overhead.value, "▒", "+", "yellow", _span_gib(overhead) + overhead.because),
+        Segment("KV cache", kv_bytes, "░", ".", "green", kv_detail),
+        Segment("not used", unused, "·", " ", "dim"),
     )
     return tuple(part for part in parts if part.size_bytes > 0)
 
@@ -49,19 +49,15 @@ def segments(memory: Memory) -> tuple[Segment, ...]:
 def memory_bar(memory: Memory, width: int, *, ascii_only: bool = False) -> Text:
     """The bar, and one line a segment below it. `width` in columns."""
     parts = segments(memory)
-    text = Text()
+    bar, legend = Text(), Text()
     for part, columns in zip(parts, _columns(parts, max(20, min(width, 76) - 2)), strict=True):
-        block, plain, style = _LOOKS[part.name]
-        text.append((plain if ascii_only else block) * columns, style=style)
-    text = Text.assemble("[", text, "]\n") if ascii_only else Text.assemble(text, "\n")
-    for part in parts:
-        block, plain, style = _LOOKS[part.name]
-        text.append(f"{plain if ascii_only else block} ", style=style)
+        sign = part.ascii if ascii_only else part.block
+        bar.append(sign * columns, style=part.style)
+        legend.append(f"{sign} ", style=part.style)
         named = f"{part.name:<16}{part.size_bytes / GIB:8.2f} GiB  "
-        detail = _detail(part, memory)
-        lines = textwrap.wrap(detail, max(30, width - len(named) - 2), break_long_words=False) if detail else [""]
-        text.append((named + f"\n{' ' * (len(named) + 2)}".join(lines)).rstrip() + "\n")
-    return text
+        lines = textwrap.wrap(part.detail, max(30, width - len(named) - 2), break_long_words=False)
+        legend.append((named + f"\n{' ' * (len(named) + 2)}".join(lines)).rstrip() + "\n")
+    return Text.assemble("[", bar, "]\n", legend) if ascii_only else Text.assemble(bar, "\n", legend)
 
 
 def _columns(parts: tuple[Segment, ...], width: int) -> list[int]:
@@ -73,23 +69,13 @@ def _columns(parts: tuple[Segment, ...], width: int) -> list[int]:
     return columns
 
 
-def _detail(part: Segment, memory: Memory) -> str:
-    if part.name == "other weights":
-        others = sorted(memory.weights.items(), key=lambda item: -item[1])
-        named = [
-            f"{name} {size / GIB:.2f}"
-            for name, size in others
-            if name != Component.ROUTED_EXPERTS and size >= SMALLEST_SHOWN
-        ]
-        return ", ".join(named).replace("_", " ")
-    if part.name == "everything else":
-        return span_gib(memory.overhead.low, memory.overhead.high) + memory.overhead.because
-    if part.name == "KV cache":
-        return f"{span_gib(memory.kv_bytes.low, memory.kv_bytes.high)}{memory.kv_tokens.value:,.0f} tokens"
-    return ""
+def _other_weights(memory: Memory) -> str:
+    sizes = sorted(memory.weights.items(), key=lambda item: -item[1])
+    shown = ((name, size) for name, size in sizes if name != Component.ROUTED_EXPERTS and size >= SMALLEST_SHOWN)
+    return ", ".join(f"{name} {size / GIB:.2f}" for name, size in shown).replace("_", " ")
 
 
-def span_gib(low: float, high: float) -> str:
+def _span_gib(estimate: Estimate) -> str:
     """`3.10 to 3.50 GiB; `, "" where both would read the same."""
-    first, last = f"{low / GIB:.2f}", f"{high / GIB:.2f}"
+    first, last = f"{estimate.low / GIB:.2f}", f"{estimate.high / GIB:.2f}"
     return "" if first == last else f"{first} to {last} GiB; "

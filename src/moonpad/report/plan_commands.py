@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any
 
+from moonpad.report.shell_line import shell_lines
 from moonpad.values.binding import Bindings, BoundProcess, bind
-from moonpad.values.deployment import Executable
+from moonpad.values.deployment import Deployment, Executable, Process
 from moonpad.values.references import HostRef, PathRef, PortRef, Ref, SecretRef, parts
 from moonpad.values.secret import Secret
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from moonpad.values.deployment import Deployment, Process
-
-INDENT: Final = "  "
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,34 +34,12 @@ class Command:
         }
 
     def lines(self) -> Iterator[str]:
-        """For a shell: the environment, the executable with its first words, then one flag with its values a line."""
+        """For a shell: the files that it reads, then the command."""
         for path, text in self.files:
             yield f"cat > {shlex.quote(path)} <<'EOF'"
             yield from text.rstrip("\n").split("\n")
             yield "EOF"
-        pieces = [f"{name}={shlex.quote(value)}" for name, value in self.env.items()]
-        words = [" ".join(shlex.quote(word) for word in group) for group in _groups(self.argv)]
-        lines = [*pieces, *words]
-        for place, line in enumerate(lines):
-            indent = INDENT if place > len(pieces) else ""
-            yield indent + line + (" \\" if place < len(lines) - 1 else "")
-
-
-def _groups(argv: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The words before the first flag, then each flag with the words up to the next one."""
-    group: list[str] = []
-    for place, word in enumerate(argv):
-        module = place == 1 and word == "-m"  # python -m module
-        if word.startswith("-") and group and not module and not _is_number(word):
-            yield tuple(group)
-            group = []
-        group.append(word)
-    if group:
-        yield tuple(group)
-
-
-def _is_number(word: str) -> bool:
-    return word[1:].replace(".", "", 1).isdigit()
+        yield from shell_lines(self.env, self.argv, shlex.quote)
 
 
 def commands_of(deployment: Deployment, model: str, *, here: bool = True) -> tuple[Command, ...]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from moonpad.report.plan_commands import Command
-    from moonpad.values.plan import Settings
-    from moonpad.values.plan_answer import Answer, Choice, Published, Refused
+from moonpad.report.plan_commands import Command
+from moonpad.values.plan import Settings
+from moonpad.values.plan_answer import Answer, Choice, Published, Refused
 
 
 def answer_json(answer: Answer, commands: dict[int, tuple[Command, ...]]) -> dict[str, Any]:
@@ -34,7 +33,7 @@ def _choice(choice: Choice, commands: tuple[Command, ...]) -> dict[str, Any]:
         "fits": choice.memory.fits,
         "confidence": choice.confidence,
         "performance": None,
-        "references": [_published(one) for one in choice.references],
+        "references": [_published(result) for result in choice.references],
         "processes": [command.as_json() for command in commands],
         "reasons": list(choice.reasons),
         "findings": [finding.as_json() for finding in choice.findings],

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import textwrap
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from rich.text import Text
 
 from moonpad.report.memory_bar import memory_bar
-from moonpad.report.plan_commands import placeholder
+from moonpad.report.plain_text import aligned, hanging
+from moonpad.report.plan_commands import Command, placeholder
+from moonpad.values.finding import Finding
 from moonpad.values.plan import Platform
+from moonpad.values.plan_answer import Answer, Choice, Published, Refused
 from moonpad.values.units import GIB
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from moonpad.report.plan_commands import Command
-    from moonpad.values.finding import Finding
-    from moonpad.values.memory import Memory
-    from moonpad.values.plan import Layout
-    from moonpad.values.plan_answer import Answer, Choice, Published, Refused
-
 HEADS: Final = ("", "engine", "layout", "context", "at once", "KV tokens", "KV GiB", "confidence")
+WORDS: Final = (1, 2, 7)
+"""Columns of words, to the left; the others are figures."""
 CONFIDENCE: Final = {"measured": "green", "likely": "", "tight": "yellow"}
 SEVERITY: Final = {"error": "bold red", "warning": "yellow", "note": "dim"}
 MAIN_FIGURES: Final = ("request_throughput", "output_throughput", "mean_ttft_ms", "mean_tpot_ms")
@@ -48,23 +44,12 @@ def plan_table(
     return text
 
 
-def layout_words(layout: Layout) -> str:
-    """`TP8 DCP8`, `DP16 EP16`, `TP1`."""
-    sizes = {"TP": layout.tp, "PP": layout.pp, "DP": layout.dp, "EP": layout.ep, "DCP": layout.dcp}
-    return " ".join(f"{name}{size}" for name, size in sizes.items() if size > 1) or "TP1"
-
-
 def _rows(choices: Sequence[Choice]) -> Text:
-    cells = [HEADS, *(_cells(place, choice) for place, choice in enumerate(choices, 1))]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(HEADS))]
+    rows = [HEADS, *(_cells(place, choice) for place, choice in enumerate(choices, 1))]
+    styles = ["bold", *(CONFIDENCE[choice.confidence] for choice in choices)]
     text = Text()
-    for place, row in enumerate(cells):
-        style = "bold" if place == 0 else CONFIDENCE[choices[place - 1].confidence] if row[-1] else ""
-        padded = [
-            cell.ljust(size) if column in (1, 2, 7) else cell.rjust(size)
-            for column, (cell, size) in enumerate(zip(row, widths, strict=True))
-        ]
-        text.append(("  " + "  ".join(padded)).rstrip() + "\n", style=style)
+    for cells, style in zip(aligned(rows, WORDS), styles, strict=True):
+        text.append(("  " + "  ".join(cells)).rstrip() + "\n", style=style)
     return text
 
 
@@ -74,7 +59,7 @@ def _cells(place: int, choice: Choice) -> tuple[str, ...]:
     return (
         str(place),
         f"{choice.plan.engine} {choice.plan.engine_version}".strip(),
-        layout_words(choice.plan.layout),
+        choice.plan.layout.words,
         f"{memory.context:,}",
         _short(memory.concurrency_at_context.value * dp),
         _short(memory.kv_tokens.value * dp),
@@ -96,12 +81,12 @@ def _best(choice: Choice, commands: Sequence[Command], width: int, ascii_only: b
     for line in memory_bar(choice.memory, width - 2, ascii_only=ascii_only).split("\n"):
         text.append_text(Text.assemble("  ", line, "\n"))
     text.append("\nWhy\n", style="bold")
-    text.append("".join(f"  - {line}\n" for line in _hanging(choice.reasons, width, 4)))
+    text.append("".join(f"  - {hanging(reason, 4, width)}\n" for reason in choice.reasons))
     if choice.references:
         text.append("\nMeasured by others, on other days and with other loads\n", style="bold")
-        text.append("".join(f"  - {line}\n" for line in _hanging(map(_reference, choice.references), width, 4)))
+        text.append("".join(f"  - {hanging(_reference(result), 4, width)}\n" for result in choice.references))
     if choice.findings:
-        text.append("\nTo know\n", style="bold")
+        text.append("\nNotes\n", style="bold")
         text.append_text(_findings(choice.findings, width))
     if commands:
         text.append("\nWhat to type", style="bold")
@@ -125,42 +110,30 @@ def _memory_title(choice: Choice) -> str:
     return f"Memory of {of} with plan 1: {budget} GiB may be used"
 
 
-def _reference(one: Published) -> str:
-    figures = dict(one.figures)
+def _reference(result: Published) -> str:
+    figures = dict(result.figures)
     names: list[str] = [name for name in MAIN_FIGURES if name in figures] or list(figures)
     shown = ", ".join(f"{name} {figures[name]:,.10g}" for name in names)
-    note = f" {one.note}" if one.note else ""
-    return f"{one.engine} {layout_words(one.layout)} on {one.cluster}, {one.title}: {shown} ({one.source}).{note}"
+    measured = f"{result.engine} {result.layout.words} on {result.cluster}, {result.title}: {shown}"
+    return f"{measured} ({result.source}). {result.note}".rstrip()
 
 
 def _refused(refused: Iterable[Refused], width: int) -> Text:
     text = Text.assemble(("\nRefused\n", "bold"))
-    for one in refused:
-        text.append(f"  {one.engine} {layout_words(one.layout)}{_miss(one.memory)}\n")
-        text.append_text(_findings(one.findings, width, indent=4))
+    for candidate in refused:
+        text.append(f"  {candidate.engine} {candidate.layout.words}")
+        if memory := candidate.memory:
+            text.append(f"  (weights {memory.weights_bytes / GIB:.2f} of {memory.budget_bytes / GIB:.2f} GiB)")
+        text.append("\n")
+        text.append_text(_findings(candidate.findings, width, indent=4))
     return text
-
-
-def _miss(memory: Memory | None) -> str:
-    if memory is None:
-        return ""
-    return f"  (weights {memory.weights_bytes / GIB:.2f} of {memory.budget_bytes / GIB:.2f} GiB)"
 
 
 def _findings(findings: Iterable[Finding], width: int, indent: int = 2) -> Text:
     text = Text()
     for finding in findings:
         text.append(" " * indent + f"{finding.severity}: ", style=SEVERITY[str(finding.severity)])
-        hang = indent + len(finding.severity) + 2
-        (message,) = _hanging([finding.message], width, hang)
-        text.append(message + "\n")
+        text.append(hanging(finding.message, indent + len(finding.severity) + 2, width) + "\n")
         if finding.remedy:
-            (remedy,) = _hanging([finding.remedy], width, indent + 2)
-            text.append(" " * (indent + 2) + remedy + "\n", style="dim")
+            text.append(" " * (indent + 2) + hanging(finding.remedy, indent + 2, width) + "\n", style="dim")
     return text
-
-
-def _hanging(sentences: Iterable[str], width: int, indent: int) -> Iterator[str]:
-    for sentence in sentences:
-        lines = textwrap.wrap(sentence, max(30, width - indent), break_long_words=False, break_on_hyphens=False)
-        yield ("\n" + " " * indent).join(lines or [""])

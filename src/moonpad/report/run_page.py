@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from markupsafe import Markup
 
 from moonpad.bench.lenient_json import mapping_at, number_at, value_at
+from moonpad.bench.report_data import RunData
+from moonpad.bench.request_data import RequestData
 from moonpad.report.ecdf_chart import ecdf_chart
 from moonpad.report.html_page import page
 from moonpad.report.run_phrases import (
@@ -26,11 +30,6 @@ from moonpad.report.run_phrases import (
 from moonpad.report.timeline import timeline
 from moonpad.values.units import GIB
 
-if TYPE_CHECKING:
-    from moonpad.bench.report_data import RunData
-    from moonpad.report.ecdf_chart import EcdfChart
-    from moonpad.report.timeline import Timeline
-
 PLANNED_NAMES: Final = {
     "kv_tokens": "KV cache, tokens",
     "device_memory_gib": "highest memory use of a device, GiB",
@@ -43,7 +42,7 @@ def run_page(run: RunData) -> str:
     """The HTML of one run."""
     document = run.document
     steady = _steady(document)
-    drawn = timeline(run.requests, run.samples, run.devices, steady) if run.requests else None
+    svg, slice_s = timeline(run.requests, run.samples, run.devices, steady) if run.requests else (None, 0.0)
     return page(
         "run.html",
         **heading(document),
@@ -55,8 +54,8 @@ def run_page(run: RunData) -> str:
         client=client_words(document),
         rows=latency_rows(document),
         charts=_charts(run),
-        timeline=drawn,
-        timeline_notes=_timeline_notes(run, drawn) if drawn else [],
+        timeline=svg,
+        timeline_notes=_timeline_notes(run, run.requests, slice_s) if run.requests else [],
         steady=_steady_words(document, steady),
         server=server_rows(document) if run.samples else [],
         devices=device_rows(document),
@@ -92,28 +91,24 @@ def _tiles(document: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     completed, failed = number_at(document, "completed"), number_at(document, "failed")
     done = NOT_REPORTED if completed is None else f"{completed:,.0f}"
     tiles.append(("successful requests", done, f"{failed or 0:,.0f} failed"))
-    duration_s, (tokens_in, tokens_out) = number_at(document, "duration"), _tokens(document)
+    duration_s = number_at(document, "duration")
+    counts = (number_at(document, key) for key in ("total_input_tokens", "total_output_tokens"))
+    tokens_in, tokens_out = ("?" if count is None else f"{count:,.0f}" for count in counts)
     took = NOT_REPORTED if duration_s is None else f"{short(duration_s)} s"
     tiles.append(("duration", took, f"{tokens_in} tokens in, {tokens_out} out"))
     return tiles
 
 
-def _tokens(document: Mapping[str, Any]) -> tuple[str, str]:
-    counts = (number_at(document, key) for key in ("total_input_tokens", "total_output_tokens"))
-    tokens_in, tokens_out = ("?" if count is None else f"{count:,.0f}" for count in counts)
-    return tokens_in, tokens_out
-
-
-def _charts(run: RunData) -> list[tuple[str, str, EcdfChart]]:
-    """(name, what it is, drawing) of each latency."""
+def _charts(run: RunData) -> list[tuple[str, str, Markup, str]]:
+    """(name, description, drawing, note) of each latency."""
     if run.requests is None:
         return []
     charts = []
     for key, (name, what) in LATENCY_NAMES.items():
-        figures = {label: number_at(run.document, f"{inner}_{key}_ms") for label, inner in MARKED}
-        marks = {label: value for label, value in figures.items() if value is not None}
+        figures = ((label, number_at(run.document, f"{statistic}_{key}_ms")) for label, statistic in MARKED)
+        marks = {label: value for label, value in figures if value is not None}
         if values := run.requests.latencies_ms[key]:
-            charts.append((name, what, ecdf_chart(name, what, values, marks)))
+            charts.append((name, what, *ecdf_chart(name, what, values, marks)))
     return charts
 
 
@@ -133,18 +128,17 @@ def _steady_words(document: Mapping[str, Any], steady: tuple[float, float] | Non
     )
 
 
-def _timeline_notes(run: RunData, drawn: Timeline) -> list[str]:
-    requests = run.requests
-    assert requests is not None  # noqa: S101 - it was drawn
+def _timeline_notes(run: RunData, requests: RequestData, slice_s: float) -> list[str]:
     notes = []
-    if drawn.drawn < requests.count:
+    if len(requests.bars) < requests.count:
+        failed = sum(not bar.ok for bar in requests.bars)
         notes.append(
-            f"{drawn.drawn} of {requests.count:,} requests are drawn, evenly spread over the run; "
-            f"{drawn.failed:,} of the {requests.failed:,} failed ones are among them."
+            f"{len(requests.bars)} of {requests.count:,} requests are drawn, evenly spread over the run; "
+            f"{failed:,} of the {requests.failed:,} failed ones are among them."
         )
     notes.append(
         "Output tokens are those of successful requests, spread evenly over an answer's chunks, "
-        f"in steps of {drawn.slice_s:g} s."
+        f"in steps of {slice_s:g} s."
     )
     if not run.samples:
         why = value_at(run.document, "moonpad", "server", "why_not")

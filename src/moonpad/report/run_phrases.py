@@ -13,7 +13,7 @@ Rows = list[tuple[str, str]]
 NOT_REPORTED: Final = "not reported"
 YES_NO: Final = {True: "yes", False: "no"}
 MOST_VALUES: Final = 8
-"""Of a longer list in the configuration so many are shown, and how many there are."""
+"""Values shown of a long list in the configuration, with the length of the list."""
 LATENCY_NAMES: Final = {
     "ttft": ("TTFT", "time to the first token of any kind"),
     "tpot": ("TPOT", "time per output token after the first"),
@@ -146,7 +146,7 @@ def warnings(document: Mapping[str, Any], *, killed: bool = False) -> Rows:
 
 
 def latency_rows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A row for each latency that has a figure: its name, what it is, and cells of (figure, interval at 95 % or "")."""
+    """A row per latency that has a figure: its name, description, and cells of (figure, interval at 95 % or "")."""
     rows = []
     for key, (name, what) in LATENCY_NAMES.items():
         values = [number_at(document, f"{statistic}_{key}_ms") for statistic, _ in STATISTICS]

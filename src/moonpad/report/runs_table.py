@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from rich.table import Table
 
-from moonpad.report.html_page import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from moonpad.bench.run_listing import ListedRun
+from moonpad.bench.run_listing import ListedRun
+from moonpad.report.plain_text import shown
 
 HEADS: Final = ("name", "state", "model", "load", "requests", "output tok/s", "TTFT p50 / p99 ms", "TPOT ms")
 

@@ -37,9 +37,11 @@ def nice_step(span: float, count: int) -> float:
 def ticks(low: float, high: float, count: int = 5) -> list[float]:
     """Multiples of a round step between the two ends, `count` + 1 at most; `low` is below `high`."""
     step = nice_step(high - low, count)
-    digits = decimals(step)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [round(place * step, digits) + 0.0 for place in range(first, last + 1)]
+    return _multiples(step, math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9))
+
+
+def _multiples(step: float, first: int, last: int) -> list[float]:
+    return [round(place * step, decimals(step)) + 0.0 for place in range(first, last + 1)]
 
 
 def axis(low: float, high: float, start: float, end: float, count: int = 6) -> tuple[Scale, list[float]]:
@@ -48,14 +50,12 @@ def axis(low: float, high: float, start: float, end: float, count: int = 6) -> t
         room = abs(low) * 0.1 or 1.0
         low, high = (low - room, low + room) if low else (0.0, room)
     step = nice_step(high - low, count)
-    digits = decimals(step)
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    marks = [round(place * step, digits) + 0.0 for place in range(first, last + 1)]
+    marks = _multiples(step, math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9))
     return Scale(marks[0], marks[-1], start, end), marks
 
 
 def load_axis(loads: Sequence[int], start: float, end: float) -> Scale:
-    """Of the loads of a sweep, which mostly double from one to the next: equal ratios are equally far apart."""
+    """A logarithmic scale for the loads of a sweep, which mostly double from one to the next."""
     low, high = min(loads), max(loads)
     return Scale(low, high, start, end, log=True) if high > low else Scale(low * 0.5, low * 2.0, start, end, log=True)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from moonpad.explain.results import Line
+from moonpad.explain.results import Line
 
 INDENT: Final = "  "
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)[^{}]*\}|([A-Za-z_]\w*))", re.ASCII)
@@ -18,9 +17,19 @@ _BACKSLASHED: Final = r"\\\g<0>"
 
 
 def typed_lines(line: Line) -> Iterator[str]:
-    """The environment, the program with its first words, then one flag with its values a line."""
-    pieces = [f"{name}={quoted(value, line.unresolved)}" for name, value in line.env.items()]
-    groups = [" ".join(quoted(word, line.unresolved) for word in group) for group in _groups(line.argv, line.parts)]
+    """As `shell_lines`, with what only the shell can fill in."""
+    return shell_lines(line.env, line.argv, lambda word: quoted(word, line.unresolved), line.parts)
+
+
+def shell_lines(
+    env: Mapping[str, str], argv: Sequence[str], quote: Callable[[str], str], parts: Collection[int] = ()
+) -> Iterator[str]:
+    """The environment, the program with its first words, then one flag with its values a line.
+
+    `parts`: places in `argv` that begin a line of their own too.
+    """
+    pieces = [f"{name}={quote(value)}" for name, value in env.items()]
+    groups = [" ".join(map(quote, group)) for group in _groups(argv, parts)]
     lines = [*pieces, *groups]
     for place, text in enumerate(lines):
         indent = INDENT if place > len(pieces) else ""
@@ -48,12 +57,12 @@ def quoted(word: str, unresolved: Collection[str] = ()) -> str:
 
 def _kept(word: str, unresolved: Collection[str]) -> list[tuple[int, int]]:
     """Where variables and substitutions stand, in order, none in another."""
-    found = [match.span() for match in _VARIABLE.finditer(word) if (match[1] or match[2]) in unresolved]
+    spans = [match.span() for match in _VARIABLE.finditer(word) if (match[1] or match[2]) in unresolved]
     for name in unresolved:
         if name.startswith(("$", "`")):
-            found += [match.span() for match in re.finditer(re.escape(name), word)]
+            spans += [match.span() for match in re.finditer(re.escape(name), word)]
     kept: list[tuple[int, int]] = []
-    for start, end in sorted(found, key=lambda one: (one[0], -one[1])):
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
         if not kept or start >= kept[-1][1]:
             kept.append((start, end))
     return kept
@@ -74,17 +83,15 @@ def _escaped(word: str) -> str:
     return f"$'{''.join(pieces)}'"
 
 
-def _groups(argv: Sequence[str], parts: Collection[int]) -> Iterator[tuple[str, ...]]:
-    """The words before the first flag, then each flag with the words up to the next one; a part begins anew."""
-    group: list[str] = []
-    for place, word in enumerate(argv):
+def _groups(argv: Sequence[str], parts: Collection[int]) -> Iterator[Sequence[str]]:
+    """The words before the first flag, then each flag with the words up to the next one."""
+    starts = [0]
+    for place, word in enumerate(argv[1:], 1):
         module = word == "-m" and "python" in argv[place - 1]
-        if group and (place in parts or (_is_flag(word) and not module)):
-            yield tuple(group)
-            group = []
-        group.append(word)
-    if group:
-        yield tuple(group)
+        if place in parts or (_is_flag(word) and not module):
+            starts.append(place)
+    for start, end in pairwise([*starts, len(argv)]):
+        yield argv[start:end]
 
 
 def _is_flag(word: str) -> bool:

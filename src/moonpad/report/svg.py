@@ -1,4 +1,4 @@
-"""Elements of an SVG as text that is safe in a page: what is written into them is escaped, and is text. Pure."""
+"""SVG elements as text that is safe in a page: everything written into them is escaped. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
-from moonpad.report.html_page import shown
+from moonpad.report.plain_text import shown
 
 
 def tag(name: str, *children: object, **attributes: object) -> Markup:

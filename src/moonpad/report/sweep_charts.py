@@ -5,13 +5,12 @@ gives. Pure.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from moonpad.report.charts import Box, Frame, labels_of, place_labels, spread_up
+from moonpad.report.charts import Box, Frame, labels_of, place_labels, shaded, spread_up
 from moonpad.report.scales import axis, load_axis
-from moonpad.report.svg import group, line, path, picture, rect, tag, text
+from moonpad.report.svg import group, path, picture, tag, text
 from moonpad.stats.pareto import pareto_front
 
 WIDTH, HEIGHT = 460.0, 290.0
@@ -19,25 +18,21 @@ LEFT, RIGHT, TOP, BOTTOM = 62.0, 78.0, 48.0, 48.0
 WIDE, HIGH = 640.0, 370.0
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
-    """`points`: (load, value)."""
-
-    name: str
-    points: Sequence[tuple[int, float]]
+Series = tuple[str, Sequence[tuple[int, float]]]
+"""A name, and points of (load, value)."""
 
 
 def load_chart(
     id_: str, title: str, unit: str, over: str, series: Sequence[Series], knee: tuple[int, int] | None
 ) -> Markup:
     """Lines over the load, each with its name at its end; between the two loads of `knee` the ground is shaded."""
-    loads = sorted({load for curve in series for load, _ in curve.points})
+    loads = sorted({load for _, points in series for load, _ in points})
     x = load_axis(loads, LEFT + 12, WIDTH - RIGHT)
-    y, marks = axis(0.0, max(value for curve in series for _, value in curve.points), HEIGHT - BOTTOM, TOP)
+    y, marks = axis(0.0, max(value for _, points in series for _, value in points), HEIGHT - BOTTOM, TOP)
     frame = Frame(x, y)
-    ends_x, ends_y = ([scale.at(curve.points[-1][axis_]) for curve in series] for axis_, scale in enumerate((x, y)))
+    ends_x, ends_y = ([scale.at(points[-1][axis_]) for _, points in series] for axis_, scale in enumerate((x, y)))
     described = "; ".join(
-        f"{curve.name}: " + ", ".join(f"{value:.1f} at {load}" for load, value in curve.points) for curve in series
+        f"{name}: " + ", ".join(f"{value:.1f} at {load}" for load, value in points) for name, points in series
     )
     return picture(
         id_,
@@ -49,20 +44,22 @@ def load_chart(
         frame.grid_y(marks, labels_of(marks)),
         frame.ticks_x(loads, [f"{load:,}" for load in loads]),
         frame.titles(over, unit),
-        *(_line(frame, number, curve) for number, curve in enumerate(series)),
+        *(_line(frame, number, name, points) for number, (name, points) in enumerate(series)),
         *(
-            text(end_x + 10, place_y + 4, curve.name, f"series-name series-name-{number}", "start")
-            for number, (curve, end_x, place_y) in enumerate(zip(series, ends_x, spread_up(ends_y, 16), strict=True))
+            text(end_x + 10, place_y + 4, name, f"series-name series-name-{number}", "start")
+            for number, ((name, _), end_x, place_y) in enumerate(
+                zip(series, ends_x, spread_up(ends_y, 16), strict=True)
+            )
         ),
     )
 
 
-def _line(frame: Frame, number: int, series: Series) -> Markup:
-    places = [(frame.x.at(load), frame.y.at(value)) for load, value in series.points]
+def _line(frame: Frame, number: int, name: str, points: Sequence[tuple[int, float]]) -> Markup:
+    places = [(frame.x.at(load), frame.y.at(value)) for load, value in points]
     dots = [
         tag(
             "circle",
-            tag("title", f"{series.name} at {load:,}: {value:,.1f}"),
+            tag("title", f"{name} at {load:,}: {value:,.1f}"),
             cx=x,
             cy=y,
             r=4,
@@ -70,18 +67,17 @@ def _line(frame: Frame, number: int, series: Series) -> Markup:
             data_load=load,
             data_value=f"{value:.3f}",
         )
-        for (load, value), (x, y) in zip(series.points, places, strict=True)
+        for (load, value), (x, y) in zip(points, places, strict=True)
     ]
-    return group((path(places, f"series series-{number}", data_name=series.name), *dots), class_="line")
+    return group((path(places, f"series series-{number}", data_name=name), *dots), class_="line")
 
 
 def _knee(frame: Frame, knee: tuple[int, int] | None) -> Markup:
     if knee is None:
         return Markup("")
     left, right = frame.x.at(knee[0]), frame.x.at(knee[1])
-    parts = [rect(left, frame.y.end, right, frame.y.start, "knee")]
-    parts += [line(at, frame.y.end, at, frame.y.start, "knee-edge") for at in (left, right)]
-    parts.append(text((left + right) / 2, frame.y.end - 6, "knee", "knee-name", "middle"))
+    name = text((left + right) / 2, frame.y.end - 6, "knee", "knee-name", "middle")
+    parts = (*shaded(left, right, frame.y.end, frame.y.start, "knee"), name)
     return group(parts, class_="knee-window", data_below=knee[0], data_above=knee[1])
 
 

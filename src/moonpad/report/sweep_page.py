@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from markupsafe import Markup
 
 from moonpad.bench.lenient_json import number_at
+from moonpad.bench.report_data import SweepData
+from moonpad.bench.sweep import Point
 from moonpad.report.html_page import page
 from moonpad.report.run_phrases import (
     client_words,
@@ -20,9 +22,6 @@ from moonpad.report.run_phrases import (
     warnings,
 )
 from moonpad.report.sweep_charts import Series, load_chart, pareto_chart
-
-if TYPE_CHECKING:
-    from moonpad.bench.report_data import SweepData, SweepPoint
 
 OVER: Final = {"concurrency": "concurrent users", "requests": "requests at once"}
 COLUMNS: Final = (
@@ -72,17 +71,14 @@ def sweep_page(sweep: SweepData, devices: int) -> str:
 def _tiles(sweep: SweepData, over: str) -> list[tuple[str, str, str]]:
     """(name, figure, small print)."""
     best = max(sweep.points, key=lambda point: number_at(point.document, "output_throughput") or 0.0)
-    tiles = [
-        (
-            "highest output throughput",
-            short(number_at(best.document, "output_throughput")),
-            f"tokens/s at {_at(best.load, over)}",
-        )
-    ]
+    highest = short(number_at(best.document, "output_throughput"))
     shown = next((point for point in sweep.points if sweep.knee and point.load == sweep.knee.below), sweep.points[-1])
     where = "below the knee" if sweep.knee else "highest load"
-    tiles.append((f"load, {where}", f"{shown.load:,}", over))
-    return [*tiles, *(latency_tile(shown.document, key, " there") for key in ("ttft", "tpot"))]
+    return [
+        ("highest output throughput", highest, f"tokens/s at {_at(best.load, over)}"),
+        (f"load, {where}", f"{shown.load:,}", over),
+        *(latency_tile(shown.document, key, " there") for key in ("ttft", "tpot")),
+    ]
 
 
 def _over_load(
@@ -94,13 +90,13 @@ def _over_load(
     knee: tuple[int, int] | None,
 ) -> Markup | None:
     """A drawing of these figures; None where no point has one."""
-    series = []
+    series: list[Series] = []
     for name, key in keys:
         points = [
             (point.load, value) for point in sweep.points if (value := number_at(point.document, key)) is not None
         ]
         if points:
-            series.append(Series(name, points))
+            series.append((name, points))
     return load_chart(id_, f"{unit} against {over}", unit, over, series, knee) if series else None
 
 
@@ -125,7 +121,7 @@ def _at(load: int, over: str) -> str:
     return f"{load:,} {over}" if load != 1 else f"1 {over.replace('users', 'user').replace('requests', 'request')}"
 
 
-def _row(point: SweepPoint, over: str, shared: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def _row(point: Point, over: str, shared: Sequence[tuple[str, str]]) -> dict[str, Any]:
     document: Mapping[str, Any] = point.document
     figures = [number_at(document, key) for _, key in COLUMNS]
     return {

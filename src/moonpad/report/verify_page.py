@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from moonpad.report.html_page import page
 from moonpad.report.verify_table import NAMES
 from moonpad.verify.remediation import issue_url
-
-if TYPE_CHECKING:
-    from moonpad.verify.runner import Report
+from moonpad.verify.runner import Report
 
 
 def verify_page(report: Report, gate: tuple[str, ...] | None = None) -> str:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import textwrap
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rich.text import Text
 
 from moonpad.engines import ENGINES
+from moonpad.report.plain_text import hanging
 from moonpad.verify.probe import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from moonpad.verify.runner import Report, Result
+from moonpad.verify.runner import Report, Result
 
 EVIDENCE_CHARACTERS: Final = 400
-"""Of a question and of an answer, for a person; --json has more of them."""
+"""Shown of each question and answer; --json has more."""
 NAMES: Final = {
     "each": "any server",
     "gateway": "a gateway",
@@ -41,7 +37,7 @@ def _row(result: Result, id_width: int, width: int) -> Text:
     status = str(result.outcome.status)
     row = Text.assemble("  ", (status, STYLES[status]), f"  {result.probe.id:<{id_width}}  ")
     indent = len(row)
-    row.append("\n".join(_hanging(result.outcome.because, indent, width)) + "\n")
+    row.append(hanging(result.outcome.because, indent, width) + "\n")
     lines = []
     for finding in result.outcome.findings:
         message = "" if finding.message == result.outcome.because else f"{finding.message}: "
@@ -55,11 +51,5 @@ def _row(result: Result, id_width: int, width: int) -> Text:
             lines.append(f"{name}: {' '.join(text.split())[:EVIDENCE_CHARACTERS]}")
     for line in lines:
         row.append(" " * indent)
-        row.append("\n".join(_hanging(line, indent, width)) + "\n", style="dim")
+        row.append(hanging(line, indent, width) + "\n", style="dim")
     return row
-
-
-def _hanging(text: str, indent: int, width: int) -> Iterator[str]:
-    lines = textwrap.wrap(text, max(20, width - indent), break_long_words=False, break_on_hyphens=False) or [""]
-    yield lines[0]
-    yield from (" " * indent + line for line in lines[1:])

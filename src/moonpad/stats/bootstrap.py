@@ -59,14 +59,17 @@ def intervals_of(values: Sequence[float], *, seed: int = 0) -> dict[str, Interva
     dice = Random(f"moonpad bootstrap {seed}")  # noqa: S311 - must repeat; nothing secret hangs on it
     rounds = max(100, min(RESAMPLES, DRAWS // (4 * len(values))))
     doubt = (1 - CONFIDENCE) / 2
-    near = [p for p in PERCENTILES if len(values) >= Quantile(p / 100).fewest(doubt)]
-    drawn_values: dict[str, list[float]] = {"mean": [], **{f"p{p:g}": [] for p in near}}
+    statistics: dict[str, Statistic] = {"mean": fmean}
+    for p in PERCENTILES:
+        quantile = Quantile(p / 100)
+        if len(values) >= quantile.fewest(doubt):
+            statistics[f"p{p:g}"] = quantile
+    drawn: dict[str, list[float]] = {name: [] for name in statistics}
     for _ in range(rounds):
-        drawn = sorted(dice.choices(values, k=len(values)))
-        drawn_values["mean"].append(fmean(drawn))
-        for p in near:
-            drawn_values[f"p{p:g}"].append(percentile(drawn, p))
-    ends = {name: sorted(rows) for name, rows in drawn_values.items()}
+        sample = sorted(dice.choices(values, k=len(values)))
+        for name, of in statistics.items():
+            drawn[name].append(of(sample))
+    ends = {name: sorted(rows) for name, rows in drawn.items()}
     return {name: (percentile(rows, 100 * doubt), percentile(rows, 100 * (1 - doubt))) for name, rows in ends.items()}
 
 
@@ -90,7 +93,6 @@ def ratios_of(
     statistics: Mapping[str, Statistic],
     *,
     paired: bool = False,
-    confidence: float = CONFIDENCE,
     questions: int = 1,
     seed: int = 0,
 ) -> dict[str, Ratio]:
@@ -104,16 +106,20 @@ def ratios_of(
     if not first or not second:
         return {}
     ordered = sorted(first), sorted(second)
-    whole = {name: (of(ordered[0]), of(ordered[1])) for name, of in statistics.items()}
-    values = {name: after / before for name, (before, after) in whole.items() if before > 0 and after > 0}
-    doubt = (1 - confidence) / (2 * questions)
+    both = {name: (of(ordered[0]), of(ordered[1])) for name, of in statistics.items()}
+    values = {name: after / before for name, (before, after) in both.items() if before > 0 and after > 0}
+    doubt = (1 - CONFIDENCE) / (2 * questions)
     fewest = {name: of.fewest(doubt) if isinstance(of, Quantile) else FEWEST for name, of in statistics.items()}
     count = min(len(first), len(second))
     dice = Random(f"moonpad bootstrap {seed}")  # noqa: S311 - must repeat; nothing secret hangs on it
     rounds = max(100, min(RESAMPLES, DRAWS // (len(first) + len(second))))
     logs: dict[str, list[float]] = {name: [] for name in values if count >= max(FEWEST, fewest[name])}
     for _ in range(rounds if logs else 0):
-        sample, other = _resampled(first, second, paired, dice)
+        if paired:
+            places = dice.choices(range(len(first)), k=len(first))
+            sample, other = sorted(first[at] for at in places), sorted(second[at] for at in places)
+        else:
+            sample, other = sorted(dice.choices(first, k=len(first))), sorted(dice.choices(second, k=len(second)))
         for name, drawn in logs.items():
             base, value = statistics[name](sample), statistics[name](other)
             if base > 0 and value > 0:
@@ -122,7 +128,8 @@ def ratios_of(
     for name, drawn in logs.items():
         freedom = sum(_freedom(sample, statistics[name]) for sample in ordered) / (2 if paired else 1)
         if len(drawn) >= rounds // 2:
-            ratios[name] = _within(values[name], _student(1 - doubt, freedom) * stdev(drawn))
+            reach, value = math.exp(_student(1 - doubt, freedom) * stdev(drawn)), values[name]
+            ratios[name] = Ratio(value, value / reach, value * reach)
     return ratios
 
 
@@ -149,17 +156,3 @@ def _student(share: float, freedom: float) -> float:
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
     third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
     return z + first / v + second / v**2 + third / v**3
-
-
-def _within(value: float, reach: float) -> Ratio:
-    return Ratio(value, value * math.exp(-reach), value * math.exp(reach))
-
-
-def _resampled(
-    first: Sequence[float], second: Sequence[float], paired: bool, dice: Random
-) -> tuple[list[float], list[float]]:
-    """Another sample of each, sorted."""
-    if paired:
-        places = dice.choices(range(len(first)), k=len(first))
-        return sorted(first[at] for at in places), sorted(second[at] for at in places)
-    return sorted(dice.choices(first, k=len(first))), sorted(dice.choices(second, k=len(second)))

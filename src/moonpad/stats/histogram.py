@@ -41,10 +41,10 @@ class Tally:
         mean = self._sum_s / self._count
         variance = max(0.0, math.fsum(self._squares) / self._count - mean * mean)
         values = sorted(self._counts)
-        upto = list(accumulate(self._counts[value] for value in values))
+        cumulative = list(accumulate(self._counts[value] for value in values))
 
         def at(place: int) -> float:
-            return values[bisect_right(upto, place)] / A_SECOND
+            return values[bisect_right(cumulative, place)] / A_SECOND
 
         def percentile(p: float) -> float:
             below, above, share = rank(self._count, p)

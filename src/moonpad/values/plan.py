@@ -27,6 +27,12 @@ class Layout:
     def world_size(self) -> int:
         return self.tp * self.pp * self.dp
 
+    @property
+    def words(self) -> str:
+        """`TP8 DCP8`, `DP16 EP16`, `TP1`."""
+        sizes = {"TP": self.tp, "PP": self.pp, "DP": self.dp, "EP": self.ep, "DCP": self.dcp}
+        return " ".join(f"{name}{size}" for name, size in sizes.items() if size > 1) or "TP1"
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:

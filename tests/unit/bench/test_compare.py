@@ -35,7 +35,7 @@ def made(name: str, *, slower: float = 1.0, requests: int = 400, seed: int = 0, 
         for gap in gaps:
             times.append(times[-1] + gap)
         e2el_s = times[-1] - clocks[slot]
-        rows.append(SavedRequest(index, 100, tokens, ttft_s, (e2el_s - ttft_s) / (tokens - 1), e2el_s, tuple(times)))
+        rows.append(SavedRequest(index, tokens, ttft_s, (e2el_s - ttft_s) / (tokens - 1), e2el_s, tuple(times)))
         clocks[slot] = times[-1]
     return run_of(name, rows, max(clocks))
 
@@ -109,10 +109,10 @@ def test_the_same_requests_are_compared_pair_by_pair() -> None:
 
 
 def test_throughput_in_slices() -> None:
-    rows = [SavedRequest(0, 1, 4, 0.5, 1.0, 4.0, (0.5, 1.5, 2.5, 3.5)), SavedRequest(1, 1, 8, 1.0, None, 1.0, (1.0,))]
+    rows = [SavedRequest(0, 4, 0.5, 1.0, 4.0, (0.5, 1.5, 2.5, 3.5)), SavedRequest(1, 8, 1.0, None, 1.0, (1.0,))]
     assert throughput_slices(SavedRun("x", {"duration": 4.0}, tuple(rows)), 4) == [1.0, 9.0, 1.0, 1.0]
     assert throughput_slices(SavedRun("x", {}, tuple(rows))) == []
-    rows.append(SavedRequest(2, 1, 2, 0.25, 1.0, 1.25, (3.25, 4.25)))  # begins at 3 s: what comes later drains
+    rows.append(SavedRequest(2, 2, 0.25, 1.0, 1.25, (3.25, 4.25)))  # begins at 3 s: what comes later drains
     assert throughput_slices(SavedRun("x", {"duration": 4.5}, tuple(rows)), 3) == [1.0, 9.0, 1.0]
 
 
@@ -147,8 +147,8 @@ def test_a_file_of_vllm(tmp_path: Path) -> None:
     file = tmp_path / "vllm.json"
     file.write_bytes(orjson.dumps(document))
     assert read_run(str(file)).requests == (
-        SavedRequest(0, 10, 3, 0.5, 0.25, 1.0, (0.5, 0.75, 1.0)),
-        SavedRequest(1, 11, 1, 0.25, None, 0.25, (1.25,)),
+        SavedRequest(0, 3, 0.5, 0.25, 1.0, (0.5, 0.75, 1.0)),
+        SavedRequest(1, 1, 0.25, None, 0.25, (1.25,)),
     )
     assert read_run(str(file)).same_as is None
 
@@ -165,7 +165,7 @@ def test_what_is_no_result(tmp_path: Path, text: str) -> None:
 def test_of_a_p99_of_few_requests_it_is_said_how_many_it_takes() -> None:
     few, many = compare(made("a"), made("b")), compare(made("a", requests=600), made("b", requests=600))
     assert verdicts(few)["p99_ttft_ms"] == "unknown"
-    assert f"a P99 has an interval only from {P99_REQUESTS} requests on" in compare_notes(few)
+    assert f"a P99 needs at least {P99_REQUESTS} requests for a confidence interval" in compare_notes(few)
     assert verdicts(many)["p99_ttft_ms"] != "unknown"
     for actual in (many, compare(read_run(TP8), read_run(DCP8))):
         assert not any("P99" in note for note in compare_notes(actual))

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.bench.device_watch import DeviceStats, watch_devices
 from moonpad.bench.result import as_json
+from moonpad.bench.telemetry import DeviceStats, watch_devices
 from moonpad.facts.device import DeviceUse
 from moonpad.facts.device_use import device_use, parse_nvidia_use
 from moonpad.facts.probe import Unknown
@@ -71,19 +71,19 @@ def watched(endpoint: Endpoint, answers: list[tuple[DeviceUse, ...] | Unknown]) 
             return 0.0
 
         clock = lambda: float(next(ticks))  # noqa: E731
-        async with watch_devices(endpoint, clock, zero, KEPT.append, ask=ask, every_s=0.0) as did:
-            while len(did.samples) < 4 and not did.why_not:
+        async with watch_devices(endpoint, clock, zero, KEPT.append, ask=ask, every_s=0.0) as stats:
+            while len(stats.samples) < 4 and not stats.why_not:
                 await asyncio.sleep(0.001)
-        return did
+        return stats
 
     return asyncio.run(main()), requested
 
 
 def test_power_is_of_all_and_use_the_mean() -> None:
-    one, other = DeviceUse(0, 300.0, 0.5, 10), DeviceUse(1, 500.0, 1.0, 30)
+    first, second = DeviceUse(0, 300.0, 0.5, 10), DeviceUse(1, 500.0, 1.0, 30)
     KEPT.clear()
-    did, _ = watched(HERE, [(one, other), (replace(one, power_w=None), other)])
-    output = DeviceStats(did.samples[:2]).as_json()
+    stats, _ = watched(HERE, [(first, second), (replace(first, power_w=None), second)])
+    output = DeviceStats(stats.samples[:2]).as_json()
     assert output == {
         "samples": 2,
         "count": 2,
@@ -91,20 +91,20 @@ def test_power_is_of_all_and_use_the_mean() -> None:
         "busy": {"mean": 0.75, "max": 0.75},
         "most_used_bytes": 30,
     }
-    assert [row["at_s"] for row in KEPT] == [at_s for at_s, _ in did.samples]
+    assert [row["at_s"] for row in KEPT] == [at_s for at_s, _ in stats.samples]
     assert KEPT[0]["devices"][1]["power_w"] == 500.0
 
 
 def test_a_tool_that_fails_is_asked_once_and_another_machine_not_at_all() -> None:
-    did, requested = watched(HERE, [Unknown("there is no nvidia-smi here")])
-    assert (requested, did.as_json()) == (1, {"samples": 0, "why_not": "there is no nvidia-smi here"})
-    did, requested = watched(Endpoint("http://gpu.example:8000/v1", "m"), [()])
-    assert (requested, did.why_not) == (0, "the endpoint is on another machine")
+    stats, requested = watched(HERE, [Unknown("there is no nvidia-smi here")])
+    assert (requested, stats.as_json()) == (1, {"samples": 0, "why_not": "there is no nvidia-smi here"})
+    stats, requested = watched(Endpoint("http://gpu.example:8000/v1", "m"), [()])
+    assert (requested, stats.why_not) == (0, "the endpoint is on another machine")
 
 
 def test_it_is_in_the_result_and_in_the_notes() -> None:
-    did = DeviceStats([(0.0, (DeviceUse(0, 300.0, 0.5, 10),))])
-    result = replace(GOOD, devices=did)
+    stats = DeviceStats([(0.0, (DeviceUse(0, 300.0, 0.5, 10),))])
+    result = replace(GOOD, devices=stats)
     assert as_json(result)["moonpad"]["devices"]["power_w"]["mean"] == 300.0
     assert any("devices 1; total power 300 W" in note and "busy 50.0% of the time" in note for note in notes_of(result))
     assert not any("device" in note for note in notes_of(GOOD))

@@ -28,7 +28,7 @@ def test_a_whole_run(tmp_path: Path) -> None:
     assert data.requests is not None
     assert data.requests.count == 5
     assert data.requests.latencies_ms["ttft"] == [(500.0, 5)]
-    assert [dict(one) for one in data.samples] == [
+    assert [dict(sample) for sample in data.samples] == [
         {"at_s": 0.5, "running": 1, "waiting": 0, "kv_usage": 0.25},
         {"at_s": 1.0, "running": 2, "kv_usage": 0.5},
     ]
@@ -71,7 +71,7 @@ def test_torn_samples_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "a" / "devices.jsonl").write_text('1\n{"at_s": 1, "devices": 3}\n{"at_s": 2, "devices": [4]}\n{"at')
     data = read_report(tmp_path / "a")
     assert isinstance(data, RunData)
-    assert [one["at_s"] for one in data.samples] == [1.0]
+    assert [sample["at_s"] for sample in data.samples] == [1.0]
     assert data.devices == ({"at_s": 2.0},)
 
 
@@ -104,7 +104,7 @@ def test_a_row_that_is_no_request_is_said(tmp_path: Path, name: str, value: obje
 
 
 def test_what_is_neither_a_run_nor_a_sweep(tmp_path: Path) -> None:
-    for path, why in ((tmp_path, "neither"), (tmp_path / "none", "not there"), (Path(__file__), "is a file")):
+    for path, why in ((tmp_path, "neither"), (tmp_path / "none", "does not exist"), (Path(__file__), "is a file")):
         with pytest.raises(UsageError, match=why):
             read_report(path)
 
@@ -113,7 +113,7 @@ def test_a_sweep(tmp_path: Path) -> None:
     write_sweep(tmp_path / "s", [point(2, 50.0, 1.0, 1.0), point(1, 30.0, 1.0, 1.0)])
     data = read_report(tmp_path / "s")
     assert isinstance(data, SweepData)
-    assert [one.load for one in data.points] == [1, 2]
+    assert [point.load for point in data.points] == [1, 2]
     assert not data.cut
 
 
@@ -143,7 +143,7 @@ def test_a_sweep_that_was_cut_has_the_points_that_are_whole(tmp_path: Path) -> N
     data = read_report(tmp_path)
     assert isinstance(data, SweepData)
     assert data.cut
-    assert [one.load for one in data.points] == [1, 2]
+    assert [point.load for point in data.points] == [1, 2]
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

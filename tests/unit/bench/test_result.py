@@ -10,6 +10,7 @@ from moonpad.bench.config import BenchConfig
 from moonpad.bench.metrics import metrics_of
 from moonpad.bench.result import BenchResult, as_json
 from moonpad.bench.run_files import RunFiles
+from moonpad.bench.run_header import RunPlan
 from moonpad.load.client_error import ClientError
 from moonpad.load.failure import FailureKind, RequestFailure
 from moonpad.load.prompt_calibration import PromptCalibration
@@ -70,11 +71,10 @@ def notes_of(result: BenchResult) -> list[str]:
 
 def result(*records: RequestRecord, client_cpu: float = 0.12, partial: bool = False) -> BenchResult:
     return BenchResult(
-        config=BenchConfig(requests=3),
-        base_url="http://127.0.0.1:8000/v1",
-        model="kimi-k2",
+        plan=RunPlan(
+            BenchConfig(requests=3), "kimi-k2", PromptCalibration(100, 128, "/tokenize"), "http://127.0.0.1:8000/v1"
+        ),
         began="2026-11-20T19:00:00+00:00",
-        calibration=PromptCalibration(100, 128, "/tokenize"),
         records=records,
         metrics=metrics_of(records, 2.0),
         client_cpu=client_cpu,
@@ -185,7 +185,7 @@ def test_a_line_a_request_and_the_result_by_rename(tmp_path: Path) -> None:
 
 def test_a_folder_that_holds_a_run_is_not_written_again(tmp_path: Path) -> None:
     RunFiles(tmp_path).close()
-    with pytest.raises(UsageError, match="holds a run already"):
+    with pytest.raises(UsageError, match="already holds a run"):
         RunFiles(tmp_path)
 
 

@@ -15,10 +15,9 @@ from typing import Any
 import orjson
 import pytest
 
-from moonpad.bench.config import BenchConfig
+from moonpad.bench.config import BenchConfig, Slo
 from moonpad.bench.run_files import RunFiles
 from moonpad.bench.run_header import RunPlan, read_plan
-from moonpad.bench.slo import Slo
 from moonpad.load.arrivals import Arrivals
 from moonpad.load.failure import FailureKind, RequestFailure
 from moonpad.load.lengths import parse_lengths

@@ -80,8 +80,8 @@ def test_concurrency_is_kept_and_connections_are_reused() -> None:
 
 
 def test_the_input_length_is_calibrated_by_the_server() -> None:
-    result = run(BenchConfig(input_tokens=200, requests=1, warmup=0), lambda number: answer(1))
-    assert (result.calibration.words, result.calibration.tokens, result.calibration.judge) == (190, 200, "/tokenize")
+    calibration = run(BenchConfig(input_tokens=200, requests=1, warmup=0), lambda number: answer(1)).plan.calibration
+    assert (calibration.words, calibration.tokens, calibration.judge) == (190, 200, "/tokenize")
 
 
 def test_lengths_that_differ() -> None:
@@ -91,7 +91,7 @@ def test_lengths_that_differ() -> None:
     assert tuple(inputs) == parse_lengths("50..90").draw(30, 5, "input")
     assert len(set(inputs)) > 10
     assert {record.requested_output_tokens for record in result.records} != {64}
-    assert result.calibration.words_of(70) == 60
+    assert result.plan.calibration.words_of(70) == 60
     document = as_json(result)["moonpad"]
     assert (document["input_tokens"]["requested"], document["output_tokens"]["requested"]) == (
         "50..90",
@@ -101,7 +101,7 @@ def test_lengths_that_differ() -> None:
 
 
 def test_the_only_model_is_asked_for() -> None:
-    assert run(BenchConfig(requests=1, warmup=0), lambda number: answer(1)).model == "kimi-k2"
+    assert run(BenchConfig(requests=1, warmup=0), lambda number: answer(1)).plan.model == "kimi-k2"
 
 
 def test_nothing_answers(free_port: int) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from moonpad.bench.server_watch import Sample, ServerStats, watch_server
+from moonpad.bench.telemetry import Sample, ServerStats, watch_server
 from moonpad.observe.metrics import EngineLoad
 from moonpad.values.endpoint import Endpoint
 
 
-def said(*loads: EngineLoad) -> ServerStats:
+def stats_of(*loads: EngineLoad) -> ServerStats:
     return ServerStats([Sample(0.5 * number, load) for number, load in enumerate(loads)])
 
 
@@ -23,7 +23,7 @@ def load(running: float | None, waiting: float | None = 0.0, **more: float) -> E
 
 
 def test_by_hand() -> None:
-    actual = said(
+    actual = stats_of(
         load(1, prefix_hits=5, prefix_queries=50), load(12, 4), load(12, 20, prefix_hits=15, prefix_queries=90)
     )
     assert (actual.highest("running"), actual.median("running"), actual.highest("waiting")) == (12, 12, 20)
@@ -33,13 +33,13 @@ def test_by_hand() -> None:
 
 
 def test_what_is_not_reported_is_not_zero() -> None:
-    actual = said(load(None, None), load(None, None))
+    actual = stats_of(load(None, None), load(None, None))
     assert (actual.highest("running"), actual.median("waiting"), actual.growth("preemptions")) == (None, None, None)
     assert ServerStats(why_not="/metrics answered 404").as_json() == {"samples": 0, "why_not": "/metrics answered 404"}
 
 
 def test_a_counter_that_began_again_has_not_grown() -> None:
-    assert said(load(1, preemptions=7), load(1, preemptions=2)).growth("preemptions") is None
+    assert stats_of(load(1, preemptions=7), load(1, preemptions=2)).growth("preemptions") is None
 
 
 @pytest.mark.parametrize(("prefix", "status", "engine"), [("vllm", 200, ""), ("vllm", 200, "vllm-cpu"), ("", 404, "")])
@@ -103,13 +103,13 @@ def test_the_server_writes_metrics_a_hundredth_of_the_time(
         return now_s + 0.25
 
     async def main() -> ServerStats:
-        async with watch_server(Endpoint("http://h/v1", "m"), lambda: now_s, zero, lambda _: None) as said:
-            while len(said.samples) < 5:
+        async with watch_server(Endpoint("http://h/v1", "m"), lambda: now_s, zero, lambda _: None) as stats:
+            while len(stats.samples) < 5:
                 await turn(0.001)
-        return said
+        return stats
 
-    monkeypatch.setattr("moonpad.bench.server_watch.ask_load", ask)
-    monkeypatch.setattr("moonpad.bench.sampling.asyncio.sleep", sleep)
+    monkeypatch.setattr("moonpad.bench.telemetry.ask_load", ask)
+    monkeypatch.setattr("moonpad.bench.telemetry.asyncio.sleep", sleep)
     times = [sample.at_s for sample in asyncio.run(main()).samples]
     assert times[0] == pytest.approx(0.0, abs=1e-9)
     assert [later - earlier for earlier, later in pairwise(times)] == [pytest.approx(apart_s)] * (len(times) - 1)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.bench.config import Slo
 from moonpad.bench.metrics import metrics_of
-from moonpad.bench.slo import Slo
 from moonpad.load.failure import FailureKind, RequestFailure
 from tests.unit.bench.records import record
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.bench.metrics import metrics_of
-from moonpad.bench.steady_state import LEAST_SHARE, NEARLY, steady_window
+from moonpad.bench.metrics import LEAST_SHARE, NEARLY, metrics_of, steady_window
 from tests.unit.bench.records import record
 
 

@@ -78,7 +78,7 @@ def test_three_processes_make_one_run(tmp_path: Path, load: tuple[str, ...]) -> 
     assert document["moonpad"]["client"]["workers"] == 3
     assert all(0.0 <= record.scheduled_s <= document["duration"] for record in records)
     if "--concurrency" in load:
-        changes = sorted([(one.started_s, 1) for one in records] + [(one.closed_s, -1) for one in records])
+        changes = sorted([(entry.started_s, 1) for entry in records] + [(entry.closed_s, -1) for entry in records])
         running = most = 0
         for _, change in changes:
             running += change

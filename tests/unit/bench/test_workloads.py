@@ -49,23 +49,23 @@ def ran(
     return run_in_loop(main())
 
 
-def said(body: dict[str, Any]) -> list[tuple[str, str]]:
+def messages_of(body: dict[str, Any]) -> list[tuple[str, str]]:
     return [(message["role"], message.get("content") or "") for message in body["messages"]]
 
 
 def test_random_prompts_have_exactly_their_length() -> None:
     result, server = ran(BenchConfig(input_tokens=77, requests=12, warmup=2))
     assert {server.tokens_of(body) for body in server.bodies} == {77}
-    assert len({said(body)[0][1] for body in server.bodies}) == 14
+    assert len({messages_of(body)[0][1] for body in server.bodies}) == 14
     assert as_json(result)["moonpad"]["input_tokens"]["exact"] is True
 
 
 def test_shared_prefixes_are_shared_and_counted() -> None:
     workload = Workload(prefix_tokens=50, prefixes=3)
     result, server = ran(BenchConfig(input_tokens=40, requests=30, warmup=0, workload=workload))
-    beginnings = {" ".join(said(body)[0][1].split()[:51]) for body in server.bodies}
+    beginnings = {" ".join(messages_of(body)[0][1].split()[:51]) for body in server.bodies}
     assert len(beginnings) == 3
-    assert len({said(body)[0][1] for body in server.bodies}) == 30
+    assert len({messages_of(body)[0][1] for body in server.bodies}) == 30
     assert {server.tokens_of(body) for body in server.bodies} == {90}
     assert {record.requested_input_tokens for record in result.records} == {90}
 
@@ -113,11 +113,11 @@ def test_a_chat_holds_all_that_was_said_before() -> None:
         by_length.setdefault(len(body["messages"]), []).append(body)
     assert {length: len(bodies) for length, bodies in by_length.items()} == {1: 3, 3: 3, 5: 3, 7: 2}
     for body in by_length[7]:
-        rows = said(body)
+        rows = messages_of(body)
         assert [role for role, _ in rows] == ["user", "assistant"] * 3 + ["user"]
         assert [text for role, text in rows if role == "assistant"] == ["w0 w1 w2 "] * 3
         assert [len(text.split()) for role, text in rows if role == "user"] == [30 - TEMPLATE, 30, 30, 30]
-        assert rows[:5] in [said(shorter) for shorter in by_length[5]]
+        assert rows[:5] in [messages_of(shorter) for shorter in by_length[5]]
     for first in (0, 4, 8):
         turns = [record for record in result.records if first <= record.index < first + 4]
         assert all(later.scheduled_s == earlier.closed_s for earlier, later in pairwise(turns))
@@ -174,7 +174,7 @@ def test_an_agent_gets_a_result_for_each_call_and_its_thinking_back() -> None:
 def test_an_agent_that_calls_nothing_is_spoken_to() -> None:
     workload = Workload("agent", turns=2, tool_tokens=20)
     _, server = ran(BenchConfig(requests=2, concurrency=1, warmup=0, workload=workload))
-    assert [role for role, _ in said(server.bodies[1])] == ["user", "assistant", "user"]
+    assert [role for role, _ in messages_of(server.bodies[1])] == ["user", "assistant", "user"]
 
 
 def file_of(folder: Path, data: bytes, kind: str, **more: Any) -> Workload:
@@ -196,7 +196,7 @@ def test_chats_of_a_file_are_asked_in_an_order_of_the_seed(tmp_path: Path) -> No
     for seed in (0, 0, 1):
         config = BenchConfig(requests=10, warmup=0, concurrency=1, workload=workload, output_tokens=None, seed=seed)
         result, server = ran(config)
-        seen.append([said(body)[0][1] for body in server.bodies])
+        seen.append([messages_of(body)[0][1] for body in server.bodies])
         assert {body["max_tokens"] for body in server.bodies} == {7}  # five words of people, by the estimate
         assert as_json(result)["moonpad"]["output_tokens"]["requested"] == "the file's"
     assert seen[0] == seen[1] != seen[2]
@@ -207,7 +207,7 @@ def test_chats_of_a_file_with_several_turns(tmp_path: Path) -> None:
     workload = file_of(tmp_path, chats(1, 2, 3), "sharegpt", turns=2)
     config = BenchConfig(requests=4, warmup=0, concurrency=1, workload=workload, output_tokens=9)
     _, server = ran(config)
-    last = [said(body) for body in server.bodies if len(body["messages"]) == 3]
+    last = [messages_of(body) for body in server.bodies if len(body["messages"]) == 3]
     assert sorted(rows[2][1] for rows in last) == ["question 1 1", "question 2 1"]
     assert all(rows[1] == ("assistant", "w0 w1 w2 ") for rows in last)
 
@@ -231,7 +231,7 @@ def test_a_trace_is_replayed_at_its_instants_with_its_shared_blocks(tmp_path: Pa
     assert instants == pytest.approx([0.0, 0.05, 0.2, 0.25], abs=1e-6)
     assert [server.tokens_of(body) for body in server.bodies] == [1100, 1400, 600, 200]
     assert [body["max_tokens"] for body in server.bodies] == [5, 6, 7, 8]
-    first, second, third, _ = (said(body)[0][1].split() for body in server.bodies)
+    first, second, third, _ = (messages_of(body)[0][1].split() for body in server.bodies)
     shared = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))))
     assert shared == 1 + 1024
     assert first[:20] != third[:20]

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from moonpad.bench.config import BenchConfig
+from moonpad.bench.config import BenchConfig, Slo
 from moonpad.bench.run_files import RunFiles
 from moonpad.bench.run_header import RunPlan
-from moonpad.bench.slo import Slo
 from moonpad.cli.bench_options import doubled, option_words
 from moonpad.cli.main import run
 from moonpad.load.arrivals import Arrivals

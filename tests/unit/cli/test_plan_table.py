@@ -11,7 +11,7 @@ from rich.console import Console
 
 from moonpad.report.memory_bar import memory_bar, segments
 from moonpad.report.plan_commands import Command, commands_of
-from moonpad.report.plan_table import layout_words, plan_table
+from moonpad.report.plan_table import plan_table
 from moonpad.values.checkpoint import Component
 from moonpad.values.deployment import Deployment, Executable, File, Gang, PortSpec, Process, Role
 from moonpad.values.estimate import Estimate
@@ -68,9 +68,9 @@ def test_the_bar_fits_its_width(kv_gib: float, overhead_gib: float, width: int) 
 
 
 def test_layout_words() -> None:
-    assert layout_words(Layout()) == "TP1"
-    assert layout_words(Layout(tp=8, dcp=8)) == "TP8 DCP8"
-    assert layout_words(Layout(dp=16, ep=16)) == "DP16 EP16"
+    assert Layout().words == "TP1"
+    assert Layout(tp=8, dcp=8).words == "TP8 DCP8"
+    assert Layout(dp=16, ep=16).words == "DP16 EP16"
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from moonpad.bench.config import BenchConfig
-from moonpad.bench.device_watch import DeviceStats
 from moonpad.bench.metrics import metrics_of
 from moonpad.bench.result import BenchResult, as_json
 from moonpad.bench.run_files import DEVICES_FILE, SERVER_FILE, RunFiles
 from moonpad.bench.run_header import RunPlan
-from moonpad.bench.server_watch import Sample, ServerStats
+from moonpad.bench.telemetry import DeviceStats, Sample, ServerStats
 from moonpad.facts.device import DeviceUse
 from moonpad.load.client_error import ClientError
 from moonpad.load.prompt_calibration import PromptCalibration
@@ -41,33 +40,30 @@ def write_run(
     """The document. `killed`: no result. `ours`: what the document has besides under `moonpad`."""
     config = config or BenchConfig(requests=len(records))
     plan = RunPlan(config, model, PromptCalibration(100, 128, "/tokenize"))
-    output, did = ServerStats(list(samples)), DeviceStats(list(uses))
+    server, devices = ServerStats(list(samples)), DeviceStats(list(uses))
     files = RunFiles(folder)
     files.begin(plan.as_json())
     for record in records:
         files.append(record)
     result = BenchResult(
-        config=config,
-        base_url="http://10.0.0.7:8000/v1",
-        model=model,
+        plan=replace(plan, base_url="http://10.0.0.7:8000/v1"),
         began="2026-11-23T12:00:00+01:00",
-        calibration=plan.calibration,
         records=records,
-        metrics=metrics_of(records, max((one.closed_s for one in records), default=0.0), config.slo),
+        metrics=metrics_of(records, max((record.closed_s for record in records), default=0.0), config.slo),
         client_cpu=client_cpu,
         partial=len(records) < config.requests,
         client_error=ClientError(4, 0.02, 0.0001, 0.0003, 1.004, 0.05),
-        server=output,
-        devices=did,
+        server=server,
+        devices=devices,
     )
     document = as_json(result)
     document["moonpad"] |= ours or {}
     if not killed:
         files.finish(document)
-    for one in output.samples:
-        files.append_sample(SERVER_FILE, one.as_json())
-    for at_s, now in did.samples:
-        files.append_sample(DEVICES_FILE, {"at_s": at_s, "devices": [asdict(use) for use in now]})
+    for server_sample in server.samples:
+        files.append_sample(SERVER_FILE, server_sample.as_json())
+    for at_s, uses_then in devices.samples:
+        files.append_sample(DEVICES_FILE, {"at_s": at_s, "devices": [asdict(use) for use in uses_then]})
     files.close()
     return document
 

@@ -9,9 +9,9 @@ from rich.text import Text
 from moonpad.report.caret_rows import Mark, source_rows
 
 
-def mark(line: str, word: str, said: str = "") -> Mark:
+def mark(line: str, word: str, message: str = "") -> Mark:
     at = line.index(word)
-    return Mark(at, at + len(word), Text(f"{said or word}!\n"), "red")
+    return Mark(at, at + len(word), Text(f"{message or word}!\n"), "red")
 
 
 def shown(line: str, *words: str, width: int = 40) -> list[str]:

@@ -13,11 +13,11 @@ EVIL = '</svg><script>alert(1)</script>" onload="alert(2)\x00\u202e'
 
 
 def test_what_is_written_into_a_drawing_is_text() -> None:
-    made = picture("one", EVIL, EVIL, 10, 10, text(1, 2, EVIL, EVIL), tag("g", data_said=EVIL))
-    assert "<script" not in made
-    assert '" onload' not in made
-    assert not {"\x00", "\u202e"} & set(made)
-    assert made.count("&lt;script&gt;") == 5
+    svg = picture("one", EVIL, EVIL, 10, 10, text(1, 2, EVIL, EVIL), tag("g", data_said=EVIL))
+    assert "<script" not in svg
+    assert '" onload' not in svg
+    assert not {"\x00", "\u202e"} & set(svg)
+    assert svg.count("&lt;script&gt;") == 5
 
 
 def test_numbers_are_short_and_nothing_is_left_out_but_none() -> None:
@@ -49,5 +49,5 @@ def test_labels_that_have_room_lie_on_nothing(cells: list[tuple[int, int]]) -> N
 
 
 def test_two_points_on_each_other_have_labels_on_two_sides() -> None:
-    one, other = place_labels([(100, 100), (101, 100)], ["32", "64"], Box(0, 0, 300, 300))
-    assert (one.anchor, other.anchor) == ("start", "end")
+    first, second = place_labels([(100, 100), (101, 100)], ["32", "64"], Box(0, 0, 300, 300))
+    assert (first.anchor, second.anchor) == ("start", "end")

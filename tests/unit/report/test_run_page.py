@@ -12,10 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from moonpad.bench.config import BenchConfig
+from moonpad.bench.config import BenchConfig, Slo
 from moonpad.bench.report_data import RunData, read_report
 from moonpad.bench.request_data import MOST_BARS
-from moonpad.bench.slo import Slo
 from moonpad.facts.device import DeviceUse
 from moonpad.load.arrivals import Arrivals
 from moonpad.load.failure import FailureKind, RequestFailure
@@ -107,10 +106,10 @@ def test_the_curve_is_the_share_of_values(tmp_path: Path) -> None:
     actual = corners(curve)
     for count in range(1, 11):  # TTFT is 100, 200, … 1000 ms
         at, before = x.place(100.0 * count), y.place((count - 1) / 10)
-        assert any(abs(one - at) < 0.02 and abs(other - before) < 0.02 for one, other in actual)
-        assert any(abs(one - at) < 0.02 and abs(other - y.place(count / 10)) < 0.02 for one, other in actual)
-    marks = {one.get("data-percentile"): one for one in parts(svg, "mark")}
-    assert {name: one.get("data-ms") for name, one in marks.items()} == {
+        assert any(abs(left - at) < 0.02 and abs(top - before) < 0.02 for left, top in actual)
+        assert any(abs(left - at) < 0.02 and abs(top - y.place(count / 10)) < 0.02 for left, top in actual)
+    marks = {element.get("data-percentile"): element for element in parts(svg, "mark")}
+    assert {name: element.get("data-ms") for name, element in marks.items()} == {
         "P50": "550.000",
         "P90": "910.000",
         "P99": "991.000",
@@ -127,7 +126,7 @@ def test_every_latency_has_its_curve(tmp_path: Path) -> None:
         assert parts(svg, "curve")[0].get("data-values") == count
         assert svg.get("role") == "img"
         title, description = (svg.get("aria-labelledby") or "").split()
-        assert {one.get("id") for one in svg.iter() if one.tag in ("title", "desc")} >= {title, description}
+        assert {element.get("id") for element in svg.iter() if element.tag in ("title", "desc")} >= {title, description}
 
 
 def test_what_lies_at_the_end_of_an_axis_is_not_beyond_it(tmp_path: Path) -> None:
@@ -156,13 +155,13 @@ def test_bars_stand_where_their_times_are(tmp_path: Path) -> None:
     records[4] = replace(records[4], started_s=4.25)
     svg = drawing(made(tmp_path, records), "timeline")
     x = Ruler(svg, "axis-x")
-    bars = {int(one.get("data-index", "")): one for one in parts(svg, "request")}
+    bars = {int(element.get("data-index", "")): element for element in parts(svg, "request")}
     assert sorted(bars) == list(range(11))
 
     def ends(bar: Any, class_: str) -> tuple[float, float]:
-        (one,) = parts(bar, class_)
-        left = float(one.get("x", ""))
-        return left, left + float(one.get("width", ""))
+        (element,) = parts(bar, class_)
+        left = float(element.get("x", ""))
+        return left, left + float(element.get("width", ""))
 
     for index in range(10):
         first_s = index + (index + 1) / 10
@@ -187,8 +186,10 @@ def test_what_the_server_said_is_beneath(tmp_path: Path) -> None:
     html = made(tmp_path, samples=output)
     svg = drawing(html, "timeline")
     x = Ruler(svg, "axis-x")
-    panels = {one.get("data-panel"): one for one in parts(svg, "panel")}
-    lines = {one.get("data-name"): corners(one) for panel in panels.values() for one in parts(panel, "series")}
+    panels = {element.get("data-panel"): element for element in parts(svg, "panel")}
+    lines = {
+        element.get("data-name"): corners(element) for panel in panels.values() for element in parts(panel, "series")
+    }
 
     def expected(panel: str, *points: tuple[float, float]) -> Any:
         y = Ruler(panels[panel], "axis-y")
@@ -204,11 +205,11 @@ def test_what_the_server_said_is_beneath(tmp_path: Path) -> None:
 
 
 def test_what_the_devices_did_is_on_the_same_axis(tmp_path: Path) -> None:
-    one, other = DeviceUse(0, 300.0, 0.5, 4 * GIB), DeviceUse(1, 500.0, 1.0, 6 * GIB)
-    html = made(tmp_path, uses=[(0.0, (one, other)), (4.0, (one, replace(other, power_w=100.0, busy=0.0)))])
+    first, second = DeviceUse(0, 300.0, 0.5, 4 * GIB), DeviceUse(1, 500.0, 1.0, 6 * GIB)
+    html = made(tmp_path, uses=[(0.0, (first, second)), (4.0, (first, replace(second, power_w=100.0, busy=0.0)))])
     svg = drawing(html, "timeline")
     x = Ruler(svg, "axis-x")
-    panels = {one.get("data-panel"): one for one in parts(svg, "panel")}
+    panels = {element.get("data-panel"): element for element in parts(svg, "panel")}
     for panel, points in (
         ("power", ((0, 800.0), (4, 800.0), (4, 400.0), (11, 400.0), (11, 400.0))),
         ("busy", ((0, 0.75), (4, 0.75), (4, 0.25), (11, 0.25), (11, 0.25))),
@@ -225,7 +226,7 @@ def test_what_the_devices_did_is_on_the_same_axis(tmp_path: Path) -> None:
 def test_tokens_a_second_add_up_to_the_tokens(tmp_path: Path) -> None:
     html = made(tmp_path)
     svg = drawing(html, "timeline")
-    (panel,) = [one for one in parts(svg, "panel") if one.get("data-panel") == "tokens"]
+    (panel,) = [element for element in parts(svg, "panel") if element.get("data-panel") == "tokens"]
     x, y = Ruler(svg, "axis-x"), Ruler(panel, "axis-y")
     (series,) = parts(panel, "series")
     points = corners(series)
@@ -242,7 +243,7 @@ def test_of_many_requests_a_fair_part_is_drawn(tmp_path: Path) -> None:
     many = [record(index, scheduled_s=index / 100, tokens_at_s=(index / 100 + 0.1,)) for index in range(2000)]
     many[7] = record(7, scheduled_s=0.07, tokens_at_s=(), ended_s=0.1, failure=REFUSED)
     html = made(tmp_path, many)
-    drawn = [int(one.get("data-index", "")) for one in parts(drawing(html, "timeline"), "request")]
+    drawn = [int(element.get("data-index", "")) for element in parts(drawing(html, "timeline"), "request")]
     assert len(drawn) == MOST_BARS
     gaps = {after - before for before, after in pairwise(drawn)}
     assert gaps == {6, 7}

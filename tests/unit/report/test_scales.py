@@ -40,9 +40,9 @@ def test_an_axis_holds_its_values_between_two_ticks(low: float, span: float) -> 
 def test_ticks_lie_within(low: float, span: float) -> None:
     assume(span > low * 1e-6)
     step = nice_step(span, 5)
-    found = ticks(low, low + span)
-    assert 2 <= len(found) <= 6
-    for mark in found:
+    marks = ticks(low, low + span)
+    assert 2 <= len(marks) <= 6
+    for mark in marks:
         assert low - step * 1e-6 <= mark <= low + span + step * 1e-6
         assert mark / step == pytest.approx(round(mark / step), abs=1e-6)
 

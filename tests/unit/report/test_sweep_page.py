@@ -44,7 +44,7 @@ def test_the_knee_is_marked_and_its_cause_told(sweep: Path) -> None:
         svg = drawing(html, name)
         (window,) = parts(svg, "knee-window")
         assert (window.get("data-below"), window.get("data-above")) == ("4", "8")
-        dots = {one.get("data-load"): float(one.get("cx", "")) for one in parts(svg, "point")}
+        dots = {element.get("data-load"): float(element.get("cx", "")) for element in parts(svg, "point")}
         (ground,) = parts(svg, "knee")
         left = float(ground.get("x", ""))
         assert (left, left + float(ground.get("width", ""))) == pytest.approx((dots["4"], dots["8"]), abs=0.02)
@@ -60,33 +60,35 @@ def test_without_a_knee_nothing_is_marked(tmp_path: Path) -> None:
 def test_points_stand_at_their_figures(sweep: Path) -> None:
     svg = drawing(html_of(sweep), "throughput")
     y = Ruler(svg, "axis-y")
-    dots = {int(one.get("data-load", "")): one for one in parts(svg, "point")}
-    for one in POINTS:
-        assert float(dots[one["load"]].get("cy", "")) == pytest.approx(y.place(one["output_throughput"]), abs=0.02)
+    dots = {int(element.get("data-load", "")): element for element in parts(svg, "point")}
+    for wanted in POINTS:
+        assert float(dots[wanted["load"]].get("cy", "")) == pytest.approx(
+            y.place(wanted["output_throughput"]), abs=0.02
+        )
     places = [float(dots[load].get("cx", "")) for load in (1, 2, 4, 8, 16)]
     assert [after - before for before, after in pairwise(places)] == pytest.approx(
         [(places[-1] - places[0]) / math.log2(16)] * 4, abs=0.02
     )
     ttft = drawing(html_of(sweep), "ttft")
-    assert {one.get("data-name") for one in parts(ttft, "series")} == {"median", "P99"}
+    assert {element.get("data-name") for element in parts(ttft, "series")} == {"median", "P99"}
 
 
 def test_the_pareto_front(sweep: Path) -> None:
     html = html_of(sweep, devices=8)
     svg = drawing(html, "pareto")
-    actual = {int(one.get("data-load", "")): one for one in parts(svg, "point-group")}
+    actual = {int(element.get("data-load", "")): element for element in parts(svg, "point-group")}
     x, y = Ruler(svg, "axis-x"), Ruler(svg, "axis-y")
-    for one in POINTS:
-        user, device = 1000 / one["median_tpot_ms"], one["output_throughput"] / 8
-        shown = actual[one["load"]]
+    for wanted in POINTS:
+        user, device = 1000 / wanted["median_tpot_ms"], wanted["output_throughput"] / 8
+        shown = actual[wanted["load"]]
         assert float(shown.get("data-user", "")) == pytest.approx(user, abs=1e-3)
         assert float(shown.get("data-device", "")) == pytest.approx(device, abs=1e-3)
         (dot,) = shown.iter("circle")
         assert (float(dot.get("cx", "")), float(dot.get("cy", ""))) == pytest.approx(
             (x.place(user), y.place(device)), abs=0.03
         )
-        assert [label.text for label in shown.iter("text")] == [str(one["load"])]
-    assert {load: one.get("data-front") for load, one in actual.items()} == {
+        assert [label.text for label in shown.iter("text")] == [str(wanted["load"])]
+    assert {load: element.get("data-front") for load, element in actual.items()} == {
         1: "no",
         2: "yes",
         4: "yes",

@@ -95,10 +95,10 @@ def test_pairs_see_what_the_spread_of_requests_hides() -> None:
 
 def test_the_inverse_is_the_same_question() -> None:
     first, second = sample(40, 1.0, DICE), sample(40, 1.2, DICE)
-    one, other = ratio_of(first, second, fmean, paired=True), ratio_of(second, first, fmean, paired=True)
-    assert one is not None
-    assert other is not None
-    assert (other.value, other.low, other.high) == pytest.approx((1 / one.value, 1 / one.high, 1 / one.low))
+    ratio, inverse = ratio_of(first, second, fmean, paired=True), ratio_of(second, first, fmean, paired=True)
+    assert ratio is not None
+    assert inverse is not None
+    assert (inverse.value, inverse.low, inverse.high) == pytest.approx((1 / ratio.value, 1 / ratio.high, 1 / ratio.low))
 
 
 def test_too_little_to_say() -> None:

@@ -28,7 +28,7 @@ def test_it_says_what_numpy_says(values: list[list[float]]) -> None:
 @given(st.lists(st.integers(0, 5_000_000), min_size=1, max_size=50))
 def test_whole_microseconds_are_exact(microseconds: list[int]) -> None:
     tally = Tally()
-    tally.add([one / 1e6 for one in microseconds])
+    tally.add([value_us / 1e6 for value_us in microseconds])
     actual = tally.describe((0.0, 100.0))
     assert actual is not None
     assert dict(actual.percentiles) == {0.0: min(microseconds) / 1e6, 100.0: max(microseconds) / 1e6}

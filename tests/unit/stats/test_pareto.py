@@ -12,8 +12,8 @@ numbers = st.integers(0, 8).map(float)
 
 @given(st.lists(st.tuples(numbers, numbers), max_size=30))
 def test_it_is_what_nothing_beats(points: list[tuple[float, float]]) -> None:
-    def beaten(one: tuple[float, float]) -> bool:
-        return any(other != one and other[0] >= one[0] and other[1] >= one[1] for other in points)
+    def beaten(point: tuple[float, float]) -> bool:
+        return any(other != point and other[0] >= point[0] and other[1] >= point[1] for other in points)
 
     front = pareto_front(points)
     assert sorted(front) == [place for place, point in enumerate(points) if not beaten(point)]

@@ -1,7 +1,8 @@
-"""Tables as text with aligned columns: in Markdown, to be pasted, or plain."""
+"""Plain text for terminals and Markdown: aligned columns, hanging lines, and text of others made harmless."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Collection, Sequence
 
 
@@ -22,3 +23,14 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, words:
     head_cells, *cells = aligned((head, *rows), range(words))
     rule = ["-" * len(cell) if at < words else "-" * (len(cell) - 1) + ":" for at, cell in enumerate(head_cells)]
     return "\n".join(f"| {' | '.join(row)} |" for row in (head_cells, rule, *cells))
+
+
+def hanging(text: str, indent: int, width: int) -> str:
+    """Wrapped at `width` columns; every line but the first is indented."""
+    lines = textwrap.wrap(text, max(20, width - indent), break_long_words=False, break_on_hyphens=False)
+    return ("\n" + " " * indent).join(lines)
+
+
+def shown(text: object) -> str:
+    """Text of others, without what is invisible or turns the direction of what follows."""
+    return "".join(char if char in "\n\t" or char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in str(text))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.stats.ecdf import ecdf, thinned
+from moonpad.report.ecdf_chart import ecdf, thinned
 
 values_of = st.lists(st.integers(0, 50).map(float), min_size=1, max_size=60)
 
@@ -19,7 +19,7 @@ def test_each_value_has_the_share_of_all_that_are_at_most_it(values: list[float]
     actual = ecdf([(value, counts[value]) for value in sorted(counts)])
     assert [value for value, _ in actual] == sorted(set(values))
     for value, share in actual:
-        assert share == pytest.approx(sum(one <= value for one in values) / len(values))
+        assert share == pytest.approx(sum(other <= value for other in values) / len(values))
     assert actual[-1][1] == 1.0
 
 
@@ -30,7 +30,7 @@ def test_a_thinned_curve_is_nowhere_further_away_than_its_width(values: list[flo
     assert saved[-1] == points[-1]
     assert set(saved) <= set(points)
     for x, y in points:
-        near = [one for one in saved if one[1] >= y]  # the first kept point that is as high
+        near = [point for point in saved if point[1] >= y]  # the first kept point that is as high
         assert near[0][0] - x <= width
 
 
