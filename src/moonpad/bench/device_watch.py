@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from moonpad.bench.sampling import KeepSample, RunZero, sample_every
 from moonpad.facts.device import DeviceUse
-from moonpad.facts.device_use import device_use
+from moonpad.facts.devices import device_use
 from moonpad.facts.probe import Unknown
 from moonpad.load.event_loop import in_background
 from moonpad.values.endpoint import Endpoint

@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from moonpad.facts.device import DeviceFact, DeviceFacts, DeviceUse
-from moonpad.facts.probe import Fact, Unknown, number_or_none
+from moonpad.facts.probe import Unknown, number_or_none, output_of, parsed
 from moonpad.values.units import MIB
 
 TOOL: Final = "npu-smi"
@@ -26,7 +26,7 @@ _PAIR: Final = re.compile(r"(?P<used>\d+|-|NA)\s*/\s*(?P<total>\d+|-|NA)")
 
 
 def ascend_devices(tool: str = TOOL, timeout_s: float = TIMEOUT_S) -> DeviceFacts | Unknown:
-    return Fact((tool, "info"), parse_npu_smi, timeout_s).ask()
+    return parsed(output_of((tool, "info"), timeout_s), parse_npu_smi)
 
 
 def parse_npu_smi(text: str) -> DeviceFacts:
@@ -37,7 +37,7 @@ def parse_npu_smi(text: str) -> DeviceFacts:
 
 
 def ascend_use(tool: str = TOOL, timeout_s: float = TIMEOUT_S) -> tuple[DeviceUse, ...] | Unknown:
-    return Fact((tool, "info"), parse_use, timeout_s).ask()
+    return parsed(output_of((tool, "info"), timeout_s), parse_use)
 
 
 def parse_use(text: str) -> tuple[DeviceUse, ...]:

@@ -91,10 +91,8 @@ def _busy(where: str, device: DeviceFact, vendor: str) -> Iterator[Finding]:
         return
     message = f"{gib(used)} of {gib(total)} are in use, {gib(total - used)} are free"
     remedy = "stop what runs there, or exclude the device"
-    if total - used < FREE_NEEDED * total:
-        yield Finding(Severity.ERROR, Code.MEMORY_LOW, where, message, remedy)
-    else:
-        yield Finding(Severity.WARNING, Code.MEMORY_LOW, where, message, remedy)
+    severity = Severity.ERROR if total - used < FREE_NEEDED * total else Severity.WARNING
+    yield Finding(severity, Code.MEMORY_LOW, where, message, remedy)
 
 
 def _error(where: str, message: str, remedy: str) -> Finding:

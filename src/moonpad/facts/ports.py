@@ -47,19 +47,19 @@ def owner_of_port(host: str, port: int) -> PortOwner | None:
         return None
     if getattr(refusal, "errno", None) != errno.EADDRINUSE:
         return PortOwner(None, f"the system, which refuses it: {getattr(refusal, 'strerror', None) or refusal}")
-    pid = pid_on(_numeric(host), port, _listeners())
+    numeric = str(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][4][0])  # as the list of sockets has it
+    pid = pid_on(numeric, port, _listeners())
     return PortOwner(pid, _command(pid) if pid else "a process that is not ours to see")
 
 
 def pid_on(host: str, port: int, listeners: Iterable[Listener]) -> int | None:
     """Who listens where `host:port` would, the exact address before a wildcard."""
-    listeners_there = [
-        listener
+    pids = {
+        listener.address: listener.pid
         for listener in listeners
         if listener.port == port and listener.pid and _overlaps(listener.address, host)
-    ]
-    listeners_there.sort(key=lambda listener: listener.address != host)
-    return listeners_there[0].pid if listeners_there else None
+    }
+    return pids.get(host) or next(iter(pids.values()), None)
 
 
 def listens(pids: Iterable[int], port: int) -> bool:
@@ -68,11 +68,9 @@ def listens(pids: Iterable[int], port: int) -> bool:
 
     for pid in pids:
         with suppress(psutil.Error):
-            connections = psutil.Process(pid).net_connections(kind="tcp")
-            if any(
-                connection.status == psutil.CONN_LISTEN and connection.laddr.port == port for connection in connections
-            ):
-                return True
+            for connection in psutil.Process(pid).net_connections(kind="tcp"):
+                if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port:
+                    return True
     return False
 
 
@@ -108,11 +106,6 @@ def _try_to_bind(host: str, port: int) -> OSError | OverflowError | None:
     except (OSError, OverflowError) as error:
         return error
     return None
-
-
-def _numeric(host: str) -> str:
-    """`localhost` as the list of sockets spells it."""
-    return str(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][4][0])
 
 
 def _listeners() -> list[Listener]:

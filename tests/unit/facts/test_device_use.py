@@ -8,7 +8,7 @@ import pytest
 
 from moonpad.facts import amd, ascend
 from moonpad.facts.device import DeviceUse
-from moonpad.facts.device_use import device_use
+from moonpad.facts.devices import device_use
 from moonpad.facts.probe import Unknown
 
 RECORDED = Path(__file__).with_name("recorded")

@@ -88,9 +88,9 @@ def test_a_tool_that_hangs_leaves_the_devices_unknown(
     path: Path, hanging_tool: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a shortened deadline; what it is by default stands in the next test."""
-    tools = tuple((name, partial(ask, timeout_s=0.5)) for name, ask in module.TOOLS)
+    tools = {name: partial(ask, timeout_s=0.5) for name, ask in module.TOOLS.items()}
     monkeypatch.setattr(module, "TOOLS", tools)
-    for name, _ in tools:
+    for name in tools:
         hanging_tool(name)
     found = devices()
     assert isinstance(found, Unknown)

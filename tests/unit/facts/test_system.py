@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from moonpad.facts import ports
-from moonpad.facts.disk import disk, free_bytes
+from moonpad.facts.disk import disk
 from moonpad.facts.platform import System, parse_glibc, this_system
 from moonpad.facts.ports import Listener, PortOwner, owner_of_port, pid_on
 from moonpad.facts.probe import Unknown
@@ -34,11 +34,11 @@ def test_a_system_is_said_as_people_say_it() -> None:
 
 def test_free_space_of_a_folder_that_is_still_to_be_made(tmp_path: Path) -> None:
     to_come = tmp_path / "a" / "b" / "c"
-    found = disk(to_come)
-    assert not isinstance(found, Unknown)
-    assert found.device == tmp_path.stat().st_dev
+    filesystem = disk(to_come)
+    assert not isinstance(filesystem, Unknown)
+    assert filesystem.device == tmp_path.stat().st_dev
     stat = os.statvfs(tmp_path)
-    assert free_bytes(to_come) == pytest.approx(stat.f_bavail * stat.f_frsize, abs=1 << 30)
+    assert filesystem.free_bytes == pytest.approx(stat.f_bavail * stat.f_frsize, abs=1 << 30)
 
 
 @pytest.fixture
