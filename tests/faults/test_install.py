@@ -26,14 +26,13 @@ import pytest
 from moonpad.catalog.recipes import Lock, parse_lock
 from moonpad.engines.install_recipe import Recipe
 from moonpad.engines.vllm import VLLM_CPU, Vllm
+from moonpad.environments.build import InstallProgress
 from moonpad.environments.cancellation import Cancellation
-from moonpad.environments.install import Installation, install
+from moonpad.environments.install import Installation, install, remove
 from moonpad.environments.installed import find, list_installed, list_unfinished
 from moonpad.environments.lock import locked
 from moonpad.environments.paths import EnvironmentFolder, folder_of
 from moonpad.environments.preflight import Machine
-from moonpad.environments.progress import Silent
-from moonpad.environments.remove import remove
 from moonpad.facts.disk import Disk
 from moonpad.facts.memory import Ram
 from moonpad.facts.platform import System, this_system
@@ -104,7 +103,7 @@ class World:
 
     def install(self, **given: object) -> Installation:
         facts: dict[str, object] = {"machine": MACHINE, **given}
-        return install(self.engine, Silent(), home=self.home, lock=self.lock, **facts)  # type: ignore[arg-type]
+        return install(self.engine, InstallProgress(), home=self.home, lock=self.lock, **facts)  # type: ignore[arg-type]
 
     def start(self, **env: str) -> subprocess.Popen[str]:
         """The installation as a process; the first word of each of its lines is `phase`."""
@@ -433,11 +432,8 @@ def test_macos_is_refused_in_one_sentence(world: World, no_process: None) -> Non
 
 
 def test_a_full_disk_is_refused_with_both_numbers(world: World, no_process: None) -> None:
-    def nearly_full(needs: dict[Path, int]) -> dict[Path, Disk]:
-        return dict.fromkeys(needs, Disk(device=1, free_bytes=10_000_000))
-
     with pytest.raises(PreflightRefused) as error:
-        world.install(disks=nearly_full)
+        world.install(disk_of=lambda path: Disk(device=1, free_bytes=10_000_000))
     (finding,) = error.value.findings
     assert finding.code is Code.DISK_LOW
     assert finding.message == "0.02 GiB is needed there, 9.5 MiB is free"
@@ -497,7 +493,7 @@ def wait_until(true: Callable[[], bool], timeout_s: float = 20.0) -> None:
         time.sleep(0.05)
 
 
-class Printed(Silent):
+class Printed(InstallProgress):
     def phase(self, name: str, total: int | None = None) -> None:
         print(f"phase {name}", flush=True)
 

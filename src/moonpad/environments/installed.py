@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -10,7 +11,6 @@ from typing import Final
 from moonpad.engines import ENGINES
 from moonpad.environments.paths import EnvironmentFolder, engines_home, places
 from moonpad.environments.receipt import Receipt, good_receipt
-from moonpad.environments.version import version_in
 from moonpad.facts.probe import Unknown, output_of
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
@@ -95,6 +95,19 @@ def engine_from_python(name: str, python: Path, *, timeout_s: float = 120.0) -> 
     if not (version := version_in(answer)):
         raise _refused(name, f"{executable} {' '.join(arguments)} prints no version", instead)
     return InstalledEngine(name, version, python.parent.parent, python, executable)
+
+
+def version_in(output: str) -> str:
+    """The version in the last line that holds one (`0.32.0+cpu`, `vLLM 0.11.0`), "" where none does."""
+    for line in reversed(output.splitlines()):
+        if match := re.search(r"(?<![\w.])v?(\d+\.\d+[\w.+!-]*)", line):
+            return match[1]
+    return ""
+
+
+def matches(version: str, wanted: str) -> bool:
+    """`0.32.0+cpu` is 0.32.0: what follows the + names the build."""
+    return version.partition("+")[0] == wanted.partition("+")[0]
 
 
 def _refused(name: str, problem: str, remedy: str) -> PreflightRefused:

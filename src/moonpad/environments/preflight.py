@@ -6,7 +6,7 @@ import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from moonpad.environments.paths import cache_home
 from moonpad.facts.device import DeviceFacts
 from moonpad.facts.device_findings import device_findings
 from moonpad.facts.devices import devices
-from moonpad.facts.disk import Disk, disk
+from moonpad.facts.disk import Disk
 from moonpad.facts.memory import Ram, memory
 from moonpad.facts.platform import System, this_system
 from moonpad.facts.probe import Unknown
@@ -66,14 +66,14 @@ def refuse_other_machines(recipe: Recipe, machine: Machine) -> tuple[Finding, ..
 
 
 def refuse_full_disks(
-    recipe: Recipe, needs: Mapping[Path, int], disks: Mapping[Path, Disk | Unknown]
+    recipe: Recipe, needs: Mapping[Path, int], disk_of: Callable[[Path], Disk | Unknown]
 ) -> tuple[Finding, ...]:
     """The warnings. `needs` is what will be written where; places on one filesystem are added up.
 
     Raises:
         PreflightRefused: one of the filesystems is too full.
     """
-    return _refuse(recipe, tuple(_disks(needs, disks)))
+    return _refuse(recipe, tuple(_disks(needs, disk_of)))
 
 
 def disk_needs(recipe: Recipe, folder: Path, there_bytes: int) -> dict[Path, int]:
@@ -83,10 +83,6 @@ def disk_needs(recipe: Recipe, folder: Path, there_bytes: int) -> dict[Path, int
     for place in (cache, Path(tempfile.gettempdir())):
         needs[place] = needs.get(place, 0) + recipe.download_bytes
     return needs
-
-
-def disks_of(needs: Mapping[Path, int]) -> dict[Path, Disk | Unknown]:
-    return {path: disk(path) for path in needs}
 
 
 def _refuse(recipe: Recipe, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -143,9 +139,10 @@ def _devices(recipe: Recipe, machine: Machine) -> Iterator[Finding]:
         yield replace(finding, severity=Severity.WARNING)
 
 
-def _disks(needs: Mapping[Path, int], disks: Mapping[Path, Disk | Unknown]) -> Iterator[Finding]:
+def _disks(needs: Mapping[Path, int], disk_of: Callable[[Path], Disk | Unknown]) -> Iterator[Finding]:
     by_device: dict[int, list[tuple[Path, int]]] = {}
-    for path, filesystem in disks.items():
+    for path in needs:
+        filesystem = disk_of(path)
         if isinstance(filesystem, Unknown):
             message = f"free space unknown ({filesystem.reason})"
             yield Finding(Severity.WARNING, Code.DISK_LOW, str(path), message)

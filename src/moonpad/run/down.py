@@ -12,7 +12,7 @@ from math import inf
 from typing import Any
 
 from moonpad.facts.probe import Unknown
-from moonpad.facts.processes import is_alive, read_boot_id, read_start, read_stat, send_signal
+from moonpad.facts.processes import is_alive, read_boot_id, read_start, send_signal
 from moonpad.run.controller_state import read_controller
 from moonpad.run.drain import NO_REQUESTS, Drained, Requests, requests_of
 from moonpad.run.keeper.locks import read_holder, release_claim_folder, release_lock, take_lock
@@ -21,8 +21,8 @@ from moonpad.run.keeper.state_file import FINAL
 from moonpad.run.keeper.stop import COMMAND_LIMIT_S, KILL_LIMIT_S, remove_leftovers, run_commands, stop_all
 from moonpad.run.keeper_client import tell
 from moonpad.run.run_status import ASKED_TO_STOP, find_processes, is_kept, read_status
-from moonpad.store.atomic_files import replace_json
-from moonpad.store.paths import pointer_path, port_claim
+from moonpad.store.atomic_files import remove_parts, replace_json
+from moonpad.store.paths import port_claim
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.errors import ContactLost
 
@@ -303,13 +303,9 @@ def _cleanup(recorded: dict[str, Any]) -> list[list[list[str]]]:
 
 
 def _remove_parts(folder: RunFolder) -> None:
-    """Half-written files of processes that were killed; their names end with the writer's pid."""
-    pointer = pointer_path(folder.name)
-    for part in (*folder.path.glob(".*.part"), *pointer.parent.glob(f".{pointer.name}.*.part")):
-        pid = part.name.split(".")[-2]
-        stat = read_stat(int(pid)) if pid.isdigit() else None
-        if stat is None or not stat.runs:
-            part.unlink(missing_ok=True)
+    """Half-written files of processes that were killed."""
+    remove_parts(folder.path, older_than_s=0)
+    remove_parts(folder.pointer_path.parent, folder.pointer_path.name, older_than_s=0)
 
 
 def _kill_controller(folder: RunFolder, recorded: dict[str, Any]) -> None:

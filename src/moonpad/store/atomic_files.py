@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from moonpad.facts.processes import read_stat
 from moonpad.store.line_reader import lines_from_end, lines_of, pieces_of
 
 LINE_BYTES: Final = 1 << 20
@@ -54,13 +55,13 @@ def replace_json(path: Path, document: object, mode: int = 0o600) -> None:
     replace_text(path, json.dumps(document, indent=1, default=str) + "\n", mode)
 
 
-def remove_parts(folder: Path, name: str = "") -> None:
+def remove_parts(folder: Path, name: str = "", older_than_s: float = LEFTOVER_S) -> None:
     """Removes what a killed `replace_text` has left in the folder, for the file of that name, by default for any."""
-    for part in folder.glob(".*.part"):
+    for part in folder.glob(f".{name}.*.part" if name else ".*.part"):
         pid = part.name.split(".")[-2]
-        if part.name.startswith(f".{name}." if name else ".") and pid.isdigit() and not _lives(int(pid)):
+        if pid.isdigit() and ((stat := read_stat(int(pid))) is None or not stat.runs):
             with suppress(OSError):  # another process was faster
-                if time.time() - part.stat().st_mtime > LEFTOVER_S:
+                if older_than_s == 0 or time.time() - part.stat().st_mtime > older_than_s:
                     part.unlink()
 
 
@@ -145,13 +146,3 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True

@@ -34,38 +34,9 @@ def own_calibrations() -> tuple[Calibration, ...]:
     return tuple(row for row in rows if row is not None)
 
 
-def measured(
-    *,
-    run_id: str,
-    engine: str,
-    engine_version: str,
-    model: str,
-    scheme: str,
-    device: str,
-    layout: Layout,
-    settings: Settings,
-    kv_gib: float,
-    kv_tokens: int | None,
-    checked: str,
-) -> Calibration:
-    """A calibration from an engine's own log, which prints `kv_gib` with two digits."""
-    return Calibration(
-        id=run_id,
-        engine=engine,
-        engine_version=engine_version,
-        model=model,
-        scheme=scheme,
-        device=device,
-        layout=layout,
-        settings=settings,
-        kv_bytes=kv_gib * GIB,
-        kv_bytes_low=(kv_gib - HALF_DIGIT_GIB) * GIB,
-        kv_bytes_high=(kv_gib + HALF_DIGIT_GIB) * GIB,
-        source=f"run {run_id}",
-        checked=checked,
-        standing="verified",
-        kv_tokens=kv_tokens,
-    )
+def kv_bytes_of_log(kv_gib: float) -> tuple[float, float, float]:
+    """The size of the KV cache, its low and its high end, from an engine's own log, which prints two digits."""
+    return kv_gib * GIB, (kv_gib - HALF_DIGIT_GIB) * GIB, (kv_gib + HALF_DIGIT_GIB) * GIB
 
 
 def _calibration(record: Mapping[str, Any]) -> Calibration | None:

@@ -9,11 +9,17 @@ import pytest
 
 from moonpad.engines.vllm import CPU_RECIPE
 from moonpad.environments.cancellation import Cancellation
-from moonpad.environments.installed import engine_from_python, find, list_installed, list_unfinished
+from moonpad.environments.installed import (
+    engine_from_python,
+    find,
+    list_installed,
+    list_unfinished,
+    matches,
+    version_in,
+)
 from moonpad.environments.lock import holder, locked
 from moonpad.environments.paths import EnvironmentFolder, engines_home, folder_of, places
 from moonpad.environments.receipt import Receipt, good_receipt, read_receipt, write_receipt
-from moonpad.environments.version import matches, version_in
 from moonpad.values.errors import Interrupted, PreflightRefused
 
 

@@ -98,14 +98,14 @@ def test_what_nobody_knows_is_a_warning_and_no_refusal() -> None:
 
 def test_places_on_one_filesystem_are_added_up() -> None:
     needs = {Path("/a"): 3 * GIB, Path("/b"): 2 * GIB, Path("/c"): GIB}
-    one = {Path("/a"): Disk(1, 4 * GIB), Path("/b"): Disk(1, 4 * GIB), Path("/c"): Disk(2, GIB)}
+    together = {Path("/a"): Disk(1, 4 * GIB), Path("/b"): Disk(1, 4 * GIB), Path("/c"): Disk(2, GIB)}
     with pytest.raises(PreflightRefused) as error:
-        refuse_full_disks(CPU_RECIPE, needs, one)
+        refuse_full_disks(CPU_RECIPE, needs, together.__getitem__)
     (finding,) = error.value.findings
     assert (finding.code, finding.where) == (Code.DISK_LOW, "/a, /b")
     assert finding.message == "5.00 GiB is needed there, 4.00 GiB is free"
-    apart = {path: replace(found, device=number) for number, (path, found) in enumerate(one.items())}
-    assert refuse_full_disks(CPU_RECIPE, needs, apart) == ()
+    apart = {path: replace(disk, device=number) for number, (path, disk) in enumerate(together.items())}
+    assert refuse_full_disks(CPU_RECIPE, needs, apart.__getitem__) == ()
 
 
 def test_needs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

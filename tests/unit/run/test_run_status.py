@@ -19,7 +19,7 @@ from moonpad.run.keeper.locks import take_lock, write_holder
 from moonpad.run.run_status import RunStatus, read_status
 from moonpad.store.atomic_files import replace_json
 from moonpad.store.paths import lock_path
-from moonpad.store.run_folder import RunFolder, create_run, point_to
+from moonpad.store.run_folder import RunFolder, create_run
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, UsageError
 from moonpad.values.supervision import State
@@ -310,7 +310,7 @@ def test_a_keeper_that_has_written_nothing_yet() -> None:
 
 def named(name: str, folder: RunFolder) -> RunFolder:
     found = RunFolder(name, folder.path)
-    point_to(found)
+    replace_json(found.pointer_path, found.pointer_document())
     return found
 
 
