@@ -98,11 +98,8 @@ def _note(progress: InstallProgress, warnings: tuple[Finding, ...]) -> None:
 
 
 def remove(name: str, home: Path | None = None) -> tuple[Path, ...]:
-    """The folders that were removed: every environment of that engine, the unfinished ones too.
-
-    Raises:
-        PreflightRefused: it is being installed, is running, or the folder is not ours to delete.
-    """
+    """The folders that were removed: every environment of that engine, the unfinished ones too. Raises
+    PreflightRefused: it is being installed, is running, or the folder is not ours to delete."""
     removed = tuple(places(home or engines_home(), re.escape(name)))
     for place in removed:
         _remove(place)

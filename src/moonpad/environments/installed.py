@@ -71,11 +71,8 @@ BRING_YOUR_OWN: Final = 'name your own in the spec: [engine] image = "NAME@sha25
 
 
 def engine_from_python(name: str, python: Path, *, timeout_s: float = 120.0) -> InstalledEngine:
-    """The engine of an environment that the user brings, as it is; nothing is written there.
-
-    Raises:
-        PreflightRefused: no Python is there, the engine's command is not beside it or does not print its version.
-    """
+    """The engine of an environment that the user brings, as it is; nothing is written there. Raises PreflightRefused:
+    no Python is there, the engine's command is not beside it or does not print its version."""
     engine = ENGINES.get(name)
     command = engine.command if engine else name
     # Not resolved: in an environment bin/python is a link to the system's Python, which has no engine beside it.

@@ -51,11 +51,7 @@ def this_machine(recipe: Recipe) -> Machine:
 
 
 def refuse_other_machines(recipe: Recipe, machine: Machine) -> tuple[Finding, ...]:
-    """The warnings.
-
-    Raises:
-        PreflightRefused: the engine can never run on this machine.
-    """
+    """The warnings. Raises PreflightRefused: the engine can never run on this machine."""
     if (machine.system.system, machine.system.machine) != (recipe.system, recipe.machine):
         raise PreflightRefused(
             f"{recipe.name} needs {recipe.system} on {recipe.machine}, and this is {machine.system}; "
@@ -68,11 +64,8 @@ def refuse_other_machines(recipe: Recipe, machine: Machine) -> tuple[Finding, ..
 def refuse_full_disks(
     recipe: Recipe, needs: Mapping[Path, int], disk_of: Callable[[Path], Disk | Unknown]
 ) -> tuple[Finding, ...]:
-    """The warnings. `needs` is what will be written where; places on one filesystem are added up.
-
-    Raises:
-        PreflightRefused: one of the filesystems is too full.
-    """
+    """The warnings. `needs` is what will be written where; places on one filesystem are added up. Raises
+    PreflightRefused: one of the filesystems is too full."""
     return _refuse(recipe, tuple(_disks(needs, disk_of)))
 
 

@@ -26,11 +26,8 @@ class ContainerEngine:
 
 
 def find_client(image: str) -> ContainerEngine:
-    """Docker, or podman where there is no docker.
-
-    Raises:
-        PreflightRefused: neither is on PATH, or its service does not answer.
-    """
+    """Docker, or podman where there is no docker. Raises PreflightRefused: neither is on PATH, or its service does not
+    answer."""
     client = next((path for name in CLIENTS if (path := shutil.which(name))), None)
     if client is None:
         raise _refused(f"neither {' nor '.join(CLIENTS)} is on PATH", "install one of them, or name a python instead")
@@ -50,9 +47,7 @@ def checkpoint_mount(folder: Path) -> tuple[Mount, str]:
     """What is mounted for the checkpoint, and its folder inside.
 
     Of a snapshot in a Hugging Face cache the whole repository is mounted, because its files are links to `../../blobs`.
-
-    Raises:
-        CheckpointError: a file is a link to somewhere that the container does not see.
+    Raises CheckpointError: a file is a link to somewhere that the container does not see.
     """
     folder = folder.resolve()
     root = folder.parent.parent if folder.parent.name == "snapshots" else folder

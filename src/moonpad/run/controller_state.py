@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import msgspec
+
 from moonpad.facts.processes import is_alive, read_boot_id, read_start
 from moonpad.store.atomic_files import replace_json
 from moonpad.store.journal import Journal
@@ -36,19 +38,9 @@ class ControllerState:
 
 def read_controller(folder: RunFolder) -> ControllerState | None:
     """What the controller last wrote; None where it has written nothing, or nothing that can be read."""
-    document = folder.controller()
     try:
-        return ControllerState(
-            pid=int(document["pid"]),
-            start=int(document["start"]),
-            boot_id=str(document["boot_id"]),
-            generation=int(document["generation"]),
-            state=State(document["state"]),
-            because=str(document["because"]),
-            stable=bool(document["stable"]),
-            restarts=int(document["restarts"]),
-        )
-    except (KeyError, TypeError, ValueError):
+        return msgspec.convert(folder.controller(), ControllerState)
+    except msgspec.ValidationError:
         return None
 
 

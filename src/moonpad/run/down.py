@@ -63,11 +63,8 @@ def stop_run(
     """Returns once none of the run's processes is left. `say` gets lines for a progress display.
 
     `grace_s` is what the keeper gives before it kills; after `patience_s` it is told to kill at once. Running requests
-    have `drain_s` to finish before that.
-
-    Raises:
-        ContactLost: something of the run is left after KILL, the message names the pids; or its container is, or may
-            be.
+    have `drain_s` to finish before that. Raises ContactLost: something of the run is left after KILL, the message names
+    the pids; or its container is, or may be.
     """
     began = time.monotonic()
     status = read_status(folder, None)
@@ -246,10 +243,7 @@ def _is_unfinished(folder: RunFolder, recorded: dict[str, Any]) -> bool:
 
 def tidy_up(folder: RunFolder) -> None:
     """Removes what a killed keeper has left of a run that is not up, before another run takes its name and its lock.
-
-    Raises:
-        ContactLost: its container is, or may be, left.
-    """
+    Raises ContactLost: its container is, or may be, left."""
     # Without a file of its keeper nothing was started, or another `up` is about to.
     if folder.keeper() and not is_kept(folder) and _is_unfinished(folder, folder.keeper()):
         _stop_all(folder, 0.0, lambda: True, "up")

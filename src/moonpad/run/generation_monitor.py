@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -224,11 +224,8 @@ class GenerationMonitor:
         answer = self._world.health(self._run.endpoint, limit_s)
         self.unreachable = answer.status is None
         self._health = "" if answer.ok else f"/health: {answer.text[:200] or answer.status}"
-        event = self._stable.take(self._world.clock(), answer.ok)
-        if event == "unhealthy":
-            self._journal.append("unhealthy", reason=self._health)
-        elif event:
-            self._journal.append(event)
+        if event := self._stable.take(self._world.clock(), answer.ok):
+            self._journal.append(event, **({"reason": self._health} if event == "unhealthy" else {}))
         sample = self._world.load(self._run.endpoint, self._run.engine.metrics, limit_s)
         now_s = self._world.clock()
         self._note_change(self._stall.take(now_s, sample))
@@ -260,14 +257,7 @@ class GenerationMonitor:
 
     def _note_change(self, change: Stalled | Recovered | None) -> None:
         if isinstance(change, Stalled):
-            self._journal.append(
-                "stalled",
-                reason=change.reason,
-                running=change.running,
-                waiting=change.waiting,
-                generation_tokens=change.generation_tokens,
-                still_s=change.still_s,
-            )
+            self._journal.append("stalled", **asdict(change))
             self._become_stalled(change.reason)
         elif isinstance(change, Recovered):
             self._journal.append("recovered", reason=change.reason)

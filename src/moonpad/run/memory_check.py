@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from moonpad.catalog.calibrations import Calibration, calibrations
-from moonpad.catalog.clusters import parse_cluster
 from moonpad.facts.device import DeviceFacts
-from moonpad.facts.devices import detect_cluster, this_host
+from moonpad.facts.devices import detect_cluster
 from moonpad.facts.probe import Unknown
 from moonpad.plan.effective_settings import default_settings
 from moonpad.plan.judgement import Judgement, judge
@@ -47,7 +46,7 @@ def expect(prepared: Prepared, there: DeviceFacts | Unknown | None) -> Expected 
 
     `there` None: the engine runs on a CPU.
     """
-    cluster = _cluster(there)
+    cluster = detect_cluster(DeviceFacts() if there is None else there)
     plan, checkpoint = prepared.plan, prepared.planned.checkpoint
     if isinstance(cluster, Unknown):
         return cluster
@@ -116,9 +115,3 @@ def _in_force(expected: Expected, prepared: Prepared) -> Settings:
     """The plan's settings, with the engine's own defaults where it says nothing."""
     named = {name: value for name, value in asdict(prepared.plan.settings).items() if value is not None}
     return replace(default_settings(expected.judgement.configuration), **named)
-
-
-def _cluster(there: DeviceFacts | Unknown | None) -> Cluster | Unknown:
-    if there is None:
-        return replace(parse_cluster("cpu"), host=this_host(), detected=True)
-    return detect_cluster(there, this_host())

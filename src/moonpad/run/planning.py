@@ -107,11 +107,8 @@ def known_checkpoint(loaded: LoadedSpec) -> Checkpoint:
 
 
 def cluster_of(spec: Spec) -> Cluster:
-    """What the spec names, else what there is here, one machine for each of its hosts.
-
-    Raises:
-        PreflightRefused: it names none, and what this machine has is not known.
-    """
+    """What the spec names, else what there is here, one machine for each of its hosts. Raises PreflightRefused: it
+    names none, and what this machine has is not known."""
     if spec.hardware.cluster is not None:
         return parse_cluster(spec.hardware.cluster)
     here = local_cluster(ENGINES[spec.engine.name], 'set [hardware] cluster, as in cluster = "8xH200"')

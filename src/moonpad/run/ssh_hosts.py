@@ -66,10 +66,7 @@ class SshHost:
 
 def window(host: SshHost, process: BoundProcess, run_id: str, *, grace_s: float, lease_s: float) -> BoundProcess:
     """Puts the process and a keeper for it on the host, starts nothing, and returns the client to be run here instead.
-
-    Raises:
-        ContactLost: the host cannot be reached, or refuses; the message has ssh's own words.
-    """
+    Raises ContactLost: the host cannot be reached, or refuses; the message has ssh's own words."""
     folder: str = ask(host, "place", _job(process, f"{run_id}-{host.node}", grace_s, lease_s))["folder"]
 
     def agent(command: str, *words: str, unless_gone: bool = True) -> tuple[str, ...]:

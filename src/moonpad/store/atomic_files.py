@@ -26,11 +26,8 @@ LEFTOVER_S: Final = 60.0
 
 
 def replace_text(path: Path, text: str, mode: int = 0o600) -> None:
-    """The old file or the new one, never half of it. The parent folder is made where it is missing.
-
-    Raises:
-        OSError: the old file is there as it was; no part of the new one is left.
-    """
+    """The old file or the new one, never half of it. The parent folder is made where it is missing. Raises OSError: the
+    old file is there as it was; no part of the new one is left."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     remove_parts(path.parent, path.name)
     # The thread's number, so that two of them do not write one part; the process's last, for `remove_parts`.
@@ -79,11 +76,8 @@ def append_line(path: Path, record: Mapping[str, object]) -> None:
     """One JSON line in one write, so that several processes may append to one file.
 
     A line that a full disk has torn, here or in another process, stays a line of its own, so that later lines can be
-    read.
-
-    Raises:
-        OSError: the line is not in the file, or only a torn piece of it: the disk is full (ENOSPC, EDQUOT), the line
-            is over LINE_BYTES (EFBIG).
+    read. Raises OSError: the line is not in the file, or only a torn piece of it: the disk is full (ENOSPC, EDQUOT),
+    the line is over LINE_BYTES (EFBIG).
     """
     line = json.dumps(record, default=str).encode() + b"\n"
     if len(line) > LINE_BYTES:

@@ -128,11 +128,8 @@ class RunFolder:
 
 
 def create_run(name: str) -> RunFolder:
-    """A new folder that sorts by time. What a killed `up` has left of that name is removed.
-
-    Raises:
-        OSError: it could not be made; nothing of it is left.
-    """
+    """A new folder that sorts by time. What a killed `up` has left of that name is removed. Raises OSError: it could
+    not be made; nothing of it is left."""
     _remove_leftovers(name)
     while True:
         stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())

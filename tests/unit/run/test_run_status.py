@@ -242,7 +242,10 @@ def test_an_older_keeper_has_no_controller(health: Callable[[ProbeAnswer], None]
 
 def test_something_is_left(engine: dict[str, int]) -> None:
     found = at(run(keeper=GONE, owned=[engine]))
-    assert (found.state, found.because) == (State.UNATTENDED, "the keeper is gone, and 1 process of the run still runs")
+    assert (found.state, found.because) == (
+        State.UNATTENDED,
+        "the keeper is gone, with 1 process of the run still running",
+    )
     assert (found.up, found.keeper_pid, found.engine_pid) == (True, None, engine["pid"])
 
 
