@@ -52,7 +52,6 @@ class Controller:
         self._file = StateFile(folder)
         self._generation = 0
         self._monitor: GenerationMonitor | None = None
-        self._subject: MonitoredRun | None = None
         self._key_due_s = 0.0
         self._decision: Decision | None = None
         self._seen: dict[str, Any] = {}
@@ -98,23 +97,21 @@ class Controller:
         return self._seen
 
     def _follow(self, generation: int) -> GenerationMonitor:
+        """The monitor of the generation; a new one too where the key could not be read, and now can."""
+        monitor = self._monitor if generation == self._generation else None
         now_s = self._world.clock()
-        if self._monitor is not None and self._subject is not None and generation == self._generation:
-            if not self._subject.keyless or now_s < self._key_due_s:
-                return self._monitor
-            self._key_due_s = now_s + KEY_RETRY_S
-            subject = self._new_subject()
-            if subject.keyless:
-                return self._monitor
-        else:
-            self._key_due_s = now_s + KEY_RETRY_S
-            subject = self._new_subject()
+        if monitor is not None and (not monitor.run.keyless or now_s < self._key_due_s):
+            return monitor
+        self._key_due_s = now_s + KEY_RETRY_S
+        run = self._monitored_run()
+        if monitor is not None and run.keyless:
+            return monitor
+        if monitor is None:
             self._generation, self._decision, self._start_sent = generation, None, False
-        self._subject = subject
-        self._monitor = GenerationMonitor(subject, generation, self._journal, self._world)
+        self._monitor = GenerationMonitor(run, generation, self._journal, self._world)
         return self._monitor
 
-    def _new_subject(self) -> MonitoredRun:
+    def _monitored_run(self) -> MonitoredRun:
         engine = ENGINES[self._engine_name]
         try:
             return MonitoredRun(self._folder, engine, endpoint_of(self._folder), self._policy)

@@ -48,10 +48,10 @@ def start_keeper(
     *,
     grace_s: float,
     policy: Policy,
-    ports: Sequence[int] = (),
-    foreground: bool = False,
-) -> int:
-    """Starts the keeper and returns its pid once it holds the run's lock, and the run is the current one of its name.
+    ports: Sequence[int],
+    foreground: bool,
+) -> None:
+    """Starts the keeper, and returns once it holds the run's lock, and the run is the current one of its name.
 
     `ports` are claimed for this run among all users of this machine.
     Call it with `interrupts_blocked()`: an exception before it returns would leave a run without an owner.
@@ -85,9 +85,8 @@ def start_keeper(
         "processes": [_as_job(process, folder) for process in processes],
     }
     answer = _ask_keeper(job, folder)
-    if answer.get("ok"):
-        return int(answer["pid"])
-    raise _refusal(folder, answer)
+    if not answer.get("ok"):
+        raise _refusal(folder, answer)
 
 
 def _refusal(folder: RunFolder, answer: dict[str, Any]) -> MoonpadError:

@@ -44,7 +44,7 @@ def _front(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _port(number: int) -> Iterator[Finding]:
-    owner = owner_of_port("127.0.0.1", number)
+    owner = owner_of_port(number)
     if owner is not None:
         remedy = "stop that process, or set another [endpoint] port"
         yield Finding(Severity.ERROR, Code.PORT_TAKEN, "endpoint.port", f"port {number} is taken by {owner}", remedy)
