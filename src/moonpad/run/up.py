@@ -23,6 +23,7 @@ from moonpad.run.down import Stopped, stop_run, tidy_up
 from moonpad.run.keeper.state_file import FINAL
 from moonpad.run.launch import start_keeper
 from moonpad.run.memory_check import Expected, keep_measured, write_expected
+from moonpad.run.planned_figures import kv_tokens_measured
 from moonpad.run.preflight import check
 from moonpad.run.prepare import Prepared
 from moonpad.run.run_status import is_kept
@@ -125,17 +126,17 @@ def await_ready(
     """
     limit_s = max(process.start_budget_s for process in prepared.deployment.processes) + LAST_RESORT_S
     deadline = time.monotonic() + limit_s
-    follower = Follower(folder)
+    tail = LogTail(folder.events_path)
     while True:
         kept = is_kept(folder)  # asked before the events are read, so that the last ones are seen
-        for event in follower.events():
+        for event in new_events(tail):
             show(event)
             if event["event"] == "ready":
                 with suppress(OSError):
                     keep_measured(folder, prepared, expected)
-                return follower.started(event)
+                return started(folder, event)
             if event["event"] in FINAL:
-                raise _ended(folder, prepared, event, follower.refusal)
+                raise _ended(folder, prepared, event)
         problem = ""
         if not kept:
             problem = f"its keeper was killed while it was {phase_of(folder, prepared.engine.log)}"
@@ -150,42 +151,25 @@ def await_ready(
         time.sleep(FOLLOW_S)
 
 
-class Follower:
-    """The events of a run as they come, and what of them is needed at the end."""
-
-    def __init__(self, folder: RunFolder) -> None:
-        self._folder = folder
-        self._tail = LogTail(folder.events_path)
-        self._spawned_s: float | None = None
-        self._kv_tokens: int | None = None
-        self.refusal = ""
-        """Why the controller gave the start up, "" where it did not."""
-
-    def events(self) -> Iterator[dict[str, Any]]:
-        for line in self._tail.lines():
-            try:
-                event = json.loads(line)
-            except ValueError:
-                continue  # torn by a full disk
-            if isinstance(event, dict) and isinstance(event.get("event"), str):
-                self._note(event)
-                yield event
-
-    def _note(self, event: Event) -> None:
-        match event["event"]:
-            case "spawned" if self._spawned_s is None:
-                self._spawned_s = float(event["t_s"])
-            case "phase" if "kv_tokens" in event:
-                self._kv_tokens = int(event["kv_tokens"])
-            case "refused" | "overdue":
-                self.refusal = str(event.get("reason", ""))
-
-    def started(self, ready: Event) -> Started:
-        seconds = float(ready["t_s"]) - self._spawned_s if self._spawned_s is not None else 0.0
-        return Started(self._folder, seconds, float(ready.get("token_s", 0.0)), self._kv_tokens)
+def new_events(tail: LogTail) -> Iterator[dict[str, Any]]:
+    """The events of a run since the last call."""
+    for line in tail.lines():
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue  # torn by a full disk
+        if isinstance(event, dict) and isinstance(event.get("event"), str):
+            yield event
 
 
-def _ended(folder: RunFolder, prepared: Prepared, event: Event, refusal: str) -> LaunchFailed:
+def started(folder: RunFolder, ready: Event) -> Started:
+    """By its event `ready`, and what was written before it."""
+    spawned = folder.event("spawned") or ready
+    seconds = float(ready["t_s"]) - float(spawned["t_s"])
+    return Started(folder, seconds, float(ready.get("token_s", 0.0)), kv_tokens_measured(folder))
+
+
+def _ended(folder: RunFolder, prepared: Prepared, event: Event) -> LaunchFailed:
     _await_gone(folder, prepared)
     reason = str(event.get("reason", ""))
     if event["event"] == "stopped":
@@ -193,8 +177,10 @@ def _ended(folder: RunFolder, prepared: Prepared, event: Event, refusal: str) ->
             f"{folder.name} was stopped while it was starting: {reason}",
             remedy=f"moonpad up {folder.about().get('spec', '')}",
         )
-    if refusal == reason:  # else it ended by itself, before or after the controller had given it up
-        return why_ended(folder, prepared, refusal)
+    given_up = folder.last_event("refused", "overdue")
+    if given_up and given_up.get("reason") == reason:
+        return why_ended(folder, prepared, reason)
+    # It ended by itself, before or after the controller had given it up.
     return why_ended(folder, prepared, f"the engine ended while {phase_of(folder, prepared.engine.log)} ({reason})")
 
 
