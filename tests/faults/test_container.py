@@ -97,8 +97,8 @@ class Docker:
         """Of the container with that name which runs; as the fake daemon's files say."""
         folders = (path.parent for path in self.place.glob("containers/*/pid"))
         living = [folder for folder in folders if not (folder / "exit").exists()]
-        (found,) = [one.name for one in living if json.loads((one / "about.json").read_text())["name"] == name]
-        return found
+        (folder,) = [path.name for path in living if json.loads((path / "about.json").read_text())["name"] == name]
+        return folder
 
     def await_attached(self, count: int = 1) -> None:
         """The event `reattached` tells of a client that was started, which has yet to ask the daemon."""
@@ -131,9 +131,9 @@ def docker(moonpad: Moonpad, clean_world: None, tmp_path: Path) -> Iterator[Dock
     program.chmod(0o755)
     moonpad.env["PATH"] = f"{folder}{os.pathsep}{moonpad.env['PATH']}"
     moonpad.env["FAKE_DOCKER"] = str(folder)
-    found = Docker(folder, moonpad.env)
-    yield found
-    found.end()
+    docker = Docker(folder, moonpad.env)
+    yield docker
+    docker.end()
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ def await_generation(moonpad: Moonpad, number: int) -> None:
     def ready() -> bool:
         return any(event.get("generation") == number for event in events_of(moonpad, "ready"))
 
-    wait_until(ready, lambda: str([(one["event"], one.get("reason")) for one in events_of(moonpad)]), 30.0)
+    wait_until(ready, lambda: str([(event["event"], event.get("reason")) for event in events_of(moonpad)]), 30.0)
 
 
 def serves(port: int) -> bool:

@@ -48,7 +48,7 @@ def flood(moonpad: Moonpad, spec: Path, port: int, bytes_s: int, line_bytes: int
     assert up.code == 0, up.stderr
     watched = {"keeper": keeper_of(moonpad)[0], "controller": controller_of(moonpad)[0]}
     before = {name: resident_bytes(pid) for name, pid in watched.items()}
-    writers = [one["pid"] for one in keeper_document(moonpad)["owned"]]
+    writers = [process["pid"] for process in keeper_document(moonpad)["owned"]]
     bound = (1 + LOGS_KEPT) * (LOG_BYTES + LOOK_LIMIT_S * bytes_s) + line_bytes + LOG_HEAD_BYTES
 
     def served() -> bool:

@@ -118,13 +118,13 @@ class World:
 
     def processes(self) -> list[psutil.Process]:
         """Whatever still works in the environment."""
-        found = []
+        processes = []
         folder = f"{self.place.folder}/"
-        for one in psutil.process_iter():
+        for process in psutil.process_iter():
             with suppress(psutil.Error):
-                if any(word.startswith(folder) for word in one.cmdline()):
-                    found.append(one)
-        return found
+                if any(word.startswith(folder) for word in process.cmdline()):
+                    processes.append(process)
+        return processes
 
 
 MACHINE = Machine(
@@ -241,9 +241,9 @@ def test_an_existing_one_is_recognised_without_any_process(installed: World, mon
 
 def test_several_at_once_leave_one_good_environment(world: World) -> None:
     started = [world.start() for _ in range(3)]
-    outputs = [one.communicate(timeout=DEADLINE_S)[0] for one in started]
-    assert [one.returncode for one in started] == [0, 0, 0], outputs
-    builders = [one for one, output in zip(started, outputs, strict=True) if "phase fetching" in output]
+    outputs = [process.communicate(timeout=DEADLINE_S)[0] for process in started]
+    assert [process.returncode for process in started] == [0, 0, 0], outputs
+    builders = [process for process, output in zip(started, outputs, strict=True) if "phase fetching" in output]
     assert len(builders) == 1
     waited = [output for output in outputs if f"phase waiting for pid {builders[0].pid}" in output]
     assert waited, outputs
@@ -409,15 +409,15 @@ def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("moonpad.environments.process.subprocess.Popen", refuse)
 
 
-@pytest.mark.parametrize(("machine", "code", "said"), REFUSALS)
+@pytest.mark.parametrize(("machine", "code", "words"), REFUSALS)
 def test_refused_before_anything_is_downloaded(
-    world: World, no_process: None, machine: Machine, code: Code, said: str
+    world: World, no_process: None, machine: Machine, code: Code, words: str
 ) -> None:
     with pytest.raises(PreflightRefused) as error:
         world.install(machine=machine)
     assert error.value.exit_code == 3
     assert [finding.code for finding in error.value.findings] == [code]
-    assert said in error.value.findings[0].message
+    assert words in error.value.findings[0].message
     assert error.value.findings[0].remedy
     assert not world.place.folder.exists()
 

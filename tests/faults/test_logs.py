@@ -34,9 +34,9 @@ def log(moonpad: Moonpad, writer: subprocess.Popen[bytes]) -> Path:
     """The log of a run that is up, as far as `moonpad logs` can see."""
     run = moonpad.state / "runs" / "k2-20261120-120000-ab12"
     run.mkdir(parents=True)
-    found = read_stat(writer.pid)
-    assert found is not None
-    own = {"pid": writer.pid, "start": found[1]}
+    stat = read_stat(writer.pid)
+    assert stat is not None
+    own = {"pid": writer.pid, "start": stat[1]}
     document = {"schema": SCHEMA, "state": "running", "boot_id": read_boot_id(), "keeper": own, "owned": []}
     (run / "keeper.json").write_text(json.dumps(document))
     (run / "run.json").write_text(json.dumps({"schema": SCHEMA, "name": "k2"}))

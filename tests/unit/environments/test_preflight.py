@@ -60,7 +60,7 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("devices", "said"),
+    ("devices", "texts"),
     [
         (DeviceFacts(), ["this machine has none"]),
         (Unknown("nvidia-smi does not answer"), ["nvidia-smi does not answer"]),
@@ -68,12 +68,12 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
         (DeviceFacts("nvidia-smi", "NVIDIA", "580.65.06", (H100,)), []),
     ],
 )
-def test_devices_are_warned_of_and_refuse_nothing(devices: DeviceFacts | Unknown, said: list[str]) -> None:
+def test_devices_are_warned_of_and_refuse_nothing(devices: DeviceFacts | Unknown, texts: list[str]) -> None:
     """A driver is brought up to date after the installation, and a disk may be another machine's too."""
     machine = replace(GOOD, devices=devices)
     warnings = refuse_other_machines(CUDA_RECIPE, machine)
-    assert len(warnings) == len(said)
-    for warning, text in zip(warnings, said, strict=True):
+    assert len(warnings) == len(texts)
+    for warning, text in zip(warnings, texts, strict=True):
         assert text in warning.message
         assert warning.severity is Severity.WARNING
     assert refuse_other_machines(CPU_RECIPE, machine) == ()
@@ -93,7 +93,9 @@ def test_another_system_is_one_sentence(system: System) -> None:
 def test_what_nobody_knows_is_a_warning_and_no_refusal() -> None:
     machine = replace(GOOD, processor=Unknown("no /proc"), memory=Unknown("no /proc"))
     warnings = refuse_other_machines(CPU_RECIPE, machine)
-    assert [(one.severity, one.message) for one in warnings] == [(Severity.WARNING, "unknown (no /proc)")] * 2
+    assert [(warning.severity, warning.message) for warning in warnings] == [
+        (Severity.WARNING, "unknown (no /proc)")
+    ] * 2
 
 
 def test_places_on_one_filesystem_are_added_up() -> None:

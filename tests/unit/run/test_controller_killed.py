@@ -107,7 +107,7 @@ def test_killed_between_the_verdict_and_the_word(rig: Rig, answer: ProbeAnswer) 
     rig.prepare(POLICY)
     rig.deaf_until = 2000.0
     rig.run(80.0)
-    assert rig.told == []
+    assert rig.requests == []
     rig.deaf_until, rig.alive = 0.0, None
     rig.run(90.0)
     assert rig.told_words == ["fail"]
