@@ -439,7 +439,7 @@ def test_daemon_away_for_good(moonpad: Moonpad, docker: Docker, image_spec: Path
     for _ in range(2):
         down = moonpad("down", "fake")
         assert down.code == 6
-        assert "the container of fake may be left" in down.stderr
+        assert "the container of fake may still run" in down.stderr
         assert keeper_document(moonpad)["after_stop"], "it is still to be done"
     assert state_of(moonpad) == "unattended"
     assert moonpad("up", str(image_spec)).code in (0, 3, 6), "adopted or refused, never doubled"

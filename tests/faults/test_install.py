@@ -300,7 +300,7 @@ def test_killed_without_warning_its_command_keeps_the_lock_until_it_has_ended(be
     (orphan,) = begun.processes()
     running.kill()
     running.wait()
-    with pytest.raises(PreflightRefused, match=rf"what pid {running.pid} left running is working on it"):
+    with pytest.raises(PreflightRefused, match=rf"a process that pid {running.pid} left running is working on it"):
         remove("fake-engine", begun.home)
     orphan.kill()
     wait_until(lambda: not begun.processes())

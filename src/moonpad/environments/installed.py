@@ -88,7 +88,7 @@ def engine_from_python(name: str, python: Path, *, timeout_s: float = 120.0) -> 
     answer = output_of((str(executable), *arguments), timeout_s, environment)
     instead = f"moonpad engine install {name}" if engine and engine.recipe else "name another [engine] python"
     if isinstance(answer, Unknown):
-        raise _refused(name, f"it does not print its version: {answer.reason}", f"repair it, or {instead}")
+        raise _refused(name, f"its version cannot be read: {answer.reason}", f"repair it, or {instead}")
     if not (version := version_in(answer)):
         raise _refused(name, f"{executable} {' '.join(arguments)} prints no version", instead)
     return InstalledEngine(name, version, python.parent.parent, python, executable)

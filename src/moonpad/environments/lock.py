@@ -48,7 +48,7 @@ def holder(path: Path) -> str:
         pid = int(path.read_text(encoding="ascii"))
         os.kill(pid, 0)
     except ProcessLookupError:
-        return f"what pid {pid} left running"
+        return f"a process that pid {pid} left running"
     except PermissionError:
         return f"pid {pid} of another user"
     except (OSError, ValueError):

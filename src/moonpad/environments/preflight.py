@@ -87,7 +87,7 @@ def _refuse(recipe: Recipe, findings: tuple[Finding, ...]) -> tuple[Finding, ...
 def _python(recipe: Recipe, machine: Machine) -> Iterator[Finding]:
     (first, last), ours = map(_dotted, recipe.python), _dotted(machine.python)
     if not recipe.python[0] <= machine.python <= recipe.python[1]:
-        message = f"moonpad runs on {ours}, its packages exist for {first} to {last}"
+        message = f"moonpad runs on Python {ours}; the engine has packages for {first} to {last}"
         yield _error("Python", message, f"install moonpad with a Python from {first} to {last}")
     elif not machine.has_venv:
         message = f"this Python {ours} came without the modules venv and ensurepip"

@@ -83,7 +83,7 @@ def parse_static(text: str) -> DeviceFacts:
         driver = _text(_table(row, "driver").get("version")) or driver
         size, capability = _size(vram.get("size")), _text(asic.get("target_graphics_version"))
         devices.append(DeviceFact(index, name, size, used_bytes=Unknown("not asked"), capability=capability))
-    return DeviceFacts(AMD_SMI, "AMD", driver or Unknown(f"{AMD_SMI} does not say it"), tuple(devices))
+    return DeviceFacts(AMD_SMI, "AMD", driver or Unknown(f"{AMD_SMI} does not report it"), tuple(devices))
 
 
 def parse_metric(text: str) -> dict[int, tuple[int | Unknown, int | Unknown]]:
@@ -117,7 +117,7 @@ def parse_rocm_smi(text: str) -> DeviceFacts:
             raise ValueError(f"{ROCM_SMI} names no product of card{index}")
         size, used = (_count(card.get(f"VRAM Total {what}Memory (B)")) for what in ("", "Used "))
         devices.append(DeviceFact(index, name, size, used, capability=_text(card.get("GFX Version"))))
-    driver = _text(_table(document, "system").get("Driver version")) or Unknown(f"{ROCM_SMI} does not say it")
+    driver = _text(_table(document, "system").get("Driver version")) or Unknown(f"{ROCM_SMI} does not report it")
     return DeviceFacts(ROCM_SMI, "AMD", driver, tuple(devices))
 
 
@@ -169,7 +169,7 @@ def _size(value: object) -> int | Unknown:
     number, unit = (value.get("value"), value.get("unit")) if isinstance(value, dict) else (value, "MB")
     count = _count(number)
     if isinstance(count, Unknown) or not isinstance(unit, str) or unit.upper() not in UNITS:
-        return Unknown(f"{AMD_SMI} says {str(value)[:40]}")
+        return Unknown(f"{AMD_SMI} reports {str(value)[:40]}")
     return count * UNITS[unit.upper()]
 
 
@@ -186,4 +186,4 @@ def _count(value: object) -> int | Unknown:
         return value
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
         return int(value)
-    return Unknown(f"the tool says {str(value)[:40]}")
+    return Unknown(f"the tool reports {str(value)[:40]}")

@@ -17,7 +17,7 @@ class DeviceFact:
     """One device. `health` is "" for a healthy one, else the driver's own words.
 
     `ecc_errors` are uncorrected ones since the driver was loaded. `capability` is `9.0` or `gfx942`, "" where the tool
-    does not say it. `package` numbers the package that the device is a die of, None where it is one by itself.
+    does not report it. `package` numbers the package that the device is a die of, None where it is one by itself.
     """
 
     index: int

@@ -59,7 +59,7 @@ def _one(device: DeviceFact, facts: DeviceFacts) -> Iterator[Finding]:
     where = f"device {device.index}"
     if device.health:
         yield _error(
-            where, f"{device.name} is not healthy: {facts.tool} says {device.health}", "exclude it, or repair it"
+            where, f"{device.name} is not healthy: {facts.tool} reports {device.health}", "exclude it, or repair it"
         )
     if device.mig is True:
         message = f"{device.name} is split by MIG; an engine's rank needs a whole device"

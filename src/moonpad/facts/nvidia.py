@@ -65,7 +65,7 @@ def parse_nvidia_smi(text: str, fields: tuple[str, ...] = FIELDS) -> DeviceFacts
     if not devices and not lost:
         raise ValueError((text.strip() or "no output").splitlines()[0])
     versions = [version for version in drivers if not _unsaid(version)]
-    driver = versions[0] if versions else Unknown(f"{TOOL} does not say it")
+    driver = versions[0] if versions else Unknown(f"{TOOL} does not report it")
     return DeviceFacts(TOOL, "NVIDIA", driver, tuple(devices), tuple(lost))
 
 
@@ -107,7 +107,7 @@ def _device(row: Mapping[str, str]) -> DeviceFact:
 
 
 def _number(value: str, unit: int) -> int | Unknown:
-    return int(value) * unit if value.isascii() and value.isdigit() else Unknown(f"{TOOL} says {value or 'nothing'}")
+    return int(value) * unit if value.isascii() and value.isdigit() else Unknown(f"{TOOL} reports {value or 'nothing'}")
 
 
 def _unsaid(value: str) -> bool:

@@ -50,7 +50,7 @@ def owner_of_port(port: int) -> PortOwner | None:
     if getattr(refusal, "errno", None) != errno.EADDRINUSE:
         return PortOwner(None, f"the system, which refuses it: {getattr(refusal, 'strerror', None) or refusal}")
     pid = pid_on(port, _listeners())
-    return PortOwner(pid, _command(pid) if pid else "a process that is not ours to see")
+    return PortOwner(pid, _command(pid) if pid else "a process of another user")
 
 
 def pid_on(port: int, listeners: Iterable[Listener]) -> int | None:
@@ -60,7 +60,7 @@ def pid_on(port: int, listeners: Iterable[Listener]) -> int | None:
 
 
 def listens(pids: Iterable[int], port: int) -> bool:
-    """Whether one of these processes listens on the TCP port. Those that are gone, or not ours to see, do not."""
+    """Whether one of these processes listens on the TCP port. Those that have ended, or are another user's, do not."""
     import psutil
 
     for pid in pids:
@@ -115,4 +115,4 @@ def _command(pid: int) -> str:
         words = [" ".join(word.split())[:WORD_CHARACTERS] for word in process.cmdline()[:COMMAND_WORDS]]
         return " ".join(words) or process.name()
     except psutil.Error:
-        return "ended, or not ours to see"
+        return "ended, or of another user"

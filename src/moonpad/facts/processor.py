@@ -39,7 +39,7 @@ def parse_cpuinfo(text: str) -> Processor:
         model=blocks[0].get("model name") or blocks[0].get("CPU implementer", ""),
         flags=frozenset.intersection(*flags),
         threads=len(blocks),
-        physical_cores=len(cores) or Unknown("/proc/cpuinfo does not say which threads share a core"),
+        physical_cores=len(cores) or Unknown("/proc/cpuinfo does not show which threads share a core"),
     )
 
 

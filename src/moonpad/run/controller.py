@@ -9,14 +9,17 @@ can be killed at any instant: the next one goes on from `events.jsonl` and `keep
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from moonpad.engines import ENGINES
-from moonpad.run.controller_state import ControllerJournal, StateFile
+from moonpad.facts.processes import read_boot_id, read_start
+from moonpad.run.controller_state import ControllerJournal, ControllerState, write_controller
 from moonpad.run.endpoints import endpoint_of, keyless_endpoint_of
 from moonpad.run.generation_monitor import GenerationMonitor, MonitoredRun, World
 from moonpad.run.keeper.state_file import has_keeper
@@ -49,7 +52,8 @@ class Controller:
         self._engine_name = str(about.get("engine"))
         self._policy = Policy.of(about.get("policy") or {})
         self._journal = ControllerJournal(folder, self._world.clock)
-        self._file = StateFile(folder)
+        self._identity = os.getpid(), read_start(os.getpid()), read_boot_id()
+        self._written: ControllerState | None = None
         self._generation = 0
         self._monitor: GenerationMonitor | None = None
         self._key_due_s = 0.0
@@ -176,7 +180,11 @@ class Controller:
         if waits and self._decision is not None:
             restarts = self._decision.due_s is not None
             state, because = State.STARTING, ("waiting to be restarted: " if restarts else "") + self._decision.reason
-        self._file.write(self._generation, state, because, stable=monitor.stable, restarts=self._restarts)
+        wanted = ControllerState(*self._identity, self._generation, state, because, monitor.stable, self._restarts)
+        if wanted != self._written:
+            with suppress(OSError):  # a full disk: it is written at a later tick
+                write_controller(self._folder, wanted)
+                self._written = wanted
 
 
 def main(argv: list[str]) -> int:

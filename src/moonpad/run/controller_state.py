@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import msgspec
 
-from moonpad.facts.processes import is_alive, read_boot_id, read_start
+from moonpad.facts.processes import is_alive, read_boot_id
 from moonpad.store.atomic_files import replace_json
 from moonpad.store.journal import Journal
 from moonpad.store.run_folder import RunFolder
@@ -44,24 +43,8 @@ def read_controller(folder: RunFolder) -> ControllerState | None:
         return None
 
 
-class StateFile:
-    """Writes `controller.json` where something in it has changed, again and again until it is written."""
-
-    def __init__(self, folder: RunFolder) -> None:
-        self._path = folder.path / "controller.json"
-        self._boot_id = read_boot_id()
-        self._start = read_start(os.getpid())
-        self._written: ControllerState | None = None
-
-    def write(self, generation: int, state: State, because: str, *, stable: bool, restarts: int) -> None:
-        wanted = ControllerState(os.getpid(), self._start, self._boot_id, generation, state, because, stable, restarts)
-        if wanted == self._written:
-            return
-        try:
-            replace_json(self._path, {"schema": SCHEMA, **asdict(wanted)})
-        except OSError:
-            return
-        self._written = wanted
+def write_controller(folder: RunFolder, state: ControllerState) -> None:
+    replace_json(folder.path / "controller.json", {"schema": SCHEMA, **asdict(state)})
 
 
 class ControllerJournal(Journal):

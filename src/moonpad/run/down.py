@@ -275,10 +275,10 @@ def _stop_all(folder: RunFolder, grace_s: float, hurry: Callable[[], bool], by: 
     log = str(folder.path / "keeper.log")
     failed = [commands for commands in _cleanup(recorded) if not run_commands(commands, log)]
     if container := read_status(folder, None).container:
-        why = f"it could not be queried: {container.reason}" if isinstance(container, Unknown) else "it still runs"
+        why = container.reason if isinstance(container, Unknown) else f"{container} is listed"
         raise ContactLost(
-            f"the container of {folder.name} may be left; {why}",
-            remedy=f"{shlex.join(_cleanup(recorded)[0][0])}, once it answers",
+            f"the container of {folder.name} may still run: {why}",
+            remedy=f"once its client answers: {shlex.join(_cleanup(recorded)[0][0])}",
         )
     if failed and (hosts := folder.about().get("hosts")):
         raise ContactLost(

@@ -235,13 +235,11 @@ class GenerationMonitor:
         if self._canary is None and not self.run.keyless and self._stall.canary_due(now_s):
             self._send_canary(now_s)
         if self.state is State.READY:
-            self.because = self._why_ready()
+            blind = self.run.keyless or self._stall.blind
+            self.because = self._health or "/health answers 200"
+            self.because += f"; hangs cannot be detected: {blind}" if blind else ""
         least, most = READY_POLL_S
         return min(most, max(least, min(policy.stall_after_s, policy.min_healthy_s) / 5))
-
-    def _why_ready(self) -> str:
-        blind = self.run.keyless or self._stall.blind
-        return (self._health or "/health answers 200") + (f"; hangs cannot be detected: {blind}" if blind else "")
 
     def _send_canary(self, now_s: float) -> None:
         world, endpoint, limit_s = self._world, self.run.endpoint, self.run.policy.stall_probe_s

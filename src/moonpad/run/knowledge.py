@@ -34,5 +34,5 @@ def local_cluster(engine: Engine | None, remedy: str) -> Cluster:
     cpu_only = engine is not None and engine.platforms == (Platform.CPU,)
     here = local.detect_cluster(DeviceFacts() if cpu_only else local.devices())
     if isinstance(here, Unknown):
-        raise PreflightRefused(f"what this machine has is not known: {here.reason}", remedy=remedy)
+        raise PreflightRefused(f"the hardware of this machine is unknown: {here.reason}", remedy=remedy)
     return here

@@ -102,7 +102,7 @@ def _refusal(folder: RunFolder, answer: dict[str, Any]) -> MoonpadError:
             remedy="wait until that run is down, or set another [endpoint] port",
         )
     return LaunchFailed(
-        f"the keeper cannot work: {answer.get('error') or answer.get('why')}",
+        f"the keeper could not start: {answer.get('error') or answer.get('why')}",
         remedy=f"check free space and write permission in {folder.path.parent}",
     )
 

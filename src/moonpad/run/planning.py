@@ -88,11 +88,11 @@ def spec_checkpoint(
             "model",
             f"{checkpoint.reason}, so neither the layout nor the memory can be judged",
             "name the checkpoint's folder on this machine, or a checkpoint that `moonpad catalog models` lists; "
-            f"--despite {Code.CHECKPOINT_UNKNOWN} takes the spec as it is",
+            f"--despite {Code.CHECKPOINT_UNKNOWN} runs the spec as it is",
         )
         findings = (*forgive((unknown,), despite), *findings)
         if errors := errors_of(findings):
-            raise PreflightRefused(f"what {spec.model} holds is not known", findings=errors)
+            raise PreflightRefused(f"the contents of {spec.model} are unknown", findings=errors)
     elif errors := errors_of(findings):
         raise CheckpointError(f"{spec.model} is not what the spec asks for", findings=errors)
     return checkpoint, findings

@@ -188,7 +188,7 @@ def prepare(loaded: LoadedSpec, despite: frozenset[Code] = frozenset()) -> Prepa
         plan = replace(plan, host_cores=this_host().cores or 0)
     if spec.hosts and isinstance(installed, ContainerEngine):
         raise PreflightRefused(
-            "an image runs on this machine alone",
+            "a container image can run on this machine only",
             remedy="name a python instead of the image, or moonpad render --to kubernetes",
         )
     runtime = runtime_of(spec)
@@ -259,4 +259,4 @@ def find_engine(loaded: LoadedSpec) -> InstalledEngine | ContainerEngine | Prefl
     installs = ENGINES[spec.engine.name].recipe is not None
     remedy = f"moonpad engine install {spec.engine.name}" if installs else BRING_YOUR_OWN
     finding = Finding(Severity.ERROR, Code.ENGINE_MISSING, "engine", f"{spec.engine.name} is not installed", remedy)
-    return PreflightRefused("there is no engine to start", findings=(finding,))
+    return PreflightRefused("the engine cannot be started", findings=(finding,))

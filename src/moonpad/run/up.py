@@ -142,7 +142,7 @@ def await_ready(
             problem = f"its keeper was killed while it was {phase_of(folder, prepared.engine.log)}"
         elif time.monotonic() > deadline:
             problem = f"not ready after {limit_s:.0f} s, the last phase was: {phase_of(folder, prepared.engine.log)}; "
-            problem += f"its controller said nothing (see {folder.path / 'controller.log'})"
+            problem += f"its controller reported nothing (see {folder.path / 'controller.log'})"
         if problem:
             _clean_up(folder, prepared)
             raise why_ended(folder, prepared, problem)

@@ -7,7 +7,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -96,21 +96,19 @@ def append_line(path: Path, record: Mapping[str, object]) -> None:
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Every complete line, however large the file is. A torn one (full disk, power loss) is skipped."""
     with suppress(OSError), path.open("rb") as file:
-        for line in lines_of(pieces_of(file), LINE_BYTES):
-            if (record := _record(line)) is not None:
-                yield record
+        yield from _records(lines_of(pieces_of(file), LINE_BYTES))
 
 
 def read_lines_backwards(path: Path) -> Iterator[dict[str, Any]]:
     """As `read_lines`, the last one first, without reading the beginning of a long file."""
     with suppress(OSError), path.open("rb") as file:
-        for _, line in lines_from_end(file, LINE_BYTES, os.fstat(file.fileno()).st_size):
-            if (record := _record(line)) is not None:
-                yield record
+        yield from _records(line for _, line in lines_from_end(file, LINE_BYTES, os.fstat(file.fileno()).st_size))
 
 
-def _record(line: bytes) -> dict[str, Any] | None:
-    return _object(line) if len(line) <= LINE_BYTES else None
+def _records(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        if len(line) <= LINE_BYTES and (record := _object(line)) is not None:
+            yield record
 
 
 def _object(text: bytes) -> dict[str, Any] | None:

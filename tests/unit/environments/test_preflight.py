@@ -35,7 +35,7 @@ def test_a_good_machine_has_no_finding() -> None:
     [
         (replace(GOOD, system=System("Linux", "x86_64", (2, 28))), "glibc 2.31, this system has glibc 2.28"),
         (replace(GOOD, system=System("Linux", "x86_64", None)), "glibc 2.31, this system has another C library"),
-        (replace(GOOD, python=(3, 15)), "moonpad runs on 3.15, its packages exist for 3.11 to 3.14"),
+        (replace(GOOD, python=(3, 15)), "moonpad runs on Python 3.15; the engine has packages for 3.11 to 3.14"),
         (replace(GOOD, has_venv=False), "this Python 3.12 came without the modules venv and ensurepip"),
         (
             replace(GOOD, processor=Processor("Common KVM processor", frozenset({"sse2"}), 1, 1)),

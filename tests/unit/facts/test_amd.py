@@ -35,7 +35,7 @@ def test_what_is_in_use_and_errors_come_from_the_second_question() -> None:
     joined = join(facts, parse_metric(text("amd-smi-metric-rocm7-ecc.json")))
     assert [device.ecc_errors for device in joined.devices] == [0, 0, 0, 0, 0, 0, 3, 0]
     assert joined.devices[0].used_bytes == 284 * MIB
-    assert joined.devices[7].used_bytes == Unknown("amd-smi says None")
+    assert joined.devices[7].used_bytes == Unknown("amd-smi reports None")
     assert joined.devices[3].memory_bytes == 196592 * MIB
 
 

@@ -55,7 +55,7 @@ def test_a_chip_that_says_nothing_of_its_memory() -> None:
         "| 0     910B3               | Critical      | 0.0         0                 0    / 0             |\n"
         "| 0                         | NA            | 0           0    / 0          NA   / NA            |\n"
     )
-    assert facts.devices[0].memory_bytes == facts.devices[0].used_bytes == Unknown("npu-smi says NA")
+    assert facts.devices[0].memory_bytes == facts.devices[0].used_bytes == Unknown("npu-smi reports NA")
     assert facts.devices[0].health == "Critical"
 
 

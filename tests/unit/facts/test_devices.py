@@ -169,7 +169,7 @@ def test_no_devices_is_a_cpu_with_the_memory_of_the_host() -> None:
     [
         (nvidia_facts("lost"), "GPU is lost"),
         (nvidia_facts("mixed"), "4 devices are of 2 kinds"),
-        (nvidia_facts("gb10"), r"memory of NVIDIA GB10 is unknown: nvidia-smi says \[N/A\]"),
+        (nvidia_facts("gb10"), r"memory of NVIDIA GB10 is unknown: nvidia-smi reports \[N/A\]"),
         (Unknown("nvidia-smi timed out"), "nvidia-smi timed out"),
     ],
 )
@@ -269,5 +269,5 @@ def test_unknown_devices_are_one_finding_with_the_reason() -> None:
 def test_as_json_nothing_is_null_or_zero_that_is_unknown() -> None:
     document = nvidia_facts("gb10").as_json()
     (device,) = document["devices"]  # type: ignore[misc]
-    assert device["memory_bytes"] == "unknown (nvidia-smi says [N/A])"
+    assert device["memory_bytes"] == "unknown (nvidia-smi reports [N/A])"
     assert document["driver"] == "580.95.05"

@@ -51,14 +51,14 @@ def test_eight_healthy_devices(name: str, product: str, mib: int, driver: str, c
 
 def test_what_a_geforce_has_not_is_unknown_and_never_zero() -> None:
     device = parsed("2x4090-48g").devices[0]
-    assert device.ecc_errors == Unknown("nvidia-smi says [N/A]")
+    assert device.ecc_errors == Unknown("nvidia-smi reports [N/A]")
     assert device.mig is False
     assert not device.health
 
 
 def test_memory_that_the_driver_does_not_say() -> None:
     device = parsed("gb10").devices[0]
-    assert device.memory_bytes == device.used_bytes == Unknown("nvidia-smi says [N/A]")
+    assert device.memory_bytes == device.used_bytes == Unknown("nvidia-smi reports [N/A]")
 
 
 def test_in_use_mig_and_errors() -> None:
@@ -82,7 +82,7 @@ def test_the_only_one_fell_off_the_bus() -> None:
 def test_a_device_in_an_error_state() -> None:
     facts = parsed("reset")
     assert [device.health for device in facts.devices[1:4]] == ["", "GPU requires reset", ""]
-    assert facts.devices[2].used_bytes == Unknown("nvidia-smi says [GPU requires reset]")
+    assert facts.devices[2].used_bytes == Unknown("nvidia-smi reports [GPU requires reset]")
 
 
 @pytest.mark.parametrize("name", ["no-driver", "no-devices"])
@@ -119,7 +119,7 @@ def test_an_old_driver_is_asked_again_for_what_it_knows(tmp_path: Path) -> None:
     facts = nvidia_devices(str(tool))
     assert isinstance(facts, DeviceFacts)
     assert (len(facts.devices), facts.driver) == (8, "470.82.01")
-    assert facts.devices[0].ecc_errors == Unknown("nvidia-smi says [N/A]")
+    assert facts.devices[0].ecc_errors == Unknown("nvidia-smi reports [N/A]")
 
 
 def test_a_tool_that_hangs_is_unknown(hanging_tool: Callable[[str], str]) -> None:

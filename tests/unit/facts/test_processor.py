@@ -24,7 +24,7 @@ def parsed(name: str) -> Processor:
             "aarch64",
             "0x41",
             4,
-            Unknown("/proc/cpuinfo does not say which threads share a core"),
+            Unknown("/proc/cpuinfo does not show which threads share a core"),
             {"asimd", "asimddp"},
             {"avx2"},
         ),

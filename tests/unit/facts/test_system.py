@@ -83,7 +83,7 @@ def test_who_binds_it_for_a_moment_only_does_not_count(monkeypatch: pytest.Monke
 
 def test_an_owner_that_we_may_not_see_has_no_pid(taken: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ports, "_listeners", lambda: [Listener("127.0.0.1", taken, None)])
-    assert owner_of_port(taken) == PortOwner(None, "a process that is not ours to see")
+    assert owner_of_port(taken) == PortOwner(None, "a process of another user")
 
 
 def test_a_port_that_the_system_refuses_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
