@@ -31,10 +31,11 @@ def device_findings(
     if isinstance(facts, Unknown):
         message = f"the devices cannot be read ({facts.reason})"
         return (_error("devices", message, "name the hardware with --on, or repair the driver"),)
-    return (*_all(facts, expected, cuda), *(finding for device in facts.devices for finding in _one(device, facts)))
+    of_each = (finding for device in facts.devices for finding in _device_findings(device, facts))
+    return (*_common_findings(facts, expected, cuda), *of_each)
 
 
-def _all(facts: DeviceFacts, expected: int | None, cuda: int) -> Iterator[Finding]:
+def _common_findings(facts: DeviceFacts, expected: int | None, cuda: int) -> Iterator[Finding]:
     """What is wrong with the devices together, or with their driver."""
     count = len(facts.devices)
     for sentence in facts.lost:
@@ -55,7 +56,7 @@ def _all(facts: DeviceFacts, expected: int | None, cuda: int) -> Iterator[Findin
         yield _error("driver", message, f"install driver {needed} or newer")
 
 
-def _one(device: DeviceFact, facts: DeviceFacts) -> Iterator[Finding]:
+def _device_findings(device: DeviceFact, facts: DeviceFacts) -> Iterator[Finding]:
     where = f"device {device.index}"
     if device.health:
         yield _error(

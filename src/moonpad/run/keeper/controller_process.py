@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
@@ -71,4 +72,5 @@ class ControllerProcess:
             wait(POLL_S)
             reap()
         self.identity = None
-        remove_parts(Path(self._folder), "controller.json", older_than_s=0)  # it was in the middle of a write
+        with contextlib.suppress(OSError):  # it was in the middle of a write
+            remove_parts(Path(self._folder), "controller.json", older_than_s=0)
