@@ -194,7 +194,7 @@ def test_up_status_down(moonpad: Moonpad, docker: Docker, image_spec: Path, free
     again = moonpad("up", str(image_spec), "--json")
     assert (again.code, again.json["changed"]) == (0, False)
     about = json.loads((moonpad.state / "runs" / run / "run.json").read_text())
-    assert about["engine_version"] is None, "nobody asked the engine in the image"
+    assert about["engine_version"] is None, "the engine in the image was not asked"
     down = moonpad("down", "fake", "--json")
     assert (down.code, down.json["was_up"], down.json["killed"]) == (0, True, 0)
     assert docker.running() == [OTHER]
@@ -259,7 +259,7 @@ def test_client_killed_before_its_container_runs(moonpad: Moonpad, docker: Docke
 
 
 def test_no_other_client_for_it(moonpad: Moonpad, docker: Docker, image_spec: Path, free_port: int) -> None:
-    """It runs, and nobody can be attached to it (it is paused): tried again and again, with pauses that grow."""
+    """It runs, and no client can attach to it (it is paused): tried again and again, with pauses that grow."""
     docker.start()
     done = moonpad("up", str(image_spec), FAKE_ATTACH_REFUSED="1")
     assert done.code == 0, done.stderr
@@ -273,7 +273,7 @@ def test_no_other_client_for_it(moonpad: Moonpad, docker: Docker, image_spec: Pa
 
 
 def test_stopped_from_outside(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
-    """`docker stop` by somebody else: it has ended, and nobody pretends otherwise."""
+    """`docker stop` by another user: it has ended, and is reported as ended."""
     docker.start()
     docker.run_other()
     run = up(moonpad, image_spec)

@@ -75,7 +75,7 @@ def test_worker_killed(moonpad: Moonpad, fake_spec: Path, lies: bool) -> None:
     assert "VLLM::Worker_TP0" in failed["reason"]
     first = failed["deaths"][0]
     assert (first["pid"], first["how"]) == (worker, "SIGKILL")
-    assert failed["oom_kills"] in (0, None), "nobody ran out of memory"
+    assert failed["oom_kills"] in (0, None), "nothing ran out of memory"
     assert status_of(moonpad)["state"] == "failed"
 
 

@@ -41,7 +41,7 @@ def drain(moonpad: Moonpad, spec: Path, port: int, stream_s: float, drain_s: flo
     assert drained["finished"] == open_.finished
     assert drained["cut"] == 8 - open_.finished
     assert [stream.status for stream in seen] == [200] * 8
-    assert all(stream.finished or stream.error for stream in seen), "nobody is left waiting"
+    assert all(stream.finished or stream.error for stream in seen), "no client is left waiting"
     assert str(drained["cut"] or drained["finished"]) in output, "it is said to the one who asked"
     return drained["finished"], drained["cut"]
 
@@ -70,7 +70,7 @@ def test_long_streams_are_cut_in_full(moonpad: Moonpad, fake_spec: Path, free_po
 
 @pytest.mark.slow
 def test_without_a_drain_they_are_cut_at_once(moonpad: Moonpad, fake_spec: Path, free_port: int) -> None:
-    """Fault 15: `drain = "0s"` is no drain, and no client is left waiting."""
+    """Fault 15: with `drain = "0s"` nothing is drained, and no client is left waiting."""
     assert moonpad("up", str(fake_spec)).code == 0
     open_ = streams(free_port, 4, 100_000)
     open_.await_tokens()

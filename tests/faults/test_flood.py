@@ -69,7 +69,7 @@ def flood(moonpad: Moonpad, spec: Path, port: int, bytes_s: int, line_bytes: int
     assert document["log"]["rotations"] >= total_bytes // (2 * LOG_BYTES), document["log"]
     assert (run_folder(moonpad) / "engine.log.head").stat().st_size == LOG_HEAD_BYTES
     assert b"checkpoint shards" in (run_folder(moonpad) / "engine.log.head").read_bytes(), "the start is kept"
-    assert await_event(moonpad, "stopped")["killed"] == 0, "nobody had to be killed"
+    assert await_event(moonpad, "stopped")["killed"] == 0, "no process had to be killed"
 
 
 def test_flood(moonpad: Moonpad, fake_spec: Path, free_port: int) -> None:

@@ -331,7 +331,7 @@ def test_a_package_that_was_installed_by_half_is_installed_again(installed: Worl
     assert_good(installed)
 
 
-def test_another_lock_makes_the_environment_anew(installed: World) -> None:
+def test_another_lock_rebuilds_the_environment(installed: World) -> None:
     stale = installed.place.site_packages / "stale.py"
     stale.write_text("")
     dep = make_wheel(installed.wheels, "fake-dep", "1.0", {"fake_dep.py": "VERSION = '1.0'  # anew\n"})
@@ -363,7 +363,7 @@ def test_the_fallback_is_asked_for_that_package_alone(begun: World) -> None:
     assert [begun.fallback.as_uri() in line for line in commands if "pip install" in line] == [False, True, False]
 
 
-def test_a_package_that_nobody_has(begun: World) -> None:
+def test_a_package_that_no_index_has(begun: World) -> None:
     only_the_fallback(begun)
     shutil.rmtree(begun.fallback)
     with pytest.raises(InstallError, match=r"none of pip's sources has fake-torch==2\.0\+cpu") as error:

@@ -128,7 +128,7 @@ def test_following_a_flood_costs_no_memory(moonpad: Moonpad, log: Path, writer: 
 
 
 def test_the_lines_before_a_rotation_are_shown_too(moonpad: Moonpad, log: Path) -> None:
-    """A restart seconds ago is no reason to hide why the last generation ended."""
+    """A restart seconds ago must not hide why the last generation ended."""
     say(log.with_name("engine.log.2"), "the first one")
     say(log.with_name("engine.log.1"), "loading", "ValueError: the tensor is too large")
     say(log, "loading again")

@@ -1,4 +1,4 @@
-"""Fault 16: the endpoint's port belongs to somebody else, before the start or in the middle of it."""
+"""Fault 16: the endpoint's port belongs to another program, before the start or in the middle of it."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def flapping(moonpad: Moonpad, spec: Path, flap_s: float, until_s: float, min_he
     for before, after in pairwise([*failing, stable]):
         assert before["t_s"] < after["t_s"], "stable is the last word"
     assert stable["t_s"] - failing[-1]["t_s"] >= min_healthy_s
-    assert len(events_of(moonpad, "spawned")) == 1, "flapping is no reason to start again"
+    assert len(events_of(moonpad, "spawned")) == 1, "flapping is not a reason to start again"
     assert moonpad("down", "fake").code == 0
 
 

@@ -388,7 +388,7 @@ def status_with(port: int, key: str) -> int:
 def test_a_key_of_the_users_own_guards_nothing(
     moonpad: Moonpad, fake_spec: Path, clean_world: None, free_port: int
 ) -> None:
-    """A spec without a key: the engine would take the variable for its own, and nobody could tell why it says 401."""
+    """A spec without a key: the engine would take the variable for its own, and the 401 would be hard to explain."""
     assert NOT_INHERITED == ("VLLM_API_KEY",)
     assert moonpad("up", str(fake_spec), VLLM_API_KEY="sk-other").code == 0
     assert (status_with(free_port, ""), status_with(free_port, "sk-other")) == (200, 200)

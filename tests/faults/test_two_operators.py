@@ -65,7 +65,7 @@ def test_two_at_once_in_full(moonpad: Moonpad, fake_spec: Path, turn: int) -> No
 
 
 def test_stale_lock_is_taken_over(moonpad: Moonpad, fake_spec: Path) -> None:
-    """Fault 17: a lock whose holder was killed holds nobody up; whose it was is said."""
+    """Fault 17: a lock whose holder was killed is taken over, with a note whose it was."""
     assert moonpad("up", str(fake_spec)).code == 0
     living = everybody(moonpad)
     for pid, start in ((keeper_of(moonpad)), *owned_of(moonpad).items()):

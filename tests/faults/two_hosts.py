@@ -54,7 +54,7 @@ class TwoHosts:
         return ("ip", "netns", "exec", f"{self.tag}-{which}", *words)
 
     def cut(self) -> None:
-        """Nothing comes through any more, and nobody is told."""
+        """Nothing comes through any more, and neither side gets an error."""
         run("ip", "-n", f"{self.tag}-a", "link", "set", f"{self.tag}a", "down")
 
     def mend(self) -> None:

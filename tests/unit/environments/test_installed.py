@@ -195,7 +195,7 @@ class TestLock:
             pass
         assert holders == [f"pid {os.getpid()}"]
 
-    def test_a_lock_on_a_deleted_file_keeps_nobody_out_and_lets_nobody_in_twice(self, path: Path) -> None:
+    def test_a_lock_on_a_deleted_file_does_not_count(self, path: Path) -> None:
         path.unlink()
         with locked(path, Cancellation()):
             assert holder(path) == f"pid {os.getpid()}"

@@ -90,7 +90,7 @@ def test_another_system_is_one_sentence(system: System) -> None:
     )
 
 
-def test_what_nobody_knows_is_a_warning_and_no_refusal() -> None:
+def test_an_unknown_fact_is_a_warning_and_not_a_refusal() -> None:
     machine = replace(GOOD, processor=Unknown("no /proc"), memory=Unknown("no /proc"))
     warnings = refuse_other_machines(CPU_RECIPE, machine)
     assert [(warning.severity, warning.message) for warning in warnings] == [

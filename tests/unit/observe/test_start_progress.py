@@ -30,7 +30,7 @@ YES = ProbeAnswer(200, '{"choices": [{}]}')
 
 
 class World:
-    """Time that passes only when somebody waits; `script` maps a second to what happens then."""
+    """Time that passes only in `pause`; `script` maps a second to what happens then."""
 
     def __init__(self, log: Path, script: dict[float, Callable[[], None]]) -> None:
         self.now = 0.0

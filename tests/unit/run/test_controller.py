@@ -87,7 +87,7 @@ def test_the_budget_counts_from_the_spawn(rig: Rig) -> None:
 
 
 def test_an_engine_that_dies_on_its_first_token_is_the_keepers(rig: Rig) -> None:
-    """No answer at all is no refusal: the keeper knows how it ended, and says it."""
+    """No answer at all is not a refusal: the keeper knows how it ended, and says it."""
     rig.engine = lambda _: Engine(dies_at_s=3.3, token=lambda _: ProbeAnswer(None, "connection reset"))
     rig.prepare(POLICY)
     rig.run(60.0)

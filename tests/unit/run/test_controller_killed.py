@@ -50,7 +50,7 @@ def one_hang(folder: Path, kill_at: Iterable[int]) -> Rig:
     rig = Rig(RunFolder("kimi", folder), kill_at=frozenset(kill_at))
     rig.engine = lambda generation: hanging(10.0) if generation == 1 else Engine()
     rig.prepare(POLICY)
-    for until_s in range(150, 1000, 10):  # who is killed while he watches begins to watch anew
+    for until_s in range(150, 1000, 10):  # a controller that is killed begins its watch again
         rig.run(until_s)
         if rig.generation == 2 and rig.written.stable:
             break

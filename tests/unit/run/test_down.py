@@ -41,7 +41,7 @@ def spawn() -> Iterator[Spawn]:
     started: list[tuple[int, int]] = []
 
     def start(*argv: str) -> dict[str, int]:
-        # Somebody between us, so that nobody below us stays a zombie.
+        # A process between us, so that none of our own children stays a zombie.
         command = (sys.executable, "-I", "-S", "-c", BETWEEN, *(argv or ("sleep", "600")))
         done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
         pid = int(done.stdout)
@@ -133,7 +133,7 @@ def test_the_job_is_finished(spawn: Spawn, tmp_path: Path) -> None:
 
 
 def test_what_another_run_is_to_take_the_name_of(spawn: Spawn) -> None:
-    """Nothing of it lives, and nobody would know of its leftovers after that. Its lock is for the next keeper."""
+    """Nothing of it lives, and after this its leftovers would be unknown. Its lock is for the next keeper."""
     shared = Path(f"/dev/shm/psm_moonpad_{os.getpid()}")
     shared.touch()
     folder = run(kept_by=spawn("true"), owned=[], shared_memory=[str(shared)])
@@ -218,8 +218,8 @@ def test_what_has_ended_is_left_as_it_is(spawn: Spawn) -> None:
     assert before == {path.name: path.read_bytes() for path in folder.path.iterdir()}
 
 
-def test_the_machine_was_started_anew(spawn: Spawn) -> None:
-    """The pids and the shared memory of another boot are somebody else's by now."""
+def test_the_machine_was_rebooted(spawn: Spawn) -> None:
+    """The pids and the shared memory of another boot belong to others by now."""
     stranger = spawn()
     shared = Path(f"/dev/shm/psm_moonpad_{os.getpid()}")
     shared.touch()
@@ -291,15 +291,15 @@ def test_patience_that_ends_is_a_hurry(spawn: Spawn, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("halted", [False, True])
 def test_a_keeper_that_does_not_answer(spawn: Spawn, monkeypatch: pytest.MonkeyPatch, halted: bool) -> None:
-    """It gets a signal, and is woken where somebody has halted it; this one dies of it, and the job is finished."""
+    """It gets a signal, and is continued where it was halted; this one dies of it, and the job is finished."""
     process, engine = spawn(), spawn()
     if halted:
         send_signal(process["pid"], process["start"], signal.SIGSTOP)
 
-    def nobody(*_: object, **__: object) -> None:
+    def no_answer(*_: object, **__: object) -> None:
         raise ContactLost("no answer")
 
-    monkeypatch.setattr(down, "tell", nobody)
+    monkeypatch.setattr(down, "tell", no_answer)
     stopped = stop_run(run(kept_by=process, owned=[engine]), 2.0)
     assert (stopped.was_up, stopped.by) == (True, "us")
     assert not lives(process)
@@ -400,7 +400,7 @@ def test_an_engine_that_cannot_refuse_is_cut(spawn: Spawn, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("drain_s", [0.0, 30.0])
 def test_an_engine_that_does_not_say(spawn: Spawn, monkeypatch: pytest.MonkeyPatch, drain_s: float) -> None:
-    """Not reported is not zero, and nothing is waited for that nobody could see."""
+    """Not reported is not zero, and a count that cannot be seen is not waited for."""
     kept = FakeKeeper(spawn, monkeypatch, drain_s=drain_s)
     requests(monkeypatch, None)
     assert stop_run(kept.folder, 7.0, drain_s=60.0).drained == Drained(None, None, None, refuses_new=drain_s > 0)

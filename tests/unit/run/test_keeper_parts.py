@@ -204,7 +204,7 @@ def test_the_holder_of_a_lock_is_named_a_moment_later(tmp_path: Path, monkeypatc
     Path(path).write_text("")
     now = iter(range(1000))
     monkeypatch.setattr(time, "monotonic", lambda: float(next(now)))
-    assert await_holder(path) == {}, "on a full disk nobody could write it, and nobody waits for ever"
+    assert await_holder(path) == {}, "on a full disk it cannot be written, and the wait ends"
 
 
 def test_claims_come_and_go_with_their_folder(tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_semaphores_are_known_by_their_inode() -> None:
 
 
 @pytest.mark.parametrize("how", ["mapped", "open"])
-def test_what_somebody_holds(how: str) -> None:
+def test_what_a_process_holds_is_kept(how: str) -> None:
     path = f"/dev/shm/psm_moonpad_{os.getpid()}_{how}"
     script = (
         "import mmap, os, sys\n"

@@ -127,7 +127,7 @@ def test_a_window_that_is_lost_and_opened_again(far: Far) -> None:
     assert once_more.wait(10) == 0
 
 
-def test_nobody_reads_any_more(far: Far) -> None:
+def test_the_reader_has_gone(far: Far) -> None:
     """A connection that is cut leaves no reader behind, and the engine where it is."""
     far.place("sleep 60")
     window = far.window()
@@ -231,7 +231,7 @@ def test_the_way_to_the_first_host(here: dict[str, Any], free_port: int) -> None
 # --- the lease -------------------------------------------------------------------------------------------------------
 
 
-def test_nobody_asks_any_more(far: Far) -> None:
+def test_the_lease_is_not_renewed(far: Far) -> None:
     """The window is gone and no beat comes: the engine ends by itself."""
     far.place("sleep 600", lease_s=1.5)
     window = far.window()

@@ -161,7 +161,9 @@ def test_a_word_on_another_generation_counts_for_nothing() -> None:
 
 
 @pytest.mark.parametrize(("answer", "words"), [(HEALTHY, "answers 200"), (REFUSED, "does not answer: Connection ref")])
-def test_nobody_attends(answer: ProbeAnswer, words: str, health: Callable[[ProbeAnswer], None]) -> None:
+def test_without_a_controller_it_is_unattended(
+    answer: ProbeAnswer, words: str, health: Callable[[ProbeAnswer], None]
+) -> None:
     """What it has said last may be old: the endpoint is asked instead."""
     folder = run(controller=None)
     folder.append_event("controller_started", pid=2**22, starts=1)
@@ -305,7 +307,7 @@ def test_a_keeper_that_has_written_nothing_yet() -> None:
     assert (at(folder).because, at(folder).up) == (killed, False)
     write_holder(handle, {"run": folder.run_id, "pid": 1})
     os.close(handle)
-    assert (at(folder).because, at(folder).up) == (killed, False), "a file that nobody holds is no lock"
+    assert (at(folder).because, at(folder).up) == (killed, False), "a file without a holder is not a lock"
 
 
 # --- which run is meant ----------------------------------------------------------------------------------------------
@@ -326,7 +328,7 @@ def test_the_only_one_that_is_up() -> None:
         find_run(None)
 
 
-def test_a_run_of_a_newer_moonpad_is_in_nobodys_way() -> None:
+def test_a_run_of_a_newer_moonpad_does_not_hide_others() -> None:
     named("a", run(schema=3))
     named("b", run("stopped", keeper=GONE))
     with pytest.raises(ContactLost, match="newer moonpad"):

@@ -63,7 +63,7 @@ def test_a_hostile_pointer_stays_inside(run: object, tmp_path: Path) -> None:
     assert current_run("tiny") is None
 
 
-def test_run_ids_that_meet_are_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_ids_that_collide_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = iter(["aaaa", "aaaa", "bbbb"])
     monkeypatch.setattr("secrets.token_hex", lambda size: next(numbers))
     monkeypatch.setattr("time.strftime", lambda *_: "20261120-120000")
