@@ -20,7 +20,7 @@ from moonpad.facts.platform import this_system
 from moonpad.run import keeper
 from moonpad.run.keeper.log_file import LOG_BYTES
 from moonpad.store.atomic_files import replace_text
-from moonpad.store.paths import port_claim, runtime_temp_base
+from moonpad.store.paths import RUNTIME_TEMP_BASE, port_claim
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.binding import BoundProcess
 from moonpad.values.errors import LaunchFailed, MoonpadError, PreflightRefused
@@ -74,7 +74,7 @@ def start_keeper(
         "grace_s": grace_s,
         "restarts": policy.restarts,
         "foreground_of": os.getpid() if foreground else 0,
-        "temp_base": runtime_temp_base(),
+        "temp_base": RUNTIME_TEMP_BASE,
         "cgroup": os.environ.get("MOONPAD_CGROUP") != "off",
         "log_bytes": LOG_BYTES,
         "controller": {

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from moonpad.run.keeper.log_file import LOG_BYTES
 from moonpad.run.keeper_archive import keeper_archive
+from moonpad.store.paths import RUNTIME_TEMP_BASE
 from moonpad.values.binding import BoundProcess
 from moonpad.values.errors import ContactLost, PreflightRefused
 
@@ -106,7 +107,7 @@ def _job(process: BoundProcess, name: str, grace_s: float, lease_s: float) -> di
         "lease_s": lease_s,
         "restarts": 0,
         "foreground_of": 0,
-        "temp_base": "/tmp",  # noqa: S108 - the folder itself is made by mkdtemp
+        "temp_base": RUNTIME_TEMP_BASE,
         "cgroup": True,
         "log_bytes": LOG_BYTES,
         "controller": None,

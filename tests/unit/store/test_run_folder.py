@@ -41,7 +41,7 @@ def test_a_relative_state_home_is_ignored(monkeypatch: pytest.MonkeyPatch, tmp_p
 def test_claims_are_the_same_for_everybody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     assert paths.port_claim(8000) == Path("/tmp/moonpad-locks/port-8000.lock")
-    assert paths.runtime_temp_base() == "/tmp"
+    assert paths.RUNTIME_TEMP_BASE == "/tmp"
 
 
 def test_the_pointer_names_the_current_run() -> None:
