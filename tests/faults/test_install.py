@@ -394,7 +394,7 @@ REFUSALS = [
         Code.PROCESSOR_UNSUPPORTED,
         "Old has none of",
     ),
-    (replace(MACHINE, python=(3, 9)), Code.PLATFORM_UNSUPPORTED, "moonpad runs on 3.9"),
+    (replace(MACHINE, python=(3, 9)), Code.PLATFORM_UNSUPPORTED, "moonpad runs on Python 3.9"),
     (replace(MACHINE, has_venv=False), Code.PLATFORM_UNSUPPORTED, "without the modules venv and ensurepip"),
 ]
 
