@@ -36,8 +36,8 @@ def set_launch(spec: Path, **values: str | int | bool) -> None:
     text = spec.read_text()
     for name, value in values.items():
         line = f"{name} = {json.dumps(value)}"
-        text, found = re.subn(rf"(?m)^{name} = .*$", line.replace("\\", r"\\"), text)
-        if not found:
+        text, count = re.subn(rf"(?m)^{name} = .*$", line.replace("\\", r"\\"), text)
+        if not count:
             text = text.replace("[launch]\n", f"[launch]\n{line}\n", 1)
         assert line in text, f"the spec has no [launch] for {name}"
     spec.write_text(text)
@@ -82,7 +82,7 @@ def job_of(folder: Path, argv: list[str], env: dict[str, str]) -> dict[str, Any]
 
 def owned_of(moonpad: Moonpad) -> dict[int, int]:
     """pid → start time of the run's processes as the keeper wrote them down, itself left out."""
-    return {one["pid"]: one["start"] for one in keeper_document(moonpad)["owned"]}
+    return {process["pid"]: process["start"] for process in keeper_document(moonpad)["owned"]}
 
 
 def keeper_of(moonpad: Moonpad) -> tuple[int, int]:
@@ -109,19 +109,19 @@ def pids_of_role(moonpad: Moonpad, role: str) -> list[int]:
 
     A core that was just forked is "api" until it has its own name.
     """
-    found = [
+    matches = [
         (cmdline_of(pid) if role == "worker" else "", start, pid)
         for pid, start in everybody(moonpad).items()
         if is_alive(pid, start) and comm_of(pid).startswith(COMM[role])
     ]
-    return [pid for _, _, pid in sorted(found)]
+    return [pid for _, _, pid in sorted(matches)]
 
 
 def pid_of_role(moonpad: Moonpad, role: str) -> int:
     """The one of that role; of the workers, rank 0."""
-    found = pids_of_role(moonpad, role)
-    assert found, f"no {role} lives"
-    return found[0]
+    pids = pids_of_role(moonpad, role)
+    assert pids, f"no {role} lives"
+    return pids[0]
 
 
 def comm_of(pid: int) -> str:
@@ -159,18 +159,18 @@ def await_gone(processes: dict[int, int], limit_s: float) -> float:
 
 def events_of(moonpad: Moonpad, name: str = "") -> list[dict[str, Any]]:
     """The events of all runs by their time, or those of one name. A line that is being written is left out."""
-    found = []
+    events = []
     for path in moonpad.state.glob("runs/*/events.jsonl"):
         whole = path.read_text().rpartition("\n")[0]
-        found += [json.loads(line) for line in whole.splitlines()]
-    return sorted((one for one in found if name in ("", one["event"])), key=lambda one: one["t_s"])
+        events += [json.loads(line) for line in whole.splitlines()]
+    return sorted((event for event in events if name in ("", event["event"])), key=lambda event: event["t_s"])
 
 
 def await_event(moonpad: Moonpad, name: str, limit_s: float = 20.0, count: int = 1) -> dict[str, Any]:
     """The `count`th event of that name, waited for."""
 
     def what() -> str:
-        return f"fewer than {count} {name!r} in {[one['event'] for one in events_of(moonpad)]}"
+        return f"fewer than {count} {name!r} in {[event['event'] for event in events_of(moonpad)]}"
 
     wait_until(lambda: len(events_of(moonpad, name)) >= count, what, limit_s)
     return events_of(moonpad, name)[count - 1]
@@ -180,8 +180,8 @@ def status_of(moonpad: Moonpad) -> dict[str, Any]:
     """What `moonpad status` says of the run."""
     done = moonpad("status", "--json")
     assert done.code == 0, done.stderr
-    found: dict[str, Any] = next(one for one in done.json["endpoints"] if one["name"] == NAME)
-    return found
+    row: dict[str, Any] = next(endpoint for endpoint in done.json["endpoints"] if endpoint["name"] == NAME)
+    return row
 
 
 def await_state(moonpad: Moonpad, state: str, limit_s: float = 20.0) -> dict[str, Any]:
@@ -225,8 +225,8 @@ class Streams:
     def __init__(self, port: int, count: int, max_tokens: int, timeout_s: float, key: str) -> None:
         self.all = [Stream() for _ in range(count)]
         self._threads = [
-            threading.Thread(target=_stream, args=(one, port, max_tokens, timeout_s, key), daemon=True)
-            for one in self.all
+            threading.Thread(target=_stream, args=(stream, port, max_tokens, timeout_s, key), daemon=True)
+            for stream in self.all
         ]
         for thread in self._threads:
             thread.start()
@@ -241,19 +241,19 @@ class Streams:
 
     def await_tokens(self, least: int = 1, limit_s: float = 20.0) -> None:
         """Until each has so many."""
-        wait_until(lambda: all(one.tokens >= least for one in self.all), lambda: str(self.all), limit_s)
+        wait_until(lambda: all(stream.tokens >= least for stream in self.all), lambda: str(self.all), limit_s)
 
     def await_answered(self, limit_s: float = 20.0) -> None:
         """Until each was taken in: how tokens are shared out among them is the scheduler's affair."""
-        wait_until(lambda: all(one.status for one in self.all), lambda: str(self.all), limit_s)
+        wait_until(lambda: all(stream.status for stream in self.all), lambda: str(self.all), limit_s)
 
     @property
     def tokens(self) -> int:
-        return sum(one.tokens for one in self.all)
+        return sum(stream.tokens for stream in self.all)
 
     @property
     def finished(self) -> int:
-        return sum(one.finished for one in self.all)
+        return sum(stream.finished for stream in self.all)
 
 
 def streams(port: int, n: int, max_tokens: int, *, timeout_s: float = 60.0, key: str = "") -> Streams:
@@ -261,7 +261,7 @@ def streams(port: int, n: int, max_tokens: int, *, timeout_s: float = 60.0, key:
     return Streams(port, n, max_tokens, timeout_s, key)
 
 
-def _stream(one: Stream, port: int, max_tokens: int, timeout_s: float, key: str) -> None:
+def _stream(stream: Stream, port: int, max_tokens: int, timeout_s: float, key: str) -> None:
     body = {
         "messages": [{"role": "user", "content": "one two three"}],
         "max_tokens": max_tokens,
@@ -273,29 +273,29 @@ def _stream(one: Stream, port: int, max_tokens: int, timeout_s: float, key: str)
     try:
         connection.request("POST", "/v1/chat/completions", json.dumps(body), headers)
         response = connection.getresponse()
-        one.status = response.status
+        stream.status = response.status
         if response.status != 200:
-            one.error = response.read().decode(errors="replace")
+            stream.error = response.read().decode(errors="replace")
             return
         for line in response:
             if line.startswith(b"data: "):
-                _read_event(one, line.removeprefix(b"data: ").strip())
-        one.error = one.error or ("" if one.finished else "the stream was cut")
+                _read_event(stream, line.removeprefix(b"data: ").strip())
+        stream.error = stream.error or ("" if stream.finished else "the stream was cut")
     except (OSError, http.client.HTTPException) as error:
-        one.error = one.error or str(error) or type(error).__name__
+        stream.error = stream.error or str(error) or type(error).__name__
     finally:
         connection.close()
 
 
-def _read_event(one: Stream, payload: bytes) -> None:
+def _read_event(stream: Stream, payload: bytes) -> None:
     if payload == b"[DONE]":
-        one.finished = not one.error
+        stream.finished = not stream.error
         return
     document = json.loads(payload)
     if document.get("error"):
-        one.error = str(document["error"])
-    one.usage = document.get("usage") or one.usage
-    one.tokens += sum(bool(choice["delta"].get("content")) for choice in document.get("choices", ()))
+        stream.error = str(document["error"])
+    stream.usage = document.get("usage") or stream.usage
+    stream.tokens += sum(bool(choice["delta"].get("content")) for choice in document.get("choices", ()))
 
 
 # --- what must hold, whatever happened -------------------------------------------------------------------------------
@@ -305,77 +305,77 @@ def invariants(moonpad: Moonpad, limit_s: float = 5.0) -> None:
     """Fault 68, between two commands: every run readable, one engine a port, every process owned by one run, and what
     is said of a run as the world is. What a moment explains (a start, an end, a restart) has `limit_s` to pass."""
     until = time.monotonic() + limit_s
-    while found := violations(moonpad):
-        assert time.monotonic() < until, "\n".join(found)
+    while problems := violations(moonpad):
+        assert time.monotonic() < until, "\n".join(problems)
         time.sleep(LOOK_S)
 
 
 def violations(moonpad: Moonpad) -> list[str]:
     """What is not as it must be now, one sentence each."""
-    found: list[str] = []
+    problems: list[str] = []
     living = {folder: _living(folder) for folder in sorted((moonpad.state / "runs").glob("*"))}
     owner: dict[int, str] = {}
     server: dict[str, str] = {}
     for folder, processes in living.items():
-        found += _unreadable(folder)
+        problems += _unreadable(folder)
         for pid in processes:
             if pid in owner:
-                found.append(f"process {pid} is owned by {owner[pid]} and {folder.name}")
+                problems.append(f"process {pid} is owned by {owner[pid]} and {folder.name}")
             owner[pid] = folder.name
         if processes:
             base_url = _document(folder / "run.json").get("base_url", "")
             if base_url in server:
-                found.append(f"{base_url} is served by {server[base_url]} and {folder.name}")
+                problems.append(f"{base_url} is served by {server[base_url]} and {folder.name}")
             server[base_url] = folder.name
         state = _document(folder / "keeper.json").get("state")
         engine = [pid for pid in processes if comm_of(pid).startswith("VLLM::")]
         if state in (*FINAL, "waiting") and engine:
-            found.append(f"{folder.name} is {state}, and {len(engine)} processes of its engine live")
+            problems.append(f"{folder.name} is {state}, and {len(engine)} processes of its engine live")
     for pid, start in find_descendants({os.getpid()}).items():
         if pid not in owner and comm_of(pid).startswith("VLLM::") and is_alive(pid, start):
-            found.append(f"process {pid} ({cmdline_of(pid)}) is owned by no run")
-    return found + _untrue(moonpad, living)
+            problems.append(f"process {pid} ({cmdline_of(pid)}) is owned by no run")
+    return problems + _untrue(moonpad, living)
 
 
 def _living(folder: Path) -> dict[int, int]:
     """pid → start time of what lives of a run, its keeper and controller too."""
     document = _document(folder / "keeper.json")
     named = [*document.get("owned", ()), document.get("keeper"), document.get("controller")]
-    known = {one["pid"]: one["start"] for one in named if one}
+    known = {process["pid"]: process["start"] for process in named if process}
     living = {pid: start for pid, start in known.items() if is_alive(pid, start)}
     return {**living, **find_descendants(set(living))}
 
 
 def _unreadable(folder: Path) -> list[str]:
-    found = []
+    problems = []
     for name in ("run.json", "keeper.json", "controller.json", "plan.json"):
         if (folder / name).exists() and not _document(folder / name):
-            found.append(f"{folder / name} is no JSON object")
+            problems.append(f"{folder / name} is no JSON object")
     if (folder / "events.jsonl").exists():
         for line in (folder / "events.jsonl").read_text().splitlines():
             try:
                 json.loads(line)["event"]
             except (ValueError, LookupError, TypeError):
-                found.append(f"{folder / 'events.jsonl'} has the line {line!r}")
-    return found
+                problems.append(f"{folder / 'events.jsonl'} has the line {line!r}")
+    return problems
 
 
 def _untrue(moonpad: Moonpad, living: dict[Path, dict[int, int]]) -> list[str]:
     """Names that point to no run, and runs of which `status` says something else than the processes do."""
-    found = []
+    problems = []
     named: dict[str, dict[int, int]] = {}
     for pointer in (moonpad.state / "endpoints").glob("*.json"):
         folder = moonpad.state / "runs" / str(_document(pointer).get("run"))
         if folder in living:
             named[pointer.stem] = living[folder]
         else:
-            found.append(f"{pointer.name} points to {folder.name}, which is not there")
-    said = moonpad("status", "--json").json["endpoints"] if named else ()
-    for row in said:
+            problems.append(f"{pointer.name} points to {folder.name}, which is not there")
+    rows = moonpad("status", "--json").json["endpoints"] if named else ()
+    for row in rows:
         is_up = row["state"] not in FINAL
         if row["name"] in named and is_up != bool(named[row["name"]]):
-            found.append(f"status says {row['state']} of {row['name']}, and alive are {sorted(named[row['name']])}")
-    return found
+            problems.append(f"status says {row['state']} of {row['name']}, and alive are {sorted(named[row['name']])}")
+    return problems
 
 
 def _document(path: Path) -> dict[str, Any]:

@@ -272,17 +272,17 @@ def end_all() -> None:
 
 def free_ports(chance: random.Random) -> tuple[int, int]:
     """Two ports that nobody listens on, below those that the kernel gives to clients."""
-    found: list[int] = []
-    while len(found) < 2:
+    ports: list[int] = []
+    while len(ports) < 2:
         port = chance.randrange(10_000, 30_000)
         with socket.socket() as sock:
             try:
                 sock.bind(("127.0.0.1", port))
             except OSError:
                 continue
-        if port not in found:
-            found.append(port)
-    return found[0], found[1]
+        if port not in ports:
+            ports.append(port)
+    return ports[0], ports[1]
 
 
 if __name__ == "__main__":

@@ -130,20 +130,20 @@ class World:
         self.record.exits[f"{kind}: {ended.code}"] += 1
         with_env = "".join(f"{name}={value} " for name, value in env.items())
         shown = " ".join(word.removeprefix(f"{self.home}/") for word in argv)
-        said = ended.stderr.strip()[-400 if ended.code else -80 :]
-        self.note(f"{with_env}moonpad {shown} -> {ended.code} after {ended.seconds:.2f} s; {said!r}")
+        output = ended.stderr.strip()[-400 if ended.code else -80 :]
+        self.note(f"{with_env}moonpad {shown} -> {ended.code} after {ended.seconds:.2f} s; {output!r}")
         self.judge(kind, ended)
         return ended
 
     def judge(self, kind: str, ended: forked.Ended) -> None:
         name = Path(ended.argv[1]).stem if len(ended.argv) > 1 else ""
         allowed = EXIT_CODES[kind] | (NEVER_UP.get(kind, set()) if name not in self.now else set())
-        said = f"{' '.join(ended.argv)}\n{ended.stdout}\n{ended.stderr}"
+        output = f"{' '.join(ended.argv)}\n{ended.stdout}\n{ended.stderr}"
         if ended.timed_out and kind == "bench" and not agreement.look_at(self.now[name]).token:
             return  # it waits half an hour for a first byte, and nobody is left who would end an engine that gives none
-        self.demand(not ended.timed_out, f"no end after {COMMAND_LIMIT_S} s: {said}")
-        self.demand("Traceback (most recent" not in ended.stderr, f"a traceback: {said}")
-        self.demand(ended.code in allowed, f"exit {ended.code}, expected one of {sorted(allowed)}: {said}")
+        self.demand(not ended.timed_out, f"no end after {COMMAND_LIMIT_S} s: {output}")
+        self.demand("Traceback (most recent" not in ended.stderr, f"a traceback: {output}")
+        self.demand(ended.code in allowed, f"exit {ended.code}, expected one of {sorted(allowed)}: {output}")
 
     def up(self, name: str, temper: str, *, wait: bool = True, interrupt_after_s: float | None = None) -> None:
         before = self.now.get(name)
@@ -242,7 +242,7 @@ class World:
             rows = {row["name"]: row for row in json.loads(ended.stdout)["endpoints"]}
             complaints = self.complaints(rows, before, after)
             passed_s = time.monotonic() - begun
-            never = [one.text for one in complaints if not one.grace or passed_s > AGREE_LIMIT_S]
+            never = [complaint.text for complaint in complaints if not complaint.grace or passed_s > AGREE_LIMIT_S]
             self.demand(not never, f"after {passed_s:.1f} s: {never}")
             if not complaints:
                 break
@@ -257,8 +257,8 @@ class World:
     def complaints(self, rows: dict[str, Any], before: dict[str, Look], after: dict[str, Look]) -> list[Complaint]:
         if missing := sorted(set(before) - set(rows)):
             return [Complaint(f"status does not name {missing}", grace=False)]
-        found = (agreement.complaint_of(rows[name], look, after.get(name, look)) for name, look in before.items())
-        return [one for one in found if one is not None]
+        complaints = (agreement.complaint_of(rows[name], look, after.get(name, look)) for name, look in before.items())
+        return [complaint for complaint in complaints if complaint is not None]
 
     def mine(self) -> list[Process]:
         """Everything below us: we are a subreaper, so no orphan gets away."""
@@ -270,8 +270,8 @@ class World:
     def runs(self) -> dict[str, Run]:
         """The current run of every name that has one."""
         table = oracle.processes()
-        found = {name: oracle.current(self.state, name, table) for name in self.ports}
-        return {name: run for name, run in found.items() if run is not None}
+        runs = {name: oracle.current(self.state, name, table) for name in self.ports}
+        return {name: run for name, run in runs.items() if run is not None}
 
     def strays(self) -> list[str]:
         """Living processes below us that are no run's and no command of moonpad's; and runs that should be over."""
@@ -280,32 +280,34 @@ class World:
         runs = oracle.runs(self.state, table)
         owned = {identity for run in runs for identity in (*run.engine, run.keeper, run.controller)}
         current = {run.path for run in self.runs().values()}
-        found = [
+        problems = [
             f"{process.pid} {process.name} [{process.command[:80]}]"
             for process in mine.values()
             if process.identity not in owned and not oracle.is_moonpad(process)
         ]
-        found += [f"{sorted(run.adrift)} of {run.path.name} are not below its keeper" for run in runs if run.adrift]
+        problems += [f"{sorted(run.adrift)} of {run.path.name} are not below its keeper" for run in runs if run.adrift]
         past = [run for run in runs if run.path not in current and not run.ended]
-        return [*found, *(f"{run.path.name} is not the current run and lives" for run in past)]
+        return [*problems, *(f"{run.path.name} is not the current run and lives" for run in past)]
 
     def doubles(self) -> list[str]:
         """Ports with more than one engine: by sockets that listen, and by API servers whose argv names the port."""
         table = oracle.processes()
         mine = oracle.below({os.getpid()}, table)
-        found = []
+        problems = []
         for port in sorted(set(self.ports.values())):
             inodes = oracle.listening(port)
             servers = [
-                pid for pid, one in mine.items() if one.name.startswith("VLLM::API") and f"--port {port}" in one.command
+                pid
+                for pid, process in mine.items()
+                if process.name.startswith("VLLM::API") and f"--port {port}" in process.command
             ]
             if len(inodes) > 1 or len(servers) > 1:
-                found.append(f"port {port}: {len(inodes)} sockets, API servers {sorted(servers)}")
-        return found
+                problems.append(f"port {port}: {len(inodes)} sockets, API servers {sorted(servers)}")
+        return problems
 
     def broken_files(self) -> list[str]:
         """State files that do not parse, and finished runs that cannot be read."""
-        found = []
+        problems = []
         for path in (*self.state.glob("endpoints/*.json"), *self.state.glob("runs/*/*.json*")):
             if path.name.endswith(".part"):
                 continue
@@ -313,25 +315,25 @@ class World:
                 seen = path.stat()
                 if self.parsed.get(path) == (seen.st_mtime_ns, seen.st_size):
                     continue
-                found += self.broken_lines(path) if path.suffix == ".jsonl" else _broken_document(path)
+                problems += self.broken_lines(path) if path.suffix == ".jsonl" else _broken_document(path)
                 self.parsed[path] = (seen.st_mtime_ns, seen.st_size)
-        if found:
-            return found
+        if problems:
+            return problems
         for run in oracle.runs(self.state, oracle.processes()):
             if run.ended and run.recorded in FINAL:
-                found += self.unreadable(run)
-        return found
+                problems += self.unreadable(run)
+        return problems
 
     def broken_lines(self, path: Path) -> list[str]:
         """A torn line may stand where the disk was full; what was written after it must not be lost behind it."""
-        found = []
+        problems = []
         for line in path.read_bytes().split(b"\n")[:-1]:
             try:
                 json.loads(line)
             except ValueError:
                 if not self.was_full or line.count(b'{"event"') > 1:
-                    found.append(f"{path.parent.name}/{path.name}: {line[:200]!r}")
-        return found
+                    problems.append(f"{path.parent.name}/{path.name}: {line[:200]!r}")
+        return problems
 
     def unreadable(self, run: Run) -> list[str]:
         """What a finished run must still tell: what was asked for, what was planned, what happened, and its log."""
@@ -351,7 +353,7 @@ class World:
         for name in self.ports:
             self.down(name)
         self.check()
-        self.settles("no process is left", lambda: [one.command for one in self.mine()])
+        self.settles("no process is left", lambda: [process.command for process in self.mine()])
         self.demand(not any(oracle.served(port) for port in self.ports.values()), "a port is still served")
         locks = [path.name for path in self.state.glob("endpoints/*.lock") if oracle.is_held(path)]
         self.demand(not locks, f"locks are held: {locks}")
@@ -367,9 +369,9 @@ class World:
 
     def settles(self, what: str, problems: Callable[[], list[str]]) -> None:
         until = time.monotonic() + SETTLE_LIMIT_S
-        while found := problems():
+        while remaining := problems():
             oracle.reap()
-            self.demand(time.monotonic() < until, f"{what}: {found}")
+            self.demand(time.monotonic() < until, f"{what}: {remaining}")
             time.sleep(0.02)
 
     def demand(self, holds: object, otherwise: str) -> None:
@@ -383,10 +385,10 @@ class World:
 
 def _broken_document(path: Path) -> list[str]:
     try:
-        found = oracle.document(path)
+        document = oracle.document(path)
     except ValueError as error:
         return [f"{path.parent.name}/{path.name}: {error}"]
-    return [] if found else [f"{path.parent.name}/{path.name} is empty"]
+    return [] if document else [f"{path.parent.name}/{path.name} is empty"]
 
 
 def _shared_memory() -> set[str]:

@@ -53,7 +53,7 @@ Table = Mapping[int, Process]
 
 def processes() -> dict[int, Process]:
     """Every process of the machine, zombies too."""
-    found = {}
+    table = {}
     for entry in os.listdir("/proc"):  # noqa: PTH208 - a hundred times a second
         if not entry.isdigit():
             continue
@@ -64,8 +64,8 @@ def processes() -> dict[int, Process]:
             continue
         rest = tail.split()
         name = head.partition(b"(")[2].decode(errors="replace")
-        found[int(entry)] = Process(int(entry), int(rest[19]), int(rest[1]), rest[0].decode(), name)
-    return found
+        table[int(entry)] = Process(int(entry), int(rest[19]), int(rest[1]), rest[0].decode(), name)
+    return table
 
 
 def below(roots: Iterable[int], table: Table) -> dict[int, Process]:
@@ -73,31 +73,31 @@ def below(roots: Iterable[int], table: Table) -> dict[int, Process]:
     children: dict[int, list[Process]] = {}
     for process in table.values():
         children.setdefault(process.parent, []).append(process)
-    found: dict[int, Process] = {}
+    descendants: dict[int, Process] = {}
     queue = list(roots)
     while queue:
         for child in children.get(queue.pop(), ()):
-            if child.pid not in found:
-                found[child.pid] = child
+            if child.pid not in descendants:
+                descendants[child.pid] = child
                 queue.append(child.pid)
-    return {pid: process for pid, process in found.items() if process.state not in DEAD}
+    return {pid: process for pid, process in descendants.items() if process.state not in DEAD}
 
 
 def lives(identity: Identity | None, table: Table) -> bool:
-    found = table.get(identity[0]) if identity else None
-    return found is not None and found.identity == identity and found.state not in DEAD
+    process = table.get(identity[0]) if identity else None
+    return process is not None and process.identity == identity and process.state not in DEAD
 
 
 def listening(port: int) -> set[str]:
     """The inodes of the sockets that listen on this port, of whatever address."""
-    found = set()
+    inodes = set()
     for path in ("/proc/net/tcp", "/proc/net/tcp6"):
         with contextlib.suppress(OSError):
             for line in Path(path).read_text().splitlines()[1:]:
                 fields = line.split()
                 if fields[3] == "0A" and int(fields[1].rpartition(":")[2], 16) == port:
-                    found.add(fields[9])
-    return found
+                    inodes.add(fields[9])
+    return inodes
 
 
 def holds(pid: int, inodes: set[str]) -> bool:
@@ -174,10 +174,10 @@ def document(path: Path) -> dict[str, Any]:
         text = path.read_bytes()
     except FileNotFoundError:
         return {}
-    found = json.loads(text)
-    if not isinstance(found, dict):
+    document = json.loads(text)
+    if not isinstance(document, dict):
         raise ValueError(f"no object: {text[:80]!r}")
-    return found
+    return document
 
 
 def identity_of(entry: object) -> Identity | None:
@@ -218,13 +218,15 @@ def run_at(name: str, path: Path, table: Table) -> Run:
     about, kept = document(path / "run.json"), document(path / "keeper.json")
     keeper, controller = identity_of(kept.get("keeper")), identity_of(kept.get("controller"))
     keeper_lives = lives(keeper, table)
-    noted = {one for entry in kept.get("owned", ()) if (one := identity_of(entry)) and lives(one, table)}
-    roots = frozenset(one for entry in kept.get("roots", ()) if (one := identity_of(entry)) and lives(one, table))
+    noted = {identity for entry in kept.get("owned", ()) if (identity := identity_of(entry)) and lives(identity, table)}
+    roots = frozenset(
+        identity for entry in kept.get("roots", ()) if (identity := identity_of(entry)) and lives(identity, table)
+    )
     start_at = {pid for pid, _ in noted | roots} | ({keeper[0]} if keeper and keeper_lives else set())
-    found = {table[pid].identity for pid, _ in noted | roots}
-    found |= {process.identity for process in below(start_at, table).values()}
+    owned = {table[pid].identity for pid, _ in noted | roots}
+    owned |= {process.identity for process in below(start_at, table).values()}
     marked = {process.identity for process in below({os.getpid()}, table).values() if works_in(process, path)}
-    everything = [table[pid] for pid, _ in sorted(found | marked) if not is_moonpad(table[pid])]
+    everything = [table[pid] for pid, _ in sorted(owned | marked) if not is_moonpad(table[pid])]
     engine = frozenset(process.identity for process in everything) - {keeper, controller}
     port = int(str(about.get("base_url", "")).removesuffix("/v1").rpartition(":")[2] or 0)
     return Run(
@@ -240,7 +242,7 @@ def run_at(name: str, path: Path, table: Table) -> Run:
         engine,
         tuple(process for process in everything if process.identity in engine),
         roots,
-        (engine - found) if keeper_lives else frozenset(),
+        (engine - owned) if keeper_lives else frozenset(),
         kept,
     )
 
@@ -274,17 +276,17 @@ def runs(state: Path, table: Table) -> list[Run]:
 
 def victims(current: Mapping[str, Run], what: str) -> list[tuple[str, int]]:
     """(name of the endpoint, pid) of the living processes of a kind, one of VICTIMS."""
-    found: list[tuple[str, int]] = []
+    targets: list[tuple[str, int]] = []
     for name, run in sorted(current.items()):
         if what == "keeper":
-            found += [(name, run.keeper[0])] if run.keeper and run.keeper_lives else []
+            targets += [(name, run.keeper[0])] if run.keeper and run.keeper_lives else []
         elif what == "controller":
-            found += [(name, run.controller[0])] if run.controller and run.controller_lives else []
+            targets += [(name, run.controller[0])] if run.controller and run.controller_lives else []
         elif what == "API server":
-            found += [(name, pid) for pid, _ in sorted(run.roots)]
+            targets += [(name, pid) for pid, _ in sorted(run.roots)]
         else:
-            found += [(name, process.pid) for process in run.processes if process.name.startswith(TITLES[what])]
-    return found
+            targets += [(name, process.pid) for process in run.processes if process.name.startswith(TITLES[what])]
+    return targets
 
 
 def reap() -> None:

@@ -97,8 +97,8 @@ class Docker:
         """Of the container with that name which runs; as the fake daemon's files say."""
         folders = (path.parent for path in self.place.glob("containers/*/pid"))
         living = [folder for folder in folders if not (folder / "exit").exists()]
-        (found,) = [one.name for one in living if json.loads((one / "about.json").read_text())["name"] == name]
-        return found
+        (folder,) = [path.name for path in living if json.loads((path / "about.json").read_text())["name"] == name]
+        return folder
 
     def await_attached(self, count: int = 1) -> None:
         """The event `reattached` tells of a client that was started, which has yet to ask the daemon."""
@@ -131,9 +131,9 @@ def docker(moonpad: Moonpad, clean_world: None, tmp_path: Path) -> Iterator[Dock
     program.chmod(0o755)
     moonpad.env["PATH"] = f"{folder}{os.pathsep}{moonpad.env['PATH']}"
     moonpad.env["FAKE_DOCKER"] = str(folder)
-    found = Docker(folder, moonpad.env)
-    yield found
-    found.end()
+    docker = Docker(folder, moonpad.env)
+    yield docker
+    docker.end()
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ def await_generation(moonpad: Moonpad, number: int) -> None:
     def ready() -> bool:
         return any(event.get("generation") == number for event in events_of(moonpad, "ready"))
 
-    wait_until(ready, lambda: str([(one["event"], one.get("reason")) for one in events_of(moonpad)]), 30.0)
+    wait_until(ready, lambda: str([(event["event"], event.get("reason")) for event in events_of(moonpad)]), 30.0)
 
 
 def serves(port: int) -> bool:
@@ -194,7 +194,7 @@ def test_up_status_down(moonpad: Moonpad, docker: Docker, image_spec: Path, free
     again = moonpad("up", str(image_spec), "--json")
     assert (again.code, again.json["changed"]) == (0, False)
     about = json.loads((moonpad.state / "runs" / run / "run.json").read_text())
-    assert about["engine_version"] is None, "nobody asked the engine in the image"
+    assert about["engine_version"] is None, "the engine in the image was not asked"
     down = moonpad("down", "fake", "--json")
     assert (down.code, down.json["was_up"], down.json["killed"]) == (0, True, 0)
     assert docker.running() == [OTHER]
@@ -259,7 +259,7 @@ def test_client_killed_before_its_container_runs(moonpad: Moonpad, docker: Docke
 
 
 def test_no_other_client_for_it(moonpad: Moonpad, docker: Docker, image_spec: Path, free_port: int) -> None:
-    """It runs, and nobody can be attached to it (it is paused): tried again and again, with pauses that grow."""
+    """It runs, and no client can attach to it (it is paused): tried again and again, with pauses that grow."""
     docker.start()
     done = moonpad("up", str(image_spec), FAKE_ATTACH_REFUSED="1")
     assert done.code == 0, done.stderr
@@ -273,7 +273,7 @@ def test_no_other_client_for_it(moonpad: Moonpad, docker: Docker, image_spec: Pa
 
 
 def test_stopped_from_outside(moonpad: Moonpad, docker: Docker, image_spec: Path) -> None:
-    """`docker stop` by somebody else: it has ended, and nobody pretends otherwise."""
+    """`docker stop` by another user: it has ended, and is reported as ended."""
     docker.start()
     docker.run_other()
     run = up(moonpad, image_spec)
@@ -439,7 +439,7 @@ def test_daemon_away_for_good(moonpad: Moonpad, docker: Docker, image_spec: Path
     for _ in range(2):
         down = moonpad("down", "fake")
         assert down.code == 6
-        assert "the container of fake may be left" in down.stderr
+        assert "the container of fake may still run" in down.stderr
         assert keeper_document(moonpad)["after_stop"], "it is still to be done"
     assert state_of(moonpad) == "unattended"
     assert moonpad("up", str(image_spec)).code in (0, 3, 6), "adopted or refused, never doubled"

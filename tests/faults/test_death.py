@@ -50,12 +50,12 @@ def test_dies_while_loading(moonpad: Moonpad, fake_spec: Path) -> None:
     set_launch(fake_spec, start_timeout="600s")
     up = moonpad.start("up", str(fake_spec), FAKE_CRASH_AT="load:40%", FAKE_EXIT="37")
     await_event(moonpad, "failed")
-    _, said = up.communicate(timeout=FOUND_S)
-    assert up.returncode == 4, said
-    assert "loading weights 40%" in said
-    assert "exit 37" in said
-    assert "ValueError: the tensor is too large" in said
-    assert "Engine core initialization failed" not in said, "that is the last error, not the cause"
+    _, errors = up.communicate(timeout=FOUND_S)
+    assert up.returncode == 4, errors
+    assert "loading weights 40%" in errors
+    assert "exit 37" in errors
+    assert "ValueError: the tensor is too large" in errors
+    assert "Engine core initialization failed" not in errors, "that is the last error, not the cause"
     assert status_of(moonpad)["state"] == "failed"
 
 
@@ -75,7 +75,7 @@ def test_worker_killed(moonpad: Moonpad, fake_spec: Path, lies: bool) -> None:
     assert "VLLM::Worker_TP0" in failed["reason"]
     first = failed["deaths"][0]
     assert (first["pid"], first["how"]) == (worker, "SIGKILL")
-    assert failed["oom_kills"] in (0, None), "nobody ran out of memory"
+    assert failed["oom_kills"] in (0, None), "nothing ran out of memory"
     assert status_of(moonpad)["state"] == "failed"
 
 
@@ -158,7 +158,9 @@ def test_core_aborts_and_health_lies(moonpad: Moonpad, fake_spec: Path) -> None:
     """Fault 11: the process that computes dies by a C++ abort, its parent does not collect it, `/health` stays 200."""
     assert moonpad("up", str(fake_spec), FAKE_CORE_ABORT_AT="ready+3s").code == 0
     living = everybody(moonpad)
-    (core,) = [one["pid"] for one in keeper_document(moonpad)["owned"] if one["title"] == "VLLM::EngineCore"]
+    (core,) = [
+        process["pid"] for process in keeper_document(moonpad)["owned"] if process["title"] == "VLLM::EngineCore"
+    ]
     await_gone({core: living[core]}, 20.0)
     died = await_event(moonpad, "died", FOUND_S)
     assert (died["pid"], died["title"], died["how"]) == (core, "VLLM::EngineCore", "SIGABRT")
@@ -218,9 +220,9 @@ def test_core_aborts_while_loading(moonpad: Moonpad, fake_spec: Path) -> None:
     # What a process maps and dies with before anybody has looked at it, nobody can know.
     wait_until(lambda: shared_of(moonpad) >= 3, lambda: str(keeper_document(moonpad)), 10.0)
     os.kill(pid_of_role(moonpad, "core"), signal.SIGABRT)
-    _, said = up.communicate(timeout=GONE_S)
-    assert up.returncode == 4, said
-    assert "loading weights" in said
+    _, errors = up.communicate(timeout=GONE_S)
+    assert up.returncode == 4, errors
+    assert "loading weights" in errors
 
 
 def test_term_ignored(moonpad: Moonpad, fake_spec: Path) -> None:

@@ -203,7 +203,7 @@ def test_state_files_are_the_old_or_the_new_one(disk: Disk) -> None:
             whole = wanted
             outcomes.add("new")
         assert read_json(path) == whole
-        assert [one.name for one in disk.path.iterdir()] == ["keeper.json"]
+        assert [path.name for path in disk.path.iterdir()] == ["keeper.json"]
     assert outcomes == {"old", "new"}
 
 
@@ -223,7 +223,7 @@ def test_appended_lines_are_there_or_refused(disk: Disk) -> None:
             refused += 1
         else:
             acknowledged.append(number)
-    assert [one["number"] for one in read_lines(path)] == acknowledged
+    assert [record["number"] for record in read_lines(path)] == acknowledged
     assert refused > 10
     assert len(acknowledged) > 200
     assert acknowledged[-1] == 299
@@ -353,14 +353,14 @@ def fill_to_the_last_byte(disk: Disk, run: Path) -> None:
 
 
 def names(moonpad: Moonpad) -> list[str]:
-    return [str(one.get("event")) for one in read_lines(run_folder(moonpad) / "events.jsonl")]
+    return [str(event.get("event")) for event in read_lines(run_folder(moonpad) / "events.jsonl")]
 
 
 def last_event(moonpad: Moonpad, name: str) -> dict[str, Any]:
     """The last one of that name."""
-    found = [one for one in read_lines(run_folder(moonpad) / "events.jsonl") if one.get("event") == name]
-    assert found, names(moonpad)
-    return found[-1]
+    events = [event for event in read_lines(run_folder(moonpad) / "events.jsonl") if event.get("event") == name]
+    assert events, names(moonpad)
+    return events[-1]
 
 
 def controllers_of(moonpad: Moonpad) -> set[int]:
@@ -371,4 +371,4 @@ def controllers_of(moonpad: Moonpad) -> set[int]:
 
 def spawned(moonpad: Moonpad) -> list[str]:
     events = read_lines(run_folder(moonpad) / "events.jsonl")
-    return [f"generation {one['generation']}" for one in events if one.get("event") == "spawned"]
+    return [f"generation {event['generation']}" for event in events if event.get("event") == "spawned"]

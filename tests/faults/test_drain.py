@@ -34,14 +34,14 @@ def drain(moonpad: Moonpad, spec: Path, port: int, stream_s: float, drain_s: flo
     (late,) = streams(port, 1, 5).wait()
     assert late.status == 503, f"what is new is refused, and this was answered with {late}"
     seen = open_.wait(stream_s + drain_s + 30)
-    output, said = down.communicate(timeout=30)
-    assert down.returncode == 0, said
+    output, errors = down.communicate(timeout=30)
+    assert down.returncode == 0, errors
     assert not any(is_alive(pid, start) for pid, start in living.items())
     drained = await_event(moonpad, "drained")
     assert drained["finished"] == open_.finished
     assert drained["cut"] == 8 - open_.finished
-    assert [one.status for one in seen] == [200] * 8
-    assert all(one.finished or one.error for one in seen), "nobody is left waiting"
+    assert [stream.status for stream in seen] == [200] * 8
+    assert all(stream.finished or stream.error for stream in seen), "no client is left waiting"
     assert str(drained["cut"] or drained["finished"]) in output, "it is said to the one who asked"
     return drained["finished"], drained["cut"]
 
@@ -70,10 +70,10 @@ def test_long_streams_are_cut_in_full(moonpad: Moonpad, fake_spec: Path, free_po
 
 @pytest.mark.slow
 def test_without_a_drain_they_are_cut_at_once(moonpad: Moonpad, fake_spec: Path, free_port: int) -> None:
-    """Fault 15: `drain = "0s"` is no drain, and no client is left waiting."""
+    """Fault 15: with `drain = "0s"` nothing is drained, and no client is left waiting."""
     assert moonpad("up", str(fake_spec)).code == 0
     open_ = streams(free_port, 4, 100_000)
     open_.await_tokens()
     assert moonpad("down", "fake").code == 0
-    assert all(one.error for one in open_.wait())
+    assert all(stream.error for stream in open_.wait())
     assert not events_of(moonpad, "draining")

@@ -40,9 +40,9 @@ def status_at(port: int, path: str) -> int:
 
 def addresses(processes: dict[int, int]) -> set[tuple[str, int]]:
     return {
-        (one.laddr.ip, one.laddr.port)
-        for one in psutil.net_connections("tcp")
-        if one.status == psutil.CONN_LISTEN and one.pid in processes
+        (connection.laddr.ip, connection.laddr.port)
+        for connection in psutil.net_connections("tcp")
+        if connection.status == psutil.CONN_LISTEN and connection.pid in processes
     }
 
 
@@ -50,10 +50,10 @@ def test_others_reach_the_front_and_it_alone(moonpad: Moonpad, exposed: Path, fr
     up = moonpad("up", str(exposed), "--json")
     assert up.code == 0, up.stderr
     assert "no key" in up.stderr
-    told = json.loads(up.stdout)
-    assert told["open_port"] == free_port
+    document = json.loads(up.stdout)
+    assert document["open_port"] == free_port
     engine_port = free_port + 1
-    assert told["base_url"] == f"http://127.0.0.1:{engine_port}/v1"
+    assert document["base_url"] == f"http://127.0.0.1:{engine_port}/v1"
     wide = {port for address, port in addresses(everybody(moonpad)) if not address.startswith("127.")}
     assert wide == {free_port}
     assert [status_at(free_port, path) for path in ("/v1/models", "/health")] == [200, 200]
@@ -73,7 +73,7 @@ def test_the_front_passes_all_that_is_verified(moonpad: Moonpad, exposed: Path, 
     through = moonpad("verify", "--url", f"http://127.0.0.1:{free_port}", *only, "--json").json["probes"]
     directly = moonpad("verify", "fake", *only, "--json").json["probes"]
     assert len(directly) == len(only) - 1
-    assert [(one["id"], one["status"]) for one in through] == [(one["id"], one["status"]) for one in directly]
+    assert [(row["id"], row["status"]) for row in through] == [(row["id"], row["status"]) for row in directly]
     assert moonpad("down", "fake").code == 0
 
 
@@ -85,9 +85,9 @@ def test_streams_through_the_front_finish(moonpad: Moonpad, exposed: Path, free_
     open_.await_tokens()
     down = moonpad.start("down", "fake", "--drain", "20s")
     seen = open_.wait(60)
-    _, said = down.communicate(timeout=30)
-    assert down.returncode == 0, said
-    assert [one.status for one in seen] == [200] * 8
+    _, errors = down.communicate(timeout=30)
+    assert down.returncode == 0, errors
+    assert [stream.status for stream in seen] == [200] * 8
     assert open_.finished == 8
     assert await_event(moonpad, "drained")["finished"] == 8
 
@@ -97,7 +97,7 @@ def test_a_front_that_is_killed_takes_the_run_along(moonpad: Moonpad, exposed: P
     assert moonpad("up", str(exposed)).code == 0
     living = everybody(moonpad)
     fronts = [psutil.Process(pid) for pid in living if psutil.Process(pid).name() == program]
-    masters = [one for one in fronts if one.ppid() not in [other.pid for other in fronts]]
+    masters = [front for front in fronts if front.ppid() not in [other.pid for other in fronts]]
     assert len(masters) == 1
     os.kill(masters[0].pid, signal.SIGKILL)
     await_state(moonpad, "failed")

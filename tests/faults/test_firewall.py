@@ -73,12 +73,12 @@ def tag() -> Iterator[str]:
 
 def reached(tag: str, own: str) -> set[int]:
     """The ports of the first host that answer to that address."""
-    found = set()
+    ports = set()
     for port in (MASTER, CHOSEN, API, UNRELATED):
         words = ("ip", "netns", "exec", f"{tag}-b", sys.executable, "-c", CONNECT, HERE, str(port), own)
         if subprocess.run(words, capture_output=True, check=False).returncode == 0:
-            found.add(port)
-    return found
+            ports.add(port)
+    return ports
 
 
 def close(tag: str, tmp_path: Path, more: str = "", **env: str) -> subprocess.CompletedProcess[str]:

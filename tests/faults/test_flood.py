@@ -48,7 +48,7 @@ def flood(moonpad: Moonpad, spec: Path, port: int, bytes_s: int, line_bytes: int
     assert up.code == 0, up.stderr
     watched = {"keeper": keeper_of(moonpad)[0], "controller": controller_of(moonpad)[0]}
     before = {name: resident_bytes(pid) for name, pid in watched.items()}
-    writers = [one["pid"] for one in keeper_document(moonpad)["owned"]]
+    writers = [process["pid"] for process in keeper_document(moonpad)["owned"]]
     bound = (1 + LOGS_KEPT) * (LOG_BYTES + LOOK_LIMIT_S * bytes_s) + line_bytes + LOG_HEAD_BYTES
 
     def served() -> bool:
@@ -69,7 +69,7 @@ def flood(moonpad: Moonpad, spec: Path, port: int, bytes_s: int, line_bytes: int
     assert document["log"]["rotations"] >= total_bytes // (2 * LOG_BYTES), document["log"]
     assert (run_folder(moonpad) / "engine.log.head").stat().st_size == LOG_HEAD_BYTES
     assert b"checkpoint shards" in (run_folder(moonpad) / "engine.log.head").read_bytes(), "the start is kept"
-    assert await_event(moonpad, "stopped")["killed"] == 0, "nobody had to be killed"
+    assert await_event(moonpad, "stopped")["killed"] == 0, "no process had to be killed"
 
 
 def test_flood(moonpad: Moonpad, fake_spec: Path, free_port: int) -> None:

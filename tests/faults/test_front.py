@@ -80,9 +80,9 @@ class Front:
         return connection.getresponse()
 
     def ask_raw(self, request: bytes) -> bytes:
-        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as one:
-            one.sendall(request)
-            return b"".join(iter(lambda: one.recv(65536), b""))
+        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as connection:
+            connection.sendall(request)
+            return b"".join(iter(lambda: connection.recv(65536), b""))
 
 
 @contextmanager
@@ -122,13 +122,13 @@ def running(folder: Path, stop: int) -> Iterator[Front]:
 
 @pytest.fixture(scope="module")
 def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
-    with running(tmp_path_factory.mktemp("front"), signal.SIGTERM) as found:
-        yield found
+    with running(tmp_path_factory.mktemp("front"), signal.SIGTERM) as front:
+        yield front
 
 
 def listens(port: int) -> bool:
-    with socket.socket() as one:
-        return one.connect_ex(("127.0.0.1", port)) == 0
+    with socket.socket() as connection:
+        return connection.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.fixture

@@ -27,14 +27,13 @@ from moonpad.catalog.recipes import Lock, parse_lock
 from moonpad.engines.base import Engine
 from moonpad.engines.install_recipe import Recipe
 from moonpad.engines.vllm import VLLM_CPU
+from moonpad.environments.build import InstallProgress
 from moonpad.environments.cancellation import Cancellation
-from moonpad.environments.install import Installation, install
+from moonpad.environments.install import Installation, install, remove
 from moonpad.environments.installed import find, list_installed, list_unfinished
 from moonpad.environments.lock import locked
 from moonpad.environments.paths import EnvironmentFolder, folder_of
 from moonpad.environments.preflight import Machine
-from moonpad.environments.progress import Silent
-from moonpad.environments.remove import remove
 from moonpad.facts.disk import Disk
 from moonpad.facts.memory import Ram
 from moonpad.facts.platform import System, this_system
@@ -105,7 +104,7 @@ class World:
 
     def install(self, **given: object) -> Installation:
         facts: dict[str, object] = {"machine": MACHINE, **given}
-        return install(self.engine, Silent(), home=self.home, lock=self.lock, **facts)  # type: ignore[arg-type]
+        return install(self.engine, InstallProgress(), home=self.home, lock=self.lock, **facts)  # type: ignore[arg-type]
 
     def start(self, **env: str) -> subprocess.Popen[str]:
         """The installation as a process; the first word of each of its lines is `phase`."""
@@ -120,13 +119,13 @@ class World:
 
     def processes(self) -> list[psutil.Process]:
         """Whatever still works in the environment."""
-        found = []
+        processes = []
         folder = f"{self.place.folder}/"
-        for one in psutil.process_iter():
+        for process in psutil.process_iter():
             with suppress(psutil.Error):
-                if any(word.startswith(folder) for word in one.cmdline()):
-                    found.append(one)
-        return found
+                if any(word.startswith(folder) for word in process.cmdline()):
+                    processes.append(process)
+        return processes
 
 
 MACHINE = Machine(
@@ -243,9 +242,9 @@ def test_an_existing_one_is_recognised_without_any_process(installed: World, mon
 
 def test_several_at_once_leave_one_good_environment(world: World) -> None:
     started = [world.start() for _ in range(3)]
-    outputs = [one.communicate(timeout=DEADLINE_S)[0] for one in started]
-    assert [one.returncode for one in started] == [0, 0, 0], outputs
-    builders = [one for one, output in zip(started, outputs, strict=True) if "phase fetching" in output]
+    outputs = [process.communicate(timeout=DEADLINE_S)[0] for process in started]
+    assert [process.returncode for process in started] == [0, 0, 0], outputs
+    builders = [process for process, output in zip(started, outputs, strict=True) if "phase fetching" in output]
     assert len(builders) == 1
     waited = [output for output in outputs if f"phase waiting for pid {builders[0].pid}" in output]
     assert waited, outputs
@@ -302,7 +301,7 @@ def test_killed_without_warning_its_command_keeps_the_lock_until_it_has_ended(be
     (orphan,) = begun.processes()
     running.kill()
     running.wait()
-    with pytest.raises(PreflightRefused, match=rf"what pid {running.pid} left running is working on it"):
+    with pytest.raises(PreflightRefused, match=rf"a process that pid {running.pid} left running is working on it"):
         remove("fake-engine", begun.home)
     orphan.kill()
     wait_until(lambda: not begun.processes())
@@ -333,7 +332,7 @@ def test_a_package_that_was_installed_by_half_is_installed_again(installed: Worl
     assert_good(installed)
 
 
-def test_another_lock_makes_the_environment_anew(installed: World) -> None:
+def test_another_lock_rebuilds_the_environment(installed: World) -> None:
     stale = installed.place.site_packages / "stale.py"
     stale.write_text("")
     dep = make_wheel(installed.wheels, "fake-dep", "1.0", {"fake_dep.py": "VERSION = '1.0'  # anew\n"})
@@ -365,7 +364,7 @@ def test_the_fallback_is_asked_for_that_package_alone(begun: World) -> None:
     assert [begun.fallback.as_uri() in line for line in commands if "pip install" in line] == [False, True, False]
 
 
-def test_a_package_that_nobody_has(begun: World) -> None:
+def test_a_package_that_no_index_has(begun: World) -> None:
     only_the_fallback(begun)
     shutil.rmtree(begun.fallback)
     with pytest.raises(InstallError, match=r"none of pip's sources has fake-torch==2\.0\+cpu") as error:
@@ -396,7 +395,7 @@ REFUSALS = [
         Code.PROCESSOR_UNSUPPORTED,
         "Old has none of",
     ),
-    (replace(MACHINE, python=(3, 9)), Code.PLATFORM_UNSUPPORTED, "moonpad runs on 3.9"),
+    (replace(MACHINE, python=(3, 9)), Code.PLATFORM_UNSUPPORTED, "moonpad runs on Python 3.9"),
     (replace(MACHINE, has_venv=False), Code.PLATFORM_UNSUPPORTED, "without the modules venv and ensurepip"),
 ]
 
@@ -411,15 +410,15 @@ def no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("moonpad.environments.process.subprocess.Popen", refuse)
 
 
-@pytest.mark.parametrize(("machine", "code", "said"), REFUSALS)
+@pytest.mark.parametrize(("machine", "code", "words"), REFUSALS)
 def test_refused_before_anything_is_downloaded(
-    world: World, no_process: None, machine: Machine, code: Code, said: str
+    world: World, no_process: None, machine: Machine, code: Code, words: str
 ) -> None:
     with pytest.raises(PreflightRefused) as error:
         world.install(machine=machine)
     assert error.value.exit_code == 3
     assert [finding.code for finding in error.value.findings] == [code]
-    assert said in error.value.findings[0].message
+    assert words in error.value.findings[0].message
     assert error.value.findings[0].remedy
     assert not world.place.folder.exists()
 
@@ -434,11 +433,8 @@ def test_macos_is_refused_in_one_sentence(world: World, no_process: None) -> Non
 
 
 def test_a_full_disk_is_refused_with_both_numbers(world: World, no_process: None) -> None:
-    def nearly_full(needs: dict[Path, int]) -> dict[Path, Disk]:
-        return dict.fromkeys(needs, Disk(device=1, free_bytes=10_000_000))
-
     with pytest.raises(PreflightRefused) as error:
-        world.install(disks=nearly_full)
+        world.install(disk_of=lambda path: Disk(device=1, free_bytes=10_000_000))
     (finding,) = error.value.findings
     assert finding.code is Code.DISK_LOW
     assert finding.message == "0.02 GiB is needed there, 9.5 MiB is free"
@@ -498,7 +494,7 @@ def wait_until(true: Callable[[], bool], timeout_s: float = 20.0) -> None:
         time.sleep(0.05)
 
 
-class Printed(Silent):
+class Printed(InstallProgress):
     def phase(self, name: str, total: int | None = None) -> None:
         print(f"phase {name}", flush=True)
 

@@ -28,17 +28,17 @@ def interrupt(moonpad: Moonpad, spec: Path, delay_s: float, load_s: float, numbe
     up = moonpad.start("up", str(spec), FAKE_LOAD_S=str(load_s))
     time.sleep(delay_s)
     os.killpg(up.pid, number)
-    output, said = up.communicate(timeout=30)
+    output, errors = up.communicate(timeout=30)
     code = up.returncode
     if code == 0:
         assert "is ready at" in output, "0 means ready"
         assert status_of(moonpad)["state"] == "ready"
         assert moonpad("down", "fake").code == 0
-    elif code == -number or "Could not import runpy module" in said:
-        assert not list(moonpad.state.glob("runs/*")), f"it was in our hands already: {said}"
+    elif code == -number or "Could not import runpy module" in errors:
+        assert not list(moonpad.state.glob("runs/*")), f"it was in our hands already: {errors}"
     else:
-        assert code == 130, said
-        assert "Traceback" not in said
+        assert code == 130, errors
+        assert "Traceback" not in errors
     for event in events_of(moonpad, "stopped"):
         assert event["left"] == []
     for path in moonpad.state.glob("endpoints/*.json"):

@@ -51,8 +51,8 @@ def engine() -> list[int]:
 def rows(moonpad: Moonpad) -> list[dict[str, object]]:
     done = moonpad("status", "--json")
     assert done.code == 0, done.stderr
-    found: list[dict[str, object]] = done.json["endpoints"]
-    return found
+    rows: list[dict[str, object]] = done.json["endpoints"]
+    return rows
 
 
 def await_truth(moonpad: Moonpad) -> str:
@@ -61,7 +61,7 @@ def await_truth(moonpad: Moonpad) -> str:
 
     def holds() -> bool:
         last[:] = rows(moonpad)
-        states = [one["state"] for one in last]
+        states = [row["state"] for row in last]
         return all(state in UP for state in states) if engine() else all(state in FINAL for state in states)
 
     wait_until(holds, lambda: f"{last}, and the engine is {[(pid, comm_of(pid)) for pid in engine()]}", 15.0)
@@ -92,10 +92,10 @@ def kill_up(moonpad: Moonpad, spec: Path, number: int) -> str:
     """What `up` was about to write when it was killed, "" where it came to its end."""
     folder = moonpad.home / "fuse"
     up = moonpad("up", str(spec), **fuse(folder, "up", number))
-    said = burnt(folder)
-    assert up.code == (-signal.SIGKILL if said else 0), up.stderr
+    change = burnt(folder)
+    assert up.code == (-signal.SIGKILL if change else 0), up.stderr
     next_commands(moonpad, spec)
-    return said
+    return change
 
 
 def kill_keeper(moonpad: Moonpad, spec: Path, number: int) -> str:
@@ -104,9 +104,9 @@ def kill_keeper(moonpad: Moonpad, spec: Path, number: int) -> str:
     up = moonpad("up", str(spec), **fuse(folder, "keeper", number))
     if up.code == 0 and not burnt(folder):
         assert moonpad("down", "fake").code == 0
-        said = burnt(folder)
-        assert not engine(), f"down said that it is done, and the keeper died before {said}"
-        if not said:
+        change = burnt(folder)
+        assert not engine(), f"down said that it is done, and the keeper died before {change}"
+        if not change:
             return ""
     else:
         wait_until(lambda: burnt(folder), lambda: f"{up.code}: {up.stderr}", 5.0)
@@ -124,18 +124,20 @@ def kill_controller(moonpad: Moonpad, spec: Path, number: int) -> str:
     os.kill(pid_of_role(moonpad, "api"), signal.SIGKILL)
     await_event(moonpad, "ready", count=2)
     await_event(moonpad, "stable", count=1)
-    said = burnt(folder)
-    if said:
-        assert await_event(moonpad, "controller_ended")["how"] == "SIGKILL", said
+    change = burnt(folder)
+    if change:
+        assert await_event(moonpad, "controller_ended")["how"] == "SIGKILL", change
         await_event(moonpad, "controller_started", count=2)
     await_state(moonpad, "ready")
-    assert [one["generation"] for one in events_of(moonpad, "ready")] == [1, 2], said
-    assert len(events_of(moonpad, "restarting")) == 1, f"{said}: it counts as one"
-    assert [one["generation"] for one in events_of(moonpad, "spawned")] == [1, 2], f"{said}: two starts of the engine"
+    assert [event["generation"] for event in events_of(moonpad, "ready")] == [1, 2], change
+    assert len(events_of(moonpad, "restarting")) == 1, f"{change}: it counts as one"
+    assert [event["generation"] for event in events_of(moonpad, "spawned")] == [1, 2], (
+        f"{change}: two starts of the engine"
+    )
     invariants(moonpad)
     assert moonpad("down", "fake").code == 0
     assert not engine()
-    return said
+    return change
 
 
 KILLS = {"up": kill_up, "keeper": kill_keeper, "controller": kill_controller}
@@ -160,10 +162,10 @@ def test_killed_at_each_write(moonpad: Moonpad, fake_spec: Path, free_port: int,
     set_launch(fake_spec, restarts=3)
     number = 1
     world = World(moonpad.home, free_port)
-    while said := KILLS[program](moonpad, fake_spec, number):
+    while change := KILLS[program](moonpad, fake_spec, number):
         # Half a file, never in place of a whole one, is what a loss of power leaves; it is removed by a later writer.
-        left = [one for one in world.sweep() if ".part is left" not in one]
-        assert not left, f"{program} was killed before change {number}, {said}: {left}"
+        left = [trace for trace in world.sweep() if ".part is left" not in trace]
+        assert not left, f"{program} was killed before change {number}, {change}: {left}"
         shutil.rmtree(moonpad.state)
         number += 1
     assert number > 8, "a program that writes its state does so more often"
@@ -187,8 +189,8 @@ def test_controller_killed_at_any_instant(moonpad: Moonpad, fake_spec: Path, see
     up = moonpad.start("up", str(fake_spec), FAKE_LOAD_S="2")
     await_event(moonpad, "phase")
     kill_running(moonpad, chance.uniform(0.0, 1.0))
-    _, said = up.communicate(timeout=30)
-    assert up.returncode == 0, said
+    _, errors = up.communicate(timeout=30)
+    assert up.returncode == 0, errors
     living = pid_of_role(moonpad, "api")
     kill_running(moonpad, chance.uniform(0.0, 0.5))
     await_event(moonpad, "stable")

@@ -34,9 +34,9 @@ def log(moonpad: Moonpad, writer: subprocess.Popen[bytes]) -> Path:
     """The log of a run that is up, as far as `moonpad logs` can see."""
     run = moonpad.state / "runs" / "k2-20261120-120000-ab12"
     run.mkdir(parents=True)
-    found = read_stat(writer.pid)
-    assert found is not None
-    own = {"pid": writer.pid, "start": found[1]}
+    stat = read_stat(writer.pid)
+    assert stat is not None
+    own = {"pid": writer.pid, "start": stat[1]}
     document = {"schema": SCHEMA, "state": "running", "boot_id": read_boot_id(), "keeper": own, "owned": []}
     (run / "keeper.json").write_text(json.dumps(document))
     (run / "run.json").write_text(json.dumps({"schema": SCHEMA, "name": "k2"}))
@@ -128,7 +128,7 @@ def test_following_a_flood_costs_no_memory(moonpad: Moonpad, log: Path, writer: 
 
 
 def test_the_lines_before_a_rotation_are_shown_too(moonpad: Moonpad, log: Path) -> None:
-    """A restart seconds ago is no reason to hide why the last generation ended."""
+    """A restart seconds ago must not hide why the last generation ended."""
     say(log.with_name("engine.log.2"), "the first one")
     say(log.with_name("engine.log.1"), "loading", "ValueError: the tensor is too large")
     say(log, "loading again")

@@ -61,12 +61,12 @@ def may_unshare() -> bool:
 
 def zombies_below(pid: int) -> list[int]:
     """Children of a process that have ended and that nobody has collected."""
-    found = []
+    pids = []
     for path in Path("/proc").iterdir():
         seen = read_stat(int(path.name)) if path.name.isdigit() else None
         if seen and seen[0] == pid and seen[2] == "Z":
-            found.append(int(path.name))
-    return found
+            pids.append(int(path.name))
+    return pids
 
 
 @pytest.mark.skipif(not shutil.which("unshare") or not may_unshare(), reason="no PID namespace can be made here")
@@ -90,11 +90,11 @@ def test_pid_1(moonpad: Moonpad, fake_spec: Path, deaf: bool) -> None:
         assert len(inside) >= 4
         wait_until(lambda: not zombies_below(first), lambda: f"zombies: {zombies_below(first)}", 10.0)
         os.kill(first, signal.SIGTERM)
-        _, said = outer.communicate(timeout=GONE_S)
+        _, errors = outer.communicate(timeout=GONE_S)
     finally:
         outer.kill()
         outer.communicate()
-    assert outer.returncode == 0, f"TERM is how a container is stopped: {said}"
+    assert outer.returncode == 0, f"TERM is how a container is stopped: {errors}"
     assert not any(is_alive(pid, start) for pid, start in inside.items())
     (stopped,) = events_of(moonpad, "stopped")
     assert stopped["left"] == []
@@ -120,8 +120,8 @@ def test_notifies_a_service_manager(moonpad: Moonpad, fake_spec: Path) -> None:
             assert events_of(moonpad, "ready"), "said too early"
         finally:
             up.terminate()
-            _, said = up.communicate(timeout=GONE_S)
-        assert up.returncode == 0, f"TERM is how a service is stopped: {said}"
+            _, errors = up.communicate(timeout=GONE_S)
+        assert up.returncode == 0, f"TERM is how a service is stopped: {errors}"
     assert status_of(moonpad)["state"] == "stopped"
 
 
@@ -168,13 +168,13 @@ def remote(tmp_path: Path) -> Iterator[Remote]:
     log = folder / "log"
     server = subprocess.Popen((program, "-D", "-f", str(folder / "sshd_config"), "-E", str(log)))
     try:
-        found = Remote(folder / "config")
+        remote = Remote(folder / "config")
         until = time.monotonic() + 10.0
-        while (tried := subprocess.run(found.command("true"), capture_output=True, text=True, check=False)).returncode:
+        while (tried := subprocess.run(remote.command("true"), capture_output=True, text=True, check=False)).returncode:
             if server.poll() is not None or time.monotonic() > until:
                 pytest.skip(f"sshd lets nobody in here: {tried.stderr.strip()} {log.read_text().strip()[-300:]}")
             time.sleep(0.1)
-        yield found
+        yield remote
     finally:
         server.terminate()
         server.wait(10)
@@ -226,7 +226,9 @@ def test_keeper_bytes_over_ssh(moonpad: Moonpad, remote: Remote) -> None:
     client.stdout.close()
 
     def owned() -> dict[int, int]:
-        return {one["pid"]: one["start"] for one in json.loads((folder / "keeper.json").read_text())["owned"]}
+        return {
+            process["pid"]: process["start"] for process in json.loads((folder / "keeper.json").read_text())["owned"]
+        }
 
     wait_until(lambda: len(owned()) >= 3, lambda: (folder / "keeper.json").read_text(), 10.0)
     document = json.loads((folder / "keeper.json").read_text())
@@ -339,10 +341,10 @@ class Nobody:
 
 @pytest.fixture
 def nobody(moonpad: Moonpad, fake_spec: Path, fake_engine: Path) -> Iterator[Nobody]:
-    found = python_of_nobody()
-    if found is None:
+    python = python_of_nobody()
+    if python is None:
         pytest.skip("not root, or no Python here that a user without privileges can start")
-    program, packages = found
+    program, packages = python
     home = Path(tempfile.mkdtemp(prefix="nobody-"))
     env = {
         **moonpad.env,

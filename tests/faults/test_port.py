@@ -1,4 +1,4 @@
-"""Fault 16: the endpoint's port belongs to somebody else, before the start or in the middle of it."""
+"""Fault 16: the endpoint's port belongs to another program, before the start or in the middle of it."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def taken(port: int) -> Iterator[None]:
         yield
 
 
-def names_us(said: str, port: int) -> bool:
+def names_us(errors: str, port: int) -> bool:
     own = psutil.Process()
-    return f"port {port} is taken by pid {own.pid} ({' '.join(own.cmdline()[:3])}" in said
+    return f"port {port} is taken by pid {own.pid} ({' '.join(own.cmdline()[:3])}" in errors
 
 
 def test_taken_before(moonpad: Moonpad, fake_spec: Path, free_port: int) -> None:
@@ -55,9 +55,9 @@ def test_taken_meanwhile(moonpad: Moonpad, fake_spec: Path, free_port: int) -> N
     up = moonpad.start("up", str(fake_spec), FAKE_LOAD_S="1.5")
     await_loading(moonpad)
     with taken(free_port):
-        _, said = up.communicate(timeout=30)
-    assert up.returncode == 4, said
-    assert names_us(said, free_port), said
+        _, errors = up.communicate(timeout=30)
+    assert up.returncode == 4, errors
+    assert names_us(errors, free_port), errors
     assert status_of(moonpad)["state"] == "failed"
 
 
@@ -87,11 +87,11 @@ def test_a_stranger_is_not_our_engine(moonpad: Moonpad, fake_spec: Path, free_po
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        _, said = up.communicate(timeout=30)
+        _, errors = up.communicate(timeout=30)
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
     assert not events_of(moonpad, "ready"), "the stranger's answer was taken for ours"
-    assert up.returncode == 4, said
-    assert names_us(said, free_port), said
+    assert up.returncode == 4, errors
+    assert names_us(errors, free_port), errors

@@ -136,9 +136,9 @@ def test_the_rendered_script(text: str, tmp_path: Path) -> None:
         timeout=60,
     )
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert_words(told["argv"], model, text)
-    assert told["host"] == "127.0.0.1"
+    received = json.loads(done.stdout)
+    assert_words(received["argv"], model, text)
+    assert received["host"] == "127.0.0.1"
     assert not list(tmp_path.rglob("pwned"))
 
 

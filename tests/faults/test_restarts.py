@@ -29,15 +29,15 @@ def crash_loop(moonpad: Moonpad, spec: Path, backoff_s: float, crash_at: str) ->
     """Four starts, each of which crashes soon after it was ready."""
     set_launch(spec, restarts=3, restart_backoff=f"{backoff_s * 1000:.0f}ms")
     up = moonpad.start("up", str(spec), "--foreground", FAKE_CRASH_AT=crash_at)
-    _, said = up.communicate(timeout=120)
-    assert up.returncode == 4, said
-    assert "3" in said
+    _, errors = up.communicate(timeout=120)
+    assert up.returncode == 4, errors
+    assert "3" in errors
     restarts = events_of(moonpad, "restarting")
-    assert [one["restart"] for one in restarts] == [1, 2, 3]
-    assert [one["of"] for one in restarts] == [3, 3, 3]
-    assert [one["delay_s"] for one in restarts] == [backoff_s, 2 * backoff_s, 4 * backoff_s]
+    assert [event["restart"] for event in restarts] == [1, 2, 3]
+    assert [event["of"] for event in restarts] == [3, 3, 3]
+    assert [event["delay_s"] for event in restarts] == [backoff_s, 2 * backoff_s, 4 * backoff_s]
     spawned = events_of(moonpad, "spawned")
-    assert [one["generation"] for one in spawned] == [1, 2, 3, 4]
+    assert [event["generation"] for event in spawned] == [1, 2, 3, 4]
     for ended, restarting, begun in zip(events_of(moonpad, "ended"), restarts, spawned[1:], strict=False):
         assert begun["t_s"] - ended["t_s"] >= restarting["delay_s"], "it was waited for"
     assert len(events_of(moonpad, "giving_up")) == 1
@@ -121,7 +121,7 @@ def flapping(moonpad: Moonpad, spec: Path, flap_s: float, until_s: float, min_he
     for before, after in pairwise([*failing, stable]):
         assert before["t_s"] < after["t_s"], "stable is the last word"
     assert stable["t_s"] - failing[-1]["t_s"] >= min_healthy_s
-    assert len(events_of(moonpad, "spawned")) == 1, "flapping is no reason to start again"
+    assert len(events_of(moonpad, "spawned")) == 1, "flapping is not a reason to start again"
     assert moonpad("down", "fake").code == 0
 
 

@@ -57,9 +57,9 @@ def endpoint(free_port: int) -> Iterator[int]:
 def process() -> Iterator[dict[str, int]]:
     """Something that lives, to stand for what a run folder names."""
     child = subprocess.Popen(("sleep", "600"))
-    found = read_stat(child.pid)
-    assert found is not None
-    yield {"pid": child.pid, "start": found[1]}
+    stat = read_stat(child.pid)
+    assert stat is not None
+    yield {"pid": child.pid, "start": stat[1]}
     child.kill()
     child.wait()
 
@@ -81,7 +81,7 @@ def bring_to_life(run: Path, process: dict[str, int], port: int) -> None:
     own: dict[str, Any] = {"boot_id": read_boot_id()}
     recorded = json.loads((run / "keeper.json").read_text())
     controller = {"controller": process} if "controller" in recorded else {}
-    roots = [{**one, **process} for one in recorded["roots"]]
+    roots = [{**root, **process} for root in recorded["roots"]]
     change(run / "keeper.json", keeper=process, roots=roots, owned=[process], **own, **controller)
     change(run / "run.json", base_url=f"http://127.0.0.1:{port}/v1")
     if (run / "controller.json").exists():
@@ -99,8 +99,8 @@ def row_of(moonpad: Moonpad, name: str) -> dict[str, Any]:
 def test_what_has_ended(state: str, schema: int, moonpad: Moonpad) -> None:
     bring(moonpad, schema, state)
     row = row_of(moonpad, state)
-    said, because = SAID[state, schema]
-    assert (row["state"], because in row["because"]) == (said, True), row
+    state_shown, because = SAID[state, schema]
+    assert (row["state"], because in row["because"]) == (state_shown, True), row
     assert (row["model"], row["engine"], row["base_url"]) == ("kimi-k2-tiny", "vllm-cpu", "http://127.0.0.1:8000/v1")
     assert (row["kv_tokens"]["planned"]["value"], row["kv_tokens"]["measured"]) == (233_008, 310_672)
     assert "Starting vLLM server" in moonpad("logs", state).stdout
@@ -114,8 +114,8 @@ def test_what_is_ready(schema: int, moonpad: Moonpad, endpoint: int, process: di
     run = bring(moonpad, schema, "ready")
     bring_to_life(run, process, endpoint)
     row = row_of(moonpad, "ready")
-    said, because = SAID["ready", schema]
-    assert (row["state"], because in row["because"]) == (said, True), row
+    state_shown, because = SAID["ready", schema]
+    assert (row["state"], because in row["because"]) == (state_shown, True), row
     assert row["pid"] == process["pid"]
 
 

@@ -69,10 +69,12 @@ def keyed(engine_name: str) -> Deployment:
 def places_of(process: Process, secret: SecretRef) -> list[str]:
     """Where a reference to the secret stands."""
     assert isinstance(process.runtime, Executable)
-    found = ["argv" for arg in (*process.runtime.prefix, *process.argv) if secret in parts(arg)]
-    found += [f"env {name}" for name, arg in process.env.items() if secret in parts(arg)]
-    found += [f"file {one.path} {one.mode:o}" for one in process.files for arg in one.content if secret in parts(arg)]
-    return found
+    places = ["argv" for arg in (*process.runtime.prefix, *process.argv) if secret in parts(arg)]
+    places += [f"env {name}" for name, arg in process.env.items() if secret in parts(arg)]
+    places += [
+        f"file {file.path} {file.mode:o}" for file in process.files for arg in file.content if secret in parts(arg)
+    ]
+    return places
 
 
 @pytest.mark.parametrize("name", ENGINES)
@@ -90,12 +92,14 @@ def test_where_each_engine_gets_its_key(name: str) -> None:
 def test_what_is_ready_to_be_started_does_not_print_it(name: str) -> None:
     """A traceback, an assertion or a log line may show any value of ours."""
     deployment = keyed(name)
-    ports = {PortRef(one.name, port.name): 1 for one in deployment.processes for port in one.ports}
+    ports = {PortRef(process.name, port.name): 1 for process in deployment.processes for port in process.ports}
     places = {"checkpoint": "/m", "engine": "/e", "run": "/r"}
     bindings = Bindings({"node-0": "127.0.0.1"}, ports, {"node-0": 0}, places, {"api_key": Secret("sk-canary")})
     (process,) = bind(deployment, bindings)
     assert "sk-canary" not in repr(process) + str(process) + repr(bindings)
-    revealed = [one.reveal() for one in process.secret_env.values()] + [content for _, content, _ in process.files]
+    revealed = [secret.reveal() for secret in process.secret_env.values()] + [
+        content for _, content, _ in process.files
+    ]
     assert any("sk-canary" in text for text in revealed)
 
 
@@ -180,11 +184,11 @@ def search(moonpad: Moonpad, fake_spec: Path, clean_world: None, tmp_path: Path)
     (tmp_path / "tmp").mkdir()
     moonpad.env.update(canaries, TMPDIR=str(tmp_path / "tmp"))
     fake_spec.write_text(fake_spec.read_text().replace("[endpoint]", '[endpoint]\napi_key_env = "CANARY_KEY"'))
-    found = Search(moonpad, tmp_path, canaries)
-    with found.watching_processes():
-        yield found
-    found.files()
-    assert not found.hits
+    search = Search(moonpad, tmp_path, canaries)
+    with search.watching_processes():
+        yield search
+    search.files()
+    assert not search.hits
 
 
 def temp_dirs(moonpad: Moonpad) -> list[Path]:
@@ -384,7 +388,7 @@ def status_with(port: int, key: str) -> int:
 def test_a_key_of_the_users_own_guards_nothing(
     moonpad: Moonpad, fake_spec: Path, clean_world: None, free_port: int
 ) -> None:
-    """A spec without a key: the engine would take the variable for its own, and nobody could tell why it says 401."""
+    """A spec without a key: the engine would take the variable for its own, and the 401 would be hard to explain."""
     assert NOT_INHERITED == ("VLLM_API_KEY",)
     assert moonpad("up", str(fake_spec), VLLM_API_KEY="sk-other").code == 0
     assert (status_with(free_port, ""), status_with(free_port, "sk-other")) == (200, 200)

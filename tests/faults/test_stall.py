@@ -45,7 +45,7 @@ def hang(moonpad: Moonpad, spec: Path, port: int, stall_after_s: float, stall_pr
     ready = await_event(moonpad, "ready", 30.0, count=2)
     assert ready["generation"] == 2
     assert len(events_of(moonpad, "restarting")) == 1
-    assert all(one.error and not one.finished for one in hung.wait()), "its clients were not left waiting"
+    assert all(stream.error and not stream.finished for stream in hung.wait()), "its clients were not left waiting"
     (stream,) = streams(port, 1, 50).wait()
     assert (stream.finished, stream.tokens) == (True, 50)
     assert status_of(moonpad)["state"] == "ready"
@@ -83,7 +83,7 @@ def test_hang_that_is_only_said(moonpad: Moonpad, fake_spec: Path, free_port: in
     assert not events_of(moonpad, "restarting")
     down = moonpad("down", "fake")
     assert down.code == 0, down.stderr
-    assert all(one.error for one in hung.wait())
+    assert all(stream.error for stream in hung.wait())
 
 
 def busy(moonpad: Moonpad, spec: Path, port: int, tokens: int, token_s: float, seconds: float) -> None:

@@ -47,10 +47,10 @@ DEAD = replace(LIVING, keeper_lives=False, controller_lives=False, engine=frozen
 ORPHANED = replace(LIVING, keeper_lives=False)
 
 
-def said(state: str, before: Look, after: Look, because: str = "") -> str:
+def verdict_on(state: str, before: Look, after: Look, because: str = "") -> str:
     """ "" where the row may be true, "late" where it may be true for a moment, else "lie"."""
-    found = agreement.complaint_of({"state": state, "run": "run-1", "because": because}, before, after)
-    return "" if found is None else "late" if found.grace else "lie"
+    complaint = agreement.complaint_of({"state": state, "run": "run-1", "because": because}, before, after)
+    return "" if complaint is None else "late" if complaint.grace else "lie"
 
 
 @pytest.mark.parametrize(
@@ -75,13 +75,13 @@ def said(state: str, before: Look, after: Look, because: str = "") -> str:
     ],
 )
 def test_a_lie_is_noticed(state: str, run: Run, token: bool, verdict: str) -> None:
-    assert said(state, Look(run, token), Look(run, token)) == verdict
+    assert verdict_on(state, Look(run, token), Look(run, token)) == verdict
 
 
 def test_a_change_meanwhile_excuses_both_answers() -> None:
     dying = (Look(LIVING, True), Look(DEAD, False))
-    assert [said(state, *dying) for state in ("ready", "stopped", "failed", "starting")] == [""] * 4
-    assert said("stopped", *(Look(LIVING, False),) * 2, because="2 processes are being stopped") == "late"
+    assert [verdict_on(state, *dying) for state in ("ready", "stopped", "failed", "starting")] == [""] * 4
+    assert verdict_on("stopped", *(Look(LIVING, False),) * 2, because="2 processes are being stopped") == "late"
     assert agreement.complaint_of({"state": "ready", "run": "run-0"}, *(Look(LIVING, True),) * 2) is not None
 
 
@@ -113,8 +113,8 @@ def test_a_past_run_that_lives_is_noticed(world: World, stray: subprocess.Popen[
 
 def test_two_sockets_on_a_port_are_noticed(world: World) -> None:
     port = world.ports["a"]
-    with socket.socket() as one, socket.socket() as other:
-        for sock in (one, other):
+    with socket.socket() as first, socket.socket() as other:
+        for sock in (first, other):
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
             sock.bind(("127.0.0.1", port))
             sock.listen()
@@ -127,8 +127,8 @@ def test_half_a_state_file_is_noticed(world: World) -> None:
     assert world.broken_files() == []
     path = world.state / "runs" / "a-1" / "keeper.json"
     path.write_text(path.read_text()[:-20])
-    (found,) = world.broken_files()
-    assert found.startswith("a-1/keeper.json")
+    (problem,) = world.broken_files()
+    assert problem.startswith("a-1/keeper.json")
 
 
 def test_a_line_lost_behind_a_torn_one_is_noticed(world: World) -> None:
@@ -149,8 +149,8 @@ def test_a_finished_run_without_its_story_is_noticed(world: World) -> None:
     folder = world.state / "runs" / "a-1"
     files = {"spec.toml": 'model = "m"\n', "engine.log": "", "events.jsonl": '{"event": "spawned"}\n'}
     for name, text in files.items():
-        (found,) = world.broken_files()
-        assert name in found
+        (problem,) = world.broken_files()
+        assert name in problem
         (folder / name).write_text(text)
     assert world.broken_files() == ["a-1 is stopped and no event says so"]
     (folder / "events.jsonl").write_text('{"event": "stopped", "reason": "asked to stop"}\n')

@@ -72,7 +72,7 @@ def engines(hosts: TwoHosts) -> dict[int, int]:
     """What runs on the second host and is neither the keeper nor ours by another way."""
     (folder,) = hosts.far.iterdir()
     document = json.loads((folder / "keeper.json").read_text())
-    return {one["pid"]: one["start"] for one in document["owned"]}
+    return {process["pid"]: process["start"] for process in document["owned"]}
 
 
 def gone_on_both(hosts: TwoHosts) -> Callable[[], bool]:
@@ -159,7 +159,7 @@ def test_the_second_host_dies(two_hosts: TwoHosts) -> None:
 def test_a_rank_there_dies(two_hosts: TwoHosts) -> None:
     """The whole group fails together."""
     bring_up(two_hosts)
-    pid, start = max(engines(two_hosts).items(), key=lambda one: one[1])
+    pid, start = max(engines(two_hosts).items(), key=lambda engine: engine[1])
     assert send_signal(pid, start, signal.SIGKILL)
     await_state(two_hosts, "failed")
     wait_until(gone_on_both(two_hosts), lambda: "something is left", SAID_S)
@@ -245,11 +245,11 @@ def test_cut_during_the_start(two_hosts: TwoHosts) -> None:
     two_hosts.cut()
     time.sleep(3.0)
     two_hosts.mend()
-    said = up.communicate(timeout=90.0)
+    errors = up.communicate(timeout=90.0)
     if up.returncode == 0:
         assert len([pid for pid in engines(two_hosts) if b"--headless" in words(pid)]) >= 1
     else:
-        assert up.returncode in (4, 6), said
+        assert up.returncode in (4, 6), errors
         assert gone_on_both(two_hosts)()
     again = two_hosts.moonpad("up", str(two_hosts.spec))
     assert again.code == 0, again.stderr
@@ -269,8 +269,8 @@ def refused(hosts: TwoHosts, code: int = 3) -> str:
 
 def test_unreachable(two_hosts: TwoHosts) -> None:
     two_hosts.cut()
-    said = refused(two_hosts, code=6)
-    assert "node-1 (far)" in said
+    errors = refused(two_hosts, code=6)
+    assert "node-1 (far)" in errors
 
 
 def test_another_host_key(two_hosts: TwoHosts) -> None:
@@ -279,9 +279,9 @@ def test_another_host_key(two_hosts: TwoHosts) -> None:
     other = two_hosts.folder / "other"
     make_keys(other)
     known.write_text((other / "known").read_text())
-    said = refused(two_hosts, code=3)
-    assert "Host key verification failed" in said
-    assert str(known) in said
+    errors = refused(two_hosts, code=3)
+    assert "Host key verification failed" in errors
+    assert str(known) in errors
 
 
 def test_another_checkpoint(two_hosts: TwoHosts) -> None:

@@ -26,22 +26,22 @@ from tests.faults.helpers import (
 pytestmark = pytest.mark.usefixtures("clean_world")
 
 
-def says_who(said: str) -> bool:
+def says_who(errors: str) -> bool:
     """User, host and time."""
     return (
-        getpass.getuser() in said
-        and platform.node() in said
-        and re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d", said) is not None
+        getpass.getuser() in errors
+        and platform.node() in errors
+        and re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d", errors) is not None
     )
 
 
 def two_at_once(moonpad: Moonpad, spec: Path) -> None:
     both = [moonpad.start("up", str(spec), "--json") for _ in range(2)]
-    results = [(*one.communicate(timeout=60), one.returncode) for one in both]
+    results = [(*process.communicate(timeout=60), process.returncode) for process in both]
     codes = sorted(code for _, _, code in results)
     assert codes in ([0, 3], [0, 0]), results
     if codes == [0, 3]:
-        loser = next(said for _, said, code in results if code == 3)
+        loser = next(errors for _, errors, code in results if code == 3)
         assert says_who(loser), loser
     else:
         assert sorted(json.loads(output)["changed"] for output, _, _ in results) == [False, True]
@@ -65,7 +65,7 @@ def test_two_at_once_in_full(moonpad: Moonpad, fake_spec: Path, turn: int) -> No
 
 
 def test_stale_lock_is_taken_over(moonpad: Moonpad, fake_spec: Path) -> None:
-    """Fault 17: a lock whose holder was killed holds nobody up; whose it was is said."""
+    """Fault 17: a lock whose holder was killed is taken over, with a note whose it was."""
     assert moonpad("up", str(fake_spec)).code == 0
     living = everybody(moonpad)
     for pid, start in ((keeper_of(moonpad)), *owned_of(moonpad).items()):

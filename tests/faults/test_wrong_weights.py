@@ -33,9 +33,9 @@ def refused(moonpad: Moonpad, spec: Path) -> str:
 
 def test_another_format_than_the_spec_says(moonpad: Moonpad, fake_spec: Path) -> None:
     add(fake_spec, '[weights]\nscheme = "int4"')
-    said = refused(moonpad, fake_spec)
-    assert "weights.scheme: the spec asks for int4" in said
-    assert "holds bf16" in said
+    errors = refused(moonpad, fake_spec)
+    assert "weights.scheme: the spec asks for int4" in errors
+    assert "holds bf16" in errors
 
 
 def test_the_format_that_the_spec_says(moonpad: Moonpad, fake_spec: Path) -> None:
@@ -49,9 +49,9 @@ def test_another_commit_than_the_pinned_one(moonpad: Moonpad, fake_spec: Path, t
     home = copy_of_tiny(tmp_path / "models--someone--tiny" / "snapshots" / there)
     fake_spec.write_text(fake_spec.read_text().replace('"kimi-k2-tiny"', f'"{home}"', 1))
     add(fake_spec, f'[weights]\nrevision = "{pinned}"')
-    said = refused(moonpad, fake_spec)
-    assert there in said
-    assert pinned in said
+    errors = refused(moonpad, fake_spec)
+    assert there in errors
+    assert pinned in errors
 
 
 def test_a_context_that_the_memory_does_not_hold(moonpad: Moonpad, fake_spec: Path, tmp_path: Path) -> None:
@@ -66,9 +66,9 @@ def test_a_context_that_the_memory_does_not_hold(moonpad: Moonpad, fake_spec: Pa
     (home / "config.json").write_text(json.dumps(config))
     fake_spec.write_text(fake_spec.read_text().replace('"kimi-k2-tiny"', f'"{home}"', 1))
     add(fake_spec, "[settings]\nmax_model_len = 300000")
-    said = refused(moonpad, fake_spec)
-    assert "300,000 tokens need 1.29 GiB" in said
-    assert "1.00 GiB is left" in said
+    errors = refused(moonpad, fake_spec)
+    assert "300,000 tokens need 1.29 GiB" in errors
+    assert "1.00 GiB is left" in errors
 
 
 def test_a_name_of_the_catalogue_has_no_weights(moonpad: Moonpad, fake_spec: Path) -> None:

@@ -54,7 +54,7 @@ class TwoHosts:
         return ("ip", "netns", "exec", f"{self.tag}-{which}", *words)
 
     def cut(self) -> None:
-        """Nothing comes through any more, and nobody is told."""
+        """Nothing comes through any more, and neither side gets an error."""
         run("ip", "-n", f"{self.tag}-a", "link", "set", f"{self.tag}a", "down")
 
     def mend(self) -> None:
@@ -66,9 +66,9 @@ class TwoHosts:
     def processes(self, which: str) -> dict[int, int]:
         """pid → start time of what runs in that namespace, sshd's own processes left out."""
         listed = run("ip", "netns", "pids", f"{self.tag}-{which}")
-        found = {int(pid): stat for pid in listed.split() if (stat := read_stat(int(pid))) is not None}
+        stats = {int(pid): stat for pid in listed.split() if (stat := read_stat(int(pid))) is not None}
         return {
-            pid: stat[1] for pid, stat in found.items() if stat[2] not in "ZX" and not name_of(pid).startswith("sshd")
+            pid: stat[1] for pid, stat in stats.items() if stat[2] not in "ZX" and not name_of(pid).startswith("sshd")
         }
 
     def start_sshd(self) -> None:

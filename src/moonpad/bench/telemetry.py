@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from moonpad.engines import ENGINES
 from moonpad.engines.base import MetricNames
 from moonpad.facts.device import DeviceUse
-from moonpad.facts.device_use import device_use
+from moonpad.facts.devices import device_use
 from moonpad.facts.probe import Unknown
 from moonpad.load.event_loop import in_background
 from moonpad.observe.metrics import EngineLoad, ask_load

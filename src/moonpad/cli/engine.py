@@ -81,7 +81,7 @@ def remove(name: str, *, json: bool = False) -> None:
     json
         Print one JSON document.
     """
-    from moonpad.environments.remove import remove as remove_engine
+    from moonpad.environments.install import remove as remove_engine
 
     note(f"removing {name} …")
     folders = remove_engine(_known(name).name)

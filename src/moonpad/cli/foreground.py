@@ -61,16 +61,17 @@ class Foreground:
             LaunchFailed: it has failed for good, or its keeper was killed; nothing of it is left.
         """
         from moonpad.cli.logs import follow
+        from moonpad.observe.log_tail import LogTail
         from moonpad.run.keeper.state_file import FINAL
         from moonpad.run.run_status import is_kept
-        from moonpad.run.up import Follower, stop_after_interrupt, why_ended
+        from moonpad.run.up import new_events, stop_after_interrupt, why_ended
 
-        follower = Follower(folder)
+        tail = LogTail(folder.events_path)
 
         def has_more() -> bool:
             self.tick()
             goes_on = is_kept(folder)
-            for event in follower.events():
+            for event in new_events(tail):
                 self.show(event)
             return goes_on
 

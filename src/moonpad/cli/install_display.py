@@ -7,14 +7,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from moonpad.cli.output import clean, err
+from moonpad.environments.build import InstallProgress
 from moonpad.values.units import duration
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
-class InstallDisplay:
-    """Shows an `InstallProgress`; nothing before the first phase."""
+class InstallDisplay(InstallProgress):
+    """Shows nothing before the first phase."""
 
     def __init__(self, name: str) -> None:
         self._name = name

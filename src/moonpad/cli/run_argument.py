@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from moonpad.cli.output import note
-from moonpad.store.bench_folders import bench_names, benches_folder, new_bench_folder
+from moonpad.store.result_folders import bench_names, benches_folder, new_bench_folder
 from moonpad.values.errors import UsageError
 
 LAST = re.compile(r"last(?:-(\d{1,6}))?")

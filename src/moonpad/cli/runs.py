@@ -28,7 +28,7 @@ def runs(folder: Path | None = None, *, json: Annotated[bool, Parameter(negative
     """
     from moonpad.bench.run_listing import list_run
     from moonpad.report.runs_table import runs_table
-    from moonpad.store.bench_folders import benches_folder
+    from moonpad.store.result_folders import benches_folder
     from moonpad.values.errors import UsageError
 
     place = folder or benches_folder()

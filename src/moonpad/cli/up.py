@@ -53,8 +53,7 @@ def up(
     if dry_run:
         _show_only(spec, overridden, json=json)
         return
-    from moonpad.run.launch import interrupts_blocked
-    from moonpad.run.supported_system import refuse_other_systems
+    from moonpad.run.launch import interrupts_blocked, refuse_other_systems
 
     with interrupts_blocked():  # extension modules do not like a KeyboardInterrupt in the middle of their import
         from moonpad.run.down import tidy_up

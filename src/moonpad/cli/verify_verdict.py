@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
 from moonpad.cli.output import next_command, note
-from moonpad.store.verdict_paths import keep_verdict, verdict_folder
+from moonpad.store.result_folders import keep_verdict, verdict_folder
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, UsageError
 

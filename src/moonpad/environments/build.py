@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,17 +16,29 @@ from moonpad.engines.base import Engine
 from moonpad.engines.install_recipe import Recipe
 from moonpad.environments import pip
 from moonpad.environments.cancellation import Cancellation
+from moonpad.environments.installed import matches, version_in
 from moonpad.environments.installed_packages import drop_damaged, folder_bytes, normal_name, packages, write_alias
 from moonpad.environments.paths import EnvironmentFolder
 from moonpad.environments.process import DeadlinePassed, Watch, run
-from moonpad.environments.progress import InstallProgress
 from moonpad.environments.receipt import Receipt, read_receipt, write_receipt
-from moonpad.environments.version import matches, version_in
 from moonpad.values.errors import InstallError
 from moonpad.values.units import duration
 
 VERSION_DEADLINE_S: Final = 600.0
 """The first import of an engine reads two gigabytes and compiles its byte code."""
+
+
+class InstallProgress:
+    """The progress of an installation, for whoever shows it; this one shows nothing."""
+
+    def phase(self, name: str, total: int | None = None) -> None:
+        """The next phase begins; `total` is the number of steps in it, None where it is unknown."""
+
+    def step(self, done: int | None = None, detail: str = "") -> None:
+        """`done` steps of the phase are done; `detail` is the present one."""
+
+    def note(self, text: str) -> None:
+        """A warning for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +150,18 @@ class Builder:
     def _receipt(self, begun: float) -> Receipt:
         self.progress.phase("checking the packages")
         there = {package.name: package for package in packages(self.place.site_packages)}
-        missing = [name for name, version in self.lock.pins.items() if not _is_there(there, name, version)]
+        versions = {name: package.version for name, package in there.items()}
+        missing = [name for name, version in self.lock.pins.items() if versions.get(normal_name(name)) != version]
         if missing:
             raise InstallError(
                 f"pip reported success, but {', '.join(missing)} is not installed in the locked version",
                 remedy=f"see {self.place.log}; then repeat the command",
             )
-        engine = normal_name(self.recipe.package or self.recipe.name)
-        witnesses = [there[name] for name in (engine, *map(_package_name, self.recipe.unlocked)) if name in there]
+        names = (
+            self.recipe.package or self.recipe.name,
+            *(unlocked.partition("==")[0] for unlocked in self.recipe.unlocked),
+        )
+        witnesses = [there[name] for name in map(normal_name, names) if name in there]
         self.cancellation.raise_if_requested()
         return Receipt(
             name=self.recipe.name,
@@ -156,7 +172,7 @@ class Builder:
             size_bytes=folder_bytes(self.place.folder),
             seconds=round(time.monotonic() - begun, 1),
             installed_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            packages={name: package.version for name, package in there.items()},
+            packages=versions,
             witnesses=tuple(str(package.record.relative_to(self.place.folder)) for package in witnesses),
         )
 
@@ -191,11 +207,3 @@ class Builder:
         return InstallError(
             f"{what}: {pip.first_error(lines)}", remedy=f"{remedy}; pip's whole output is in {self.place.log}"
         )
-
-
-def _is_there(there: Mapping[str, object], name: str, version: str) -> bool:
-    return getattr(there.get(normal_name(name)), "version", None) == version
-
-
-def _package_name(requirement: str) -> str:
-    return normal_name(requirement.partition("==")[0])

@@ -11,7 +11,6 @@ from typing import Final
 from moonpad.engines import ENGINES
 from moonpad.environments.paths import EnvironmentFolder, engines_home, places
 from moonpad.environments.receipt import Receipt, good_receipt
-from moonpad.environments.version import version_in
 from moonpad.facts.probe import Unknown, run
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
@@ -72,11 +71,8 @@ BRING_YOUR_OWN: Final = 'name your own in the spec: [engine] image = "NAME@sha25
 
 
 def engine_from_python(name: str, python: Path, *, timeout_s: float = 120.0) -> InstalledEngine:
-    """The engine of an environment that the user brings, as it is; nothing is written there.
-
-    Raises:
-        PreflightRefused: no Python is there, the engine's command is not beside it or does not print its version.
-    """
+    """The engine of an environment that the user brings, as it is; nothing is written there. Raises PreflightRefused:
+    no Python is there, the engine's command is not beside it or does not print its version."""
     engine = ENGINES.get(name)
     command = engine.command if engine else name
     # Not resolved: in an environment bin/python is a link to the system's Python, which has no engine beside it.
@@ -93,12 +89,25 @@ def engine_from_python(name: str, python: Path, *, timeout_s: float = 120.0) -> 
     instead = f"moonpad engine install {name}" if engine and engine.recipe else "name another [engine] python"
     if isinstance(output, Unknown) or output.returncode:
         reason = output.reason if isinstance(output, Unknown) else output.failure
-        raise _refused(name, f"it does not print its version: {reason}", f"repair it, or {instead}")
+        raise _refused(name, f"its version cannot be read: {reason}", f"repair it, or {instead}")
     answer = output.stdout if output.stdout.strip() else output.stderr
     build = re.search(engine.build_pattern, answer) if engine and engine.build_pattern else None
     if not (version := f"b{build[1]}" if build else version_in(answer)):
         raise _refused(name, f"{executable} {' '.join(arguments)} prints no version", instead)
     return InstalledEngine(name, version, python.parent.parent, python, executable)
+
+
+def version_in(output: str) -> str:
+    """The version in the last line that holds one (`0.32.0+cpu`, `vLLM 0.11.0`), "" where none does."""
+    for line in reversed(output.splitlines()):
+        if match := re.search(r"(?<![\w.])v?(\d+\.\d+[\w.+!-]*)", line):
+            return match[1]
+    return ""
+
+
+def matches(version: str, wanted: str) -> bool:
+    """`0.32.0+cpu` is 0.32.0: what follows the + names the build."""
+    return version.partition("+")[0] == wanted.partition("+")[0]
 
 
 def _refused(name: str, problem: str, remedy: str) -> PreflightRefused:

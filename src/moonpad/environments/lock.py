@@ -6,7 +6,7 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -48,7 +48,7 @@ def holder(path: Path) -> str:
         pid = int(path.read_text(encoding="ascii"))
         os.kill(pid, 0)
     except ProcessLookupError:
-        return f"what pid {pid} left running"
+        return f"a process that pid {pid} left running"
     except PermissionError:
         return f"pid {pid} of another user"
     except (OSError, ValueError):
@@ -59,12 +59,11 @@ def holder(path: Path) -> str:
 def _take(path: Path) -> int | None:
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # `remove` deletes the file while it holds it: a lock on a deleted file keeps no one out.
-        if os.path.samestat(os.fstat(handle), path.stat()):
-            return handle
-    except (BlockingIOError, FileNotFoundError):
-        pass
+        with suppress(BlockingIOError, FileNotFoundError):
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # `remove` deletes the file while it holds it: a lock on a deleted file excludes no other process.
+            if os.path.samestat(os.fstat(handle), path.stat()):
+                return handle
     except BaseException:
         os.close(handle)
         raise

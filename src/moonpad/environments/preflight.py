@@ -6,7 +6,7 @@ import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from moonpad.environments.paths import cache_home
 from moonpad.facts.device import DeviceFacts
 from moonpad.facts.device_findings import device_findings
 from moonpad.facts.devices import devices
-from moonpad.facts.disk import Disk, disk
+from moonpad.facts.disk import Disk
 from moonpad.facts.memory import Ram, memory
 from moonpad.facts.platform import System, this_system
 from moonpad.facts.probe import Unknown
@@ -51,11 +51,7 @@ def this_machine(recipe: Recipe) -> Machine:
 
 
 def refuse_other_machines(recipe: Recipe, machine: Machine) -> tuple[Finding, ...]:
-    """The warnings.
-
-    Raises:
-        PreflightRefused: the engine can never run on this machine.
-    """
+    """The warnings. Raises PreflightRefused: the engine can never run on this machine."""
     if (machine.system.system, machine.system.machine) != (recipe.system, recipe.machine):
         raise PreflightRefused(
             f"{recipe.name} needs {recipe.system} on {recipe.machine}, and this is {machine.system}; "
@@ -66,14 +62,11 @@ def refuse_other_machines(recipe: Recipe, machine: Machine) -> tuple[Finding, ..
 
 
 def refuse_full_disks(
-    recipe: Recipe, needs: Mapping[Path, int], disks: Mapping[Path, Disk | Unknown]
+    recipe: Recipe, needs: Mapping[Path, int], disk_of: Callable[[Path], Disk | Unknown]
 ) -> tuple[Finding, ...]:
-    """The warnings. `needs` is what will be written where; places on one filesystem are added up.
-
-    Raises:
-        PreflightRefused: one of the filesystems is too full.
-    """
-    return _refuse(recipe, tuple(_disks(needs, disks)))
+    """The warnings. `needs` is what will be written where; places on one filesystem are added up. Raises
+    PreflightRefused: one of the filesystems is too full."""
+    return _refuse(recipe, tuple(_disks(needs, disk_of)))
 
 
 def disk_needs(recipe: Recipe, folder: Path, there_bytes: int) -> dict[Path, int]:
@@ -85,10 +78,6 @@ def disk_needs(recipe: Recipe, folder: Path, there_bytes: int) -> dict[Path, int
     return needs
 
 
-def disks_of(needs: Mapping[Path, int]) -> dict[Path, Disk | Unknown]:
-    return {path: disk(path) for path in needs}
-
-
 def _refuse(recipe: Recipe, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     if errors := errors_of(findings):
         raise PreflightRefused(f"{recipe.name} {recipe.version} cannot be installed here", findings=errors)
@@ -98,7 +87,7 @@ def _refuse(recipe: Recipe, findings: tuple[Finding, ...]) -> tuple[Finding, ...
 def _python(recipe: Recipe, machine: Machine) -> Iterator[Finding]:
     (first, last), ours = map(_dotted, recipe.python), _dotted(machine.python)
     if not recipe.python[0] <= machine.python <= recipe.python[1]:
-        message = f"moonpad runs on {ours}, its packages exist for {first} to {last}"
+        message = f"moonpad runs on Python {ours}; the engine has packages for {first} to {last}"
         yield _error("Python", message, f"install moonpad with a Python from {first} to {last}")
     elif not machine.has_venv:
         message = f"this Python {ours} came without the modules venv and ensurepip"
@@ -143,9 +132,10 @@ def _devices(recipe: Recipe, machine: Machine) -> Iterator[Finding]:
         yield replace(finding, severity=Severity.WARNING)
 
 
-def _disks(needs: Mapping[Path, int], disks: Mapping[Path, Disk | Unknown]) -> Iterator[Finding]:
+def _disks(needs: Mapping[Path, int], disk_of: Callable[[Path], Disk | Unknown]) -> Iterator[Finding]:
     by_device: dict[int, list[tuple[Path, int]]] = {}
-    for path, filesystem in disks.items():
+    for path in needs:
+        filesystem = disk_of(path)
         if isinstance(filesystem, Unknown):
             message = f"free space unknown ({filesystem.reason})"
             yield Finding(Severity.WARNING, Code.DISK_LOW, str(path), message)

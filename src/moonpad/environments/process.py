@@ -7,8 +7,8 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import IO, Final
 
@@ -55,56 +55,43 @@ def run(command: Sequence[str], env: Mapping[str, str], watch: Watch, deadline_s
         start_new_session=True,  # the terminal's Ctrl-C reaches us alone, and we stop the group in order
         pass_fds=(watch.lock_fd,),
     )
+    rest = b""
     try:
-        with _OutputLines(process, watch) as lines:
-            while lines.read() or process.poll() is None:
+        with closing(_output(process)) as output:
+            for chunk in output:
+                watch.log.write(chunk)
+                *lines, rest = (rest + chunk).split(b"\n")
+                if len(rest) > LINE_BYTES:
+                    lines, rest = [*lines, rest], b""
+                for line in lines:
+                    watch.on_line(line.decode("utf-8", "replace"))
                 watch.on_tick()
                 watch.cancellation.raise_if_requested()
                 if deadline_s is not None and time.monotonic() - begun > deadline_s:
                     raise DeadlinePassed
+        if rest:
+            watch.on_line(rest.decode("utf-8", "replace"))
         return process.wait()
     finally:
         _stop_group(process, watch.cancellation)
 
 
-class _OutputLines:
-    """The command's output, cut into lines as it comes."""
-
-    def __init__(self, process: subprocess.Popen[bytes], watch: Watch) -> None:
-        assert process.stdout is not None  # noqa: S101 - PIPE was asked for
-        self._pipe = process.stdout
-        self._watch = watch
-        self._rest = b""
-        self._open = True
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(self._pipe, selectors.EVENT_READ)
-
-    def __enter__(self) -> _OutputLines:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._cut(b"\n" if self._rest else b"")
-        self._selector.close()
-        self._pipe.close()
-
-    def read(self) -> bool:
-        """Waits at most a tick for output; False where none came."""
-        if not self._open:
-            time.sleep(TICK_S)  # the command has closed its output and goes on
-        elif self._selector.select(TICK_S):
-            chunk = os.read(self._pipe.fileno(), LINE_BYTES)
-            self._open = bool(chunk)
-            self._watch.log.write(chunk)
-            self._cut(chunk)
-            return self._open
-        return False
-
-    def _cut(self, chunk: bytes) -> None:
-        *whole, self._rest = (self._rest + chunk).split(b"\n")
-        if len(self._rest) > LINE_BYTES:
-            whole, self._rest = [*whole, self._rest], b""
-        for line in whole:
-            self._watch.on_line(line.decode("utf-8", "replace"))
+def _output(process: subprocess.Popen[bytes]) -> Generator[bytes]:
+    """The command's output as it comes, b"" after each tick without any, until the command has ended."""
+    assert process.stdout is not None  # noqa: S101 - PIPE was asked for
+    with process.stdout as pipe, selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        is_open = True
+        while True:
+            ended, chunk = process.poll() is not None, b""  # asked first, so that its last output is read
+            if not is_open:  # the command has closed its output, and may go on
+                time.sleep(0 if ended else TICK_S)
+            elif selector.select(TICK_S):
+                chunk = os.read(pipe.fileno(), LINE_BYTES)
+                is_open = bool(chunk)
+            yield chunk
+            if ended and not chunk:
+                return
 
 
 def _stop_group(process: subprocess.Popen[bytes], cancellation: Cancellation) -> None:

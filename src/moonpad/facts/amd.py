@@ -7,13 +7,13 @@ amd-smi of ROCm 6 prints a list of devices, that of ROCm 7 an object with the li
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from moonpad.facts.device import DeviceFact, DeviceFacts, DeviceUse
-from moonpad.facts.probe import Fact, Unknown, number_or_none
+from moonpad.facts.probe import Unknown, number_or_none, output_of, parsed
 from moonpad.values.units import GIB, KIB, MIB
 
 AMD_SMI: Final = "amd-smi"
@@ -22,44 +22,42 @@ TIMEOUT_S: Final = 10.0
 UNITS: Final = {"B": 1, "KB": KIB, "MB": MIB, "GB": GIB}
 
 Table = Mapping[str, Any]
-T = TypeVar("T")
 
 
 def amd_devices(tool: str = AMD_SMI, timeout_s: float = TIMEOUT_S) -> DeviceFacts | Unknown:
     """Both questions at once. What the second does not answer (memory in use, errors) is unknown by itself."""
-    static_probe = Fact((tool, "static", "--asic", "--vram", "--driver", "--json"), parse_static, timeout_s)
-    metric_probe = Fact((tool, "metric", "--mem-usage", "--ecc", "--json"), parse_metric, timeout_s)
+    static = (tool, "static", "--asic", "--vram", "--driver", "--json")
+    metric = (tool, "metric", "--mem-usage", "--ecc", "--json")
     with ThreadPoolExecutor(2) as pool:
-        static_facts, now = pool.map(lambda probe: probe.ask(), (static_probe, metric_probe))
-    if isinstance(static_facts, Unknown):
-        return static_facts
-    return join(static_facts, now)
+        static_text, metric_text = pool.map(lambda command: output_of(command, timeout_s), (static, metric))
+    facts = parsed(static_text, parse_static)
+    return facts if isinstance(facts, Unknown) else join(facts, parsed(metric_text, parse_metric))
 
 
 def rocm_devices(tool: str = ROCM_SMI, timeout_s: float = TIMEOUT_S) -> DeviceFacts | Unknown:
     command = (tool, "--showproductname", "--showmeminfo", "vram", "--showdriverversion", "--json")
-    return Fact(command, parse_rocm_smi, timeout_s).ask()
+    return parsed(output_of(command, timeout_s), parse_rocm_smi)
 
 
 def amd_use(tool: str = AMD_SMI, timeout_s: float = TIMEOUT_S) -> tuple[DeviceUse, ...] | Unknown:
     command = (tool, "metric", "--power", "--usage", "--mem-usage", "--json")
-    return Fact(command, parse_use, timeout_s).ask()
+    return parsed(output_of(command, timeout_s), parse_use)
 
 
 def rocm_use(tool: str = ROCM_SMI, timeout_s: float = TIMEOUT_S) -> tuple[DeviceUse, ...] | Unknown:
     command = (tool, "--showpower", "--showuse", "--showmeminfo", "vram", "--json")
-    return Fact(command, parse_rocm_use, timeout_s).ask()
+    return parsed(output_of(command, timeout_s), parse_rocm_use)
 
 
 def parse_use(text: str) -> tuple[DeviceUse, ...]:
     """Of `amd-smi metric`; a figure is `{"value": 42, "unit": "%"}`, or "N/A". Raises ValueError without a device."""
     uses: list[DeviceUse] = []
-    for row in _rows(text):
+    for index, row in _rows(text):
         used = _size(_table(row, "mem_usage").get("used_vram"))
         power_w = _number(_table(row, "power").get("socket_power"))
         percent = _number(_table(row, "usage").get("gfx_activity"))
-        uses.append(DeviceUse.of(_index(row, len(uses)), power_w, percent, used))
-    return tuple(_some(uses, AMD_SMI))
+        uses.append(DeviceUse.of(index, power_w, percent, used))
+    return tuple(uses)
 
 
 def parse_rocm_use(text: str) -> tuple[DeviceUse, ...]:
@@ -71,42 +69,32 @@ def parse_rocm_use(text: str) -> tuple[DeviceUse, ...]:
         power_w = next((power_w for power_w in powers if power_w is not None), None)
         used = _count(card.get("VRAM Total Used Memory (B)"))
         uses.append(DeviceUse.of(index, power_w, _number(card.get("GPU use (%)")), used))
-    return tuple(_some(uses, ROCM_SMI))
+    return tuple(uses)
 
 
 def parse_static(text: str) -> DeviceFacts:
     """Of `amd-smi static`. Raises ValueError where it names no device."""
     devices: list[DeviceFact] = []
-    driver: str | Unknown = Unknown(f"{AMD_SMI} does not say it")
-    for row in _rows(text):
+    driver = ""
+    for index, row in _rows(text):
         asic, vram = _table(row, "asic"), _table(row, "vram")
-        name = asic.get("market_name")
-        if not isinstance(name, str) or name == "N/A":
+        if not (name := _text(asic.get("market_name"))):
             raise ValueError(f"{AMD_SMI} names no product")
-        version = _table(row, "driver").get("version")
-        if isinstance(version, str) and version != "N/A":
-            driver = version
-        capability = asic.get("target_graphics_version")
-        devices.append(
-            DeviceFact(
-                index=_index(row, len(devices)),
-                name=name,
-                memory_bytes=_size(vram.get("size")),
-                used_bytes=Unknown("not asked"),
-                capability=capability if isinstance(capability, str) and capability != "N/A" else "",
-            )
-        )
-    return DeviceFacts(AMD_SMI, "AMD", driver, tuple(_some(devices, AMD_SMI)))
+        driver = _text(_table(row, "driver").get("version")) or driver
+        size, capability = _size(vram.get("size")), _text(asic.get("target_graphics_version"))
+        devices.append(DeviceFact(index, name, size, used_bytes=Unknown("not asked"), capability=capability))
+    return DeviceFacts(AMD_SMI, "AMD", driver or Unknown(f"{AMD_SMI} does not report it"), tuple(devices))
 
 
 def parse_metric(text: str) -> dict[int, tuple[int | Unknown, int | Unknown]]:
     """Of `amd-smi metric`: by device the bytes in use and the uncorrected errors."""
-    figures: dict[int, tuple[int | Unknown, int | Unknown]] = {}
-    for row in _rows(text):
-        errors = _table(row, "ecc").get("total_uncorrectable_count")
-        used = _size(_table(row, "mem_usage").get("used_vram"))
-        figures[_index(row, len(figures))] = used, _count(errors)
-    return figures
+    return {
+        index: (
+            _size(_table(row, "mem_usage").get("used_vram")),
+            _count(_table(row, "ecc").get("total_uncorrectable_count")),
+        )
+        for index, row in _rows(text)
+    }
 
 
 def join(facts: DeviceFacts, now: Mapping[int, tuple[int | Unknown, int | Unknown]] | Unknown) -> DeviceFacts:
@@ -124,48 +112,32 @@ def parse_rocm_smi(text: str) -> DeviceFacts:
     document = _json(text)
     devices: list[DeviceFact] = []
     for index, card in _cards(document):
-        name = card.get("Card Series") or card.get("Card series")  # ROCm 6 writes the former, ROCm 5 the latter
-        if not isinstance(name, str):
+        # ROCm 6 writes the former, ROCm 5 the latter.
+        if not (name := _text(card.get("Card Series")) or _text(card.get("Card series"))):
             raise ValueError(f"{ROCM_SMI} names no product of card{index}")
-        capability = card.get("GFX Version")
-        devices.append(
-            DeviceFact(
-                index=index,
-                name=name,
-                memory_bytes=_count(card.get("VRAM Total Memory (B)")),
-                used_bytes=_count(card.get("VRAM Total Used Memory (B)")),
-                capability=capability if isinstance(capability, str) else "",
-            )
-        )
-    version = _table(document, "system").get("Driver version")
-    driver = version if isinstance(version, str) else Unknown(f"{ROCM_SMI} does not say it")
-    return DeviceFacts(ROCM_SMI, "AMD", driver, tuple(_some(devices, ROCM_SMI)))
+        size, used = (_count(card.get(f"VRAM Total {what}Memory (B)")) for what in ("", "Used "))
+        devices.append(DeviceFact(index, name, size, used, capability=_text(card.get("GFX Version"))))
+    driver = _text(_table(document, "system").get("Driver version")) or Unknown(f"{ROCM_SMI} does not report it")
+    return DeviceFacts(ROCM_SMI, "AMD", driver, tuple(devices))
 
 
-def _cards(document: Mapping[str, Any]) -> list[tuple[int, Table]]:
-    """The devices of rocm-smi, `card0` and so on, by number."""
-    cards = [(key.removeprefix("card"), card) for key, card in document.items() if key.startswith("card")]
-    return sorted(
-        ((int(number), card) for number, card in cards if number.isdigit() and isinstance(card, dict)),
-        key=lambda pair: pair[0],
-    )
+def _cards(document: Table) -> list[tuple[int, Table]]:
+    """The devices of rocm-smi, `card0` and so on, by number. Raises ValueError where there is none."""
+    numbered = ((key.removeprefix("card"), card) for key, card in document.items() if key.startswith("card"))
+    cards = {int(number): card for number, card in numbered if number.isdigit() and isinstance(card, dict)}
+    if not cards:
+        raise ValueError(f"{ROCM_SMI} names no device")
+    return sorted(cards.items())
 
 
-def _some(devices: Sequence[T], tool: str) -> Sequence[T]:
-    if not devices:
-        raise ValueError(f"{tool} names no device")
-    return devices
-
-
-def _rows(text: str) -> Iterator[Table]:
-    document = _json(text)
-    rows = document.get("gpu_data")
-    if not isinstance(rows, list):
-        raise ValueError(f"{AMD_SMI} prints no list of devices")
-    for row in rows:
-        if not isinstance(row, dict):
-            raise ValueError(f"{AMD_SMI} prints a device that is not an object")
-        yield row
+def _rows(text: str) -> list[tuple[int, Table]]:
+    """The devices of amd-smi, each with its index. Raises ValueError where there is none."""
+    rows = _json(text).get("gpu_data")
+    if not isinstance(rows, list) or not rows:
+        raise ValueError(f"{AMD_SMI} names no device")
+    if not all(isinstance(row, dict) for row in rows):
+        raise ValueError(f"{AMD_SMI} prints a device that is not an object")
+    return [(row["gpu"] if type(row.get("gpu")) is int else number, row) for number, row in enumerate(rows)]
 
 
 def _json(text: str) -> dict[str, Any]:
@@ -187,9 +159,9 @@ def _table(row: Table, key: str) -> Table:
     return value if isinstance(value, dict) else {}
 
 
-def _index(row: Table, otherwise: int) -> int:
-    value = row.get("gpu")
-    return value if type(value) is int else otherwise
+def _text(value: object) -> str:
+    """ "" where the tool does not report it."""
+    return value if isinstance(value, str) and value != "N/A" else ""
 
 
 def _size(value: object) -> int | Unknown:
@@ -197,7 +169,7 @@ def _size(value: object) -> int | Unknown:
     number, unit = (value.get("value"), value.get("unit")) if isinstance(value, dict) else (value, "MB")
     count = _count(number)
     if isinstance(count, Unknown) or not isinstance(unit, str) or unit.upper() not in UNITS:
-        return Unknown(f"{AMD_SMI} says {str(value)[:40]}")
+        return Unknown(f"{AMD_SMI} reports {str(value)[:40]}")
     return count * UNITS[unit.upper()]
 
 
@@ -214,4 +186,4 @@ def _count(value: object) -> int | Unknown:
         return value
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
         return int(value)
-    return Unknown(f"the tool says {str(value)[:40]}")
+    return Unknown(f"the tool reports {str(value)[:40]}")

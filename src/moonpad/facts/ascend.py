@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from moonpad.facts.device import DeviceFact, DeviceFacts, DeviceUse
-from moonpad.facts.probe import Fact, Unknown, number_or_none
+from moonpad.facts.probe import Unknown, number_or_none, output_of, parsed
 from moonpad.values.units import MIB
 
 TOOL: Final = "npu-smi"
@@ -26,74 +26,59 @@ _PAIR: Final = re.compile(r"(?P<used>\d+|-|NA)\s*/\s*(?P<total>\d+|-|NA)")
 
 
 def ascend_devices(tool: str = TOOL, timeout_s: float = TIMEOUT_S) -> DeviceFacts | Unknown:
-    return Fact((tool, "info"), parse_npu_smi, timeout_s).ask()
+    return parsed(output_of((tool, "info"), timeout_s), parse_npu_smi)
+
+
+def ascend_use(tool: str = TOOL, timeout_s: float = TIMEOUT_S) -> tuple[DeviceUse, ...] | Unknown:
+    return parsed(output_of((tool, "info"), timeout_s), parse_use)
 
 
 def parse_npu_smi(text: str) -> DeviceFacts:
     """Raises ValueError where the table names no device, with what stands there instead."""
     versions = [match["version"] for line in text.splitlines() if (match := _VERSION.match(line))]
-    driver = versions[-1] if versions else Unknown(f"{TOOL} does not say it")
-    return DeviceFacts(TOOL, "Huawei", driver, tuple(_device(*lines) for lines in _devices(text)))
-
-
-def ascend_use(tool: str = TOOL, timeout_s: float = TIMEOUT_S) -> tuple[DeviceUse, ...] | Unknown:
-    return Fact((tool, "info"), parse_use, timeout_s).ask()
+    driver = versions[-1] if versions else Unknown(f"{TOOL} does not report it")
+    devices = (
+        DeviceFact(
+            index=index,
+            name=first["name"],
+            memory_bytes=total,
+            used_bytes=used,
+            # OK, Warning, Alarm, Critical, UNKNOWN: Huawei's reference of npu-smi.
+            health="" if first["health"] == "OK" else first["health"],
+            package=int(first["npu"]) if second["physical"] is not None else None,
+        )
+        for index, first, second, used, total in _rows(text)
+    )
+    return DeviceFacts(TOOL, "Huawei", driver, tuple(devices))
 
 
 def parse_use(text: str) -> tuple[DeviceUse, ...]:
     """As `parse_npu_smi`. Of a package of two chips the first one's line has the power of both."""
-    return tuple(_use(*lines) for lines in _devices(text))
+    uses = []
+    for index, first, second, used, _ in _rows(text):
+        words = ((line.string[line.end() :].split() or [""])[0] for line in (first, second))
+        power_w, percent = map(number_or_none, words)
+        uses.append(DeviceUse.of(index, power_w, percent, used))
+    return tuple(uses)
 
 
-Lines = tuple[re.Match[str], re.Match[str]]
-"""A device's two."""
-
-
-def _devices(text: str) -> list[Lines]:
-    devices: list[Lines] = []
+def _rows(text: str) -> list[tuple[int, re.Match[str], re.Match[str], int | Unknown, int | Unknown]]:
+    """Of each device its index, its two lines, and its used and total bytes, which the last column has in MiB."""
+    rows = []
     first: re.Match[str] | None = None
     for line in text.splitlines():
         if second := _SECOND.match(line):
             if first is not None:
-                devices.append((first, second))
+                index = int(first["npu"] if second["physical"] is None else second["physical"])
+                used, total = (_PAIR.findall(line) or [("", "")])[-1]
+                rows.append((index, first, second, _mebibytes(used), _mebibytes(total)))
             first = None
         elif match := _FIRST.match(line):
             first = match
-    if not devices:
+    if not rows:
         raise ValueError(f"{TOOL}: {(text.strip() or 'no output').splitlines()[0]}")
-    return devices
-
-
-def _index(first: re.Match[str], second: re.Match[str]) -> int:
-    return int(first["npu"] if second["physical"] is None else second["physical"])
-
-
-def _memory(second: re.Match[str]) -> tuple[str, str]:
-    """Used and total, in MiB, as the last column says them."""
-    pairs = list(_PAIR.finditer(second.string))
-    return (pairs[-1]["used"], pairs[-1]["total"]) if pairs else ("", "")
-
-
-def _use(first: re.Match[str], second: re.Match[str]) -> DeviceUse:
-    power, percent = (
-        number_or_none((lines.string[lines.end() :].split() or [""])[0]) for lines in (first, second)
-    )  # fmt: skip
-    return DeviceUse.of(_index(first, second), power, percent, _mebibytes(_memory(second)[0]))
-
-
-def _device(first: re.Match[str], second: re.Match[str]) -> DeviceFact:
-    npu = int(first["npu"])
-    used, total = _memory(second)
-    return DeviceFact(
-        index=_index(first, second),
-        name=first["name"],
-        memory_bytes=_mebibytes(total),
-        used_bytes=_mebibytes(used),
-        # OK, Warning, Alarm, Critical, UNKNOWN: Huawei's reference of npu-smi.
-        health="" if first["health"] == "OK" else first["health"],
-        package=npu if second["physical"] is not None else None,
-    )
+    return rows
 
 
 def _mebibytes(value: str) -> int | Unknown:
-    return int(value) * MIB if value.isdigit() else Unknown(f"{TOOL} says {value or 'nothing'}")
+    return int(value) * MIB if value.isdigit() else Unknown(f"{TOOL} reports {value or 'nothing'}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final, Self, TypeVar
 
 from moonpad.facts.probe import Unknown
@@ -17,7 +17,7 @@ class DeviceFact:
     """One device. `health` is "" for a healthy one, else the driver's own words.
 
     `ecc_errors` are uncorrected ones since the driver was loaded. `capability` is `9.0` or `gfx942`, "" where the tool
-    does not say it. `package` numbers the package that the device is a die of, None where it is one by itself.
+    does not report it. `package` numbers the package that the device is a die of, None where it is one by itself.
     """
 
     index: int
@@ -32,22 +32,13 @@ class DeviceFact:
     package: int | None = None
 
     def as_json(self) -> dict[str, object]:
-        return {
-            "index": self.index,
-            "name": self.name,
-            "uuid": self.uuid,
-            "memory_bytes": or_reason(self.memory_bytes),
-            "used_bytes": or_reason(self.used_bytes),
-            "mig": or_reason(self.mig),
-            "ecc_errors": or_reason(self.ecc_errors),
-            "health": self.health or "ok",
-            "capability": self.capability,
-        }
+        shown = [field.name for field in fields(self) if field.name != "package"]
+        return {**{name: or_reason(getattr(self, name)) for name in shown}, "health": self.health or "ok"}
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceUse:
-    """What a device does now. None: it does not say it. `busy` is a share of time."""
+    """What a device does now; None where the tool does not report it. `busy` is a share of time."""
 
     index: int
     power_w: float | None

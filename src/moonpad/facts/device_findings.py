@@ -31,50 +31,36 @@ def device_findings(
     if isinstance(facts, Unknown):
         message = f"the devices cannot be read ({facts.reason})"
         return (_error("devices", message, "name the hardware with --on, or repair the driver"),)
-    return (
-        *_lost(facts),
-        *_count(facts, expected),
-        *_kinds(facts),
-        *_driver(facts, cuda),
-        *(finding for device in facts.devices for finding in _device(device, facts)),
-    )
+    of_each = (finding for device in facts.devices for finding in _device_findings(device, facts))
+    return (*_common_findings(facts, expected, cuda), *of_each)
 
 
-def _lost(facts: DeviceFacts) -> Iterator[Finding]:
+def _common_findings(facts: DeviceFacts, expected: int | None, cuda: int) -> Iterator[Finding]:
+    """What is wrong with the devices together, or with their driver."""
+    count = len(facts.devices)
     for sentence in facts.lost:
-        message = f"a device has fallen off the bus; {len(facts.devices)} remain ({facts.tool}: {sentence})"
+        message = f"a device has fallen off the bus; {count} remain ({facts.tool}: {sentence})"
         yield _error("devices", message, "restart the machine, and look for Xid 79 in its kernel log")
-
-
-def _count(facts: DeviceFacts, expected: int | None) -> Iterator[Finding]:
-    if expected is not None and len(facts.devices) < expected:
-        message = f"{expected} devices are needed; this machine has {len(facts.devices)}"
-        yield _error("devices", message, f"plan for {len(facts.devices)}" if facts.devices else "name another machine")
-
-
-def _kinds(facts: DeviceFacts) -> Iterator[Finding]:
+    if expected is not None and count < expected:
+        message = f"{expected} devices are needed; this machine has {count}"
+        yield _error("devices", message, f"plan for {count}" if count else "name another machine")
     kinds = Counter(map(device_kind, facts.devices))
     if len(kinds) > 1:
-        names = ", ".join(f"{count} of {kind}" for kind, count in kinds.most_common())
-        message = f"the {len(facts.devices)} devices are of {len(kinds)} kinds: {names}"
+        names = ", ".join(f"{number} of {kind}" for kind, number in kinds.most_common())
+        message = f"the {count} devices are of {len(kinds)} kinds: {names}"
         yield _error("devices", message, "let the engine see one kind alone, with CUDA_VISIBLE_DEVICES or its like")
-
-
-def _driver(facts: DeviceFacts, cuda: int) -> Iterator[Finding]:
+    major = "" if isinstance(facts.driver, Unknown) else facts.driver.partition(".")[0]
     needed = DRIVER_OF_CUDA.get(cuda)
-    if facts.vendor != "NVIDIA" or needed is None or isinstance(facts.driver, Unknown):
-        return
-    major = facts.driver.partition(".")[0]
-    if major.isdigit() and int(major) < needed:
+    if facts.vendor == "NVIDIA" and needed is not None and major.isdigit() and int(major) < needed:
         message = f"the driver is {facts.driver}; CUDA {cuda} needs {needed} or newer"
         yield _error("driver", message, f"install driver {needed} or newer")
 
 
-def _device(device: DeviceFact, facts: DeviceFacts) -> Iterator[Finding]:
+def _device_findings(device: DeviceFact, facts: DeviceFacts) -> Iterator[Finding]:
     where = f"device {device.index}"
     if device.health:
         yield _error(
-            where, f"{device.name} is not healthy: {facts.tool} says {device.health}", "exclude it, or repair it"
+            where, f"{device.name} is not healthy: {facts.tool} reports {device.health}", "exclude it, or repair it"
         )
     if device.mig is True:
         message = f"{device.name} is split by MIG; an engine's rank needs a whole device"
@@ -91,10 +77,8 @@ def _busy(where: str, device: DeviceFact, vendor: str) -> Iterator[Finding]:
         return
     message = f"{gib(used)} of {gib(total)} are in use, {gib(total - used)} are free"
     remedy = "stop what runs there, or exclude the device"
-    if total - used < FREE_NEEDED * total:
-        yield Finding(Severity.ERROR, Code.MEMORY_LOW, where, message, remedy)
-    else:
-        yield Finding(Severity.WARNING, Code.MEMORY_LOW, where, message, remedy)
+    severity = Severity.ERROR if total - used < FREE_NEEDED * total else Severity.WARNING
+    yield Finding(severity, Code.MEMORY_LOW, where, message, remedy)
 
 
 def _error(where: str, message: str, remedy: str) -> Finding:

@@ -1,37 +1,39 @@
-"""The devices of this machine: every vendor's tool that is there is asked, all at once, with a deadline (fault 28).
-
-Then what they mean: a Cluster to plan for.
-"""
+"""The devices of this machine, by the tools of their vendors: what there is, what they do now, and the Cluster to plan
+for. Every tool has a deadline (fault 28)."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import device_of_driver, find_device, find_hardware
-from moonpad.facts.amd import amd_devices, rocm_devices
-from moonpad.facts.ascend import ascend_devices
-from moonpad.facts.device import DeviceFact, DeviceFacts
+from moonpad.facts import amd, ascend, nvidia
+from moonpad.facts.device import DeviceFact, DeviceFacts, DeviceUse
 from moonpad.facts.memory import memory
-from moonpad.facts.nvidia import nvidia_devices
 from moonpad.facts.probe import Unknown
-from moonpad.facts.processor import Processor, processor
+from moonpad.facts.processor import processor
 from moonpad.values.cluster import Cluster, Device, Host, compute_capability
 from moonpad.values.plan import Platform
 
-TOOLS: Final[tuple[tuple[str, Callable[[str], DeviceFacts | Unknown]], ...]] = (
-    ("nvidia-smi", nvidia_devices),
-    ("amd-smi", amd_devices),
-    ("rocm-smi", rocm_devices),
-    ("npu-smi", ascend_devices),
-)
-INSTEAD: Final = {"rocm-smi": "amd-smi"}
+TOOLS: Final[Mapping[str, Callable[[str], DeviceFacts | Unknown]]] = {
+    nvidia.TOOL: nvidia.nvidia_devices,
+    amd.AMD_SMI: amd.amd_devices,
+    amd.ROCM_SMI: amd.rocm_devices,
+    ascend.TOOL: ascend.ascend_devices,
+}
+USE: Final[Mapping[str, Callable[[str, float], tuple[DeviceUse, ...] | Unknown]]] = {
+    nvidia.TOOL: nvidia.nvidia_use,
+    amd.AMD_SMI: amd.amd_use,
+    amd.ROCM_SMI: amd.rocm_use,
+    ascend.TOOL: ascend.ascend_use,
+}
+INSTEAD: Final = {amd.ROCM_SMI: amd.AMD_SMI}
 """The older tool is asked where the newer one is not there."""
 PLACES: Final = ("/usr/local/sbin", "/usr/sbin", "/opt/rocm/bin", "/usr/lib/wsl/lib")
 """Where the tools stand beside the PATH of an ordinary user."""
@@ -45,17 +47,29 @@ the known ones, see the hardware catalogue. The low end is the careful one."""
 
 
 def devices() -> DeviceFacts | Unknown:
-    """Takes no longer than the slowest tool. A machine without any tool has no devices: that is not Unknown."""
-    tools = {name: path for name, _ in TOOLS if (path := find_tool(name)) is not None}
-    probes = [(ask, tools[name]) for name, ask in TOOLS if name in tools and INSTEAD.get(name) not in tools]
-    if not probes:
+    """All tools that are here are asked at once. A machine without any has no devices: that is not Unknown."""
+    tools = {name: path for name in TOOLS if (path := find_tool(name)) is not None}
+    names = [name for name in tools if INSTEAD.get(name) not in tools]
+    if not names:
         return DeviceFacts()
-    with ThreadPoolExecutor(len(probes)) as pool:
-        answers = list(pool.map(lambda facts: facts[0](facts[1]), probes))
+    with ThreadPoolExecutor(len(names)) as pool:
+        answers = list(pool.map(lambda name: TOOLS[name](tools[name]), names))
     answered = [facts for facts in answers if isinstance(facts, DeviceFacts)]
     if answered:
         return max(answered, key=lambda facts: len(facts.devices))
     return Unknown("; ".join(facts.reason for facts in answers if isinstance(facts, Unknown)))
+
+
+def device_use(timeout_s: float) -> tuple[DeviceUse, ...] | Unknown:
+    """By the first of the tools that are here and answer; else why none does."""
+    reasons = []
+    for name, ask in USE.items():
+        if (tool := find_tool(name)) is not None:
+            uses = ask(tool, timeout_s)
+            if not isinstance(uses, Unknown):
+                return uses
+            reasons.append(uses.reason)
+    return Unknown("; ".join(reasons) or f"none of {', '.join(USE)} is installed here")
 
 
 def find_tool(name: str) -> str | None:
@@ -66,16 +80,11 @@ def find_tool(name: str) -> str | None:
 def this_host() -> Host:
     """RAM (that of our cgroup where it is lower) and processor; what is not known is None."""
     ram, cpu = memory(), processor()
-    return Host(
-        memory_bytes=None if isinstance(ram, Unknown) else ram.total_bytes,
-        processor="" if isinstance(cpu, Unknown) else cpu.model,
-        cores=_cores(cpu),
-        amx=None if isinstance(cpu, Unknown) else "amx_tile" in cpu.flags,
-    )
-
-
-def _cores(cpu: Processor | Unknown) -> int | None:
-    return None if isinstance(cpu, Unknown) or isinstance(cpu.physical_cores, Unknown) else cpu.physical_cores
+    memory_bytes = None if isinstance(ram, Unknown) else ram.total_bytes
+    if isinstance(cpu, Unknown):
+        return Host(memory_bytes)
+    cores = None if isinstance(cpu.physical_cores, Unknown) else cpu.physical_cores
+    return Host(memory_bytes, processor=cpu.model, cores=cores, amx="amx_tile" in cpu.flags)
 
 
 def detect_cluster(facts: DeviceFacts | Unknown, host: Host | None = None) -> Cluster | Unknown:

@@ -24,8 +24,3 @@ def disk(path: Path) -> Disk | Unknown:
         return Disk(nearest.stat().st_dev, shutil.disk_usage(nearest).free)
     except (OSError, StopIteration) as error:
         return Unknown(f"{path}: {error}")
-
-
-def free_bytes(path: Path) -> int | Unknown:
-    filesystem = disk(path)
-    return filesystem if isinstance(filesystem, Unknown) else filesystem.free_bytes

@@ -9,7 +9,7 @@ from moonpad.facts.devices import devices
 from moonpad.facts.memory import memory
 from moonpad.facts.platform import this_system
 from moonpad.facts.probe import Unknown
-from moonpad.facts.processor import Processor, processor
+from moonpad.facts.processor import processor
 
 
 def gather() -> dict[str, object]:
@@ -18,18 +18,12 @@ def gather() -> dict[str, object]:
     Takes no longer than the deadline of a driver's tool, and a moment where there is none.
     """
     cpu, ram, accelerators = processor(), memory(), devices()
+    if not isinstance(cpu, Unknown):
+        cores = or_reason(cpu.physical_cores)
+        shown = {"model": cpu.model, "threads": cpu.threads, "physical_cores": cores, "flags": sorted(cpu.flags)}
     return {
         "system": str(this_system()),
-        "processor": or_reason(cpu) if isinstance(cpu, Unknown) else _processor(cpu),
+        "processor": or_reason(cpu) if isinstance(cpu, Unknown) else shown,
         "memory": or_reason(ram) if isinstance(ram, Unknown) else asdict(ram),
         "devices": or_reason(accelerators) if isinstance(accelerators, Unknown) else accelerators.as_json(),
-    }
-
-
-def _processor(cpu: Processor) -> dict[str, object]:
-    return {
-        "model": cpu.model,
-        "threads": cpu.threads,
-        "physical_cores": or_reason(cpu.physical_cores),
-        "flags": sorted(cpu.flags),
     }

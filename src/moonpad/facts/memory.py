@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from moonpad.facts.probe import Unknown, read_text
+from moonpad.facts.probe import Unknown, parsed, read_text
 from moonpad.values.units import KIB
 
 ROOT: Final = Path("/")
@@ -34,22 +34,12 @@ class Limit:
 
 def memory(root: Path = ROOT) -> Ram | Unknown:
     """`root` is where `proc` and `sys` are: tests give a recorded tree."""
-    text = read_text(root / "proc/meminfo")
-    if isinstance(text, Unknown):
-        return text
-    try:
-        machine = parse_meminfo(text)
-    except ValueError as error:
-        return Unknown(str(error))
-    return under_limits(machine, tuple(cgroup_limits(root)))
+    machine = parsed(read_text(root / "proc/meminfo"), parse_meminfo)
+    return machine if isinstance(machine, Unknown) else under_limits(machine, tuple(cgroup_limits(root)))
 
 
 def parse_meminfo(text: str) -> Ram:
-    """MemTotal and MemAvailable of Linux' /proc/meminfo, whose "kB" are KiB.
-
-    Raises:
-        ValueError: one of them is not there.
-    """
+    """MemTotal and MemAvailable of Linux' /proc/meminfo, whose "kB" are KiB. Raises ValueError where one is missing."""
     fields = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
     try:
         total, available = (int(fields[name].split()[0]) * KIB for name in ("MemTotal", "MemAvailable"))

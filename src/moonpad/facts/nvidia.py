@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from moonpad.facts.device import DeviceFact, DeviceFacts
-from moonpad.facts.probe import Output, Unknown, run
+from moonpad.facts.device import DeviceFact, DeviceFacts, DeviceUse
+from moonpad.facts.probe import Output, Unknown, number_or_none, run
 from moonpad.values.units import MIB
 
 TOOL: Final = "nvidia-smi"
@@ -22,6 +22,8 @@ AGAIN_S: Final = 3.0
 BASIC: Final = ("index", "name", "uuid", "memory.total", "memory.used", "driver_version")
 FIELDS: Final = (*BASIC, "mig.mode.current", "compute_cap", "ecc.errors.uncorrected.volatile.total")
 """Drivers before 510 do not know `compute_cap`, and then refuse the whole question."""
+
+USE: Final = ("index", "power.draw", "utilization.gpu", "memory.used")
 
 _NOT_SAID: Final = re.compile(r"\[(N/A|Not Supported|Insufficient Permissions|Not Found)\]|N/A|", re.IGNORECASE)
 _BROKEN: Final = re.compile(r"\[?(Unknown Error|GPU is lost|GPU requires reset|ERR!)\]?", re.IGNORECASE)
@@ -63,8 +65,28 @@ def parse_nvidia_smi(text: str, fields: tuple[str, ...] = FIELDS) -> DeviceFacts
     if not devices and not lost:
         raise ValueError((text.strip() or "no output").splitlines()[0])
     versions = [version for version in drivers if not _unsaid(version)]
-    driver = versions[0] if versions else Unknown(f"{TOOL} does not say it")
+    driver = versions[0] if versions else Unknown(f"{TOOL} does not report it")
     return DeviceFacts(TOOL, "NVIDIA", driver, tuple(devices), tuple(lost))
+
+
+def nvidia_use(tool: str, timeout_s: float) -> tuple[DeviceUse, ...] | Unknown:
+    """`power.draw` is in watts, `utilization.gpu` the share of the last sample period in which a kernel ran
+    (https://docs.nvidia.com/deploy/nvidia-smi/)."""
+    output = run(question(USE, tool), timeout_s)
+    if isinstance(output, Unknown):
+        return output
+    return parse_use(output.stdout) or Unknown(output.failure if output.returncode else f"{TOOL}: no device")
+
+
+def parse_use(text: str) -> tuple[DeviceUse, ...]:
+    """The rows that name a device."""
+    uses = []
+    for line in text.splitlines():
+        index, *values = (value.strip() for value in line.split(","))
+        if len(values) == len(USE) - 1 and index.isascii() and index.isdigit():
+            power_w, percent, mib = map(number_or_none, values)
+            uses.append(DeviceUse.of(int(index), power_w, percent, None if mib is None else mib * MIB))
+    return tuple(uses)
 
 
 def _device(row: Mapping[str, str]) -> DeviceFact:
@@ -85,7 +107,7 @@ def _device(row: Mapping[str, str]) -> DeviceFact:
 
 
 def _number(value: str, unit: int) -> int | Unknown:
-    return int(value) * unit if value.isascii() and value.isdigit() else Unknown(f"{TOOL} says {value or 'nothing'}")
+    return int(value) * unit if value.isascii() and value.isdigit() else Unknown(f"{TOOL} reports {value or 'nothing'}")
 
 
 def _unsaid(value: str) -> bool:

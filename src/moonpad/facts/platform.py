@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import platform
 from dataclasses import dataclass
-from typing import Final
-
-NAMES: Final = {"Darwin": "macOS"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +15,7 @@ class System:
     glibc: tuple[int, int] | None
 
     def __str__(self) -> str:
-        return f"{NAMES.get(self.system, self.system)} on {self.machine}"
+        return f"{'macOS' if self.system == 'Darwin' else self.system} on {self.machine}"
 
 
 def this_system() -> System:

@@ -1,4 +1,4 @@
-"""A fact is a source and a parser. The source touches the world, the parser is pure and tested on recorded text."""
+"""A fact is a source (a command, or a file of the kernel) and a parser, which is pure and tested on recorded text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 
 from moonpad.values.units import duration
 
@@ -26,25 +26,14 @@ class Unknown:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fact(Generic[T]):
-    """`source` is a command, or a file of the kernel, which answers at once and has no deadline.
-
-    `parse` raises ValueError where the text does not hold the fact.
-    """
-
-    source: tuple[str, ...] | Path
-    parse: Callable[[str], T]
-    timeout_s: float = 10.0
-
-    def ask(self) -> T | Unknown:
-        text = read_text(self.source) if isinstance(self.source, Path) else output_of(self.source, self.timeout_s)
-        if isinstance(text, Unknown):
-            return text
-        try:
-            return self.parse(text)
-        except ValueError as error:
-            return Unknown(str(error))
+def parsed(text: str | Unknown, parse: Callable[[str], T]) -> T | Unknown:
+    """`parse` raises ValueError where the text does not hold the fact."""
+    if isinstance(text, Unknown):
+        return text
+    try:
+        return parse(text)
+    except ValueError as error:
+        return Unknown(str(error))
 
 
 def number_or_none(text: str) -> float | None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
-from moonpad.facts.probe import Fact, Unknown
+from moonpad.facts.probe import Unknown, parsed, read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,36 +23,26 @@ class Processor:
 
 
 def processor() -> Processor | Unknown:
-    return CPUINFO.ask()
+    return parsed(read_text(Path("/proc/cpuinfo")), parse_cpuinfo)
 
 
 def parse_cpuinfo(text: str) -> Processor:
-    """Reads Linux' /proc/cpuinfo of x86 and ARM: one block of `name : value` lines a thread.
-
-    Raises:
-        ValueError: no thread in it.
-    """
+    """Reads Linux' /proc/cpuinfo of x86 and ARM: one block of `name : value` lines per thread. Raises ValueError where
+    there is none."""
     blocks = [block for block in map(_fields, text.split("\n\n")) if "processor" in block]
     if not blocks:
         raise ValueError("/proc/cpuinfo names no processor")
     # Threads may differ (big.LITTLE): an instruction can be relied on where every one has it.
-    flags = frozenset.intersection(*(frozenset(_flags(block).split()) for block in blocks))
+    flags = [frozenset((block.get("flags") or block.get("Features", "")).split()) for block in blocks]
     cores = {(block["physical id"], block["core id"]) for block in blocks if {"physical id", "core id"} <= block.keys()}
     return Processor(
         model=blocks[0].get("model name") or blocks[0].get("CPU implementer", ""),
-        flags=flags,
+        flags=frozenset.intersection(*flags),
         threads=len(blocks),
-        physical_cores=len(cores) or Unknown("/proc/cpuinfo does not say which threads share a core"),
+        physical_cores=len(cores) or Unknown("/proc/cpuinfo does not show which threads share a core"),
     )
-
-
-def _flags(block: Mapping[str, str]) -> str:
-    return block.get("flags") or block.get("Features", "")
 
 
 def _fields(block: str) -> dict[str, str]:
     pairs = (line.partition(":") for line in block.splitlines())
     return {name.strip(): value.strip() for name, colon, value in pairs if colon}
-
-
-CPUINFO: Final = Fact(Path("/proc/cpuinfo"), parse_cpuinfo)

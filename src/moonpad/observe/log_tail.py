@@ -34,9 +34,9 @@ class LogTail:
     numbers are not reused.
     """
 
-    def __init__(self, path: Path, start: int = 0) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._offset = start
+        self._offset = 0
         self._rest = b""
         self._handle = -1
         self._older = -1  # the part before the one that is read, as it was when that was opened

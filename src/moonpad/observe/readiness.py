@@ -82,7 +82,7 @@ def exchange(
 
 
 class _Until(io.RawIOBase):
-    """A socket's bytes until a point in time: a socket's own timeout starts anew with every byte."""
+    """A socket's bytes until a point in time: a socket's own timeout restarts with every byte."""
 
     def __init__(self, connection: socket.socket, until: float) -> None:
         self._connection = connection

@@ -75,32 +75,26 @@ Begin = Callable[[Callable[[], Timed]], Callable[[], Timed | None]]
 """As `in_thread` does it."""
 
 
-@dataclass(frozen=True, slots=True)
-class StartProbes:
-    """The engine's probes and the clock. `token` is None where there is no key for it."""
+@dataclass(slots=True)
+class StartWatch:
+    """Looks whenever `look` is called. A thread requests the first token, so the log is followed meanwhile.
 
+    `health` and `token` are the engine's probes, each with a time limit; `token` is None where there is no key for it.
+    """
+
+    tail: LogTail
+    grammar: LogGrammar
     health: Callable[[float], ProbeAnswer]
     token: Callable[[float], ProbeAnswer] | None
+    begun_s: float
+    budget_s: float
     clock: Callable[[], float] = time.monotonic
     begin: Begin = in_thread
-
-
-class StartWatch:
-    """Looks whenever `look` is called. A thread requests the first token, so the log is followed meanwhile."""
-
-    def __init__(
-        self, tail: LogTail, grammar: LogGrammar, probes: StartProbes, begun_s: float, budget_s: float
-    ) -> None:
-        self._tail = tail
-        self._grammar = grammar
-        self._probes = probes
-        self._deadline = begun_s + budget_s
-        self._budget_s = budget_s
-        self._last: Progress | None = None
-        self._pending: Callable[[], Timed | None] | None = None
-        self._asked_s = 0.0
-        self._broken = 0
-        self.healthy = False
+    _last: Progress | None = None
+    _pending: Callable[[], Timed | None] | None = None
+    _asked_s: float = 0.0
+    _broken: int = 0
+    _healthy: bool = False
 
     @property
     def asking(self) -> bool:
@@ -116,8 +110,8 @@ class StartWatch:
 
     def read(self) -> Iterator[Progress]:
         """New progress in the log since the last call."""
-        for line in [*self._tail.lines(), self._tail.open_line()]:
-            progress = read_progress(self._grammar, line)
+        for line in [*self.tail.lines(), self.tail.open_line()]:
+            progress = read_progress(self.grammar, line)
             if progress is not None and progress != self._last:
                 self._last = progress
                 yield progress
@@ -129,25 +123,25 @@ class StartWatch:
             if (result := self._pending()) is not None:
                 self._pending = None
                 yield from self._judge(*result)
-        elif self._probes.health(HEALTH_TIMEOUT_S).ok:
-            if not self.healthy:
-                self.healthy = True
+        elif self.health(HEALTH_TIMEOUT_S).ok:
+            if not self._healthy:
+                self._healthy = True
                 yield Healthy()
             self._ask_token()
-        elif self._probes.clock() > self._deadline:
-            yield StartOverdue(self._budget_s)
+        elif self.clock() > self.begun_s + self.budget_s:
+            yield StartOverdue(self.budget_s)
 
     def _ask_token(self) -> None:
-        token, clock = self._probes.token, self._probes.clock
+        token, clock, deadline_s = self.token, self.clock, self.begun_s + self.budget_s
         if token is None:
             return
 
         def ask() -> Timed:
             asked = clock()
-            return token(max(self._deadline - asked, TOKEN_LIMIT_S)), clock() - asked
+            return token(max(deadline_s - asked, TOKEN_LIMIT_S)), clock() - asked
 
         self._asked_s = clock()
-        self._pending = self._probes.begin(ask)
+        self._pending = self.begin(ask)
 
     def _judge(self, answer: ProbeAnswer, seconds: float) -> Iterator[Sign]:
         if answer.ok:

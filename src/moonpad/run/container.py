@@ -19,24 +19,21 @@ ASK_LIMIT_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class ContainerEngine:
-    """`client` is the path of docker or podman. Which version of the engine the image holds, it says when it runs."""
+    """`client` is the path of docker or podman. The engine's version is known once the image runs."""
 
     client: str
     image: str
 
 
 def find_client(image: str) -> ContainerEngine:
-    """Docker, or podman where there is no docker.
-
-    Raises:
-        PreflightRefused: neither is on PATH, or its service does not answer.
-    """
+    """Docker, or podman where there is no docker. Raises PreflightRefused: neither is on PATH, or its service does not
+    answer."""
     client = next((path for name in CLIENTS if (path := shutil.which(name))), None)
     if client is None:
         raise _refused(f"neither {' nor '.join(CLIENTS)} is on PATH", "install one of them, or name a python instead")
     answer = output_of((client, "ps", "--quiet"), ASK_LIMIT_S)
     if isinstance(answer, Unknown):
-        raise _refused(answer.reason, f"mend it until `{Path(client).name} ps` answers")
+        raise _refused(answer.reason, f"repair it so that `{Path(client).name} ps` works")
     return ContainerEngine(client, image)
 
 
@@ -50,16 +47,14 @@ def checkpoint_mount(folder: Path) -> tuple[Mount, str]:
     """What is mounted for the checkpoint, and its folder inside.
 
     Of a snapshot in a Hugging Face cache the whole repository is mounted, because its files are links to `../../blobs`.
-
-    Raises:
-        CheckpointError: a file is a link to somewhere that the container does not see.
+    Raises CheckpointError: a file is a link to somewhere that the container does not see.
     """
     folder = folder.resolve()
     root = folder.parent.parent if folder.parent.name == "snapshots" else folder
     for path in sorted(folder.rglob("*")):
         if path.is_symlink() and (path.readlink().is_absolute() or not path.resolve().is_relative_to(root)):
-            problem = f"is a link to {path.readlink()}, which stands outside of what a container is given"
-            remedy = "put the file itself there"
+            problem = f"is a link to {path.readlink()}, which is outside the folder that the container gets"
+            remedy = "replace the link with the file itself"
             finding = Finding(Severity.ERROR, Code.CHECKPOINT_INCOMPLETE, str(path), problem, remedy)
             raise CheckpointError(f"a container cannot read the checkpoint {folder}", findings=(finding,))
     inside = "/".join((CHECKPOINT, *folder.relative_to(root).parts))
@@ -68,4 +63,4 @@ def checkpoint_mount(folder: Path) -> tuple[Mount, str]:
 
 def _refused(problem: str, remedy: str) -> PreflightRefused:
     finding = Finding(Severity.ERROR, Code.ENGINE_MISSING, "engine.image", problem, remedy)
-    return PreflightRefused("there is nothing to run the container image with", findings=(finding,))
+    return PreflightRefused("the container image cannot be run", findings=(finding,))

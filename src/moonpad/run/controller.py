@@ -9,14 +9,17 @@ can be killed at any instant: the next one goes on from `events.jsonl` and `keep
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from moonpad.engines import ENGINES
-from moonpad.run.controller_state import ControllerJournal, StateFile
+from moonpad.facts.processes import read_boot_id, read_start
+from moonpad.run.controller_state import ControllerJournal, ControllerState, write_controller
 from moonpad.run.endpoints import endpoint_of, keyless_endpoint_of
 from moonpad.run.generation_monitor import GenerationMonitor, MonitoredRun, World
 from moonpad.run.keeper.state_file import has_keeper
@@ -49,10 +52,10 @@ class Controller:
         self._engine_name = str(about.get("engine"))
         self._policy = Policy.of(about.get("policy") or {})
         self._journal = ControllerJournal(folder, self._world.clock)
-        self._file = StateFile(folder)
+        self._identity = os.getpid(), read_start(os.getpid()), read_boot_id()
+        self._written: ControllerState | None = None
         self._generation = 0
         self._monitor: GenerationMonitor | None = None
-        self._subject: MonitoredRun | None = None
         self._key_due_s = 0.0
         self._decision: Decision | None = None
         self._seen: dict[str, Any] = {}
@@ -98,23 +101,21 @@ class Controller:
         return self._seen
 
     def _follow(self, generation: int) -> GenerationMonitor:
+        """The monitor of the generation; a new one too where the key could not be read, and now can."""
+        monitor = self._monitor if generation == self._generation else None
         now_s = self._world.clock()
-        if self._monitor is not None and self._subject is not None and generation == self._generation:
-            if not self._subject.keyless or now_s < self._key_due_s:
-                return self._monitor
-            self._key_due_s = now_s + KEY_RETRY_S
-            subject = self._new_subject()
-            if subject.keyless:
-                return self._monitor
-        else:
-            self._key_due_s = now_s + KEY_RETRY_S
-            subject = self._new_subject()
+        if monitor is not None and (not monitor.run.keyless or now_s < self._key_due_s):
+            return monitor
+        self._key_due_s = now_s + KEY_RETRY_S
+        run = self._monitored_run()
+        if monitor is not None and run.keyless:
+            return monitor
+        if monitor is None:
             self._generation, self._decision, self._start_sent = generation, None, False
-        self._subject = subject
-        self._monitor = GenerationMonitor(subject, generation, self._journal, self._world)
+        self._monitor = GenerationMonitor(run, generation, self._journal, self._world)
         return self._monitor
 
-    def _new_subject(self) -> MonitoredRun:
+    def _monitored_run(self) -> MonitoredRun:
         engine = ENGINES[self._engine_name]
         try:
             return MonitoredRun(self._folder, engine, endpoint_of(self._folder), self._policy)
@@ -179,7 +180,11 @@ class Controller:
         if waits and self._decision is not None:
             restarts = self._decision.due_s is not None
             state, because = State.STARTING, ("waiting to be restarted: " if restarts else "") + self._decision.reason
-        self._file.write(self._generation, state, because, stable=monitor.stable, restarts=self._restarts)
+        wanted = ControllerState(*self._identity, self._generation, state, because, monitor.stable, self._restarts)
+        if wanted != self._written:
+            with suppress(OSError):  # a full disk: it is written at a later tick
+                write_controller(self._folder, wanted)
+                self._written = wanted
 
 
 def main(argv: list[str]) -> int:

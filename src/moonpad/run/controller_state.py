@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from moonpad.facts.processes import is_alive, read_boot_id, read_start
+import msgspec
+
+from moonpad.facts.processes import is_alive, read_boot_id
 from moonpad.store.atomic_files import replace_json
 from moonpad.store.journal import Journal
 from moonpad.store.run_folder import RunFolder
@@ -36,40 +37,14 @@ class ControllerState:
 
 def read_controller(folder: RunFolder) -> ControllerState | None:
     """What the controller last wrote; None where it has written nothing, or nothing that can be read."""
-    document = folder.controller()
     try:
-        return ControllerState(
-            pid=int(document["pid"]),
-            start=int(document["start"]),
-            boot_id=str(document["boot_id"]),
-            generation=int(document["generation"]),
-            state=State(document["state"]),
-            because=str(document["because"]),
-            stable=bool(document["stable"]),
-            restarts=int(document["restarts"]),
-        )
-    except (KeyError, TypeError, ValueError):
+        return msgspec.convert(folder.controller(), ControllerState)
+    except msgspec.ValidationError:
         return None
 
 
-class StateFile:
-    """Writes `controller.json` where something in it has changed, again and again until it is written."""
-
-    def __init__(self, folder: RunFolder) -> None:
-        self._path = folder.path / "controller.json"
-        self._boot_id = read_boot_id()
-        self._start = read_start(os.getpid())
-        self._written: ControllerState | None = None
-
-    def write(self, generation: int, state: State, because: str, *, stable: bool, restarts: int) -> None:
-        wanted = ControllerState(os.getpid(), self._start, self._boot_id, generation, state, because, stable, restarts)
-        if wanted == self._written:
-            return
-        try:
-            replace_json(self._path, {"schema": SCHEMA, **asdict(wanted)})
-        except OSError:
-            return
-        self._written = wanted
+def write_controller(folder: RunFolder, state: ControllerState) -> None:
+    replace_json(folder.path / "controller.json", {"schema": SCHEMA, **asdict(state)})
 
 
 class ControllerJournal(Journal):

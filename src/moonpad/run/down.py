@@ -12,7 +12,7 @@ from math import inf
 from typing import Any
 
 from moonpad.facts.probe import Unknown
-from moonpad.facts.processes import is_alive, read_boot_id, read_start, read_stat, send_signal
+from moonpad.facts.processes import is_alive, read_boot_id, read_start, send_signal
 from moonpad.run.controller_state import read_controller
 from moonpad.run.drain import NO_REQUESTS, Drained, Requests, requests_of
 from moonpad.run.keeper.locks import read_holder, release_claim_folder, release_lock, take_lock
@@ -21,8 +21,8 @@ from moonpad.run.keeper.state_file import FINAL
 from moonpad.run.keeper.stop import COMMAND_LIMIT_S, KILL_LIMIT_S, remove_leftovers, run_commands, stop_all
 from moonpad.run.keeper_client import tell
 from moonpad.run.run_status import ASKED_TO_STOP, find_processes, is_kept, read_status
-from moonpad.store.atomic_files import replace_json
-from moonpad.store.paths import pointer_path, port_claim
+from moonpad.store.atomic_files import remove_parts, replace_json
+from moonpad.store.paths import port_claim
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.errors import ContactLost
 
@@ -63,11 +63,8 @@ def stop_run(
     """Returns once none of the run's processes is left. `say` gets lines for a progress display.
 
     `grace_s` is what the keeper gives before it kills; after `patience_s` it is told to kill at once. Running requests
-    have `drain_s` to finish before that.
-
-    Raises:
-        ContactLost: something of the run is left after KILL, the message names the pids; or its container is, or may
-            be.
+    have `drain_s` to finish before that. Raises ContactLost: something of the run is left after KILL, the message names
+    the pids; or its container is, or may be.
     """
     began = time.monotonic()
     status = read_status(folder, None)
@@ -246,10 +243,7 @@ def _is_unfinished(folder: RunFolder, recorded: dict[str, Any]) -> bool:
 
 def tidy_up(folder: RunFolder) -> None:
     """Removes what a killed keeper has left of a run that is not up, before another run takes its name and its lock.
-
-    Raises:
-        ContactLost: its container is, or may be, left.
-    """
+    Raises ContactLost: its container is, or may be, left."""
     # Without a file of its keeper nothing was started, or another `up` is about to.
     if folder.keeper() and not is_kept(folder) and _is_unfinished(folder, folder.keeper()):
         _stop_all(folder, 0.0, lambda: True, "up")
@@ -281,10 +275,10 @@ def _stop_all(folder: RunFolder, grace_s: float, hurry: Callable[[], bool], by: 
     log = str(folder.path / "keeper.log")
     failed = [commands for commands in _cleanup(recorded) if not run_commands(commands, log)]
     if container := read_status(folder, None).container:
-        why = f"it could not be queried: {container.reason}" if isinstance(container, Unknown) else "it still runs"
+        why = container.reason if isinstance(container, Unknown) else f"{container} is listed"
         raise ContactLost(
-            f"the container of {folder.name} may be left; {why}",
-            remedy=f"{shlex.join(_cleanup(recorded)[0][0])}, once it answers",
+            f"the container of {folder.name} may still run: {why}",
+            remedy=f"once its client answers: {shlex.join(_cleanup(recorded)[0][0])}",
         )
     if failed and (hosts := folder.about().get("hosts")):
         raise ContactLost(
@@ -303,13 +297,9 @@ def _cleanup(recorded: dict[str, Any]) -> list[list[list[str]]]:
 
 
 def _remove_parts(folder: RunFolder) -> None:
-    """Half-written files of processes that were killed; their names end with the writer's pid."""
-    pointer = pointer_path(folder.name)
-    for part in (*folder.path.glob(".*.part"), *pointer.parent.glob(f".{pointer.name}.*.part")):
-        pid = part.name.split(".")[-2]
-        stat = read_stat(int(pid)) if pid.isdigit() else None
-        if stat is None or not stat.runs:
-            part.unlink(missing_ok=True)
+    """Half-written files of processes that were killed."""
+    remove_parts(folder.path, older_than_s=0)
+    remove_parts(folder.pointer_path.parent, folder.pointer_path.name, older_than_s=0)
 
 
 def _kill_controller(folder: RunFolder, recorded: dict[str, Any]) -> None:

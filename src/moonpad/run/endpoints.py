@@ -27,11 +27,8 @@ def name_of(target: str | Path) -> str:
 
 
 def find_run(target: str | Path | None) -> RunFolder:
-    """The run of a name or a spec; without one, the only run that is up, or the only run of this machine.
-
-    Raises:
-        UsageError: there is none, or more than one.
-    """
+    """The run of a name or a spec; without one, the only run that is up, or the only run of this machine. Raises
+    UsageError: there is none, or more than one."""
     if target is not None:
         folder = current_run(name_of(target))
         if folder is None:
@@ -60,11 +57,8 @@ def _is_readable(folder: RunFolder) -> bool:
 
 
 def endpoint_of(folder: RunFolder, key: Secret | None = None) -> Endpoint:
-    """The endpoint that the run serves. Its key is read again from the source that the spec names.
-
-    Raises:
-        PreflightRefused: the source has no usable key.
-    """
+    """The endpoint that the run serves. Its key is read again from the source that the spec names. Raises
+    PreflightRefused: the source has no usable key."""
     about = folder.about()
     if key is None and (source := about.get("key")):
         key = read_key(env=source.get("env"), file=source.get("file"), environ=os.environ)

@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,7 +25,6 @@ from moonpad.observe.start_progress import (
     Ready,
     Sign,
     StartOverdue,
-    StartProbes,
     StartWatch,
     Timed,
     in_thread,
@@ -94,7 +93,7 @@ class GenerationMonitor:
     generation: nothing is written, counted or decided a second time."""
 
     def __init__(self, run: MonitoredRun, generation: int, journal: ControllerJournal, world: World) -> None:
-        self._run = run
+        self.run = run
         self._generation = generation
         self._journal = journal
         self._world = world
@@ -120,17 +119,21 @@ class GenerationMonitor:
         self._phases = {_key(event) for event in past if event.get("event") == "phase"}
         self._was_healthy = "healthy" in last
         begun_s = min((float(event["t_s"]) for event in past), default=now_s)
+        run, world = self.run, self._world
         self._start = StartWatch(
-            LogTail(self._run.folder.log_path),
-            self._run.engine.log,
-            self._probes(),
+            LogTail(run.folder.log_path),
+            run.engine.log,
+            self._first_health,
+            None if run.keyless else lambda limit_s: world.token(run.endpoint, limit_s),
             begun_s,
-            self._run.policy.start_timeout_s,
+            run.policy.start_timeout_s,
+            world.clock,
+            world.begin,
         )
         hung = next((event for event in reversed(past) if event.get("event") in ("stalled", "recovered")), None)
         stalled = hung is not None and hung["event"] == "stalled"
-        self._stall = StallWatch(self._run.policy, stalled=stalled)
-        self._stable = StableWatch(self._run.policy, now_s, stable="stable" in last)
+        self._stall = StallWatch(self.run.policy, stalled=stalled)
+        self._stable = StableWatch(self.run.policy, now_s, stable="stable" in last)
         if given_up := last.get("refused") or last.get("overdue"):
             self._give_up(str(given_up.get("reason") or "it was never ready"))
         elif "ready" in last:
@@ -198,13 +201,13 @@ class GenerationMonitor:
             self._journal.append("phase", **event)
 
     def _set_phase(self, phase: str) -> None:
-        keyless = self._run.keyless
+        keyless = self.run.keyless
         self.because = f"{phase}; {keyless}" if keyless else phase
 
     def _become_ready(self) -> None:
         self.state = State.READY
         self.because = "one real token came back"
-        self._stable = StableWatch(self._run.policy, self._world.clock(), stable=self._stable.stable)
+        self._stable = StableWatch(self.run.policy, self._world.clock(), stable=self._stable.stable)
 
     def _give_up(self, reason: str) -> None:
         """A first start that fails is final. After a generation that was ready it is an end like any other, of which
@@ -219,32 +222,27 @@ class GenerationMonitor:
     # - ready -
 
     def _look_at_engine(self) -> float:
-        limit_s, policy = ASK_LIMIT_S, self._run.policy
+        limit_s, policy = ASK_LIMIT_S, self.run.policy
         self._collect_canary()
-        answer = self._world.health(self._run.endpoint, limit_s)
+        answer = self._world.health(self.run.endpoint, limit_s)
         self.unreachable = answer.status is None
         self._health = "" if answer.ok else f"/health: {answer.text[:200] or answer.status}"
-        event = self._stable.take(self._world.clock(), answer.ok)
-        if event == "unhealthy":
-            self._journal.append("unhealthy", reason=self._health)
-        elif event:
-            self._journal.append(event)
-        sample = self._world.load(self._run.endpoint, self._run.engine.metrics, limit_s)
+        if event := self._stable.take(self._world.clock(), answer.ok):
+            self._journal.append(event, **({"reason": self._health} if event == "unhealthy" else {}))
+        sample = self._world.load(self.run.endpoint, self.run.engine.metrics, limit_s)
         now_s = self._world.clock()
         self._note_change(self._stall.take(now_s, sample))
-        if self._canary is None and not self._run.keyless and self._stall.canary_due(now_s):
+        if self._canary is None and not self.run.keyless and self._stall.canary_due(now_s):
             self._send_canary(now_s)
         if self.state is State.READY:
-            self.because = self._why_ready()
+            blind = self.run.keyless or self._stall.blind
+            self.because = self._health or "/health answers 200"
+            self.because += f"; hangs cannot be detected: {blind}" if blind else ""
         least, most = READY_POLL_S
         return min(most, max(least, min(policy.stall_after_s, policy.min_healthy_s) / 5))
 
-    def _why_ready(self) -> str:
-        blind = self._run.keyless or self._stall.blind
-        return (self._health or "/health answers 200") + (f"; hangs cannot be detected: {blind}" if blind else "")
-
     def _send_canary(self, now_s: float) -> None:
-        world, endpoint, limit_s = self._world, self._run.endpoint, self._run.policy.stall_probe_s
+        world, endpoint, limit_s = self._world, self.run.endpoint, self.run.policy.stall_probe_s
 
         def ask() -> Timed:
             begun = world.clock()
@@ -260,14 +258,7 @@ class GenerationMonitor:
 
     def _note_change(self, change: Stalled | Recovered | None) -> None:
         if isinstance(change, Stalled):
-            self._journal.append(
-                "stalled",
-                reason=change.reason,
-                running=change.running,
-                waiting=change.waiting,
-                generation_tokens=change.generation_tokens,
-                still_s=change.still_s,
-            )
+            self._journal.append("stalled", **asdict(change))
             self._become_stalled(change.reason)
         elif isinstance(change, Recovered):
             self._journal.append("recovered", reason=change.reason)
@@ -278,7 +269,7 @@ class GenerationMonitor:
     def _become_stalled(self, reason: str) -> None:
         self.state = State.STALLED
         self.because = reason
-        if self._run.policy.restart_on_stall:
+        if self.run.policy.restart_on_stall:
             self._request = KeeperRequest("cycle", {"reason": reason})
 
     # - to the keeper -
@@ -286,20 +277,15 @@ class GenerationMonitor:
     def _send(self, request: KeeperRequest) -> bool | None:
         """Whether the keeper does it; None where it did not answer, and is asked again at the next step."""
         try:
-            request.accepted = bool(self._world.tell(self._run.folder, request.do, **request.fields).get("ok"))
+            request.accepted = bool(self._world.tell(self.run.folder, request.do, **request.fields).get("ok"))
         except ContactLost:
             return None
         return request.accepted
 
-    def _probes(self) -> StartProbes:
-        world, endpoint = self._world, self._run.endpoint
-        token = None if self._run.keyless else lambda limit_s: world.token(endpoint, limit_s)
-        return StartProbes(self._first_health, token, world.clock, world.begin)
-
     def _first_health(self, limit_s: float) -> ProbeAnswer:
-        answer = self._world.health(self._run.endpoint, limit_s)
-        if answer.ok and not self._world.ours(self._run.folder, self._run.endpoint):
-            self._set_phase(f"{self._start.phase}; another program answers at {self._run.endpoint.base_url}")
+        answer = self._world.health(self.run.endpoint, limit_s)
+        if answer.ok and not self._world.ours(self.run.folder, self.run.endpoint):
+            self._set_phase(f"{self._start.phase}; another program answers at {self.run.endpoint.base_url}")
             return ProbeAnswer(None, "another program answers there")
         return answer
 

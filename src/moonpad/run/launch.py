@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from moonpad.environments.paths import cache_home
+from moonpad.facts.platform import this_system
 from moonpad.run import keeper
 from moonpad.run.keeper.log_file import LOG_BYTES
-from moonpad.store.paths import endpoints_folder, port_claim, runtime_temp_base
+from moonpad.store.atomic_files import replace_text
+from moonpad.store.paths import RUNTIME_TEMP_BASE, port_claim
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.binding import BoundProcess
 from moonpad.values.errors import LaunchFailed, MoonpadError, PreflightRefused
@@ -27,8 +29,17 @@ from moonpad.values.supervision import Policy
 ANSWER_LIMIT_S = 20.0
 KEEPER_PROGRAM = Path(keeper.__file__).with_name("__main__.py")
 
-# A key that the user has for another engine must not guard (or unlock) this one.
 NOT_INHERITED = ("VLLM_API_KEY",)
+"""Keys that the user has for other engines must not guard (or unlock) this one."""
+
+
+def refuse_other_systems() -> None:
+    """Raises PreflightRefused, one sentence, where this is not Linux: the keeper needs subreapers, pidfds and /proc."""
+    system = this_system()
+    if system.system != "Linux":
+        raise PreflightRefused(
+            f"`moonpad up` needs Linux, and this is {system}; everything that needs no local engine still works."
+        )
 
 
 def start_keeper(
@@ -37,10 +48,10 @@ def start_keeper(
     *,
     grace_s: float,
     policy: Policy,
-    ports: Sequence[int] = (),
-    foreground: bool = False,
-) -> int:
-    """Starts the keeper and returns its pid once it holds the run's lock, and the run is the current one of its name.
+    ports: Sequence[int],
+    foreground: bool,
+) -> None:
+    """Starts the keeper, and returns once it holds the run's lock, and the run is the current one of its name.
 
     `ports` are claimed for this run among all users of this machine.
     Call it with `interrupts_blocked()`: an exception before it returns would leave a run without an owner.
@@ -51,19 +62,19 @@ def start_keeper(
     """
     for process in processes:
         for path, content, mode in process.files:
-            _write_file(folder.path / path, content, mode)
+            replace_text(folder.path / path, content, mode)
     folder.lock_path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     now = time.strftime("%Y-%m-%d %H:%M:%S")
     job = {
         "run_dir": str(folder.path),
         "lock": str(folder.lock_path),
         "claims": [str(port_claim(port)) for port in ports],
-        "pointer": {"path": str(endpoints_folder() / f"{folder.name}.json"), "document": folder.pointer_document()},
+        "pointer": {"path": str(folder.pointer_path), "document": folder.pointer_document()},
         "holder": {"run": folder.run_id, "user": getpass.getuser(), "host": platform.node(), "at": now},
         "grace_s": grace_s,
         "restarts": policy.restarts,
         "foreground_of": os.getpid() if foreground else 0,
-        "temp_base": runtime_temp_base(),
+        "temp_base": RUNTIME_TEMP_BASE,
         "cgroup": os.environ.get("MOONPAD_CGROUP") != "off",
         "log_bytes": LOG_BYTES,
         "controller": {
@@ -74,9 +85,8 @@ def start_keeper(
         "processes": [_as_job(process, folder) for process in processes],
     }
     answer = _ask_keeper(job, folder)
-    if answer.get("ok"):
-        return int(answer["pid"])
-    raise _refusal(folder, answer)
+    if not answer.get("ok"):
+        raise _refusal(folder, answer)
 
 
 def _refusal(folder: RunFolder, answer: dict[str, Any]) -> MoonpadError:
@@ -92,7 +102,7 @@ def _refusal(folder: RunFolder, answer: dict[str, Any]) -> MoonpadError:
             remedy="wait until that run is down, or set another [endpoint] port",
         )
     return LaunchFailed(
-        f"the keeper cannot work: {answer.get('error') or answer.get('why')}",
+        f"the keeper could not start: {answer.get('error') or answer.get('why')}",
         remedy=f"check free space and write permission in {folder.path.parent}",
     )
 
@@ -135,14 +145,6 @@ def _ask_keeper(job: dict[str, Any], folder: RunFolder) -> dict[str, Any]:
         child.wait(ANSWER_LIMIT_S)  # it forked, and its child is the keeper
     answer: dict[str, Any] = json.loads(line)
     return answer
-
-
-def _write_file(path: Path, content: str, mode: int) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        os.fchmod(file.fileno(), mode)
-        file.write(content)
 
 
 @contextmanager

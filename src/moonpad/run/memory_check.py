@@ -6,15 +6,14 @@ import time
 from dataclasses import asdict, dataclass, replace
 from typing import Final
 
-from moonpad.catalog.calibrations import calibrations
-from moonpad.catalog.clusters import parse_cluster
+from moonpad.catalog.calibrations import Calibration, calibrations
 from moonpad.facts.device import DeviceFacts
-from moonpad.facts.devices import detect_cluster, this_host
+from moonpad.facts.devices import detect_cluster
 from moonpad.facts.probe import Unknown
 from moonpad.plan.effective_settings import default_settings
 from moonpad.plan.judgement import Judgement, judge
 from moonpad.run.prepare import Prepared
-from moonpad.store.calibrations import keep_calibration, measured, own_calibrations
+from moonpad.store.calibrations import keep_calibration, kv_bytes_of_log, own_calibrations
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -47,7 +46,7 @@ def expect(prepared: Prepared, there: DeviceFacts | Unknown | None) -> Expected 
 
     `there` None: the engine runs on a CPU.
     """
-    cluster = _cluster(there)
+    cluster = detect_cluster(DeviceFacts() if there is None else there)
     plan, checkpoint = prepared.plan, prepared.planned.checkpoint
     if isinstance(cluster, Unknown):
         return cluster
@@ -91,8 +90,9 @@ def keep_measured(folder: RunFolder, prepared: Prepared, expected: Expected | Un
     kv_gib = figures.get("kv_gib") or figures.get("kv_set_gib")
     if isinstance(expected, Unknown) or kv_gib is None or not float(kv_gib) > 0.01:
         return
-    calibration = measured(
-        run_id=folder.run_id,
+    kv_bytes, low, high = kv_bytes_of_log(float(kv_gib))
+    calibration = Calibration(
+        id=folder.run_id,
         engine=prepared.plan.engine,
         engine_version=prepared.engine_version or prepared.plan.engine_version,
         model=expected.checkpoint.name,
@@ -100,9 +100,13 @@ def keep_measured(folder: RunFolder, prepared: Prepared, expected: Expected | Un
         device=expected.cluster.device.id,
         layout=prepared.plan.layout,
         settings=_in_force(expected, prepared),
-        kv_gib=float(kv_gib),
-        kv_tokens=int(figures["kv_tokens"]) if "kv_tokens" in figures else None,
+        kv_bytes=kv_bytes,
+        kv_bytes_low=low,
+        kv_bytes_high=high,
+        source=f"run {folder.run_id}",
         checked=time.strftime("%Y-%m-%d"),
+        standing="verified",
+        kv_tokens=int(figures["kv_tokens"]) if "kv_tokens" in figures else None,
     )
     keep_calibration(calibration, expected.memory.kv_tokens.value)
 
@@ -111,9 +115,3 @@ def _in_force(expected: Expected, prepared: Prepared) -> Settings:
     """The plan's settings, with the engine's own defaults where it says nothing."""
     named = {name: value for name, value in asdict(prepared.plan.settings).items() if value is not None}
     return replace(default_settings(expected.judgement.configuration), **named)
-
-
-def _cluster(there: DeviceFacts | Unknown | None) -> Cluster | Unknown:
-    if there is None:
-        return replace(parse_cluster("cpu"), host=this_host(), detected=True)
-    return detect_cluster(there, this_host())

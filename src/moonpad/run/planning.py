@@ -88,11 +88,11 @@ def spec_checkpoint(
             "model",
             f"{checkpoint.reason}, so neither the layout nor the memory can be judged",
             "name the checkpoint's folder on this machine, or a checkpoint that `moonpad catalog models` lists; "
-            f"--despite {Code.CHECKPOINT_UNKNOWN} takes the spec as it is",
+            f"--despite {Code.CHECKPOINT_UNKNOWN} runs the spec as it is",
         )
         findings = (*forgive((unknown,), despite), *findings)
         if errors := errors_of(findings):
-            raise PreflightRefused(f"what {spec.model} holds is not known", findings=errors)
+            raise PreflightRefused(f"the contents of {spec.model} are unknown", findings=errors)
     elif errors := errors_of(findings):
         raise CheckpointError(f"{spec.model} is not what the spec asks for", findings=errors)
     return checkpoint, findings
@@ -107,11 +107,8 @@ def known_checkpoint(loaded: LoadedSpec) -> Checkpoint:
 
 
 def cluster_of(spec: Spec) -> Cluster:
-    """What the spec names, else what there is here, one machine for each of its hosts.
-
-    Raises:
-        PreflightRefused: it names none, and what this machine has is not known.
-    """
+    """What the spec names, else what there is here, one machine for each of its hosts. Raises PreflightRefused: it
+    names none, and what this machine has is not known."""
     if spec.hardware.cluster is not None:
         return parse_cluster(spec.hardware.cluster)
     here = local_cluster(ENGINES[spec.engine.name], 'set [hardware] cluster, as in cluster = "8xH200"')

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from moonpad.facts.device import DeviceFacts
 from moonpad.facts.device_findings import device_findings
-from moonpad.facts.disk import free_bytes
+from moonpad.facts.disk import disk
 from moonpad.facts.memory import memory
 from moonpad.facts.ports import owner_of_port
 from moonpad.facts.probe import Unknown
@@ -44,7 +44,7 @@ def _front(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _port(number: int) -> Iterator[Finding]:
-    owner = owner_of_port("127.0.0.1", number)
+    owner = owner_of_port(number)
     if owner is not None:
         remedy = "stop that process, or set another [endpoint] port"
         yield Finding(Severity.ERROR, Code.PORT_TAKEN, "endpoint.port", f"port {number} is taken by {owner}", remedy)
@@ -61,10 +61,10 @@ def _memory(process: Process) -> Iterator[Finding]:
 
 
 def _disk(folder: Path) -> Iterator[Finding]:
-    free = free_bytes(folder)
-    if isinstance(free, Unknown):
-        yield Finding(Severity.WARNING, Code.DISK_LOW, str(folder), f"free space unknown ({free.reason})")
-    elif free < LOG_BYTES:
-        message = f"{gib(free)} is free where logs and results go, {gib(LOG_BYTES)} is needed"
+    filesystem = disk(folder)
+    if isinstance(filesystem, Unknown):
+        yield Finding(Severity.WARNING, Code.DISK_LOW, str(folder), f"free space unknown ({filesystem.reason})")
+    elif filesystem.free_bytes < LOG_BYTES:
+        message = f"{gib(filesystem.free_bytes)} is free where logs and results go, {gib(LOG_BYTES)} is needed"
         remedy = "free some space, or set XDG_STATE_HOME to another disk"
         yield Finding(Severity.ERROR, Code.DISK_LOW, str(folder), message, remedy)

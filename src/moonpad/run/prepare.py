@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -79,12 +79,8 @@ class Prepared:
     def digest(self) -> str:
         """Equal where the same is asked for: a start that was measured may change the plan, and changes no spec."""
         where = self.installed.path if isinstance(self.installed, InstalledEngine) else self.installed.client
-        words = (
-            self.spec.model_dump_json(exclude={"gate", "goal", "launch"}),
-            self.checkpoint.folder,
-            self.draft,
-            where,
-        )
+        spec = self.spec.model_dump_json(exclude={"gate", "goal", "launch"})
+        words = (spec, self.checkpoint.folder, self.draft, where)
         return hashlib.sha256("\n".join(map(str, words)).encode()).hexdigest()
 
     @property
@@ -111,8 +107,7 @@ class Prepared:
     @property
     def policy(self) -> Policy:
         """How the run is kept up: `[launch]` of the spec."""
-        said = {field.name: getattr(self.spec.launch, field.name) for field in fields(Policy)}
-        return Policy(**{**said, "start_timeout_s": self.plan.start_budget_s})
+        return Policy.of({**self.spec.launch.model_dump(), "start_timeout_s": self.plan.start_budget_s})
 
     @property
     def draft(self) -> Path | None:
@@ -128,43 +123,37 @@ class Prepared:
     @property
     def far(self) -> Mapping[str, SshHost]:
         """The other hosts, by their nodes."""
-        found = {}
-        for rank, host in enumerate(self.spec.hosts):
-            if host.ssh is not None:
-                found[f"node-{rank}"] = SshHost(f"node-{rank}", host.ssh, host.port, host.jump)
-        return found
+        hosts = {f"node-{rank}": host for rank, host in enumerate(self.spec.hosts)}
+        return {node: SshHost(node, host.ssh, host.port, host.jump) for node, host in hosts.items() if host.ssh}
 
     def bound(self, run_dir: Path) -> tuple[BoundProcess, ...]:
         """The processes with every reference resolved, each for its machine. The run's id is the name of its folder."""
-        # The loopback in a container too: the engine's processes talk to one another over its own.
-        hosts = {process.node: "127.0.0.1" for process in self.deployment.processes}
-        hosts |= self.addresses
+        processes = self.deployment.processes
         bindings = Bindings(
-            hosts=hosts,
+            # The loopback in a container too: the engine's processes talk to one another over its own.
+            hosts={**dict.fromkeys((process.node for process in processes), "127.0.0.1"), **self.addresses},
             ports=self.ports,
-            ranks={process.node: process.rank for process in self.deployment.processes},
+            ranks={process.node: process.rank for process in processes},
             paths={"run": str(run_dir)},
             secrets={"api_key": self.key} if self.key else {},
         )
-        return tuple(self._bound(process, bindings, run_dir.name) for process in self.deployment.processes)
+        return tuple(self._bound(process, bindings, run_dir.name) for process in processes)
 
     def _bound(self, process: Process, bindings: Bindings, run_id: str) -> BoundProcess:
         bindings = replace(bindings, paths={**bindings.paths, **self.paths_of(process)})
         if isinstance(self.installed, InstalledEngine):
+            # By themselves some collectives take the network that the host's name stands for, on many machines the
+            # loopback.
+            name = self.interfaces.get(process.node)
+            network = dict.fromkeys(INTERFACE_ENV[self.plan.platform], name) if name else {}
             bound = bind_process(process, bindings)
-            return replace(bound, env={**self._interface_env(process), **bound.env})
+            return replace(bound, env={**network, **bound.env})
         checkpoint = checkpoint_mount(self.checkpoint.folder)
         return docker_run(process, bindings, client=self.installed.client, run_id=run_id, checkpoint=checkpoint)
 
-    def _interface_env(self, process: Process) -> Mapping[str, str]:
-        """What tells the engine's collectives which network to use. By themselves some take what the host's name stands
-        for, and on many machines that is the loopback."""
-        name = self.interfaces.get(process.node)
-        return {} if name is None else dict.fromkeys(INTERFACE_ENV[self.plan.platform], name)
-
     def paths_of(self, process: Process) -> Mapping[str, str]:
         """The folders of checkpoint, draft and engine on the process's machine; of the run too, where it is another."""
-        here = {"checkpoint": str(self.checkpoint.folder)} | ({"draft": str(self.draft)} if self.draft else {})
+        here = {"checkpoint": str(self.checkpoint.folder), **({"draft": str(self.draft)} if self.draft else {})}
         if isinstance(self.installed, InstalledEngine):
             here["engine"] = str(self.installed.path)
         if process.node not in self.far:
@@ -199,7 +188,7 @@ def prepare(loaded: LoadedSpec, despite: frozenset[Code] = frozenset()) -> Prepa
         plan = replace(plan, host_cores=this_host().cores or 0)
     if spec.hosts and isinstance(installed, ContainerEngine):
         raise PreflightRefused(
-            "an image runs on this machine alone",
+            "a container image can run on this machine only",
             remedy="name a python instead of the image, or moonpad render --to kubernetes",
         )
     runtime = runtime_of(spec)
@@ -212,11 +201,8 @@ def prepare(loaded: LoadedSpec, despite: frozenset[Code] = frozenset()) -> Prepa
             f"{engine.name} does not run as one process on each of {len(spec.hosts)} hosts",
             remedy="moonpad render --to shell says how it starts its ranks",
         )
-    key_file = _key_file(loaded)
-    ports = {
-        PortRef(process.name, port.name): port.preferred for process in deployment.processes for port in process.ports
-    }
     _require_draft(loaded)
+    key_file = str(loaded.resolve(spec.endpoint.api_key_file)) if spec.endpoint.api_key_file else None
     return Prepared(
         loaded=loaded,
         engine=engine,
@@ -226,7 +212,11 @@ def prepare(loaded: LoadedSpec, despite: frozenset[Code] = frozenset()) -> Prepa
         plan=plan,
         deployment=deployment,
         rendered=render_shell(deployment) if isinstance(installed, InstalledEngine) else {},
-        ports=ports,
+        ports={
+            PortRef(process.name, port.name): port.preferred
+            for process in deployment.processes
+            for port in process.ports
+        },
         key=read_key(env=spec.endpoint.api_key_env, file=key_file, environ=os.environ),
         key_file=key_file,
         despite=despite,
@@ -269,9 +259,4 @@ def find_engine(loaded: LoadedSpec) -> InstalledEngine | ContainerEngine | Prefl
     installs = ENGINES[spec.engine.name].recipe is not None
     remedy = f"moonpad engine install {spec.engine.name}" if installs else BRING_YOUR_OWN
     finding = Finding(Severity.ERROR, Code.ENGINE_MISSING, "engine", f"{spec.engine.name} is not installed", remedy)
-    return PreflightRefused("there is no engine to start", findings=(finding,))
-
-
-def _key_file(loaded: LoadedSpec) -> str | None:
-    name = loaded.spec.endpoint.api_key_file
-    return str(loaded.resolve(name)) if name else None
+    return PreflightRefused("the engine cannot be started", findings=(finding,))

@@ -66,10 +66,7 @@ def is_kept(folder: RunFolder) -> bool:
 
 def read_status(folder: RunFolder, endpoint: Endpoint | None) -> RunStatus:
     """The state now. `/health` is requested with a short deadline where the keeper lives and there is an endpoint.
-
-    Raises:
-        SchemaTooNew: the run's files are of a layout that this moonpad does not know.
-    """
+    Raises SchemaTooNew: the run's files are of a layout that this moonpad does not know."""
     recorded = folder.keeper()
     if has_keeper(recorded):
         return _kept(folder, {**recorded, **_ask_keeper(folder)}, endpoint)
@@ -222,7 +219,7 @@ def _what_is_left(
     if container:
         return State.UNATTENDED, f"the keeper is gone, and its container {container} still runs"
     if owned:
-        return State.UNATTENDED, f"the keeper is gone, and {_count(owned)} of the run still {_runs(owned)}"
+        return State.UNATTENDED, f"the keeper is gone, with {_count(owned)} of the run still running"
     ended = folder.last_event(*FINAL)  # a full disk may have taken one of the two
     if recorded.get("state") in FINAL:
         return State(recorded["state"]), str(ended.get("reason", "")) if ended else str(recorded.get("because", ""))
@@ -233,10 +230,6 @@ def _what_is_left(
     if recorded.get("boot_id") != read_boot_id():
         return State.FAILED, "the host was rebooted; this run is no longer active"
     return State.FAILED, "the keeper was killed, and none of its processes is left"
-
-
-def _runs(owned: dict[int, int]) -> str:
-    return "runs" if len(owned) == 1 else "run"
 
 
 def _pid_of_lock(folder: RunFolder) -> int | None:

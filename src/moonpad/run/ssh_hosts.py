@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from moonpad.run.keeper.log_file import LOG_BYTES
 from moonpad.run.keeper_archive import keeper_archive
+from moonpad.store.paths import RUNTIME_TEMP_BASE
 from moonpad.values.binding import BoundProcess
 from moonpad.values.errors import ContactLost, PreflightRefused
 
@@ -66,10 +67,7 @@ class SshHost:
 
 def window(host: SshHost, process: BoundProcess, run_id: str, *, grace_s: float, lease_s: float) -> BoundProcess:
     """Puts the process and a keeper for it on the host, starts nothing, and returns the client to be run here instead.
-
-    Raises:
-        ContactLost: the host cannot be reached, or refuses; the message has ssh's own words.
-    """
+    Raises ContactLost: the host cannot be reached, or refuses; the message has ssh's own words."""
     folder: str = ask(host, "place", _job(process, f"{run_id}-{host.node}", grace_s, lease_s))["folder"]
 
     def agent(command: str, *words: str, unless_gone: bool = True) -> tuple[str, ...]:
@@ -109,7 +107,7 @@ def _job(process: BoundProcess, name: str, grace_s: float, lease_s: float) -> di
         "lease_s": lease_s,
         "restarts": 0,
         "foreground_of": 0,
-        "temp_base": "/tmp",  # noqa: S108 - the folder itself is made by mkdtemp
+        "temp_base": RUNTIME_TEMP_BASE,
         "cgroup": True,
         "log_bytes": LOG_BYTES,
         "controller": None,

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from moonpad.engines.log_grammar import Failure, LogGrammar, first_failure, read_progress
 from moonpad.facts.gather import gather
@@ -23,6 +23,7 @@ from moonpad.run.down import Stopped, stop_run, tidy_up
 from moonpad.run.keeper.state_file import FINAL
 from moonpad.run.launch import start_keeper
 from moonpad.run.memory_check import Expected, keep_measured, write_expected
+from moonpad.run.planned_figures import kv_tokens_measured
 from moonpad.run.preflight import check
 from moonpad.run.prepare import Prepared
 from moonpad.run.run_status import is_kept
@@ -31,7 +32,7 @@ from moonpad.store.atomic_files import replace_json, replace_text
 from moonpad.store.run_folder import RunFolder, create_run
 from moonpad.values.binding import BoundProcess
 from moonpad.values.errors import ContactLost, LaunchFailed, PreflightRefused
-from moonpad.values.finding import Code, Finding
+from moonpad.values.finding import Code
 
 START_PATIENCE_S = 3.0
 """An engine that is still starting has no request to finish, and is deaf to INT for seconds while it imports."""
@@ -66,11 +67,9 @@ def launch(prepared: Prepared, *, command_age_s: float, foreground: bool = False
         PreflightRefused: the name's lock or the port is held by another run, or nothing can be written.
         LaunchFailed: the keeper could not be started.
     """
+    folder: RunFolder | None = None
     try:
         folder = create_run(prepared.spec.name)
-    except OSError as error:
-        raise _unwritable(error) from error
-    try:
         _write_run(folder, prepared)
         folder.append_event("up", command_age_s=round(command_age_s, 3))
         start_keeper(
@@ -82,11 +81,12 @@ def launch(prepared: Prepared, *, command_age_s: float, foreground: bool = False
             foreground=foreground,
         )
     except BaseException as error:
-        if not is_kept(folder):
+        if folder is not None and not is_kept(folder):
             tidy_up(folder)
             folder.remove()
         if isinstance(error, OSError):
-            raise _unwritable(error) from error
+            problem = f"the run's folder cannot be written: {error.strerror or error}"
+            raise PreflightRefused(problem, remedy="check its free space and your permission to write there") from error
         raise
     return folder
 
@@ -99,12 +99,6 @@ def _placed(prepared: Prepared, folder: RunFolder) -> tuple[BoundProcess, ...]:
         if process.node in far
         else bound
         for process, bound in zip(prepared.deployment.processes, prepared.bound(folder.path), strict=True)
-    )
-
-
-def _unwritable(error: OSError) -> PreflightRefused:
-    return PreflightRefused(
-        f"the run's folder cannot be written: {error.strerror or error}", remedy="is there room, may you write there?"
     )
 
 
@@ -128,86 +122,66 @@ def await_ready(
 ) -> Started:
     """Follows the run's events until one real token came back; raises where that never comes, and nothing is left then.
 
-    `ticks` are called at every look.
-
-    Raises:
-        LaunchFailed: with the first true error of the log.
+    `ticks` are called at every look. Raises LaunchFailed: with the first true error of the log.
     """
-    deadline = time.monotonic() + _budget_s(prepared) + LAST_RESORT_S
-    follower = Follower(folder)
+    limit_s = max(process.start_budget_s for process in prepared.deployment.processes) + LAST_RESORT_S
+    deadline = time.monotonic() + limit_s
+    tail = LogTail(folder.events_path)
     while True:
         kept = is_kept(folder)  # asked before the events are read, so that the last ones are seen
-        for event in follower.events():
+        for event in new_events(tail):
             show(event)
             if event["event"] == "ready":
                 with suppress(OSError):
                     keep_measured(folder, prepared, expected)
-                return follower.started(event)
+                return started(folder, event)
             if event["event"] in FINAL:
-                _raise_ended(folder, prepared, event, follower.refusal)
+                raise _ended(folder, prepared, event)
+        problem = ""
         if not kept:
+            problem = f"its keeper was killed while it was {phase_of(folder, prepared.engine.log)}"
+        elif time.monotonic() > deadline:
+            problem = f"not ready after {limit_s:.0f} s, the last phase was: {phase_of(folder, prepared.engine.log)}; "
+            problem += f"its controller reported nothing (see {folder.path / 'controller.log'})"
+        if problem:
             _clean_up(folder, prepared)
-            _raise(folder, prepared, f"its keeper was killed while it was {phase_of(folder, prepared.engine.log)}")
-        if time.monotonic() > deadline:
-            _clean_up(folder, prepared)
-            phase = phase_of(folder, prepared.engine.log)
-            what = f"not ready after {_budget_s(prepared) + LAST_RESORT_S:.0f} s, the last phase was: {phase}"
-            _raise(folder, prepared, f"{what}; its controller said nothing (see {folder.path / 'controller.log'})")
+            raise why_ended(folder, prepared, problem)
         for tick in ticks:
             tick()
         time.sleep(FOLLOW_S)
 
 
-class Follower:
-    """The events of a run as they come, and what of them is needed at the end."""
-
-    def __init__(self, folder: RunFolder) -> None:
-        self._folder = folder
-        self._tail = LogTail(folder.events_path)
-        self._spawned_s: float | None = None
-        self._kv_tokens: int | None = None
-        self.refusal = ""
-        """Why the controller gave the start up, "" where it did not."""
-
-    def events(self) -> Iterator[dict[str, Any]]:
-        for line in self._tail.lines():
-            try:
-                event = json.loads(line)
-            except ValueError:
-                continue  # torn by a full disk
-            if isinstance(event, dict) and isinstance(event.get("event"), str):
-                self._note(event)
-                yield event
-
-    def _note(self, event: Event) -> None:
-        match event["event"]:
-            case "spawned" if self._spawned_s is None:
-                self._spawned_s = float(event["t_s"])
-            case "phase" if "kv_tokens" in event:
-                self._kv_tokens = int(event["kv_tokens"])
-            case "refused" | "overdue":
-                self.refusal = str(event.get("reason", ""))
-
-    def started(self, ready: Event) -> Started:
-        seconds = float(ready["t_s"]) - self._spawned_s if self._spawned_s is not None else 0.0
-        return Started(self._folder, seconds, float(ready.get("token_s", 0.0)), self._kv_tokens)
+def new_events(tail: LogTail) -> Iterator[dict[str, Any]]:
+    """The events of a run since the last call."""
+    for line in tail.lines():
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue  # torn by a full disk
+        if isinstance(event, dict) and isinstance(event.get("event"), str):
+            yield event
 
 
-def _budget_s(prepared: Prepared) -> float:
-    return max(process.start_budget_s for process in prepared.deployment.processes)
+def started(folder: RunFolder, ready: Event) -> Started:
+    """By its event `ready`, and what was written before it."""
+    spawned = folder.event("spawned") or ready
+    seconds = float(ready["t_s"]) - float(spawned["t_s"])
+    return Started(folder, seconds, float(ready.get("token_s", 0.0)), kv_tokens_measured(folder))
 
 
-def _raise_ended(folder: RunFolder, prepared: Prepared, event: Event, refusal: str) -> NoReturn:
+def _ended(folder: RunFolder, prepared: Prepared, event: Event) -> LaunchFailed:
     _await_gone(folder, prepared)
     reason = str(event.get("reason", ""))
     if event["event"] == "stopped":
-        raise LaunchFailed(
+        return LaunchFailed(
             f"{folder.name} was stopped while it was starting: {reason}",
             remedy=f"moonpad up {folder.about().get('spec', '')}",
         )
-    if refusal == reason:  # else it ended by itself, before or after the controller had given it up
-        _raise(folder, prepared, refusal)
-    _raise(folder, prepared, f"the engine ended while {phase_of(folder, prepared.engine.log)} ({reason})")
+    given_up = folder.last_event("refused", "overdue")
+    if given_up and given_up.get("reason") == reason:
+        return why_ended(folder, prepared, reason)
+    # It ended by itself, before or after the controller had given it up.
+    return why_ended(folder, prepared, f"the engine ended while {phase_of(folder, prepared.engine.log)} ({reason})")
 
 
 def _await_gone(folder: RunFolder, prepared: Prepared) -> None:
@@ -241,22 +215,15 @@ def stop_after_interrupt(
 def why_ended(folder: RunFolder, prepared: Prepared, what: str) -> LaunchFailed:
     """`what` with the cause that can be found: who has the port, and the first true error of the log."""
     failure = failure_of(folder, prepared.engine.log, what)
-    taken = _taken(prepared)
+    # By the check before the start: whoever has a port of ours by now.
+    findings = check(prepared.deployment, prepared.ports, prepared.far)
+    taken = [finding for finding in findings if finding.code is Code.PORT_TAKEN]
     lines = [what, *(finding.message for finding in taken)]
     if failure is not None:
         lines += [] if taken else [failure.message]
         lines.append(f"log: {failure.line[:400]}")
     remedy = taken[0].remedy if taken else failure.remedy if failure is not None else ""
     return LaunchFailed("\n  ".join(lines), remedy=remedy or f"the whole log is {folder.log_path}")
-
-
-def _raise(folder: RunFolder, prepared: Prepared, what: str) -> NoReturn:
-    raise why_ended(folder, prepared, what)
-
-
-def _taken(prepared: Prepared) -> tuple[Finding, ...]:
-    """Whoever has a port of ours by now, in the words of the check before the start."""
-    return tuple(one for one in check(prepared.deployment, prepared.ports, prepared.far) if one.code is Code.PORT_TAKEN)
 
 
 def failure_of(folder: RunFolder, grammar: LogGrammar, what: str = "") -> Failure | None:
@@ -290,7 +257,7 @@ def _log_lines(folder: RunFolder, log: Path | None = None) -> Iterator[str]:
 
 
 def _write_run(folder: RunFolder, prepared: Prepared) -> None:
-    spec = prepared.spec
+    spec, image = prepared.spec, prepared.installed
     replace_text(folder.path / "spec.toml", prepared.loaded.text)
     replace_json(folder.path / "plan.json", asdict(prepared.plan))
     for path, rendered in prepared.rendered.items():
@@ -305,7 +272,7 @@ def _write_run(folder: RunFolder, prepared: Prepared) -> None:
         served_name=prepared.deployment.served_name,
         engine=prepared.engine.name,
         engine_version=prepared.engine_version,
-        container=_container(prepared),
+        container=asdict(image) if isinstance(image, ContainerEngine) else None,
         checkpoint=str(prepared.checkpoint.folder),
         key=key if prepared.key else None,
         ports=sorted(prepared.ports.values()),
@@ -314,9 +281,3 @@ def _write_run(folder: RunFolder, prepared: Prepared) -> None:
         drain_s=prepared.drain_s,
         policy=asdict(prepared.policy),
     )
-
-
-def _container(prepared: Prepared) -> dict[str, str] | None:
-    """What `status` and `down` need to ask for the run's container."""
-    installed = prepared.installed
-    return asdict(installed) if isinstance(installed, ContainerEngine) else None

@@ -7,11 +7,12 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from moonpad.facts.processes import read_stat
 from moonpad.store.line_reader import lines_from_end, lines_of, pieces_of
 
 LINE_BYTES: Final = 1 << 20
@@ -25,11 +26,8 @@ LEFTOVER_S: Final = 60.0
 
 
 def replace_text(path: Path, text: str, mode: int = 0o600) -> None:
-    """The old file or the new one, never half of it. The parent folder is made where it is missing.
-
-    Raises:
-        OSError: the old file is there as it was; no part of the new one is left.
-    """
+    """The old file or the new one, never half of it. The parent folder is made where it is missing. Raises OSError: the
+    old file is there as it was; no part of the new one is left."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     remove_parts(path.parent, path.name)
     # The thread's number, so that two of them do not write one part; the process's last, for `remove_parts`.
@@ -54,13 +52,13 @@ def replace_json(path: Path, document: object, mode: int = 0o600) -> None:
     replace_text(path, json.dumps(document, indent=1, default=str) + "\n", mode)
 
 
-def remove_parts(folder: Path, name: str = "") -> None:
+def remove_parts(folder: Path, name: str = "", older_than_s: float = LEFTOVER_S) -> None:
     """Removes what a killed `replace_text` has left in the folder, for the file of that name, by default for any."""
-    for part in folder.glob(".*.part"):
+    for part in folder.glob(f".{name}.*.part" if name else ".*.part"):
         pid = part.name.split(".")[-2]
-        if part.name.startswith(f".{name}." if name else ".") and pid.isdigit() and not _lives(int(pid)):
+        if pid.isdigit() and ((stat := read_stat(int(pid))) is None or not stat.runs):
             with suppress(OSError):  # another process was faster
-                if time.time() - part.stat().st_mtime > LEFTOVER_S:
+                if older_than_s == 0 or time.time() - part.stat().st_mtime > older_than_s:
                     part.unlink()
 
 
@@ -78,11 +76,8 @@ def append_line(path: Path, record: Mapping[str, object]) -> None:
     """One JSON line in one write, so that several processes may append to one file.
 
     A line that a full disk has torn, here or in another process, stays a line of its own, so that later lines can be
-    read.
-
-    Raises:
-        OSError: the line is not in the file, or only a torn piece of it: the disk is full (ENOSPC, EDQUOT), the line
-            is over LINE_BYTES (EFBIG).
+    read. Raises OSError: the line is not in the file, or only a torn piece of it: the disk is full (ENOSPC, EDQUOT),
+    the line is over LINE_BYTES (EFBIG).
     """
     line = json.dumps(record, default=str).encode() + b"\n"
     if len(line) > LINE_BYTES:
@@ -101,21 +96,19 @@ def append_line(path: Path, record: Mapping[str, object]) -> None:
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     """Every complete line, however large the file is. A torn one (full disk, power loss) is skipped."""
     with suppress(OSError), path.open("rb") as file:
-        for line in lines_of(pieces_of(file), LINE_BYTES):
-            if (record := _record(line)) is not None:
-                yield record
+        yield from _records(lines_of(pieces_of(file), LINE_BYTES))
 
 
 def read_lines_backwards(path: Path) -> Iterator[dict[str, Any]]:
     """As `read_lines`, the last one first, without reading the beginning of a long file."""
     with suppress(OSError), path.open("rb") as file:
-        for _, line in lines_from_end(file, LINE_BYTES, os.fstat(file.fileno()).st_size):
-            if (record := _record(line)) is not None:
-                yield record
+        yield from _records(line for _, line in lines_from_end(file, LINE_BYTES, os.fstat(file.fileno()).st_size))
 
 
-def _record(line: bytes) -> dict[str, Any] | None:
-    return _object(line) if len(line) <= LINE_BYTES else None
+def _records(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        if len(line) <= LINE_BYTES and (record := _object(line)) is not None:
+            yield record
 
 
 def _object(text: bytes) -> dict[str, Any] | None:
@@ -145,13 +138,3 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True

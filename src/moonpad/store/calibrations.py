@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, fields
+from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+
+import msgspec
 
 from moonpad.catalog.calibrations import HALF_DIGIT_GIB, Calibration
 from moonpad.store.atomic_files import append_line, read_lines
 from moonpad.store.paths import state_home
-from moonpad.values.plan import Layout, Settings
 from moonpad.values.units import GIB
 
 SCHEMA: Final = 1
@@ -30,47 +31,14 @@ def keep_calibration(calibration: Calibration, planned_kv_tokens: float | None) 
 
 def own_calibrations() -> tuple[Calibration, ...]:
     """The user's own, oldest first. Lines of another schema, or torn ones, are skipped."""
-    rows = (_calibration(record) for record in read_lines(calibrations_path()) if record.get("schema") == SCHEMA)
-    return tuple(row for row in rows if row is not None)
+    rows = []
+    for record in read_lines(calibrations_path()):
+        if record.get("schema") == SCHEMA:
+            with suppress(msgspec.ValidationError):
+                rows.append(msgspec.convert(record, Calibration))
+    return tuple(rows)
 
 
-def measured(
-    *,
-    run_id: str,
-    engine: str,
-    engine_version: str,
-    model: str,
-    scheme: str,
-    device: str,
-    layout: Layout,
-    settings: Settings,
-    kv_gib: float,
-    kv_tokens: int | None,
-    checked: str,
-) -> Calibration:
-    """A calibration from an engine's own log, which prints `kv_gib` with two digits."""
-    return Calibration(
-        id=run_id,
-        engine=engine,
-        engine_version=engine_version,
-        model=model,
-        scheme=scheme,
-        device=device,
-        layout=layout,
-        settings=settings,
-        kv_bytes=kv_gib * GIB,
-        kv_bytes_low=(kv_gib - HALF_DIGIT_GIB) * GIB,
-        kv_bytes_high=(kv_gib + HALF_DIGIT_GIB) * GIB,
-        source=f"run {run_id}",
-        checked=checked,
-        standing="verified",
-        kv_tokens=kv_tokens,
-    )
-
-
-def _calibration(record: Mapping[str, Any]) -> Calibration | None:
-    try:
-        row = {field.name: record[field.name] for field in fields(Calibration) if field.name in record}
-        return Calibration(**{**row, "layout": Layout(**row["layout"]), "settings": Settings(**row["settings"])})
-    except (KeyError, TypeError, ValueError):
-        return None
+def kv_bytes_of_log(kv_gib: float) -> tuple[float, float, float]:
+    """The size of the KV cache, its low and its high end, from an engine's own log, which prints two digits."""
+    return kv_gib * GIB, (kv_gib - HALF_DIGIT_GIB) * GIB, (kv_gib + HALF_DIGIT_GIB) * GIB

@@ -14,6 +14,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Final
+
+RUNTIME_TEMP_BASE: Final = "/tmp"  # noqa: S108 - the folder itself is made by mkdtemp
+"""Where a run's temporary folder is made: sockets are put there, whose paths may have 107 bytes."""
 
 
 def state_home() -> Path:
@@ -47,8 +51,3 @@ def claims_folder() -> Path:
 def port_claim(port: int) -> Path:
     """Locked by the keeper whose engine has the port, or is about to bind it."""
     return claims_folder() / f"port-{port}.lock"
-
-
-def runtime_temp_base() -> str:
-    """Where a run's temporary folder is made: sockets are put there, whose paths may have 107 bytes."""
-    return "/tmp"  # noqa: S108 - the folder itself is made by mkdtemp

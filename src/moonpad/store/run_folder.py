@@ -1,7 +1,12 @@
-"""The folder of one run, and the pointer from a name to its current run."""
+"""The folder of one run, and the pointer from a name to its current run.
+
+The folder of an `up` that was killed before its keeper ran is removed by the next `up` of that name.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 import secrets
 import shutil
 import time
@@ -9,13 +14,19 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from moonpad.facts.processes import read_boot_id, read_start
 from moonpad.store.atomic_files import append_line, read_json, read_lines, read_lines_backwards, replace_json
 from moonpad.store.journal import new_event
 from moonpad.store.paths import endpoints_folder, lock_path, pointer_path, runs_folder
 from moonpad.store.schema_version import SCHEMA, check_schema, is_known, read_about, read_keeper
-from moonpad.store.stale_folders import CREATED, remove_leftovers, this_process
+
+CREATED: Final = "created"
+"""The first event of a run; it names the process that has made the folder."""
+
+LEFTOVER_S: Final = 3600.0
+"""A start takes seconds from the folder to the keeper; a younger folder is never removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +50,6 @@ class RunFolder:
     @property
     def log_path(self) -> Path:
         return self.path / "engine.log"
-
-    @property
-    def control_path(self) -> Path:
-        """The keeper's socket. Its path may be longer than a socket address: see run/keeper/control_socket.py."""
-        return self.path / "control.sock"
 
     @property
     def lock_path(self) -> Path:
@@ -81,39 +87,25 @@ class RunFolder:
         return next((event for event in events if not names or event.get("event") in names), None)
 
     def check_schema(self) -> None:
-        """
-        Raises:
-            SchemaTooNew: the run's files are of a layout that this moonpad does not know.
-        """
+        """Raises SchemaTooNew where the run's files are of a layout that this moonpad does not know, as `about`,
+        `keeper` and `controller` do for theirs."""
         self.about()
         self.keeper()
         self.controller()
 
     def about(self) -> dict[str, Any]:
-        """run.json: what status, verify and down need. Empty where there is none.
-
-        Raises:
-            SchemaTooNew: see `check_schema`.
-        """
+        """run.json: what status, verify and down need. Empty where there is none."""
         return self._document("run.json", read_about)
 
     def write_about(self, **fields: object) -> None:
         replace_json(self.path / "run.json", {"schema": SCHEMA, "name": self.name, "run": self.run_id, **fields})
 
     def keeper(self) -> dict[str, Any]:
-        """keeper.json: the keeper's state and the processes it owns. Empty where there is none.
-
-        Raises:
-            SchemaTooNew: see `check_schema`.
-        """
+        """keeper.json: the keeper's state and the processes it owns. Empty where there is none."""
         return self._document("keeper.json", read_keeper)
 
     def controller(self) -> dict[str, Any]:
-        """controller.json: what the controller last saw. Empty where there is none.
-
-        Raises:
-            SchemaTooNew: see `check_schema`.
-        """
+        """controller.json: what the controller last saw. Empty where there is none."""
         return self._document("controller.json", lambda document: document)
 
     def memory(self) -> dict[str, Any]:
@@ -136,12 +128,9 @@ class RunFolder:
 
 
 def create_run(name: str) -> RunFolder:
-    """A new folder that sorts by time. What a killed `up` has left of that name is removed.
-
-    Raises:
-        OSError: it could not be made; nothing of it is left.
-    """
-    remove_leftovers(name)
+    """A new folder that sorts by time. What a killed `up` has left of that name is removed. Raises OSError: it could
+    not be made; nothing of it is left."""
+    _remove_leftovers(name)
     while True:
         stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
         folder = RunFolder(name, runs_folder() / f"{name}-{stamp}-{secrets.token_hex(2)}")
@@ -154,11 +143,6 @@ def create_run(name: str) -> RunFolder:
         folder.remove()
         raise
     return folder
-
-
-def point_to(folder: RunFolder) -> None:
-    """Makes this run the current one of its name."""
-    replace_json(folder.pointer_path, folder.pointer_document())
 
 
 def current_run(name: str) -> RunFolder | None:
@@ -179,3 +163,50 @@ def current_runs() -> tuple[RunFolder, ...]:
     """The current run of every name, by name."""
     names = sorted(path.stem for path in endpoints_folder().glob("*.json"))
     return tuple(folder for name in names if (folder := current_run(name)) is not None)
+
+
+# --- what killed commands leave -----------------------------------------------------------------------------------
+
+
+def this_process() -> dict[str, Any]:
+    """Our identity, so that another process can tell later whether we live."""
+    return {"pid": os.getpid(), "start": read_start(os.getpid()), "boot_id": read_boot_id()}
+
+
+def _remove_leftovers(name: str) -> None:
+    """Removes the run folders of that name which never had a keeper, and whose creator has gone.
+
+    Never one that the name's lock or pointer names; none at all while the lock is there and does not say whose it is.
+    """
+    holder = _named_by(lock_path(name))
+    if holder is None and lock_path(name).exists():
+        return
+    spared = {holder, _named_by(pointer_path(name))}
+    mine = re.compile(re.escape(name) + r"-\d{8}-\d{6}-[0-9a-f]{4}")
+    for folder in runs_folder().glob("*"):
+        if mine.fullmatch(folder.name) and folder.name not in spared and _is_leftover(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_leftover(folder: Path) -> bool:
+    with suppress(OSError):
+        if folder.is_symlink() or time.time() - folder.stat().st_mtime < LEFTOVER_S:
+            return False
+        return not (folder / "keeper.json").exists() and _creator_has_gone(folder)
+    return False
+
+
+def _creator_has_gone(folder: Path) -> bool:
+    """A folder that does not name its creator is kept, unless it is empty: then its creator got no further."""
+    created = next((event for event in read_lines(folder / "events.jsonl") if event.get("event") == CREATED), None)
+    if created is None:
+        return not any(folder.iterdir())
+    if created.get("boot_id") != read_boot_id():
+        return True
+    pid = created.get("pid")
+    return isinstance(pid, int) and read_start(pid) != created.get("start")
+
+
+def _named_by(path: Path) -> str | None:
+    run = (read_json(path) or {}).get("run")
+    return run if isinstance(run, str) else None

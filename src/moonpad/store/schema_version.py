@@ -20,11 +20,8 @@ def is_known(schema: object) -> bool:
 
 
 def check_schema(schema: object, what: str) -> None:
-    """`what` is the run or the file that the number was read from.
-
-    Raises:
-        SchemaTooNew: this moonpad does not know the layout of that number.
-    """
+    """`what` is the run or the file that the number was read from. Raises SchemaTooNew: this moonpad does not know the
+    layout of that number."""
     if is_known(schema):
         return
     newer = type(schema) is int and schema > SCHEMA

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from moonpad.bench.result import as_json
 from moonpad.bench.telemetry import DeviceStats, watch_devices
 from moonpad.facts.device import DeviceUse
-from moonpad.facts.device_use import device_use, parse_nvidia_use
+from moonpad.facts.devices import device_use
+from moonpad.facts.nvidia import parse_use
 from moonpad.facts.probe import Unknown
 from moonpad.values.endpoint import Endpoint
 from tests.unit.bench.test_result import GOOD, notes_of
@@ -26,7 +27,7 @@ ROWS = "0, 412.53, 97, 75123\n1, [N/A], [Unknown Error], 100\nUnable to determin
 
 
 def test_rows_of_the_tool() -> None:
-    assert parse_nvidia_use(ROWS) == (
+    assert parse_use(ROWS) == (
         DeviceUse(0, 412.53, 0.97, 75123 * 2**20),
         DeviceUse(1, None, None, 100 * 2**20),
     )
@@ -34,7 +35,7 @@ def test_rows_of_the_tool() -> None:
 
 @given(st.text(st.sampled_from("0123456789.,-[]NA/einf \n"), max_size=60))
 def test_whatever_it_prints_is_a_number_or_not_said(text: str) -> None:
-    for use in parse_nvidia_use(text):
+    for use in parse_use(text):
         assert all(value is None or 0 <= value < float("inf") for value in (use.power_w, use.busy, use.used_bytes))
 
 

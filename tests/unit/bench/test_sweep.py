@@ -16,7 +16,7 @@ from moonpad.bench.sweep import Point, SweepResult, parse_sweep, run_sweep
 from moonpad.cli.main import run
 from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.report.bench_tables import knee_notes, sweep_table
-from moonpad.store.bench_folders import benches_folder
+from moonpad.store.result_folders import benches_folder
 from moonpad.values.errors import UsageError
 from tests.faults.streaming_server import answer, streaming_server
 from tests.threaded import served_by_thread

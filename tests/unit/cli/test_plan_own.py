@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from moonpad.catalog.calibrations import Calibration
 from moonpad.cli import main as command
 from moonpad.cli import output
-from moonpad.store.calibrations import keep_calibration, measured
+from moonpad.store.calibrations import keep_calibration, kv_bytes_of_log
 from moonpad.values.plan import Layout, Settings
 
 H200 = ("--model", "moonshotai/Kimi-K2-Thinking", "--on", "8xH200", "--engine", "vllm", "--engine-version", "0.33.0")
@@ -30,8 +31,9 @@ def plan(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, Any]:
 
 
 def keep(engine: str, version: str, device: str, scheme: str, layout: Layout, settings: Settings) -> None:
-    one = measured(
-        run_id="k2-20261121-010000-ab12",
+    kv_bytes, low, high = kv_bytes_of_log(50.00)
+    calibration = Calibration(
+        id="k2-20261121-010000-ab12",
         engine=engine,
         engine_version=version,
         model="moonshotai/Kimi-K2-Thinking",
@@ -39,11 +41,14 @@ def keep(engine: str, version: str, device: str, scheme: str, layout: Layout, se
         device=device,
         layout=layout,
         settings=settings,
-        kv_gib=50.00,
-        kv_tokens=None,
+        kv_bytes=kv_bytes,
+        kv_bytes_low=low,
+        kv_bytes_high=high,
+        source="run k2-20261121-010000-ab12",
         checked="2026-11-21",
+        standing="verified",
     )
-    keep_calibration(one, None)
+    keep_calibration(calibration, None)
 
 
 def test_a_start_of_ones_own_overrides_the_model(capsys: pytest.CaptureFixture[str]) -> None:

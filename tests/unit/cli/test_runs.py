@@ -13,7 +13,7 @@ import pytest
 
 from moonpad.cli.main import run
 from moonpad.cli.run_argument import measured_path, output_folder
-from moonpad.store.bench_folders import bench_name, benches_folder, new_bench_folder
+from moonpad.store.result_folders import bench_name, benches_folder, new_bench_folder
 from moonpad.values.errors import UsageError
 from tests.faults.streaming_server import StreamingServer, answer
 from tests.unit.bench.test_run import in_thread
@@ -219,7 +219,7 @@ def test_a_full_disk_costs_the_files_and_not_the_run(
     def full(number: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("moonpad.store.bench_folders.os.fsync", full)
+    monkeypatch.setattr("moonpad.store.result_folders.os.fsync", full)
     assert bench(server, "--requests-per-stream", "2", *options) == 0
     said = capsys.readouterr()
     assert "No space left on device; this run is not saved" in said.err

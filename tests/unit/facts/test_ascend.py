@@ -24,22 +24,24 @@ def parsed(name: str) -> DeviceFacts:
 def test_an_a3_has_sixteen_dies_in_eight_packages() -> None:
     facts = parsed("a3")
     assert (facts.tool, facts.vendor, facts.driver) == ("npu-smi", "Huawei", "25.2.1")
-    assert [one.index for one in facts.devices] == list(range(16))
-    assert [one.package for one in facts.devices] == [number // 2 for number in range(16)]
-    assert {one.name for one in facts.devices} == {"Ascend910"}
-    assert {one.memory_bytes for one in facts.devices} == {65536 * MIB}
+    assert [device.index for device in facts.devices] == list(range(16))
+    assert [device.package for device in facts.devices] == [number // 2 for number in range(16)]
+    assert {device.name for device in facts.devices} == {"Ascend910"}
+    assert {device.memory_bytes for device in facts.devices} == {65536 * MIB}
     assert (facts.devices[0].used_bytes, facts.devices[1].used_bytes) == (3131 * MIB, 2885 * MIB)
-    assert all(not one.health for one in facts.devices)
+    assert all(not device.health for device in facts.devices)
 
 
 def test_an_a2_counts_by_the_npu() -> None:
     facts = parsed("a2")
-    assert [one.index for one in facts.devices] == list(range(8))
-    assert {(one.name, one.package, one.used_bytes) for one in facts.devices} == {("910B3", None, 3318 * MIB)}
+    assert [device.index for device in facts.devices] == list(range(8))
+    assert {(device.name, device.package, device.used_bytes) for device in facts.devices} == {
+        ("910B3", None, 3318 * MIB)
+    }
 
 
 def test_a_row_that_is_not_ok() -> None:
-    assert [one.health for one in parsed("a3-alarm").devices[4:7]] == ["", "Alarm", ""]
+    assert [device.health for device in parsed("a3-alarm").devices[4:7]] == ["", "Alarm", ""]
 
 
 def test_processes_are_no_devices() -> None:
@@ -53,7 +55,7 @@ def test_a_chip_that_says_nothing_of_its_memory() -> None:
         "| 0     910B3               | Critical      | 0.0         0                 0    / 0             |\n"
         "| 0                         | NA            | 0           0    / 0          NA   / NA            |\n"
     )
-    assert facts.devices[0].memory_bytes == facts.devices[0].used_bytes == Unknown("npu-smi says NA")
+    assert facts.devices[0].memory_bytes == facts.devices[0].used_bytes == Unknown("npu-smi reports NA")
     assert facts.devices[0].health == "Critical"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from moonpad.facts import amd, ascend
 from moonpad.facts.device import DeviceUse
-from moonpad.facts.device_use import device_use
+from moonpad.facts.devices import device_use
 from moonpad.facts.probe import Unknown
 
 RECORDED = Path(__file__).with_name("recorded")
@@ -42,7 +42,7 @@ def test_npu_smi_says_the_power_of_a_package_once() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"gpu_data": []}', "null", '{"card0": 1}', "no driver"])
-def test_no_device_is_said(text: str) -> None:
+def test_output_without_a_device_is_refused(text: str) -> None:
     for parse in (amd.parse_use, amd.parse_rocm_use, ascend.parse_use):
         with pytest.raises(ValueError, match=r"\S"):
             parse(text)

@@ -41,11 +41,11 @@ def text(name: str) -> str:
 
 
 def cluster(facts: DeviceFacts) -> Cluster:
-    found = detect_cluster(facts, HOST)
-    assert isinstance(found, Cluster)
-    assert found.detected
-    assert found.host == HOST
-    return found
+    detected = detect_cluster(facts, HOST)
+    assert isinstance(detected, Cluster)
+    assert detected.detected
+    assert detected.host == HOST
+    return detected
 
 
 @pytest.fixture
@@ -64,40 +64,40 @@ def test_a_machine_without_a_tool_has_no_devices(path: Path) -> None:
 
 def test_the_tool_on_the_path_is_asked(path: Path, fake_tool: Callable[..., str]) -> None:
     fake_tool("nvidia-smi", "nvidia-8xh200.txt")
-    found = devices()
-    assert isinstance(found, DeviceFacts)
-    assert len(found.devices) == 8
+    facts = devices()
+    assert isinstance(facts, DeviceFacts)
+    assert len(facts.devices) == 8
 
 
 def test_rocm_smi_is_asked_where_there_is_no_amd_smi(path: Path, fake_tool: Callable[..., str]) -> None:
     fake_tool("rocm-smi", "rocm-smi-8xmi300x.json")
-    found = devices()
-    assert isinstance(found, DeviceFacts)
-    assert (found.tool, len(found.devices)) == ("rocm-smi", 8)
+    facts = devices()
+    assert isinstance(facts, DeviceFacts)
+    assert (facts.tool, len(facts.devices)) == ("rocm-smi", 8)
 
 
 def test_a_tool_that_answers_wins_over_one_that_fails(path: Path, fake_tool: Callable[..., str]) -> None:
     fake_tool("nvidia-smi", "nvidia-no-driver.txt", code=9)
     fake_tool("npu-smi", "npu-smi-a3.txt")
-    found = devices()
-    assert isinstance(found, DeviceFacts)
-    assert found.tool == "npu-smi"
+    facts = devices()
+    assert isinstance(facts, DeviceFacts)
+    assert facts.tool == "npu-smi"
 
 
 def test_a_tool_that_hangs_leaves_the_devices_unknown(
     path: Path, hanging_tool: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a shortened deadline; what it is by default stands in the next test."""
-    tools = tuple((name, partial(ask, timeout_s=0.5)) for name, ask in module.TOOLS)
+    tools = {name: partial(ask, timeout_s=0.5) for name, ask in module.TOOLS.items()}
     monkeypatch.setattr(module, "TOOLS", tools)
-    for name, _ in tools:
+    for name in tools:
         hanging_tool(name)
-    found = devices()
-    assert isinstance(found, Unknown)
+    facts = devices()
+    assert isinstance(facts, Unknown)
     for name in ("nvidia-smi", "amd-smi", "npu-smi"):
-        assert f"{path / name} timed out after 0.50 s" in found.reason
-    assert gather()["devices"] == f"unknown ({found.reason})"
-    assert detect_cluster(found) == found
+        assert f"{path / name} timed out after 0.50 s" in facts.reason
+    assert gather()["devices"] == f"unknown ({facts.reason})"
+    assert detect_cluster(facts) == facts
 
 
 def test_all_deadlines_together_stay_below_fifteen_seconds() -> None:
@@ -120,11 +120,11 @@ def test_all_deadlines_together_stay_below_fifteen_seconds() -> None:
     ],
 )
 def test_what_the_catalogue_knows(facts: DeviceFacts, name: str, device: str, usable_gib: float | None) -> None:
-    found = cluster(facts)
-    assert (found.name, found.nodes, found.per_node) == (name, 1, len(facts.devices))
-    assert found.device.id == device
+    detected = cluster(facts)
+    assert (detected.name, detected.nodes, detected.per_node) == (name, 1, len(facts.devices))
+    assert detected.device.id == device
     if usable_gib is not None:
-        assert found.device.usable_bytes == pytest.approx(usable_gib * 2**30, rel=0.002)
+        assert detected.device.usable_bytes == pytest.approx(usable_gib * 2**30, rel=0.002)
 
 
 @pytest.mark.parametrize(
@@ -139,10 +139,10 @@ def test_what_the_catalogue_knows(facts: DeviceFacts, name: str, device: str, us
 def test_what_it_does_not_know_is_built_from_the_driver(
     name: str, mib: int, capability: str, fp8: bool, fp4: bool
 ) -> None:
-    one = DeviceFact(0, name, mib * 2**20, 0, capability=capability)
-    found = cluster(DeviceFacts("nvidia-smi", "NVIDIA", "570.1", (one, replace(one, index=1))))
-    assert found.name == f"2x{name}"
-    device = found.device
+    first = DeviceFact(0, name, mib * 2**20, 0, capability=capability)
+    detected = cluster(DeviceFacts("nvidia-smi", "NVIDIA", "570.1", (first, replace(first, index=1))))
+    assert detected.name == f"2x{name}"
+    device = detected.device
     assert (device.product, device.platform, device.standing) == (name, Platform.CUDA, "detected")
     assert (device.driver_bytes, device.native_fp8, device.native_fp4) == (mib * 2**20, fp8, fp4)
     assert 0.97 * device.driver_bytes < device.usable_bytes < device.driver_bytes
@@ -152,15 +152,15 @@ def test_what_it_does_not_know_is_built_from_the_driver(
 
 def test_a_910b4_is_no_a2_of_64_gb() -> None:
     facts = npu_facts("a2")
-    small = tuple(replace(one, name="910B4", memory_bytes=32768 * 2**20) for one in facts.devices)
-    found = cluster(replace(facts, devices=small))
-    assert (found.device.standing, found.device.platform) == ("detected", Platform.ASCEND)
-    assert found.device.driver_bytes == 32 * 2**30
+    small = tuple(replace(device, name="910B4", memory_bytes=32768 * 2**20) for device in facts.devices)
+    detected = cluster(replace(facts, devices=small))
+    assert (detected.device.standing, detected.device.platform) == ("detected", Platform.ASCEND)
+    assert detected.device.driver_bytes == 32 * 2**30
 
 
 def test_no_devices_is_a_cpu_with_the_memory_of_the_host() -> None:
-    found = cluster(DeviceFacts())
-    assert (found.name, found.device.platform) == ("cpu", Platform.CPU)
+    detected = cluster(DeviceFacts())
+    assert (detected.name, detected.device.platform) == ("cpu", Platform.CPU)
     assert this_host().memory_bytes
 
 
@@ -169,17 +169,17 @@ def test_no_devices_is_a_cpu_with_the_memory_of_the_host() -> None:
     [
         (nvidia_facts("lost"), "GPU is lost"),
         (nvidia_facts("mixed"), "4 devices are of 2 kinds"),
-        (nvidia_facts("gb10"), r"memory of NVIDIA GB10 is unknown: nvidia-smi says \[N/A\]"),
+        (nvidia_facts("gb10"), r"memory of NVIDIA GB10 is unknown: nvidia-smi reports \[N/A\]"),
         (Unknown("nvidia-smi timed out"), "nvidia-smi timed out"),
     ],
 )
 def test_what_is_no_cluster(facts: DeviceFacts | Unknown, reason: str) -> None:
-    found = detect_cluster(facts, HOST)
-    assert isinstance(found, Unknown)
-    assert re.search(reason, found.reason)
+    detected = detect_cluster(facts, HOST)
+    assert isinstance(detected, Unknown)
+    assert re.search(reason, detected.reason)
 
 
-def said(findings: tuple[Finding, ...]) -> list[tuple[str, str, str]]:
+def summaries(findings: tuple[Finding, ...]) -> list[tuple[str, str, str]]:
     return [(finding.severity, finding.where, finding.message) for finding in findings]
 
 
@@ -195,19 +195,19 @@ def said(findings: tuple[Finding, ...]) -> list[tuple[str, str, str]]:
         DeviceFacts(),
     ],
 )
-def test_nothing_is_said_of_healthy_ones(facts: DeviceFacts) -> None:
+def test_healthy_devices_have_no_finding(facts: DeviceFacts) -> None:
     assert device_findings(facts, expected=len(facts.devices)) == ()
 
 
 def test_busy_devices_with_the_numbers() -> None:
-    found = device_findings(nvidia_facts("busy"))
-    assert [(finding.severity, finding.where, finding.code) for finding in found] == [
+    findings = device_findings(nvidia_facts("busy"))
+    assert [(finding.severity, finding.where, finding.code) for finding in findings] == [
         *((Severity.ERROR, f"device {index}", Code.MEMORY_LOW) for index in range(4)),
         (Severity.WARNING, "device 6", Code.MEMORY_LOW),
     ]
     # 75318 MiB and 81559 MiB by hand: 73.55 and 79.65 GiB.
-    assert found[0].message == "73.55 GiB of 79.65 GiB are in use, 6.09 GiB are free"
-    assert found[4].message == "4.50 GiB of 79.65 GiB are in use, 75.14 GiB are free"
+    assert findings[0].message == "73.55 GiB of 79.65 GiB are in use, 6.09 GiB are free"
+    assert findings[4].message == "4.50 GiB of 79.65 GiB are in use, 75.14 GiB are free"
 
 
 def test_busy_dies_and_what_an_idle_one_holds() -> None:
@@ -250,10 +250,12 @@ def test_a_wrong_count() -> None:
 
 def test_a_driver_too_old() -> None:
     old = parse_nvidia_smi(text("nvidia-old-basic.txt"), BASIC)
-    assert said(device_findings(old)) == [("error", "driver", "the driver is 470.82.01; CUDA 12 needs 525 or newer")]
+    assert summaries(device_findings(old)) == [
+        ("error", "driver", "the driver is 470.82.01; CUDA 12 needs 525 or newer")
+    ]
     new = nvidia_facts("8xh100")
     assert device_findings(new, cuda=12) == ()
-    assert said(device_findings(new, cuda=13)) == [
+    assert summaries(device_findings(new, cuda=13)) == [
         ("error", "driver", "the driver is 550.127.05; CUDA 13 needs 580 or newer")
     ]
 
@@ -266,6 +268,6 @@ def test_unknown_devices_are_one_finding_with_the_reason() -> None:
 
 def test_as_json_nothing_is_null_or_zero_that_is_unknown() -> None:
     document = nvidia_facts("gb10").as_json()
-    (one,) = document["devices"]  # type: ignore[misc]
-    assert one["memory_bytes"] == "unknown (nvidia-smi says [N/A])"
+    (device,) = document["devices"]  # type: ignore[misc]
+    assert device["memory_bytes"] == "unknown (nvidia-smi reports [N/A])"
     assert document["driver"] == "580.95.05"

@@ -15,6 +15,6 @@ def test_it_is_json_and_names_this_host() -> None:
     assert set(facts) == {"system", "processor", "memory", "devices"}
 
 
-def test_unknown_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_fact_has_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "memory", lambda: Unknown("no /proc here"))
     assert module.gather()["memory"] == "unknown (no /proc here)"

@@ -41,35 +41,35 @@ def test_the_question_in_full() -> None:
 def test_eight_healthy_devices(name: str, product: str, mib: int, driver: str, capability: str) -> None:
     facts = parsed(name)
     assert (facts.tool, facts.vendor, facts.driver, facts.lost) == ("nvidia-smi", "NVIDIA", driver, ())
-    assert [one.index for one in facts.devices] == list(range(8))
-    assert len({one.uuid for one in facts.devices}) == 8
-    for one in facts.devices:
-        assert (one.name, one.memory_bytes, one.capability) == (product, mib * MIB, capability)
-        assert (one.mig, one.ecc_errors, one.health) == (False, 0, "")
-        assert one.used_bytes in (0, MIB)
+    assert [device.index for device in facts.devices] == list(range(8))
+    assert len({device.uuid for device in facts.devices}) == 8
+    for device in facts.devices:
+        assert (device.name, device.memory_bytes, device.capability) == (product, mib * MIB, capability)
+        assert (device.mig, device.ecc_errors, device.health) == (False, 0, "")
+        assert device.used_bytes in (0, MIB)
 
 
 def test_what_a_geforce_has_not_is_unknown_and_never_zero() -> None:
-    one = parsed("2x4090-48g").devices[0]
-    assert one.ecc_errors == Unknown("nvidia-smi says [N/A]")
-    assert one.mig is False
-    assert not one.health
+    device = parsed("2x4090-48g").devices[0]
+    assert device.ecc_errors == Unknown("nvidia-smi reports [N/A]")
+    assert device.mig is False
+    assert not device.health
 
 
 def test_memory_that_the_driver_does_not_say() -> None:
-    one = parsed("gb10").devices[0]
-    assert one.memory_bytes == one.used_bytes == Unknown("nvidia-smi says [N/A]")
+    device = parsed("gb10").devices[0]
+    assert device.memory_bytes == device.used_bytes == Unknown("nvidia-smi reports [N/A]")
 
 
 def test_in_use_mig_and_errors() -> None:
-    assert [one.used_bytes for one in parsed("busy").devices[:2]] == [75318 * MIB, 75318 * MIB]
-    assert [one.mig for one in parsed("mig").devices[:3]] == [False, True, False]
-    assert [one.ecc_errors for one in parsed("ecc").devices[2:5]] == [0, 12, 0]
+    assert [device.used_bytes for device in parsed("busy").devices[:2]] == [75318 * MIB, 75318 * MIB]
+    assert [device.mig for device in parsed("mig").devices[:3]] == [False, True, False]
+    assert [device.ecc_errors for device in parsed("ecc").devices[2:5]] == [0, 12, 0]
 
 
 def test_one_fell_off_the_bus() -> None:
     facts = parsed("one-lost")
-    assert [one.index for one in facts.devices] == [0, 1, 2, 3, 4, 6, 7]
+    assert [device.index for device in facts.devices] == [0, 1, 2, 3, 4, 6, 7]
     assert facts.lost == ("Unable to determine the device handle for GPU0000:9D:00.0: Unknown Error",)
 
 
@@ -81,8 +81,8 @@ def test_the_only_one_fell_off_the_bus() -> None:
 
 def test_a_device_in_an_error_state() -> None:
     facts = parsed("reset")
-    assert [one.health for one in facts.devices[1:4]] == ["", "GPU requires reset", ""]
-    assert facts.devices[2].used_bytes == Unknown("nvidia-smi says [GPU requires reset]")
+    assert [device.health for device in facts.devices[1:4]] == ["", "GPU requires reset", ""]
+    assert facts.devices[2].used_bytes == Unknown("nvidia-smi reports [GPU requires reset]")
 
 
 @pytest.mark.parametrize("name", ["no-driver", "no-devices"])
@@ -94,8 +94,8 @@ def test_a_sentence_instead_of_rows(name: str) -> None:
 
 def test_a_driver_that_does_not_work_is_unknown_with_its_own_words(fake_tool: Callable[..., str]) -> None:
     tool = fake_tool("nvidia-smi", "nvidia-no-driver.txt", code=9)
-    said = (RECORDED / "nvidia-no-driver.txt").read_text().strip()
-    assert nvidia_devices(tool) == Unknown(f"{tool} failed with 9: {said}")
+    printed = (RECORDED / "nvidia-no-driver.txt").read_text().strip()
+    assert nvidia_devices(tool) == Unknown(f"{tool} failed with 9: {printed}")
 
 
 def test_no_devices_is_unknown_too(fake_tool: Callable[..., str]) -> None:
@@ -119,7 +119,7 @@ def test_an_old_driver_is_asked_again_for_what_it_knows(tmp_path: Path) -> None:
     facts = nvidia_devices(str(tool))
     assert isinstance(facts, DeviceFacts)
     assert (len(facts.devices), facts.driver) == (8, "470.82.01")
-    assert facts.devices[0].ecc_errors == Unknown("nvidia-smi says [N/A]")
+    assert facts.devices[0].ecc_errors == Unknown("nvidia-smi reports [N/A]")
 
 
 def test_a_tool_that_hangs_is_unknown(hanging_tool: Callable[[str], str]) -> None:

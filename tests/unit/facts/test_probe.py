@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.facts.probe import Fact, Unknown, output_of
+from moonpad.facts.probe import Unknown, output_of, parsed, read_text
 
 
 def say(code: str) -> tuple[str, ...]:
@@ -12,7 +12,7 @@ def say(code: str) -> tuple[str, ...]:
 
 
 def test_what_a_command_prints_is_parsed() -> None:
-    assert Fact(say("print(41)"), lambda text: int(text) + 1).ask() == 42
+    assert parsed(output_of(say("print(41)"), 10.0), lambda text: int(text) + 1) == 42
 
 
 @pytest.mark.parametrize(
@@ -24,14 +24,14 @@ def test_what_a_command_prints_is_parsed() -> None:
     ],
 )
 def test_a_failure_is_unknown_with_its_reason(command: tuple[str, ...], reason: str) -> None:
-    assert Fact(command, int).ask() == Unknown(reason)
+    assert parsed(output_of(command, 10.0), int) == Unknown(reason)
 
 
 def test_a_command_that_hangs_is_unknown_and_its_children_are_gone(tmp_path: Path) -> None:
     """The child holds the pipe open, so waiting for the end of the output would wait for it."""
     pid = tmp_path / "pid"
-    probe = Fact(("/bin/sh", "-c", f"sleep 60 & echo $! > {pid}; wait"), str, timeout_s=1.0)
-    assert probe.ask() == Unknown("/bin/sh timed out after 1.00 s")
+    answer = output_of(("/bin/sh", "-c", f"sleep 60 & echo $! > {pid}; wait"), timeout_s=1.0)
+    assert answer == Unknown("/bin/sh timed out after 1.00 s")
     child = Path("/proc") / pid.read_text().strip() / "stat"
     until = time.monotonic() + 10.0
     while lives(child):
@@ -49,7 +49,7 @@ def lives(stat: Path) -> bool:
 
 def test_a_missing_file_is_unknown(tmp_path: Path) -> None:
     missing = tmp_path / "cpuinfo"
-    assert Fact(missing, str).ask() == Unknown(f"{missing}: No such file or directory")
+    assert parsed(read_text(missing), str) == Unknown(f"{missing}: No such file or directory")
 
 
 def test_output_is_not_mixed_with_complaints() -> None:

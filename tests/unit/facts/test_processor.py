@@ -24,17 +24,17 @@ def parsed(name: str) -> Processor:
             "aarch64",
             "0x41",
             4,
-            Unknown("/proc/cpuinfo does not say which threads share a core"),
+            Unknown("/proc/cpuinfo does not show which threads share a core"),
             {"asimd", "asimddp"},
             {"avx2"},
         ),
     ],
 )
 def test_recorded(name: str, model: str, threads: int, physical_cores: object, has: set[str], lacks: set[str]) -> None:
-    found = parsed(name)
-    assert (found.model, found.threads, found.physical_cores) == (model, threads, physical_cores)
-    assert has <= found.flags
-    assert not lacks & found.flags
+    processor = parsed(name)
+    assert (processor.model, processor.threads, processor.physical_cores) == (model, threads, physical_cores)
+    assert has <= processor.flags
+    assert not lacks & processor.flags
 
 
 def test_only_what_every_thread_has_counts() -> None:

@@ -47,7 +47,7 @@ def test_a_truncated_log_is_read_from_its_start(log: Path) -> None:
     say(log, "one\ntwo\nhalf a li")
     seen(tail)
     log.write_text("three\n")
-    assert seen(tail) == ["three"], "and what had no end is no part of it"
+    assert seen(tail) == ["three"], "and the line without an end is not part of it"
 
 
 def test_a_removed_log_is_left_for_the_new_one(log: Path) -> None:

@@ -20,7 +20,6 @@ from moonpad.observe.start_progress import (
     Ready,
     Sign,
     StartOverdue,
-    StartProbes,
     StartWatch,
     Timed,
     in_thread,
@@ -31,7 +30,7 @@ YES = ProbeAnswer(200, '{"choices": [{}]}')
 
 
 class World:
-    """Time that passes only when somebody waits; `script` maps a second to what happens then."""
+    """Time that passes only in `pause`; `script` maps a second to what happens then."""
 
     def __init__(self, log: Path, script: dict[float, Callable[[], None]]) -> None:
         self.now = 0.0
@@ -64,8 +63,11 @@ class World:
 
     def watch(self, budget_s: float = 60.0, *, keyless: bool = False) -> StartWatch:
         token = None if keyless else lambda limit_s: self.token
-        questions = StartProbes(lambda limit_s: self.health, token, lambda: self.now, self.begin)
-        return StartWatch(LogTail(self.log), LOG, questions, self.now, budget_s)
+        return StartWatch(
+            *(LogTail(self.log), LOG, lambda limit_s: self.health, token, self.now, budget_s),
+            clock=lambda: self.now,
+            begin=self.begin,
+        )
 
     def begin(self, ask: Callable[[], Timed]) -> Callable[[], Timed | None]:
         """A token takes `token_s`."""
@@ -134,7 +136,9 @@ def test_the_first_token_has_what_is_left_of_the_budget(tmp_path: Path) -> None:
     for asked_s in (10.0, 55.0):
         world.now = 0.0
         watch = StartWatch(
-            LogTail(world.log), LOG, StartProbes(lambda limit_s: YES, token, lambda: world.now, world.begin), 0.0, 60.0
+            *(LogTail(world.log), LOG, lambda limit_s: YES, token, 0.0, 60.0),
+            clock=lambda: world.now,
+            begin=world.begin,
         )
         world.now = asked_s
         assert list(watch.look()) == [Healthy()]

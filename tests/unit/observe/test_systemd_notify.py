@@ -32,13 +32,13 @@ def test_a_text_makes_no_second_line(manager: socket.socket) -> None:
     assert manager.recv(4096) == b"STATUS=hangs READY=1"
 
 
-def test_nobody_else_may_speak_for_us(manager: socket.socket) -> None:
+def test_children_cannot_report_for_us(manager: socket.socket) -> None:
     """The engine inherits our environment."""
     ServiceManager()
     assert "NOTIFY_SOCKET" not in os.environ
 
 
 @pytest.mark.parametrize("address", ["", "vsock:2:1234", "/nowhere/notify", "@nobody-listens-here"])
-def test_nobody_listens(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_service_manager_listens(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOTIFY_SOCKET", address)
     ServiceManager().tell("READY=1")

@@ -58,7 +58,7 @@ class Rig:
     generation: int = 0
     was_ready: bool = False
     begun: float = 0.0
-    told: list[tuple[float, str, dict[str, Any]]] = field(default_factory=list)
+    requests: list[tuple[float, str, dict[str, Any]]] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     deaf_until: float = 0.0
     writes_keeper_json: bool = True
@@ -110,7 +110,7 @@ class Rig:
         if self.now < self.deaf_until:
             raise ContactLost("the keeper does not answer")
         if do != "status":
-            self.told.append((self.now, do, fields))
+            self.requests.append((self.now, do, fields))
         answer = self.obey(do, fields)
         self.maybe_kill()
         return answer
@@ -138,32 +138,32 @@ class Rig:
         return self.now - self.begun
 
     @property
-    def one(self) -> Engine:
+    def present(self) -> Engine:
         return self.engine(self.generation)
 
     @property
     def listens(self) -> bool:
-        return self.undead or (self.state == "running" and self.one.load_s <= self.age < self.one.dies_at_s)
+        return self.undead or (self.state == "running" and self.present.load_s <= self.age < self.present.dies_at_s)
 
     def health(self, endpoint: Endpoint, timeout_s: float) -> ProbeAnswer:
         self.maybe_kill()
         self.asked.append("health")
-        return self.one.health(self.age) if self.listens else NOBODY
+        return self.present.health(self.age) if self.listens else NOBODY
 
     def token(self, endpoint: Endpoint, timeout_s: float) -> ProbeAnswer:
         self.asked.append("token")
-        return self.one.token(self.age) if self.listens else NOBODY
+        return self.present.token(self.age) if self.listens else NOBODY
 
     def load(self, endpoint: Endpoint, names: object, timeout_s: float) -> EngineLoad | Unknown:
         self.maybe_kill()
         self.asked.append("load")
-        return self.one.metrics(self.age) if self.listens else Unknown("/metrics: connection refused")
+        return self.present.metrics(self.age) if self.listens else Unknown("/metrics: connection refused")
 
     def begin(self, ask: Callable[[], tuple[ProbeAnswer, float]]) -> Callable[[], tuple[ProbeAnswer, float] | None]:
         """What a token takes: `token_s`, and one that times out the time that it was given."""
         answer, _ = ask()
         asked = self.now
-        due = asked + (15.0 if answer.timed_out else self.one.token_s)
+        due = asked + (15.0 if answer.timed_out else self.present.token_s)
         return lambda: (answer, self.now - asked) if self.now >= due else None
 
     # - time -
@@ -174,11 +174,11 @@ class Rig:
         if self.state != "running":
             return
         for percent in (0, 40, 100):
-            if self.age >= self.one.load_s * percent / 100 and (self.generation, percent) not in self.said_percents:
+            if self.age >= self.present.load_s * percent / 100 and (self.generation, percent) not in self.said_percents:
                 self.said_percents.add((self.generation, percent))
                 with self.folder.log_path.open("a") as log:
                     log.write(SHARDS.format(percent))
-        if self.age >= self.one.dies_at_s:
+        if self.age >= self.present.dies_at_s:
             self.end("vllm ended: exit 1", final=False)
 
     def maybe_kill(self) -> None:
@@ -220,7 +220,7 @@ class Rig:
     @property
     def events(self) -> list[dict[str, Any]]:
         """Of the controller alone."""
-        return [one for one in self.folder.events() if one["event"] not in ("spawned", "ended", "failed")]
+        return [event for event in self.folder.events() if event["event"] not in ("spawned", "ended", "failed")]
 
     @property
     def names(self) -> list[str]:
@@ -235,7 +235,7 @@ class Rig:
 
     @property
     def told_words(self) -> list[str]:
-        return [do for _, do, _ in self.told]
+        return [do for _, do, _ in self.requests]
 
     @property
     def written(self) -> ControllerState:

@@ -41,7 +41,7 @@ def test_an_empty_file_is_no_key(tmp_path: Path, text: str) -> None:
         read_key(env=None, file=str(path), environ={})
 
 
-def test_a_home_that_nobody_has() -> None:
+def test_the_home_of_an_unknown_user() -> None:
     with pytest.raises(PreflightRefused) as refused:
         read_key(env=None, file="~nobody-of-that-name/key", environ={})
     assert "no user of that name" in refused.value.findings[0].message

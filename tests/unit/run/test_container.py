@@ -62,7 +62,7 @@ def test_docker_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_whether_the_container_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its label, and "nobody can say" is neither yes nor no."""
+    """By its label, and an unknown answer is neither yes nor no."""
     client = str(tmp_path / "docker")
     program(tmp_path, "docker", 'test "$3" = label=moonpad.run=tiny-1 && echo moonpad-tiny-1')
     assert running_container(client, "tiny-1") == "moonpad-tiny-1"

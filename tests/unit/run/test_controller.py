@@ -37,9 +37,9 @@ def test_a_start(rig: Rig) -> None:
     assert 3.0 <= rig.times("ready")[0] <= 4.0
     assert rig.times("stable")[0] - rig.times("ready")[0] == pytest.approx(30.0, abs=1.0)
     assert rig.told_words == ["ready"]
-    fields = rig.told[0][2]
+    fields = rig.requests[0][2]
     assert fields["generation"] == 1
-    assert fields["asked_s"] == pytest.approx(rig.told[0][0] - ready["token_s"], abs=0.2), "when it was asked for"
+    assert fields["asked_s"] == pytest.approx(rig.requests[0][0] - ready["token_s"], abs=0.2), "when it was asked for"
     assert rig.asked.count("token") == 1
     assert rig.written == ControllerState(
         os.getpid(), read_start(os.getpid()), read_boot_id(), 1, State.READY, "/health answers 200", True, 0
@@ -59,7 +59,7 @@ def test_refused(rig: Rig) -> None:
     rig.run(60.0)
     assert rig.names[-2:] == ["healthy", "refused"]
     assert "500: the engine core died" in rig.one_event("refused")["answer"]
-    (_, do, fields) = rig.told[-1]
+    (_, do, fields) = rig.requests[-1]
     assert do == "fail"
     assert fields["reason"] == ("/health answered 200, and the first real request failed (500: the engine core died)")
     assert rig.state == "failed"
@@ -72,8 +72,8 @@ def test_overdue(rig: Rig) -> None:
     rig.run(100.0)
     assert rig.times("overdue")[0] == pytest.approx(60.0, abs=0.5)
     assert rig.one_event("overdue")["budget_s"] == 60.0
-    assert rig.told == [
-        (rig.told[0][0], "fail", {"reason": "not ready after 60 s, the last phase was: loading weights 0%"})
+    assert rig.requests == [
+        (rig.requests[0][0], "fail", {"reason": "not ready after 60 s, the last phase was: loading weights 0%"})
     ]
 
 
@@ -87,11 +87,11 @@ def test_the_budget_counts_from_the_spawn(rig: Rig) -> None:
 
 
 def test_an_engine_that_dies_on_its_first_token_is_the_keepers(rig: Rig) -> None:
-    """No answer at all is no refusal: the keeper knows how it ended, and says it."""
+    """No answer at all is not a refusal: the keeper knows how it ended, and says it."""
     rig.engine = lambda _: Engine(dies_at_s=3.3, token=lambda _: ProbeAnswer(None, "connection reset"))
     rig.prepare(POLICY)
     rig.run(60.0)
-    assert rig.told == []
+    assert rig.requests == []
     assert rig.because == "vllm ended: exit 1"
 
 
@@ -173,7 +173,7 @@ def test_a_later_generation_that_cannot_start_counts_as_an_end(rig: Rig) -> None
     rig.engine = lambda generation: Engine(dies_at_s=5.0) if generation == 1 else Engine(load_s=1000.0)
     rig.prepare(POLICY)
     rig.run(200.0)
-    (_, do, fields) = rig.told[-1]
+    (_, do, fields) = rig.requests[-1]
     assert do == "cycle"
     assert "not ready after 60 s" in fields["reason"]
 
@@ -190,7 +190,7 @@ def test_a_hang_is_found_and_ended(rig: Rig) -> None:
     assert (stalled["running"], stalled["waiting"], stalled["generation_tokens"]) == (3.0, 1.0, 20.0)
     assert stalled["still_s"] >= 45.0
     assert rig.told_words == ["ready", "cycle", "start", "ready"]
-    assert rig.told[1][2] == {"reason": stalled["reason"]}
+    assert rig.requests[1][2] == {"reason": stalled["reason"]}
     assert rig.one_event("restarting")["reason"] == stalled["reason"]
     assert rig.written.state is State.READY
     assert rig.written.generation == 2
@@ -277,7 +277,7 @@ def test_without_the_key_it_follows_what_it_can(rig: Rig, monkeypatch: pytest.Mo
     assert rig.names == ["phase"] * 3 + ["healthy"]
     assert rig.written.state is State.STARTING
     assert "no token can be requested: MOONPAD_TEST_KEY is not set" in rig.written.because
-    assert rig.told == [], "an engine that is healthy is not stopped because our key is away"
+    assert rig.requests == [], "an engine that is healthy is not stopped because our key is away"
     assert "token" not in rig.asked
 
 
@@ -314,7 +314,7 @@ def test_a_keeper_that_does_not_answer_is_told_again(rig: Rig) -> None:
     rig.deaf_until = 1050.0
     rig.run(40.0)
     assert rig.times("ready"), "what is so is written whoever listens"
-    assert rig.told == []
+    assert rig.requests == []
     rig.run(58.0)
     assert rig.told_words == ["ready"]
     rig.deaf_until = 1100.0

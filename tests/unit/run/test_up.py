@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from moonpad.engines.vllm import LOG
-from moonpad.run.up import FIRST_LINES, LAST_LINES, Follower, failure_of, phase_of
+from moonpad.observe.log_tail import LogTail
+from moonpad.run import up
+from moonpad.run.up import FIRST_LINES, LAST_LINES, failure_of, new_events, phase_of, started
 from moonpad.store.run_folder import RunFolder, create_run
+from moonpad.values.errors import LaunchFailed
 
 
 @pytest.fixture
@@ -22,32 +26,35 @@ CAUSE = "(EngineCore pid=1) ERROR ValueError: the tensor is too large"
 NOISE = "INFO a line of a flood"
 
 
-def names(follower: Follower) -> list[str]:
-    return [event["event"] for event in follower.events()]
+def names(tail: LogTail) -> list[str]:
+    return [event["event"] for event in new_events(tail)]
 
 
 def test_events_are_followed_as_they_come(folder: RunFolder) -> None:
-    follower = Follower(folder)
-    assert names(follower) == ["created"]
+    tail = LogTail(folder.events_path)
+    assert names(tail) == ["created"]
     first = folder.append_event("spawned", generation=1)
     folder.append_event("phase", phase="sizing the KV cache", kv_tokens="1024")
     with folder.events_path.open("a") as file:
         file.write('{"event": "pha\n[1]\n{"t_s": 1}\n')
     folder.append_event("spawned", generation=2)
     ready = folder.append_event("ready", token_s=0.25)
-    assert names(follower) == ["spawned", "phase", "spawned", "ready"], "what was torn is left out"
-    assert names(follower) == []
-    started = follower.started(ready)
-    assert (started.kv_tokens, started.token_s) == (1024, 0.25)
-    assert started.seconds == ready["t_s"] - first["t_s"]
+    assert names(tail) == ["spawned", "phase", "spawned", "ready"], "what was torn is left out"
+    assert names(tail) == []
+    start = started(folder, ready)
+    assert (start.kv_tokens, start.token_s) == (1024, 0.25)
+    assert start.seconds == ready["t_s"] - first["t_s"]
 
 
 @pytest.mark.parametrize("event", ["refused", "overdue"])
-def test_why_it_was_given_up(folder: RunFolder, event: str) -> None:
-    follower = Follower(folder)
+@pytest.mark.parametrize(("reason", "by_itself"), [("not ready after 2 s", False), ("vllm ended: exit 1", True)])
+def test_why_it_was_given_up(
+    folder: RunFolder, event: str, reason: str, by_itself: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(up, "why_ended", lambda _folder, _prepared, problem: LaunchFailed(problem))
     folder.append_event(event, reason="not ready after 2 s")
-    names(follower)
-    assert follower.refusal == "not ready after 2 s"
+    error = up._ended(folder, SimpleNamespace(engine=SimpleNamespace(log=LOG)), {"event": "failed", "reason": reason})
+    assert error.message == (f"the engine ended while starting ({reason})" if by_itself else reason)
 
 
 def write(path: Path, *lines: str) -> None:

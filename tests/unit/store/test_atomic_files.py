@@ -73,24 +73,24 @@ def disk(path: Path, script: Iterator[tuple[int | None, bytes]]) -> Iterator[Non
 
 
 @given(st.lists(WRITES, max_size=40), st.lists(st.text(max_size=8), max_size=20))
-def test_what_was_acknowledged_is_read_back_in_order(script: list[tuple[int | None, bytes]], said: list[str]) -> None:
+def test_what_was_acknowledged_is_read_back_in_order(script: list[tuple[int | None, bytes]], texts: list[str]) -> None:
     """Fault 24, property: whatever the disk does in between, for this process and for others."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "events.jsonl"
         acknowledged = []
         with disk(path, iter(script)):
-            for number, text in enumerate(said):
+            for number, text in enumerate(texts):
                 try:
                     append_line(path, {"number": number, "text": text})
                 except OSError as error:
                     assert error.errno == errno.ENOSPC
                 else:
                     acknowledged.append((number, text))
-        read = [(one["number"], one["text"]) for one in read_lines(path) if "number" in one]
+        read = [(record["number"], record["text"]) for record in read_lines(path) if "number" in record]
         # A line that was torn before nothing but its end may come back too, and one that was written a second time
         # stands where it was written last.
-        assert [one for one in read if one in acknowledged] == acknowledged
-        backwards = [(one["number"], one["text"]) for one in read_lines_backwards(path) if "number" in one]
+        assert [pair for pair in read if pair in acknowledged] == acknowledged
+        backwards = [(record["number"], record["text"]) for record in read_lines_backwards(path) if "number" in record]
         assert backwards[::-1] == read
 
 
@@ -112,7 +112,7 @@ def test_four_processes_append_at_once(tmp_path: Path) -> None:
     records = [json.loads(line) for line in path.read_text().splitlines() if line]
     assert len(records) == 800
     for writer in range(4):
-        assert [one["number"] for one in records if one["writer"] == writer] == list(range(200))
+        assert [record["number"] for record in records if record["writer"] == writer] == list(range(200))
 
 
 def test_a_line_over_a_mebibyte_is_refused_and_left_out(tmp_path: Path) -> None:
@@ -124,8 +124,8 @@ def test_a_line_over_a_mebibyte_is_refused_and_left_out(tmp_path: Path) -> None:
     with path.open("a") as file:
         file.write(json.dumps({"text": "y" * LINE_BYTES}) + "\n")
     append_line(path, {"text": "after"})
-    assert [one["text"] for one in read_lines(path)] == [longest["text"], "after"]
-    assert [one["text"] for one in read_lines_backwards(path)] == ["after", longest["text"]]
+    assert [record["text"] for record in read_lines(path)] == [longest["text"], "after"]
+    assert [record["text"] for record in read_lines_backwards(path)] == ["after", longest["text"]]
 
 
 def test_reading_a_large_file_costs_no_memory(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_failed_replacement_leaves_the_old_file(step: str, tmp_path: Path, mon
         replace_json(path, {"state": "new"})
     monkeypatch.undo()
     assert read_json(path) == {"state": "old"}
-    assert [one.name for one in tmp_path.iterdir()] == ["run.json"]
+    assert [path_left.name for path_left in tmp_path.iterdir()] == ["run.json"]
 
 
 def test_the_folder_is_synced_after_the_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,4 +230,4 @@ def test_part_files_of_the_dead_are_removed(tmp_path: Path) -> None:
 def test_a_part_of_a_dead_process_with_our_number_is_no_obstacle(tmp_path: Path) -> None:
     (tmp_path / f".a.json.{os.getpid()}.{os.getpid()}.part").write_text("half of something long")
     replace_json(tmp_path / "a.json", {})
-    assert [one.name for one in tmp_path.iterdir()] == ["a.json"]
+    assert [path_left.name for path_left in tmp_path.iterdir()] == ["a.json"]

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from moonpad.store.calibrations import calibrations_path, keep_calibration, measured, own_calibrations
+from moonpad.catalog.calibrations import Calibration
+from moonpad.store.calibrations import calibrations_path, keep_calibration, kv_bytes_of_log, own_calibrations
 from moonpad.values.plan import Layout, Settings
 
-ONE = measured(
-    run_id="k2-20261120-120000-ab12",
+KV_BYTES, LOW, HIGH = kv_bytes_of_log(46.80)
+ONE = Calibration(
+    id="k2-20261120-120000-ab12",
     engine="vllm",
     engine_version="0.32.0",
     model="Kimi-K2-Thinking",
@@ -18,9 +20,13 @@ ONE = measured(
     device="h200-sxm",
     layout=Layout(tp=8, dcp=8),
     settings=Settings(max_num_seqs=64, gpu_memory_utilization=0.92),
-    kv_gib=46.80,
+    kv_bytes=KV_BYTES,
+    kv_bytes_low=LOW,
+    kv_bytes_high=HIGH,
     kv_tokens=5_721_088,
+    source="run k2-20261120-120000-ab12",
     checked="2026-11-20",
+    standing="verified",
 )
 
 

@@ -19,8 +19,8 @@ TEXTS = st.lists(st.sampled_from([b"a", b"bc", b"\n", b"defghijkl"]), max_size=3
 
 def split(text: bytes) -> list[bytes]:
     """The lines as everybody counts them: what stands behind the last line end is one only where it is not empty."""
-    found = text.split(b"\n")
-    return [line[: LIMIT + 1] for line in (found if found[-1] else found[:-1])]
+    pieces = text.split(b"\n")
+    return [line[: LIMIT + 1] for line in (pieces if pieces[-1] else pieces[:-1])]
 
 
 @pytest.fixture(params=[1, 2, 3, 7, 64])
@@ -36,9 +36,9 @@ class TestAnyBorder:
 
     @given(TEXTS)
     def test_from_the_end(self, text: bytes) -> None:
-        found = list(lines_from_end(io.BytesIO(text), LIMIT, len(text)))
-        assert [line for _, line in reversed(found)] == split(text)
-        assert [begin for begin, _ in reversed(found)] == [
+        lines = list(lines_from_end(io.BytesIO(text), LIMIT, len(text)))
+        assert [line for _, line in reversed(lines)] == split(text)
+        assert [begin for begin, _ in reversed(lines)] == [
             begin for begin in range(len(text)) if begin == 0 or text[begin - 1 : begin] == b"\n"
         ]
 

@@ -15,14 +15,18 @@ import pytest
 
 from moonpad.store import paths
 from moonpad.store.atomic_files import append_line, read_json, replace_json
-from moonpad.store.run_folder import RunFolder, create_run, current_run, current_runs, point_to
+from moonpad.store.run_folder import RunFolder, create_run, current_run, current_runs, this_process
 from moonpad.store.schema_version import SchemaTooNew
-from moonpad.store.stale_folders import this_process
 
 
 @pytest.fixture(autouse=True)
 def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+
+def point_to(folder: RunFolder) -> None:
+    """As the keeper does once it has the lock."""
+    replace_json(folder.pointer_path, folder.pointer_document())
 
 
 # --- places and pointers ---------------------------------------------------------------------------------------------
@@ -37,7 +41,7 @@ def test_a_relative_state_home_is_ignored(monkeypatch: pytest.MonkeyPatch, tmp_p
 def test_claims_are_the_same_for_everybody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     assert paths.port_claim(8000) == Path("/tmp/moonpad-locks/port-8000.lock")
-    assert paths.runtime_temp_base() == "/tmp"
+    assert paths.RUNTIME_TEMP_BASE == "/tmp"
 
 
 def test_the_pointer_names_the_current_run() -> None:
@@ -59,7 +63,7 @@ def test_a_hostile_pointer_stays_inside(run: object, tmp_path: Path) -> None:
     assert current_run("tiny") is None
 
 
-def test_run_ids_that_meet_are_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_ids_that_collide_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = iter(["aaaa", "aaaa", "bbbb"])
     monkeypatch.setattr("secrets.token_hex", lambda size: next(numbers))
     monkeypatch.setattr("time.strftime", lambda *_: "20261120-120000")
@@ -151,7 +155,7 @@ def test_what_schema_1_did_not_say_was_so() -> None:
 
 def gone() -> dict[str, Any]:
     """A process that has ended."""
-    code = "from moonpad.store.stale_folders import this_process; import json; print(json.dumps(this_process()))"
+    code = "from moonpad.store.run_folder import this_process; import json; print(json.dumps(this_process()))"
     done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True)
     return dict(json.loads(done.stdout))
 

@@ -56,7 +56,9 @@ def list_members(folder: str) -> dict[int, int]:
 
 
 def kill(folder: str) -> None:
-    """All of it at once, forks that are under way included (Linux ≥ 5.14)."""
+    """All of it at once, forks that are under way included (Linux ≥ 5.14). The folder may be ""."""
+    if not folder:
+        return
     with contextlib.suppress(OSError), open(os.path.join(folder, "cgroup.kill"), "w") as file:
         file.write("1")
 

@@ -7,11 +7,13 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from moonpad.facts.processes import describe_status, is_alive, send_signal
 from moonpad.run.keeper.spawn import spawn
 from moonpad.run.keeper.stop import KILL_LIMIT_S, POLL_S
+from moonpad.store.atomic_files import remove_parts
 from moonpad.store.journal import Journal
 
 RESTART_PAUSE_S = (1.0, 60.0)  # at first, at most
@@ -70,7 +72,5 @@ class ControllerProcess:
             wait(POLL_S)
             reap()
         self.identity = None
-        with contextlib.suppress(OSError):
-            for name in os.listdir(self._folder):  # it was in the middle of a write
-                if name.startswith(".controller.json.") and name.endswith(".part"):
-                    os.unlink(os.path.join(self._folder, name))
+        with contextlib.suppress(OSError):  # it was in the middle of a write
+            remove_parts(Path(self._folder), "controller.json", older_than_s=0)

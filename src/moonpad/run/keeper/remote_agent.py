@@ -133,7 +133,7 @@ def start(folder: Path) -> str:
     answer = json.loads(output or b"{}")
     if answer.get("ok") or answer.get("why") == "locked":  # another attach was faster: one engine all the same
         return ""
-    return f"the keeper cannot work: {answer.get('error') or answer.get('why') or 'it gave no answer'}"
+    return f"the keeper could not start: {answer.get('error') or answer.get('why') or 'it gave no answer'}"
 
 
 def show(log: Path, offset: int) -> int:

@@ -124,10 +124,6 @@ class Keeper:
         self.journal.flush()
         self.snapshot(self.look())
 
-    def wait_and_tick(self, timeout_s: float) -> None:
-        self.loop.wait(timeout_s)
-        self.tick()
-
     def reap(self) -> None:
         """Collects every child that has ended; notes the roots."""
         with contextlib.suppress(ChildProcessError):
@@ -266,7 +262,8 @@ class Keeper:
         first, most = CLIENT_PAUSE_S
         due = time.monotonic() + min(most, first * 2 ** min(self.clients_lost, 10)) * (self.clients_lost > 0)
         while time.monotonic() < due and not self.has_request():
-            self.wait_and_tick(due - time.monotonic())
+            self.loop.wait(due - time.monotonic())
+            self.tick()
         patience_s = self.processes[name].get("patience_s") or QUERY_PATIENCE_S
         until, pause = time.monotonic() + patience_s, 0.1
         while time.monotonic() < until and not self.has_request():
@@ -286,7 +283,8 @@ class Keeper:
                 self.journal.append("reattached", process=name, to=answer[:200])
                 self.ended_roots.pop(0)
                 return True
-            self.wait_and_tick(pause)
+            self.loop.wait(pause)
+            self.tick()
             pause = min(2.0, pause * 2)
         self.ended_roots[0] = (name, f"{how}, and it could not be queried for {patience_s:.0f} s")
         return False
@@ -302,23 +300,22 @@ class Keeper:
             self.drain(drain_s)
         longest_s = self.job["grace_s"] if request["do"] == "stop" else min(self.job["grace_s"], CRASH_GRACE_S)
         grace_s = float(request.get("grace_s", longest_s))
-
-        def kill() -> None:
-            if self.owned.cgroup:
-                cgroup.kill(self.owned.cgroup)
-
-        result = stop_all(self.look, set(self.roots), grace_s, self.reap, self.is_hurried, self.loop.wait, kill)
-        self.finish_after_stop(grace_s)
+        result = stop_all(
+            self.look,
+            set(self.roots),
+            grace_s,
+            self.reap,
+            self.is_hurried,
+            self.loop.wait,
+            kill=lambda: cgroup.kill(self.owned.cgroup),
+        )
+        self.finish_after_stop(grace_s, result)
         if not result["left"]:
             result.update(remove_leftovers({"temp_dir": self.temp_dir}, self.owned.shared_memory.paths))
             self.owned.shared_memory.paths, self.temp_dir = set(), ""
-        oom_kills = cgroup.count_oom_kills(self.owned.cgroup)
-        before = self.oom_kills_before
-        result["oom_kills"] = None if oom_kills is None or before is None else oom_kills - before
-        result["deaths"] = self.deaths.deaths
-        if self.after_stop:
-            result["after_stop_failed"] = True
-        return {**result, "generation": self.generation}
+        before, now = self.oom_kills_before, cgroup.count_oom_kills(self.owned.cgroup)
+        oom_kills = None if now is None or before is None else now - before
+        return {**result, "oom_kills": oom_kills, "deaths": self.deaths.deaths, "generation": self.generation}
 
     def drain(self, drain_s: float) -> None:
         """The roots are told to end, and have `drain_s` to finish what runs; the ranks on other hosts serve until all
@@ -336,8 +333,9 @@ class Keeper:
                 return
             self.loop.wait(0.05)
 
-    def finish_after_stop(self, patience_s: float) -> None:
-        """Runs the `after_stop` commands, again and again while they fail. Those that did not succeed are left."""
+    def finish_after_stop(self, patience_s: float, result: dict[str, object]) -> None:
+        """Runs the `after_stop` commands, again and again while they fail. Those that did not succeed are left, and
+        noted in the result."""
         until, pause = time.monotonic() + patience_s, 0.1
         while self.after_stop:
             log = os.path.join(self.folder, "keeper.log")
@@ -347,6 +345,8 @@ class Keeper:
             self.loop.wait(pause)
             self.reap()
             pause = min(2.0, pause * 2)
+        if self.after_stop:
+            result["after_stop_failed"] = True
         self.reap()
 
     # - all of them -
@@ -392,10 +392,7 @@ class Keeper:
         if self.owned.cgroup and not result["left"]:
             cgroup.remove(self.owned.cgroup)
         self.after_stop, self.after_end = self.after_stop + self.after_end, []
-        if self.after_stop:
-            self.finish_after_stop(self.job["grace_s"])
-        if self.after_stop:
-            result["after_stop_failed"] = True
+        self.finish_after_stop(self.job["grace_s"], result)
         self.state = "stopped" if stopped else "failed"
         with contextlib.suppress(OSError):
             os.unlink(self.reserve)

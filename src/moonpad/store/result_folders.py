@@ -1,14 +1,17 @@
-"""Where measurements go without `--out`: `benches/`, each under a name that sorts by time."""
+"""Where results go without `--out`: measurements and verdicts, each under a name that sorts by time."""
 
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from moonpad.store.atomic_files import replace_text
 from moonpad.store.paths import state_home
 
 ROOM_BYTES: Final = 1 << 20
@@ -25,10 +28,7 @@ def bench_name(at_s: float) -> str:
 
 
 def new_bench_folder() -> Path:
-    """
-    Raises:
-        OSError: it cannot be made, or there is no room for a run in it.
-    """
+    """Raises OSError: it cannot be made, or there is no room for a run in it."""
     benches_folder().mkdir(parents=True, mode=0o700, exist_ok=True)
     while True:
         folder = benches_folder() / bench_name(time.time())
@@ -56,3 +56,16 @@ def bench_names() -> list[str]:
     """Oldest first."""
     folder = benches_folder()
     return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+
+
+def verdict_folder(run: Path | None) -> Path:
+    """Beside the run that is judged, or below `verdicts/` if the endpoint is not ours. The folder is not made yet."""
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+    above = run / "verdicts" if run else state_home() / "verdicts"
+    return above / f"{stamp}-{secrets.token_hex(2)}"
+
+
+def keep_verdict(folder: Path, files: Mapping[str, str]) -> None:
+    """Each file is complete, or not there at all. Raises OSError: one of them could not be written."""
+    for name, text in files.items():
+        replace_text(folder / name, text)
