@@ -10,9 +10,7 @@ from collections.abc import Iterator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any, Final
 
 from moonpad.cli.endpoint import ANY_ENDPOINT, EndpointOptions, resolve_endpoint
 from moonpad.cli.output import clean, err, next_command, note, out, print_error
@@ -37,7 +35,7 @@ def chat(
     temperature: float | None = None,
     max_tokens: int = 512,
     once: str | None = None,
-    demo_tool: Annotated[bool, Parameter(negative=())] = False,
+    demo_tool: bool = False,
 ) -> None:
     """Talk with an endpoint. The answers go to stdout; reasoning, tool calls and token counts to stderr.
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import Annotated
 
 from cyclopts import App, Parameter
+from cyclopts.exceptions import CycloptsError
 
 from moonpad import __version__
+from moonpad.cli import output
 from moonpad.cli.interrupts import NUMBERS
+from moonpad.cli.output import Json
+from moonpad.cli.usage_errors import usage_error
 from moonpad.values.errors import Interrupted, MoonpadError
 
 VERBS = (
@@ -34,6 +37,7 @@ app = App(
     name="moonpad",
     help="From the hardware that you have to a verified, measured, tuned Kimi endpoint.",
     version=__version__,
+    default_parameter=Parameter(negative=()),  # no --no-json beside --json
     help_format="plaintext",  # the markdown of rich costs a fifth of the time that --help takes
     result_action="return_value",
     suppress_keyboard_interrupt=False,
@@ -66,7 +70,7 @@ app.command(_catalog)
 
 
 @_catalog.default
-def _catalog_summary(*, json: Annotated[bool, Parameter(negative=())] = False) -> None:
+def _catalog_summary(*, json: Json = False) -> None:
     """Not by import path, because a default cannot be."""
     from moonpad.cli.catalog import summary
 
@@ -79,34 +83,23 @@ def main() -> None:
 
 
 def run(argv: list[str]) -> int:
-    """The exit code of a command line: 0, or the one of the error tree (architecture.md)."""
+    """The exit code of a command line: 0, or that of the error (values/errors.py)."""
     try:
         return _run(argv)
     except KeyboardInterrupt:  # also while an error was being printed
-        from moonpad.cli.output import note
-
         for number in NUMBERS:
             signal.signal(number, signal.SIG_IGN)  # all is done: one more would only spoil the exit code
-        note("moonpad: interrupted")
+        output.note("moonpad: interrupted")
         return Interrupted.exit_code
 
 
 def _run(argv: list[str]) -> int:
-    from cyclopts.exceptions import CycloptsError
-
-    from moonpad.cli.output import print_error
-
     try:
         app(argv)
-    except CycloptsError as error:
-        from moonpad.cli.usage_errors import usage_error
-
-        usage = usage_error(error)
-        print_error(usage)
-        return usage.exit_code
-    except MoonpadError as error:
-        print_error(error)
-        return error.exit_code
+    except (CycloptsError, MoonpadError) as error:
+        ours = usage_error(error) if isinstance(error, CycloptsError) else error
+        output.print_error(ours)
+        return ours.exit_code
     except BrokenPipeError:
         # `moonpad logs | head`: the reader has seen enough. Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -6,18 +6,23 @@ in a model's answer or in a log line is text.
 
 from __future__ import annotations
 
+import json as json_module
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
 
 from moonpad.values.errors import MoonpadError, PreflightRefused
+from moonpad.values.finding import Finding
 
-if TYPE_CHECKING:
-    from rich.console import Console
+if TYPE_CHECKING:  # rich is not imported by the commands that print none of it
+    from rich.console import Console, RenderableType
 
-    from moonpad.values.finding import Finding
+Json = Annotated[bool, Parameter(help="Print one JSON document on stdout.")]
+"""The option of every verb whose result a program may read."""
 
 PIPE_COLUMNS = 10_000
 """A pipe or a file has no width: a row of a table stays on one line, so that `grep` and `awk` can read it."""
@@ -44,13 +49,18 @@ def _console(*, stderr: bool) -> Console:
     return console
 
 
-def emit_json(document: object) -> None:
-    """One JSON document on stdout, and nothing else there."""
+def emit(text: RenderableType, document: object, *, json: bool) -> None:
+    """The result of a verb on stdout: the document with --json, and nothing else there; else the text."""
+    if not json:
+        out().print(text)
+        return
     # Not orjson: an import of it that Ctrl-C interrupts ends in a segmentation fault (3.13.0, seen here).
-    import json
-
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.write(json_module.dumps(document, indent=2, ensure_ascii=False) + "\n")
     sys.stdout.flush()
+
+
+def emit_json(document: object) -> None:
+    emit("", document, json=True)
 
 
 def note(text: str) -> None:

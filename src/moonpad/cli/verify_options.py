@@ -15,13 +15,13 @@ from cyclopts import Parameter
 @Parameter(name="*", group="The probes")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeOptions:
-    only: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None
+    only: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
     """The ids of the probes to run, as in the table. raw_calls, needle and tool_long run only when named."""
-    raw: Annotated[bool, Parameter(negative=())] = False
+    raw: bool = False
     """Judge the model's own text of a tool call, for a server without a parser: --only raw_calls."""
     repeat: int = 1
     """Run the probes this many times. A probe that fails once has failed."""
-    fail_fast: Annotated[bool, Parameter(negative=())] = False
+    fail_fast: bool = False
     """Stop at the first probe that fails."""
     junit: Path | None = None
     """Also write the verdict to this file, as JUnit XML."""
@@ -57,7 +57,7 @@ class VendorOptions:
     """The least trigger similarity; Moonshot accepts 0.73 for K2-Thinking."""
     concurrency: int = 5
     """Requests at once."""
-    stream: bool | None = None
+    stream: Annotated[bool | None, Parameter(negative="--no-stream")] = None
     """Ask for streams only, or for whole answers only; without it, as each request says."""
 
 
@@ -67,7 +67,7 @@ NO_VENDOR = VendorOptions()
 @Parameter(name="*", group="The numbers instead")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumericsOptions:
-    numerics: Annotated[bool, Parameter(negative=())] = False
+    numerics: bool = False
     """Compare the log-probabilities of fixed texts with those of --against, or for kimi-k2-tiny with the oracle's."""
     record: Path | None = None
     """Write the log-probabilities of this endpoint, which you trust, to this file."""
