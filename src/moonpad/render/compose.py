@@ -11,12 +11,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from moonpad import __version__
-from moonpad.render.containers import Contained, beside, contain, grants, model_mounts, published
-from moonpad.render.env_variables import fallback_of, variable_of
-from moonpad.render.images import image_note
+from moonpad.render.containers import Contained, beside, contain, grants, image_note, model_mounts, published
+from moonpad.render.env_variables import expansion_of
 from moonpad.render.probe import one_token
-from moonpad.render.rendered import Rendered
-from moonpad.render.yaml_text import yaml_text
+from moonpad.render.rendered import Rendered, yaml_text
 from moonpad.values.deployment import Deployment, HttpProbe, Image, Mount, Process, Reach, Role
 from moonpad.values.errors import UsageError
 from moonpad.values.references import Arg, PortRef, RankRef, SecretRef, parts
@@ -135,4 +133,4 @@ class _Service:
             return part.replace("$", "$$")
         if isinstance(part, RankRef):
             return str(self.process.rank * part.times)  # a file is for one host
-        return f"${{{variable_of(part, self.deployment)}{fallback_of(part, self.deployment)}}}"
+        return expansion_of(part, self.deployment)

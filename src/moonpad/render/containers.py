@@ -22,10 +22,22 @@ CHECKPOINT: Final = "/checkpoint"
 DRAFT: Final = "/draft"
 """And the draft model, where there is one."""
 
-RUN: Final = "/tmp/moonpad"  # noqa: S108 - inside, where nobody else is, and every image lets every user write there
+RUN: Final = "/tmp/moonpad"  # noqa: S108 - inside, where there is no other user, and every image lets every user write there
 """Where the process's own files stand inside."""
 
 INSIDE: Final[Mapping[str, str]] = {"checkpoint": CHECKPOINT, "draft": DRAFT, "run": RUN}
+
+
+def image_note(process: Process) -> tuple[str, ...]:
+    """What a reader must know of an image that a file names: a tag moves, a digest does not (fault 65)."""
+    if not isinstance(process.runtime, Image) or "@sha256:" in process.runtime.reference:
+        return ()
+    reference = process.runtime.reference
+    key = "[endpoint] front_image" if process.role is Role.ROUTER else "[engine] image"
+    return (
+        f'{reference} is a tag, and a tag may move. Pin what you tried: {key} = "NAME@sha256:...", as',
+        f"  docker pull {reference}  prints it.",
+    )
 
 
 def has_draft(process: Process) -> bool:
