@@ -10,18 +10,15 @@ from collections.abc import Iterator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from rich.console import Console
 
 from moonpad.cli.endpoint import ANY_ENDPOINT, EndpointOptions, resolve_endpoint
 from moonpad.cli.output import clean, err, next_command, note, out, print_error
+from moonpad.load.openai_schema import Broken, Delta, HttpRefusal, Message, join
+from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, ContactLost, MoonpadError
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from moonpad.load.openai_schema import Delta, Message
-    from moonpad.values.endpoint import Endpoint
-    from moonpad.verify.api import Deadlines
 
 HELP: Final = "/reset clears the conversation, /quit or Ctrl-D leaves, Ctrl-C stops an answer."
 MAX_TOOL_ROUNDS: Final = 4
@@ -189,16 +186,16 @@ class Session:
         self.history = messages
 
     async def _answer(self, messages: list[dict[str, Any]]) -> Message:
-        from moonpad.load.openai_schema import Broken, Delta, HttpRefusal, join
         from moonpad.report.transcript import DEMO_TOOL, call_line, usage_line
-        from moonpad.verify.api import connect
+        from moonpad.verify.api import Deadlines, connect
 
+        patient = Deadlines(idle_s=600.0, stream_s=3600.0)  # a person waits, and has Ctrl-C
         body = {"messages": messages, **self.options, **({"tools": [DEMO_TOOL]} if self.demo_tool else {})}
         started_s = time.monotonic()
         deltas: list[Delta] = []
         screen = Screen()
         try:
-            async with connect(self.endpoint, _patient()) as api, aclosing(api.stream(body)) as events:
+            async with connect(self.endpoint, patient) as api, aclosing(api.stream(body)) as events:
                 async for event in events:
                     match event:
                         case HttpRefusal(reply):
@@ -244,10 +241,3 @@ class Screen:
 
     def _console(self) -> Console:
         return err() if self._open == "reasoning" else out()
-
-
-def _patient() -> Deadlines:
-    """A person waits, and has Ctrl-C."""
-    from moonpad.verify.api import Deadlines
-
-    return Deadlines(idle_s=600.0, stream_s=3600.0)

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from moonpad.catalog.images import images
 from moonpad.catalog.options import newest_stable
-from moonpad.cli.install_display import InstallDisplay
 from moonpad.cli.output import Json, clean, emit_json, next_command, note, out
+from moonpad.cli.progress_display import InstallDisplay
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine
 from moonpad.environments.install import install as install_engine

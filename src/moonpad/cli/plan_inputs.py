@@ -178,19 +178,16 @@ def refuse_unless_it_fits(answer: Answer, request: Request, findings: tuple[Find
     )
 
 
-def init_words(model: Model, cluster: Cluster, request: Request) -> str:
+def init_command(model: Model, cluster: Cluster, options: PlanOptions) -> str:
     """The `moonpad init` that writes down the best of the same plans."""
-    options = [("--model", model.written), ("--on", cluster.name)]
-    if request.goal != "latency":
-        options.append(("--goal", request.goal))
-    if request.engine != "auto":
-        options.append(("--engine", request.engine))
-    if request.engine_version:
-        options.append(("--engine-version", request.engine_version))
-    if request.context is not None:
-        options.append(("--context", str(request.context)))
-    if request.concurrency is not None:
-        options.append(("--concurrency", str(request.concurrency)))
-    for name, value in (*request.layout.items(), *request.settings.items()):
-        options.append(("--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"))
-    return "moonpad init " + " ".join(f"{flag} {shlex.quote(value)}" for flag, value in options)
+    words = (
+        ("--model", model.written),
+        ("--on", cluster.name),
+        ("--goal", options.goal),
+        ("--engine", options.engine),
+        ("--engine-version", options.engine_version),
+        ("--context", options.context),
+        ("--concurrency", options.concurrency),
+        *(("--set", word) for word in options.words or ()),
+    )
+    return "moonpad init " + " ".join(f"{flag} {shlex.quote(str(value))}" for flag, value in words if value is not None)

@@ -11,7 +11,7 @@ from moonpad.cli.plan_inputs import (
     find_answer,
     find_cluster,
     find_model,
-    init_words,
+    init_command,
     make_request,
     refuse_unless_it_fits,
     typed_path,
@@ -32,7 +32,7 @@ from moonpad.values.plan_answer import Answer, Choice
 def run_plan(spec: Path | None, named: str | None, options: PlanOptions, *, every: bool, json: bool) -> None:
     if spec is None:
         model, cluster, request, answer = _of_model(str(named), options, every=every)
-        following = f"{init_words(model, cluster, request)} -o moonpad.toml, then moonpad up"
+        following = f"{init_command(model, cluster, options)} -o moonpad.toml, then moonpad up"
     else:
         from moonpad.cli.plan_from_spec import answer_of_spec  # pydantic, which a plan by name does not need
 

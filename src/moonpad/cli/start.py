@@ -12,7 +12,7 @@ import psutil
 from moonpad.cli.foreground import Foreground
 from moonpad.cli.interrupts import Interrupts, Terminated
 from moonpad.cli.output import busy, emit, next_command, note, note_findings
-from moonpad.cli.start_display import StartDisplay
+from moonpad.cli.progress_display import StartDisplay
 from moonpad.facts.devices import devices
 from moonpad.facts.probe import Unknown
 from moonpad.plan.from_spec import exposure_findings
