@@ -14,7 +14,7 @@ from moonpad.load.arrivals import Arrivals
 from moonpad.load.lengths import Lengths, parse_lengths
 from moonpad.load.workloads.recorded import digest_of
 from moonpad.load.workloads.workload import RANDOM, TURNS, Workload, parse_dataset
-from moonpad.spec.durations import parse_duration
+from moonpad.spec.safe_text import parse_duration
 from moonpad.values.errors import UsageError
 
 OUTPUT_TOKENS = "64"

@@ -9,7 +9,7 @@ from moonpad.cli.output import Json, clean, emit, err, next_command, note
 from moonpad.run.down import Stopped, stop_run
 from moonpad.run.drain import Drained
 from moonpad.run.endpoints import find_run, name_of
-from moonpad.spec.durations import parse_duration
+from moonpad.spec.safe_text import parse_duration
 from moonpad.store.run_folder import RunFolder, current_run
 from moonpad.values.errors import UsageError
 from moonpad.values.units import duration

@@ -18,7 +18,7 @@ from moonpad.plan.request import Request, parse_set, parse_tokens
 from moonpad.plan.search import search
 from moonpad.plan.tensors import catalog_checkpoint
 from moonpad.run.knowledge import knowledge, local_cluster
-from moonpad.spec.near_match import nearest
+from moonpad.spec.near_match import did_you_mean
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.errors import PreflightRefused, UsageError
@@ -135,7 +135,11 @@ def make_request(options: PlanOptions, base: Request = NOTHING_FIXED, *, every_l
         version = base.engine_version
     if named == "auto" and version:
         raise UsageError("--engine-version needs an engine", remedy="name it with --engine NAME")
-    _check_engine(named)
+    if named != "auto" and named not in ENGINES:
+        raise UsageError(
+            f"there is no engine {named[:60]!a}{did_you_mean(named, ENGINES)}",
+            remedy=f"one of {', '.join(ENGINES)}, or auto",
+        )
     return replace(
         base,
         goal=options.goal or base.goal,
@@ -147,13 +151,6 @@ def make_request(options: PlanOptions, base: Request = NOTHING_FIXED, *, every_l
         settings={**base.settings, **settings},
         every_layout=every_layout,
     )
-
-
-def _check_engine(name: str) -> None:
-    if name != "auto" and name not in ENGINES:
-        near = nearest(name, ENGINES)
-        hint = f'; did you mean "{near}"?' if near else ""
-        raise UsageError(f"there is no engine {name[:60]!a}{hint}", remedy=f"one of {', '.join(ENGINES)}, or auto")
 
 
 def find_answer(

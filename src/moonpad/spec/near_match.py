@@ -64,6 +64,12 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     return close[0] if close else None
 
 
+def did_you_mean(word: str, candidates: Iterable[str]) -> str:
+    """`; did you mean "vllm-cpu"?`, to end a message with; "" where nothing is near."""
+    near = nearest(word, candidates)
+    return f'; did you mean "{near}"?' if near else ""
+
+
 def nearest_key(word: str, table: str, tables: Mapping[str, Iterable[str]]) -> tuple[str, str] | None:
     """(table, key) that was meant: the same key elsewhere, a synonym, then a near spelling; its own table first."""
     plain = word.lower().replace("-", "_")
