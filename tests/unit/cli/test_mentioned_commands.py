@@ -18,9 +18,6 @@ from tests.conftest import ROOT
 
 PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 DOCUMENTS = [*(ROOT / name for name in PAGES), *sorted((ROOT / "docs").glob("*.md"))]
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
-    *sorted((ROOT / "docs").glob("*.md")),
-]
 SOURCES = sorted((ROOT / "src" / "moonpad").rglob("*.py"))
 COMMAND = re.compile(r"\bmoonpad (?P<words>[a-z]+(?: [^\s,;:()`]+)*)")
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
