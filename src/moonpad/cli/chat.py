@@ -107,7 +107,7 @@ def _typed(session: Session) -> Iterator[str]:
 
 
 def _answer_lines(runner: asyncio.Runner, session: Session) -> None:
-    """A pipe. What fails is said at once and counted at the end.
+    """A pipe. A failure is reported at once and counted at the end.
 
     Raises:
         CheckFailed: a message got no answer.

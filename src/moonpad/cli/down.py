@@ -30,7 +30,10 @@ def down(
     drain
         How long running requests may take to finish first, like 10s or 2m.
     """
-    drain_s = _drain_s(drain)
+    try:
+        drain_s = parse_duration(drain) if drain is not None else 0.0
+    except ValueError as error:
+        raise UsageError(f"--drain: {error}") from None
     if target is not None and current_run(name_of(target)) is None:
         name = name_of(target)
         emit(f"{name} has no run on this machine: nothing to stop.", {"name": name, "was_up": False}, json=json)
@@ -42,15 +45,6 @@ def down(
     emit(_sentence(folder, stopped), _as_json(folder, stopped), json=json)
     if stopped.was_up and not json:
         next_command(f"moonpad up {folder.about().get('spec', '')}")
-
-
-def _drain_s(text: str | None) -> float:
-    if text is None:
-        return 0.0
-    try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"--drain: {error}") from None
 
 
 def _stop(folder: RunFolder, drain_s: float) -> Stopped:

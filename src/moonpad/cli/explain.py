@@ -1,4 +1,4 @@
-"""`moonpad explain`: a judge for command lines and scripts of others."""
+"""`moonpad explain`: a review of existing command lines and scripts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from moonpad.explain.results import Judged
-    from moonpad.values.checkpoint import Checkpoint
 
 MAX_BYTES = 1_000_000
 
@@ -49,6 +48,7 @@ def explain(
         raise UsageError("explain takes either --file, or a command behind `--`")
     from moonpad.catalog.calibrations import calibrations
     from moonpad.catalog.clusters import parse_cluster
+    from moonpad.cli.plan_inputs import find_model, typed_path
     from moonpad.explain.judge import judge
     from moonpad.explain.script import read_command, read_files
     from moonpad.explain.target_detection import Question
@@ -58,7 +58,7 @@ def explain(
 
     script = read_files([(str(path), _read(path)) for path in file]) if file else read_command(command)
     question = Question(
-        checkpoint=_checkpoint(model) if model else None,
+        checkpoint=find_model(model, typed_path(model)).checkpoint if model else None,
         cluster=parse_cluster(on) if on else None,
         version=engine_version,
     )
@@ -91,25 +91,8 @@ def _read(path: Path) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def _checkpoint(name: str) -> Checkpoint:
-    from moonpad.catalog.models import find_model
-    from moonpad.checkpoints.read import read_checkpoint
-    from moonpad.cli.plan_inputs import typed_path
-    from moonpad.plan.tensors import catalog_checkpoint
-
-    folder = typed_path(name)
-    if folder.is_dir():
-        return read_checkpoint(folder)
-    if (model := find_model(name)) is None:
-        raise UsageError(
-            f'there is no checkpoint "{name}": neither in the catalogue nor as a folder',
-            remedy="moonpad catalog models lists those known",
-        )
-    return catalog_checkpoint(model)
-
-
 def _next(judged: Sequence[Judged]) -> str:
-    """The plan for what was judged; without a deployment of which all is known, what is missing stands in capitals."""
+    """The plan for the judged deployment of which most is known; MODEL stands for a model that is not."""
     servers = [deployment for deployment in judged if deployment.layout is not None]
     servers.sort(key=lambda server: server.checkpoint is None or server.cluster is None)
     first = servers[0] if servers else None

@@ -1,6 +1,6 @@
 """What every verb prints with: results on stdout, progress and notes on stderr.
 
-rich turns colours off where NO_COLOR is set or the stream is no terminal. Markup is off everywhere, so that a bracket
+rich turns colours off if NO_COLOR is set or the stream is not a terminal. Markup is off everywhere, so that a bracket
 in a model's answer or in a log line is text.
 """
 
@@ -79,7 +79,7 @@ def next_command(command: str) -> None:
 
 @contextmanager
 def busy(doing: str) -> Iterator[Callable[[str], None]]:
-    """Says on a terminal's stderr what is being done, until it is done; nothing where stderr is no terminal."""
+    """Shows on stderr what is being done, until it is done; nothing where stderr is not a terminal."""
     if not err().is_terminal:
         yield lambda text: None
         return
@@ -89,7 +89,7 @@ def busy(doing: str) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def bar(doing: str, total: int) -> Iterator[Callable[..., None]]:
-    """`show(done, text, total)` moves a bar on a terminal's stderr; nothing where stderr is no terminal.
+    """`show(done, text, total)` moves a bar on stderr; nothing where stderr is not a terminal.
 
     Four refreshes a second: the bar may be drawn by the process that takes timestamps.
     """
@@ -109,7 +109,7 @@ def bar(doing: str, total: int) -> Iterator[Callable[..., None]]:
 
 
 def clean(text: str) -> str:
-    """Text of others (logs, models, host names) without control characters, so that no escape reaches the terminal."""
+    """Foreign text (logs, models, host names) without control characters, so that no escape reaches the terminal."""
     return "".join(char if char in "\n\t" or (char.isprintable() or char == " ") else "\ufffd" for char in text)
 
 

@@ -62,7 +62,7 @@ def find_model(written: str, folder: Path) -> Model:
 
     Raises:
         UsageError: it is neither.
-        PreflightRefused: the folder's checkpoint is not whole, or moonpad cannot plan that model.
+        PreflightRefused: the folder's checkpoint is incomplete, or moonpad cannot plan that model.
     """
     place = embedded_checkpoint(written) or (folder if _is_folder(folder) else None)
     if place is not None:

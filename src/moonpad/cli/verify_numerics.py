@@ -36,10 +36,10 @@ def verify_numerics(target: Target, options: NumericsOptions) -> None:
     trusted = _read(options.against) if options.against else None
     endpoint = target.endpoint()
     if options.record:
-        made = asyncio.run(_record(endpoint))
+        recording = asyncio.run(_record(endpoint))
         with writing(options.record, "--record ANOTHER_FILE"):
-            replace_json(options.record, as_document(made), mode=0o644)
-        _show_recorded(made, options.record, target.json)
+            replace_json(options.record, as_document(recording), mode=0o644)
+        _show_recorded(recording, options.record, target.json)
         next_command(f"moonpad verify --numerics --against {options.record}  --url OTHER")
         return
     verdict = asyncio.run(_judge(endpoint, trusted))
@@ -98,14 +98,14 @@ def _read(path: Path) -> Recording:
         raise UsageError(f"{path} is not a recording of log-probabilities: {error}", remedy=RECORD_ONE) from error
 
 
-def _show_recorded(made: Recording, path: Path, json: bool) -> None:
-    positions = sum(len(scored.logprobs) for scored in made.texts.values())
+def _show_recorded(recording: Recording, path: Path, json: bool) -> None:
+    positions = sum(len(scored.logprobs) for scored in recording.texts.values())
     if json:
-        emit_json({"model": made.model, "file": str(path), "texts": len(made.texts), "positions": positions})
+        emit_json({"model": recording.model, "file": str(path), "texts": len(recording.texts), "positions": positions})
         return
-    out().print(f"{positions} positions of {len(made.texts)} texts of {clean(made.model)} are in {path}")
-    if made.floor:
-        out().print(f"it differs from itself by {_in_words(made.floor)}")
+    out().print(f"{positions} positions of {len(recording.texts)} texts of {clean(recording.model)} are in {path}")
+    if recording.floor:
+        out().print(f"it differs from itself by {_in_words(recording.floor)}")
 
 
 def _show(verdict: NumericsVerdict, json: bool) -> None:

@@ -8,10 +8,11 @@ Source: https://docs.docker.com/reference/compose-file/.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from moonpad import __version__
-from moonpad.render.containers import Contained, beside, contain, grants, image_note, model_mounts, published
+from moonpad.render.containers import beside, contain, grants, image_note, model_mounts, published
 from moonpad.render.env_variables import expansion_of
 from moonpad.render.probe import one_token
 from moonpad.render.rendered import Rendered, yaml_text
@@ -48,19 +49,20 @@ def _text(deployment: Deployment, processes: list[Process], path: str) -> str:
     notes = (
         f"Written by moonpad {__version__}. Runs {' and '.join(process.name for process in processes)} of {node}:",
         f"  docker compose -f {path} up",
-        "The variables are taken from the environment; those without a default must stand there.",
+        "Variables come from the environment; those without a default must be set there.",
         *(line for process in processes for line in image_note(process)),
     )
-    services = {process.name: _Service(deployment, process, contain(process)).document() for process in processes}
+    services = {process.name: _Service(deployment, process).document() for process in processes}
     return yaml_text([{"name": f"moonpad-{deployment.gangs[0].name}-{node}", "services": services}], notes)
 
 
+@dataclass(frozen=True, slots=True)
 class _Service:
-    def __init__(self, deployment: Deployment, process: Process, contained: Contained) -> None:
-        self.deployment, self.process, self.contained = deployment, process, contained
+    deployment: Deployment
+    process: Process
 
     def document(self) -> dict[str, Any]:
-        process, contained, given = self.process, self.contained, grants(self.process.needs)
+        process, contained, given = self.process, contain(self.process), grants(self.process.needs)
         mounts = (*model_mounts(process), *process.mounts, *(Mount(folder, folder) for folder in given.folders))
         service: dict[str, Any] = {"image": contained.image}
         if contained.entrypoint:

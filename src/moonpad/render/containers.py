@@ -17,13 +17,13 @@ from moonpad.values.platform import Platform
 from moonpad.values.references import Arg, PathRef, PortRef, joined, parts
 
 CHECKPOINT: Final = "/checkpoint"
-"""Where the checkpoint stands inside."""
+"""The checkpoint's folder inside."""
 
 DRAFT: Final = "/draft"
 """And the draft model, where there is one."""
 
 RUN: Final = "/tmp/moonpad"  # noqa: S108 - inside, where there is no other user, and every image lets every user write there
-"""Where the process's own files stand inside."""
+"""The folder of the process's own files inside."""
 
 INSIDE: Final[Mapping[str, str]] = {"checkpoint": CHECKPOINT, "draft": DRAFT, "run": RUN}
 
@@ -47,7 +47,7 @@ def has_draft(process: Process) -> bool:
 
 def model_mounts(process: Process) -> tuple[Mount, ...]:
     """The folders that the reader of a rendered file names: the checkpoint's, and the draft's where there is one. A
-    process beside the engines has none."""
+    process next to the engines has none."""
     if process.role is Role.ROUTER:
         return ()
     draft = (Mount(PathRef("draft"), DRAFT),) if has_draft(process) else ()

@@ -76,7 +76,7 @@ def docker_run(
     """The attached client of one process: the container's log is its output, INT and TERM go through it.
 
     `bindings` hold inside the container. `checkpoint` is what is mounted, and the checkpoint's folder inside. Secrets
-    are named in the arguments; their values stand in the client's environment only.
+    are named in the arguments; their values are only in the client's environment.
 
     Raises:
         KeyError: a reference has no binding; the message names it.

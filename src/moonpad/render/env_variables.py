@@ -41,7 +41,7 @@ def expansion_of(ref: Ref, deployment: Deployment) -> str:
 
 
 def fallback_of(ref: Ref, deployment: Deployment) -> str:
-    """What stands in `${VARIABLE…}` behind the name: a default, or the complaint where there is none."""
+    """What follows the name in `${VARIABLE…}`: a default, or the message where there is none."""
     match ref:
         case HostRef(node):
             alone = all(process.node == node for process in deployment.processes)

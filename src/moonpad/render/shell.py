@@ -73,7 +73,7 @@ class Script:
             "#!/usr/bin/env bash",
             f"# Written by moonpad {__version__}. Runs {self.process.name} of {self.process.node} in the foreground:",
             f"#   bash {path}",
-            "# The variables are taken from the environment; those without a default must stand there.",
+            "# Variables come from the environment; those without a default must be set there.",
             *(f"# {note}" for note in self.notes),
             "# shellcheck disable=SC2016  # words in single quotes are meant as they stand",
             "set -euo pipefail",

@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.spec.key_names import key_names
 
-# What people write for it beside the engines' own names, which `key_names` has. Near spellings need no row.
+# What people write besides the engines' own names, which `key_names` has. Near spellings need no row.
 SYNONYMS: Final[Mapping[str, str]] = {
     "tensor_parallel": "tp",
     "pipeline_parallel": "pp",

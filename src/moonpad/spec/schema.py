@@ -41,7 +41,7 @@ Text = Annotated[str, AfterValidator(refuse_option), Field(description="a text")
 
 
 def _like(pattern: str, wanted: str, *, secret: bool = False) -> AfterValidator:
-    """Refuses a text that is not of the pattern; a secret may stand in its place, and is not repeated."""
+    """Refuses a text that does not match; with `secret` it may be one, and the message does not repeat it."""
 
     def check(text: str) -> str:
         if not re.fullmatch(pattern, text, re.ASCII):
