@@ -9,14 +9,13 @@ from cyclopts import Parameter
 
 from moonpad.bench.config import BenchConfig
 from moonpad.cli.bench_options import (
-    ANY_WORKLOAD,
     WorkloadOptions,
     read_arrivals,
     read_lengths,
     read_output_lengths,
     read_slo,
 )
-from moonpad.cli.endpoint import ANY_ENDPOINT, EndpointOptions, resolve_endpoint
+from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
 from moonpad.cli.run_argument import measured_path, output_folder
 from moonpad.load.workloads.recorded import read_trace
 from moonpad.values.errors import UsageError
@@ -28,12 +27,12 @@ REQUESTS = 32
 def bench(
     spec: Path | None = None,
     *,
-    at: EndpointOptions = ANY_ENDPOINT,
+    at: EndpointOptions = EndpointOptions(),
     input_tokens: str = "128",
     output_tokens: str | None = None,
     ignore_eos: bool = False,
     temperature: float | None = None,
-    workload: WorkloadOptions = ANY_WORKLOAD,
+    workload: WorkloadOptions = WorkloadOptions(),
     requests: int | None = None,
     concurrency: int | None = None,
     rate: float | None = None,

@@ -60,9 +60,6 @@ class WorkloadOptions:
         )
 
 
-ANY_WORKLOAD = WorkloadOptions()
-
-
 def read_arrivals(
     rate: float | None, kind: Literal["poisson", "constant", "gamma"], burstiness: float
 ) -> Arrivals | None:

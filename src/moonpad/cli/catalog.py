@@ -17,13 +17,7 @@ from moonpad.catalog import published as published_rows
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.toml_rows import STANDINGS
 from moonpad.cli.output import Json, emit_json, next_command, out
-from moonpad.report.catalog_table import (
-    calibrations_table,
-    engines_table,
-    hardware_table,
-    models_table,
-    published_text,
-)
+from moonpad.report import catalog_table as tables
 
 PLAN = "moonpad plan --model moonshotai/Kimi-K2-Thinking --on 8xH200"
 
@@ -53,7 +47,7 @@ def summary(*, json: Json = False) -> None:
 def models(*, json: Json = False) -> None:
     """List the checkpoints that can be planned by name, and the size of their weights."""
     rows = model_rows.models().values()
-    _show("models", rows, models_table(rows), (model.refused for model in rows), json=json)
+    _show("models", rows, tables.models_table(rows), (model.refused for model in rows), json=json)
 
 
 def hardware(*, json: Json = False) -> None:
@@ -62,7 +56,7 @@ def hardware(*, json: Json = False) -> None:
     racks = [(name, parse_cluster(name)) for row in rows for name in row.domain_names]
     notes = [row.refused for row in rows]
     notes += [f"{name}: the {cluster.devices} devices of a rack, {cluster.name}" for name, cluster in racks]
-    _show("hardware", rows, hardware_table(rows), notes, json=json)
+    _show("hardware", rows, tables.hardware_table(rows), notes, json=json)
 
 
 def engines(*, json: Json = False) -> None:
@@ -77,14 +71,14 @@ def engines(*, json: Json = False) -> None:
         }
         for engine in ENGINES.values()
     ]
-    _show("engines", rows, engines_table(rows), json=json, following="moonpad engine list")
+    _show("engines", rows, tables.engines_table(rows), json=json, following="moonpad engine list")
 
 
 def calibrations(*, json: Json = False) -> None:
     """List the measured starts that override the memory model."""
     rows = calibration_rows.calibrations()
     sources = dict.fromkeys((run.source, run.notes) for run in rows)
-    _show("calibrations", rows, calibrations_table(rows), map(": ".join, sources), json=json)
+    _show("calibrations", rows, tables.calibrations_table(rows), map(": ".join, sources), json=json)
 
 
 def published(*, json: Json = False) -> None:
@@ -92,7 +86,7 @@ def published(*, json: Json = False) -> None:
     results = published_rows.published()
     rows = [{**_plain(result), "figures": dict(result.figures)} for result in results]
     sources = dict.fromkeys((result.source, result.note) for result in results)
-    _show("published", rows, published_text(results), map(": ".join, sources), json=json)
+    _show("published", rows, tables.published_text(results), map(": ".join, sources), json=json)
 
 
 def _show(

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from rich.console import Console
 
-from moonpad.cli.endpoint import ANY_ENDPOINT, EndpointOptions, resolve_endpoint
+from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
 from moonpad.cli.output import clean, err, next_command, note, out, print_error
 from moonpad.load.openai_schema import Broken, Delta, HttpRefusal, Message, join
 from moonpad.values.endpoint import Endpoint
@@ -27,7 +27,7 @@ MAX_TOOL_ROUNDS: Final = 4
 def chat(
     spec: Path | None = None,
     *,
-    at: EndpointOptions = ANY_ENDPOINT,
+    at: EndpointOptions = EndpointOptions(),
     system: str | None = None,
     temperature: float | None = None,
     max_tokens: int = 512,
@@ -219,25 +219,22 @@ class Screen:
     """Shows one answer while it comes: reasoning dimmed on stderr, content on stdout, each ended by a newline."""
 
     def __init__(self) -> None:
-        self._open: str = ""  # "reasoning" or "content" while its line is not ended
+        self._open: Console | None = None
+        """Where a line is not ended yet."""
 
     def show(self, delta: Delta) -> None:
-        self._write("reasoning", delta.reasoning)
-        self._write("content", delta.content)
+        self._write(err(), delta.reasoning, "dim")
+        self._write(out(), delta.content, "")
 
     def end(self) -> None:
-        if self._open:
-            self._console().print()
-        self._open = ""
+        if self._open is not None:
+            self._open.print()
+        self._open = None
 
-    def _write(self, kind: str, text: str) -> None:
+    def _write(self, console: Console, text: str, style: str) -> None:
         if not text:
             return
-        if self._open != kind:
+        if self._open is not console:
             self.end()
-            self._open = kind
-        style = "dim" if kind == "reasoning" else ""
-        self._console().print(clean(text), end="", style=style, emoji=False)
-
-    def _console(self) -> Console:
-        return err() if self._open == "reasoning" else out()
+            self._open = console
+        console.print(clean(text), end="", style=style, emoji=False)

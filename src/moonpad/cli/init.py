@@ -8,14 +8,14 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from moonpad.cli.output import Json
-from moonpad.cli.plan import ANYTHING, PlanOptions
+from moonpad.cli.plan import PlanOptions
 from moonpad.values.errors import UsageError
 
 
 def init(
     *,
     model: str,
-    options: PlanOptions = ANYTHING,
+    options: PlanOptions = PlanOptions(),
     out: Annotated[Path, Parameter(name=("--out", "-o"))] = Path("moonpad.toml"),
     force: bool = False,
     json: Json = False,

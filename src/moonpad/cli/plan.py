@@ -35,14 +35,11 @@ class PlanOptions:
     """key=value of the layout (tp, pp, dp, ep, dcp) or of the settings, by the engine's names or ours."""
 
 
-ANYTHING = PlanOptions()
-
-
 def plan(
     spec: Path | None = None,
     *,
     model: str | None = None,
-    options: PlanOptions = ANYTHING,
+    options: PlanOptions = PlanOptions(),
     every: Annotated[bool, Parameter(name="--all")] = False,
     json: Json = False,
 ) -> None:

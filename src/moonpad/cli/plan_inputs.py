@@ -68,7 +68,8 @@ def find_model(written: str, folder: Path) -> Model:
     if place is not None:
         checkpoint = read_checkpoint(place)
         shown = written if place != folder else str(folder)  # a spec's path is relative to the spec
-        return Model(checkpoint, shown, str(place), _brings_code(place), here=True)
+        brings_code = not (place / "tokenizer.json").exists() and any(place.glob("*.py"))
+        return Model(checkpoint, shown, str(place), brings_code, here=True)
     known = catalog.find_model(written)
     if known is None:
         raise _unknown(written)
@@ -81,10 +82,6 @@ def _is_folder(path: Path) -> bool:
         return path.is_dir()
     except (OSError, ValueError):
         return False
-
-
-def _brings_code(folder: Path) -> bool:
-    return not (folder / "tokenizer.json").exists() and any(folder.glob("*.py"))
 
 
 def _unknown(written: str) -> UsageError:
@@ -110,10 +107,7 @@ def find_cluster(on: str | None, engine: str = "auto") -> Cluster:
     return local_cluster(ENGINES.get(engine), "name it with --on, as in --on 8xH200")
 
 
-NOTHING_FIXED = Request()
-
-
-def make_request(options: PlanOptions, base: Request = NOTHING_FIXED, *, every_layout: bool = False) -> Request:
+def make_request(options: PlanOptions, base: Request = Request(), *, every_layout: bool = False) -> Request:
     """`base` is what a spec fixes, which the options override.
 
     Raises:

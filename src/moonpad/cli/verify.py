@@ -5,13 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 from pathlib import Path
 
-from moonpad.cli.endpoint import ANY_ENDPOINT, EndpointOptions
+from moonpad.cli.endpoint import EndpointOptions
 from moonpad.cli.output import Json
 from moonpad.cli.verify_options import (
-    NO_LOOP,
-    NO_NUMERICS,
-    NO_VENDOR,
-    QUICK_SET,
     LoopOptions,
     NumericsOptions,
     ProbeOptions,
@@ -25,11 +21,11 @@ PROBES = "the probes"
 def verify(
     spec: Path | None = None,
     *,
-    at: EndpointOptions = ANY_ENDPOINT,
-    probes: ProbeOptions = QUICK_SET,
-    loop: LoopOptions = NO_LOOP,
-    vendor: VendorOptions = NO_VENDOR,
-    numerics: NumericsOptions = NO_NUMERICS,
+    at: EndpointOptions = EndpointOptions(),
+    probes: ProbeOptions = ProbeOptions(),
+    loop: LoopOptions = LoopOptions(),
+    vendor: VendorOptions = VendorOptions(),
+    numerics: NumericsOptions = NumericsOptions(),
     gate: bool = False,
     out: Path | None = None,
     json: Json = False,

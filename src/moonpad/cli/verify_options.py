@@ -31,9 +31,6 @@ class ProbeOptions:
         return (*(self.only or ()), *(("raw_calls",) if self.raw else ()))
 
 
-QUICK_SET = ProbeOptions()
-
-
 @Parameter(name="*", group="The agent loop instead")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopOptions:
@@ -41,9 +38,6 @@ class LoopOptions:
     """Make this many tool calls in a row, say 300; find the turn at which the model drifts. --out FOLDER continues."""
     seed: int = 0
     """Another seed gives other pages."""
-
-
-NO_LOOP = LoopOptions()
 
 
 @Parameter(name="*", group="Moonshot's vendor verifier instead")
@@ -61,9 +55,6 @@ class VendorOptions:
     """Ask for streams only, or for whole answers only; without it, as each request says."""
 
 
-NO_VENDOR = VendorOptions()
-
-
 @Parameter(name="*", group="The numbers instead")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumericsOptions:
@@ -73,6 +64,3 @@ class NumericsOptions:
     """Write the log-probabilities of this endpoint, which you trust, to this file."""
     against: Path | None = None
     """A file that --record wrote, for the same model in another configuration."""
-
-
-NO_NUMERICS = NumericsOptions()

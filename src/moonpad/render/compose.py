@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from moonpad import __version__
-from moonpad.render.containers import beside, contain, grants, image_note, model_mounts, published
+from moonpad.render.containers import beside, contain, grants, image_note, model_mounts, one_token, published
 from moonpad.render.env_variables import expansion_of
-from moonpad.render.probe import one_token
 from moonpad.render.rendered import Rendered, yaml_text
-from moonpad.values.deployment import Deployment, HttpProbe, Image, Mount, Process, Reach, Role
+from moonpad.values.deployment import Deployment, HttpProbe, Image, Mount, Process, Role
 from moonpad.values.errors import UsageError
-from moonpad.values.references import Arg, PortRef, RankRef, SecretRef, parts
+from moonpad.values.references import Arg, RankRef, SecretRef, parts
 
 PROBE_EVERY_S: Final = 10
 PROBE_LIMIT_S: Final = 60
@@ -104,12 +103,11 @@ class _Service:
             return {"network_mode": "host"}
         if isinstance(runtime, Image) and runtime.beside:
             return {"network_mode": f"service:{runtime.beside}"}
-        ports = [self._publish(*port) for port in published((self.process, *beside(self.deployment, self.process)))]
+        ports = []
+        for port, reach in published((self.process, *beside(self.deployment, self.process))):
+            number = self.text(port)
+            ports.append(f"{'127.0.0.1:' if reach == 'loopback' else ''}{number}:{number}")
         return {"ports": ports} if ports else {}
-
-    def _publish(self, port: PortRef, reach: Reach) -> str:
-        number = self.text(port)
-        return f"{'127.0.0.1:' if reach == 'loopback' else ''}{number}:{number}"
 
     def _volume(self, mount: Mount) -> dict[str, Any]:
         # Without `create_host_path` a folder that is missing is an error, not an empty checkpoint.

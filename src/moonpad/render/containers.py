@@ -2,11 +2,13 @@
 
 The paths inside are ours, so the references to them are resolved here. Files are written inside, by the shell of the
 image, before the engine takes its place: then one that holds a secret is on no disk of the host, and each dialect
-needs only what it has for the environment.
+needs only what it has for the environment. A container checks itself by asking for one token: `/health` answers 200 on
+engines that die on their first request (values/deployment.py: HttpProbe).
 """
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -26,6 +28,16 @@ RUN: Final = "/tmp/moonpad"  # noqa: S108 - inside, where there is no other user
 """The folder of the process's own files inside."""
 
 INSIDE: Final[Mapping[str, str]] = {"checkpoint": CHECKPOINT, "draft": DRAFT, "run": RUN}
+
+
+# Python is in every image that runs these engines; curl is not. The key is MOONPAD_API_KEY in the environment.
+_ASK: Final = (
+    "import os,sys,urllib.request as r;"
+    "q=r.Request('http://127.0.0.1:'+sys.argv[1]+'/v1/completions',sys.argv[2].encode(),"
+    "{'Content-Type':'application/json','Authorization':'Bearer '+os.environ.get('MOONPAD_API_KEY','')});"
+    "r.urlopen(q,timeout=float(sys.argv[3])).read()"
+)
+_HEALTH: Final = "import sys,urllib.request as r;r.urlopen(sys.argv[1],timeout=float(sys.argv[2])).read()"
 
 
 def image_note(process: Process) -> tuple[str, ...]:
@@ -174,3 +186,14 @@ def _variable(number: int) -> str:
 
 def _inside(arg: Arg, inside: Mapping[str, str]) -> Arg:
     return joined(inside[part.name] if isinstance(part, PathRef) else part for part in parts(arg))
+
+
+def healthy(port: str, path: str, limit_s: float) -> tuple[str, ...]:
+    """A command that ends with 0 where `path` answers 200, asked from inside."""
+    return "python3", "-c", _HEALTH, f"http://127.0.0.1:{port}{path}", f"{limit_s:g}"
+
+
+def one_token(port: str, served_name: str, limit_s: float) -> tuple[str, ...]:
+    """A command that ends with 0 where the model has written one token."""
+    body = {"model": served_name, "prompt": "1", "max_tokens": 1, "temperature": 0}
+    return "python3", "-c", _ASK, port, json.dumps(body), f"{limit_s:g}"

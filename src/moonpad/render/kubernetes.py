@@ -21,12 +21,11 @@ from moonpad.values.errors import UsageError
 
 FILE: Final = "kubernetes.yaml"
 NAME: Final = "app.kubernetes.io/name"
-DEFAULTS: Final = KubernetesTable()
 LONGEST_NAME: Final = 50
 """Names of pods and services add to it, and a label has 63 characters."""
 
 
-def render_kubernetes(deployment: Deployment, table: KubernetesTable = DEFAULTS) -> Mapping[str, Rendered]:
+def render_kubernetes(deployment: Deployment, table: KubernetesTable = KubernetesTable()) -> Mapping[str, Rendered]:
     """
     Raises:
         UsageError: the deployment has a shape that is not rendered for Kubernetes yet, or too long a name.

@@ -13,9 +13,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, assert_never
 
-from moonpad.render.containers import CHECKPOINT, DRAFT, Contained, beside, contain, grants, has_draft
+from moonpad.render.containers import (
+    CHECKPOINT,
+    DRAFT,
+    Contained,
+    beside,
+    contain,
+    grants,
+    has_draft,
+    healthy,
+    one_token,
+)
 from moonpad.render.env_variables import variable_of
-from moonpad.render.probe import healthy, one_token
 from moonpad.values.deployment import AliveProbe, Deployment, HttpProbe, Process
 from moonpad.values.platform import Platform
 from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, Ref, SecretRef, parts
