@@ -24,7 +24,7 @@ from cyclopts.argument import Argument
 from moonpad import run
 
 IMPORTED = (
-    *(f"moonpad.cli.{verb}" for verb in ("main", "up", "status", "down", "logs", "bench", "output", "start_display")),
+    *(f"moonpad.cli.{verb}" for verb in ("main", "start", "up", "status", "down", "logs", "bench_run", "bench")),
     *(f"moonpad.run.{module.name}" for module in pkgutil.iter_modules(run.__path__)),
     "moonpad.spec.loader",
     "moonpad.bench.run",

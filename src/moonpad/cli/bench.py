@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from moonpad.bench.config import BenchConfig
 from moonpad.cli.bench_options import (
-    doubled,
-    option_words,
+    WorkloadOptions,
     read_arrivals,
     read_lengths,
     read_output_lengths,
     read_slo,
 )
-from moonpad.cli.bench_progress import check_complete, progress_bar
-from moonpad.cli.bench_workload import ANY_WORKLOAD, WorkloadOptions, trace_length
-from moonpad.cli.endpoint import ANY_ENDPOINT, EndpointOptions, resolve_endpoint
-from moonpad.cli.output import emit_json, next_command, note, out
+from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
 from moonpad.cli.run_argument import measured_path, output_folder
+from moonpad.load.workloads.recorded import read_trace
 from moonpad.values.errors import UsageError
-
-if TYPE_CHECKING:
-    from moonpad.bench.result import BenchResult
 
 USERS = 4
 REQUESTS = 32
@@ -33,12 +27,12 @@ REQUESTS = 32
 def bench(
     spec: Path | None = None,
     *,
-    at: EndpointOptions = ANY_ENDPOINT,
+    at: EndpointOptions = EndpointOptions(),
     input_tokens: str = "128",
     output_tokens: str | None = None,
-    ignore_eos: Annotated[bool, Parameter(negative=())] = False,
+    ignore_eos: bool = False,
     temperature: float | None = None,
-    workload: WorkloadOptions = ANY_WORKLOAD,
+    workload: WorkloadOptions = WorkloadOptions(),
     requests: int | None = None,
     concurrency: int | None = None,
     rate: float | None = None,
@@ -48,13 +42,13 @@ def bench(
     warmup: int = 2,
     seed: int = 0,
     workers: int = 1,
-    calibrate: bool = True,
+    calibrate: Annotated[bool, Parameter(negative="--no-calibrate")] = True,
     sweep: str | None = None,
     requests_per_stream: int = 10,
     repeat: int | None = None,
     resume: str | None = None,
     out: Path | None = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: bool = False,
 ) -> None:
     """Measure an endpoint with streamed answers. Exit 5 if no request succeeded, 6 if nothing answers.
 
@@ -107,16 +101,13 @@ def bench(
     json
         Print one JSON document on stdout: the keys of `vllm bench serve`, and ours under `moonpad`.
     """
-    from moonpad.bench.config import BenchConfig
-    from moonpad.bench.run import resume_bench, run_bench
-
     if resume is not None and (out or sweep or repeat is not None):
         raise UsageError("--resume continues in the run's own folder", remedy="leave out --out, --sweep and --repeat")
     if repeat is not None and sweep:
         raise UsageError("--repeat and --sweep cannot be combined", remedy="leave one of them out")
     work = workload.read()
     if requests is None:
-        requests = trace_length(work) if work.kind == "trace" else REQUESTS
+        requests = len(read_trace(Path(work.file), work.digest)) if work.kind == "trace" else REQUESTS
     open_loop = rate is not None or work.kind == "trace"
     config = BenchConfig(
         input_tokens=read_lengths("--input-tokens", input_tokens),
@@ -134,40 +125,14 @@ def bench(
         workers=workers,
         measure_client=calibrate,
     )
-    endpoint, same_endpoint = resolve_endpoint(spec, at), at.words(spec)
-    if repeat is not None:
-        from moonpad.cli.bench_repeat import bench_repeat
+    endpoint, folder = resolve_endpoint(spec, at), measured_path(resume) if resume is not None else out
+    from moonpad.cli.bench_run import Bench
 
-        with output_folder(out) as folder:
-            bench_repeat(endpoint, config, repeat, folder, same_endpoint, json=json)
-        return
-    if sweep is not None:
-        from moonpad.cli.bench_sweep import bench_sweep
-
-        with output_folder(out) as folder:
-            bench_sweep(endpoint, config, sweep, requests_per_stream, folder, same_endpoint, json=json)
-        return
-    with output_folder(measured_path(resume) if resume is not None else out) as folder, progress_bar() as on_progress:
-        if resume is not None and folder is not None:
-            result = resume_bench(endpoint, folder, on_progress=on_progress)
+    measurement = Bench(endpoint, at.words(spec), json)
+    with output_folder(folder) as place:
+        if repeat is not None:
+            measurement.repeat(config, repeat, place)
+        elif sweep is not None:
+            measurement.sweep(config, sweep, requests_per_stream, place)
         else:
-            result = run_bench(endpoint, config, out_dir=folder, on_progress=on_progress)
-    _show(result, json)
-    if folder:
-        note(f"written: {folder}")
-    done, planned = len(result.records), result.plan.config.requests
-    check_complete(result, f"interrupted after {done} of {planned} requests; the figures are of these", same_endpoint)
-    next_command(f"moonpad bench{same_endpoint} {shlex.join(option_words(doubled(result.plan.config)))}")
-
-
-def _show(result: BenchResult, json: bool) -> None:
-    from moonpad.bench.result import as_json
-    from moonpad.report.bench_block import bench_block, bench_notes
-
-    document = as_json(result)
-    if json:
-        emit_json(document)
-    else:
-        out().print(bench_block(result))
-    for line in bench_notes(result, document):
-        note(line)
+            measurement.single(config, place, resume=resume is not None)

@@ -2,28 +2,66 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from cyclopts import Parameter
+
+from moonpad.bench.config import BenchConfig, Slo
+from moonpad.load.arrivals import Arrivals
+from moonpad.load.lengths import Lengths, parse_lengths
+from moonpad.load.workloads.recorded import digest_of
+from moonpad.load.workloads.workload import RANDOM, TURNS, Workload, parse_dataset
+from moonpad.spec.safe_text import parse_duration
 from moonpad.values.errors import UsageError
-
-if TYPE_CHECKING:
-    from moonpad.bench.config import BenchConfig, Slo
-    from moonpad.load.arrivals import Arrivals
-    from moonpad.load.lengths import Lengths
-    from moonpad.load.workloads.workload import Workload
 
 OUTPUT_TOKENS = "64"
 WORKLOAD_FIELDS = ("tool_tokens", "prefix_tokens", "prefixes", "speed")
 SLO_EXAMPLE = "--slo ttft=500ms,tpot=50ms,e2el=20s"
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadOptions:
+    """The requests that are sent. The texts are what --help shows."""
+
+    dataset: str = "random"
+    """random: fresh random words. turns: chats, each question after the answers so far. agent: the same with tools and
+    their results. sharegpt:FILE: recorded chats. trace:FILE: a Mooncake trace, with its arrival times and shared
+    blocks."""
+    turns: int | None = None
+    """With turns, agent and sharegpt: requests per conversation, each with the history so far; 4, 8 and 1."""
+    tool_tokens: int = 256
+    """With agent: tokens per tool result."""
+    prefix_tokens: int = 0
+    """Tokens of a prefix that requests share."""
+    prefixes: int = 1
+    """With --prefix-tokens: the number of different prefixes."""
+    speed: float = 1.0
+    """With trace: 2 replays it in half the time."""
+    api: Literal["chat", "completions"] = "chat"
+    """completions: plain text instead of messages, without a chat template."""
+
+    def read(self) -> Workload:
+        """
+        Raises:
+            UsageError: no such dataset, its file cannot be read, or an option does not fit it.
+        """
+        kind, file = parse_dataset(self.dataset)
+        path = Path(file).resolve() if file else None
+        return Workload(
+            kind=kind,
+            file=str(path or ""),
+            digest=digest_of(path) if path else "",
+            turns=TURNS.get(kind, 1) if self.turns is None else self.turns,
+            **{name: getattr(self, name) for name in WORKLOAD_FIELDS},
+        )
+
+
 def read_arrivals(
     rate: float | None, kind: Literal["poisson", "constant", "gamma"], burstiness: float
 ) -> Arrivals | None:
-    from moonpad.load.arrivals import Arrivals
-
     if rate is None:
         if kind != "poisson" or burstiness != 1.0:
             raise UsageError("--arrivals and --burstiness need --rate", remedy="add --rate 4 (requests a second)")
@@ -32,8 +70,6 @@ def read_arrivals(
 
 
 def read_lengths(flag: str, text: str) -> int | Lengths:
-    from moonpad.load.lengths import parse_lengths
-
     lines: list[str] = []
     if text.startswith("@"):
         try:
@@ -52,9 +88,6 @@ def read_output_lengths(text: str | None, workload: Workload) -> int | Lengths |
 
 
 def read_slo(text: str) -> Slo:
-    from moonpad.bench.config import Slo
-    from moonpad.spec.durations import parse_duration
-
     limits = {}
     for part in text.split(",") if text else ():
         name, _, value = part.partition("=")
@@ -79,9 +112,6 @@ def doubled(config: BenchConfig) -> BenchConfig:
 
 def option_words(config: BenchConfig) -> list[str]:
     """The options that give this configuration again; those that have their default are left out."""
-    from moonpad.bench.config import BenchConfig
-    from moonpad.load.workloads.workload import RANDOM, TURNS
-
     workload, arrivals, default = config.workload, config.arrivals, BenchConfig()
     limits = ",".join(f"{name.removesuffix('_s')}={1000 * s:.9g}ms" for name, s in config.slo.as_json().items())
     output = None if config.output_tokens is None else config.output_lengths.text

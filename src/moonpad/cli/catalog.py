@@ -6,34 +6,32 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
+from rich.console import RenderableType
 
-from moonpad.cli.output import emit_json, next_command, out
+from moonpad.catalog import calibrations as calibration_rows
+from moonpad.catalog import hardware as hardware_rows
+from moonpad.catalog import models as model_rows
+from moonpad.catalog import published as published_rows
+from moonpad.catalog.clusters import parse_cluster
+from moonpad.catalog.toml_rows import STANDINGS
+from moonpad.cli.output import Json, emit_json, next_command, out
+from moonpad.report import catalog_table as tables
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-Json = Annotated[bool, Parameter(negative=(), help="Print one JSON document on stdout.")]
 PLAN = "moonpad plan --model moonshotai/Kimi-K2-Thinking --on 8xH200"
 
 
 def summary(*, json: Json = False) -> None:
     """Count what each table holds, by how sure it is."""
-    from moonpad.catalog.calibrations import calibrations
-    from moonpad.catalog.hardware import hardware
-    from moonpad.catalog.models import models
-    from moonpad.catalog.published import published
-    from moonpad.catalog.toml_rows import STANDINGS
     from moonpad.engines import ENGINES
 
     parts: dict[str, Counter[str]] = {
-        "models": Counter(model.standing for model in models().values()),
-        "hardware": Counter(row.provenance.standing for row in hardware().values()),
+        "models": Counter(model.standing for model in model_rows.models().values()),
+        "hardware": Counter(row.provenance.standing for row in hardware_rows.hardware().values()),
         "engines": Counter({"rows": len(ENGINES)}),
-        "calibrations": Counter(run.standing for run in calibrations()),
-        "published": Counter(result.standing for result in published()),
+        "calibrations": Counter(run.standing for run in calibration_rows.calibrations()),
+        "published": Counter(result.standing for result in published_rows.published()),
     }
     standings = {name: {key: counts[key] for key in STANDINGS if counts[key]} for name, counts in parts.items()}
     if json:
@@ -48,30 +46,22 @@ def summary(*, json: Json = False) -> None:
 
 def models(*, json: Json = False) -> None:
     """List the checkpoints that can be planned by name, and the size of their weights."""
-    from moonpad.catalog.models import models as known
-    from moonpad.report.catalog_table import models_table
-
-    rows = known().values()
-    _show("models", rows, models_table(rows), (model.refused for model in rows), json=json)
+    rows = model_rows.models().values()
+    _show("models", rows, tables.models_table(rows), (model.refused for model in rows), json=json)
 
 
 def hardware(*, json: Json = False) -> None:
     """List the devices that a cluster can be named by, such as 8xH200."""
-    from moonpad.catalog.clusters import parse_cluster
-    from moonpad.catalog.hardware import hardware as known
-    from moonpad.report.catalog_table import hardware_table
-
-    rows = known().values()
+    rows = hardware_rows.hardware().values()
     racks = [(name, parse_cluster(name)) for row in rows for name in row.domain_names]
     notes = [row.refused for row in rows]
     notes += [f"{name}: the {cluster.devices} devices of a rack, {cluster.name}" for name, cluster in racks]
-    _show("hardware", rows, hardware_table(rows), notes, json=json)
+    _show("hardware", rows, tables.hardware_table(rows), notes, json=json)
 
 
 def engines(*, json: Json = False) -> None:
     """List the engines that moonpad plans for."""
     from moonpad.engines import ENGINES
-    from moonpad.report.catalog_table import engines_table
 
     rows = [
         {
@@ -81,26 +71,22 @@ def engines(*, json: Json = False) -> None:
         }
         for engine in ENGINES.values()
     ]
-    _show("engines", rows, engines_table(rows), json=json, following="moonpad engine list")
+    _show("engines", rows, tables.engines_table(rows), json=json, following="moonpad engine list")
 
 
 def calibrations(*, json: Json = False) -> None:
     """List the measured starts that override the memory model."""
-    from moonpad.catalog.calibrations import calibrations as known
-    from moonpad.report.catalog_table import calibrations_table
-
-    sources = dict.fromkeys((run.source, run.notes) for run in known())
-    _show("calibrations", known(), calibrations_table(known()), map(": ".join, sources), json=json)
+    rows = calibration_rows.calibrations()
+    sources = dict.fromkeys((run.source, run.notes) for run in rows)
+    _show("calibrations", rows, tables.calibrations_table(rows), map(": ".join, sources), json=json)
 
 
 def published(*, json: Json = False) -> None:
     """List results that others published. None of them was measured here."""
-    from moonpad.catalog.published import published as known
-    from moonpad.report.catalog_table import published_text
-
-    rows = [{**_plain(result), "figures": dict(result.figures)} for result in known()]
-    sources = dict.fromkeys((result.source, result.note) for result in known())
-    _show("published", rows, published_text(known()), map(": ".join, sources), json=json)
+    results = published_rows.published()
+    rows = [{**_plain(result), "figures": dict(result.figures)} for result in results]
+    sources = dict.fromkeys((result.source, result.note) for result in results)
+    _show("published", rows, tables.published_text(results), map(": ".join, sources), json=json)
 
 
 def _show(

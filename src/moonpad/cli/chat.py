@@ -10,20 +10,15 @@ from collections.abc import Iterator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Any, Final
 
-from cyclopts import Parameter
+from rich.console import Console
 
-from moonpad.cli.endpoint import ANY_ENDPOINT, EndpointOptions, resolve_endpoint
+from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
 from moonpad.cli.output import clean, err, next_command, note, out, print_error
+from moonpad.load.openai_schema import Broken, Delta, Message, Reply, join
+from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, ContactLost, MoonpadError
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from moonpad.load.openai_schema import Delta, Message
-    from moonpad.values.endpoint import Endpoint
-    from moonpad.verify.api import Deadlines
 
 HELP: Final = "/reset clears the conversation, /quit or Ctrl-D leaves, Ctrl-C stops an answer."
 MAX_TOOL_ROUNDS: Final = 4
@@ -32,12 +27,12 @@ MAX_TOOL_ROUNDS: Final = 4
 def chat(
     spec: Path | None = None,
     *,
-    at: EndpointOptions = ANY_ENDPOINT,
+    at: EndpointOptions = EndpointOptions(),
     system: str | None = None,
     temperature: float | None = None,
     max_tokens: int = 512,
     once: str | None = None,
-    demo_tool: Annotated[bool, Parameter(negative=())] = False,
+    demo_tool: bool = False,
 ) -> None:
     """Talk with an endpoint. The answers go to stdout; reasoning, tool calls and token counts to stderr.
 
@@ -112,7 +107,7 @@ def _typed(session: Session) -> Iterator[str]:
 
 
 def _answer_lines(runner: asyncio.Runner, session: Session) -> None:
-    """A pipe. What fails is said at once and counted at the end.
+    """A pipe. A failure is reported at once and counted at the end.
 
     Raises:
         CheckFailed: a message got no answer.
@@ -191,16 +186,16 @@ class Session:
         self.history = messages
 
     async def _answer(self, messages: list[dict[str, Any]]) -> Message:
-        from moonpad.load.openai_schema import Broken, Delta, Reply, join
         from moonpad.report.transcript import DEMO_TOOL, call_line, usage_line
-        from moonpad.verify.api import connect
+        from moonpad.verify.api import Deadlines, connect
 
+        patient = Deadlines(idle_s=600.0, stream_s=3600.0)  # a person waits, and has Ctrl-C
         body = {"messages": messages, **self.options, **({"tools": [DEMO_TOOL]} if self.demo_tool else {})}
         started_s = time.monotonic()
         deltas: list[Delta] = []
         screen = Screen()
         try:
-            async with connect(self.endpoint, _patient()) as api, aclosing(api.stream(body)) as events:
+            async with connect(self.endpoint, patient) as api, aclosing(api.stream(body)) as events:
                 async for event in events:
                     match event:
                         case Reply():
@@ -224,32 +219,22 @@ class Screen:
     """Shows one answer while it comes: reasoning dimmed on stderr, content on stdout, each ended by a newline."""
 
     def __init__(self) -> None:
-        self._open: str = ""  # "reasoning" or "content" while its line is not ended
+        self._open: Console | None = None
+        """Where a line is not ended yet."""
 
     def show(self, delta: Delta) -> None:
-        self._write("reasoning", delta.reasoning)
-        self._write("content", delta.content)
+        self._write(err(), delta.reasoning, "dim")
+        self._write(out(), delta.content, "")
 
     def end(self) -> None:
-        if self._open:
-            self._console().print()
-        self._open = ""
+        if self._open is not None:
+            self._open.print()
+        self._open = None
 
-    def _write(self, kind: str, text: str) -> None:
+    def _write(self, console: Console, text: str, style: str) -> None:
         if not text:
             return
-        if self._open != kind:
+        if self._open is not console:
             self.end()
-            self._open = kind
-        style = "dim" if kind == "reasoning" else ""
-        self._console().print(clean(text), end="", style=style, emoji=False)
-
-    def _console(self) -> Console:
-        return err() if self._open == "reasoning" else out()
-
-
-def _patient() -> Deadlines:
-    """A person waits, and has Ctrl-C."""
-    from moonpad.verify.api import Deadlines
-
-    return Deadlines(idle_s=600.0, stream_s=3600.0)
+            self._open = console
+        console.print(clean(text), end="", style=style, emoji=False)

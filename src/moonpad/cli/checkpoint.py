@@ -4,36 +4,32 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
+from rich import box
+from rich.table import Table
 
-from moonpad.cli.output import clean, emit_json, next_command, out
-
-if TYPE_CHECKING:
-    from moonpad.values.checkpoint import Architecture, Checkpoint, TensorFormat
-    from moonpad.values.finding import Finding
+from moonpad.catalog.embedded import embedded_checkpoint
+from moonpad.checkpoints.expectations import calculated_groups, compare
+from moonpad.checkpoints.read import read_checkpoint
+from moonpad.checkpoints.revision import revision_of
+from moonpad.cli.output import Json, clean, emit_json, next_command, out
+from moonpad.values.checkpoint import Architecture, Checkpoint
+from moonpad.values.errors import CheckpointError
+from moonpad.values.finding import Finding, errors_of
+from moonpad.values.units import gib
 
 BF16_BYTES = 2
 
 
-def show(folder: str, *, json: Annotated[bool, Parameter(negative=())] = False) -> None:
+def show(folder: str, *, json: Json = False) -> None:
     """Say what a checkpoint folder holds: architecture, format, parameters, bytes by component. Reads headers only.
 
     Parameters
     ----------
     folder
         A folder with config.json and safetensors files, or kimi-k2-tiny, which comes with moonpad.
-    json
-        Print one JSON document on stdout.
     """
-    from moonpad.catalog.embedded import embedded_checkpoint
-    from moonpad.checkpoints.expectations import calculated_groups, compare
-    from moonpad.checkpoints.read import read_checkpoint
-    from moonpad.checkpoints.revision import revision_of
-    from moonpad.values.errors import CheckpointError
-    from moonpad.values.finding import errors_of
-
     place = embedded_checkpoint(folder) or Path(folder)
     checkpoint = read_checkpoint(place)
     findings = compare(checkpoint, calculated_groups(checkpoint)) if checkpoint.groups else ()
@@ -53,13 +49,13 @@ def kv_bytes_per_token(architecture: Architecture) -> int:
 
 
 def architecture_line(architecture: Architecture) -> str:
-    experts = f"{architecture.routed_experts} experts of {architecture.moe_intermediate}"
     parts = [
         architecture.model_type,
         f"{architecture.layers} layers ({architecture.dense_layers} dense)",
         f"hidden {architecture.hidden}",
         f"{architecture.heads} heads",
-        f"{experts} ({architecture.experts_per_token} a token, {architecture.shared_experts} shared)",
+        f"{architecture.routed_experts} experts of {architecture.moe_intermediate} "
+        f"({architecture.experts_per_token} a token, {architecture.shared_experts} shared)",
         f"vocabulary {architecture.vocabulary}",
         f"context {architecture.max_context}",
     ]
@@ -81,7 +77,12 @@ def _document(checkpoint: Checkpoint, revision: str | None, findings: tuple[Find
             "method": quantization.method,
             "kv_cache": quantization.kv_cache,
             "formats": {
-                str(component): _format(tensor_format) for component, tensor_format in quantization.formats.items()
+                str(component): {
+                    "name": each.name,
+                    "bits": each.bits,
+                    "block": list(each.block) if each.block else None,
+                }
+                for component, each in quantization.formats.items()
             },
         },
         "parameters": checkpoint.parameters if counted else None,
@@ -90,14 +91,6 @@ def _document(checkpoint: Checkpoint, revision: str | None, findings: tuple[Find
         "components": _components(checkpoint),
         "kv_bytes_per_token": kv_bytes_per_token(checkpoint.architecture),
         "findings": [finding.as_json() for finding in findings],
-    }
-
-
-def _format(tensor_format: TensorFormat) -> dict[str, Any]:
-    return {
-        "name": tensor_format.name,
-        "bits": tensor_format.bits,
-        "block": list(tensor_format.block) if tensor_format.block else None,
     }
 
 
@@ -113,8 +106,6 @@ def _components(checkpoint: Checkpoint) -> dict[str, dict[str, int]]:
 
 
 def _print(checkpoint: Checkpoint, findings: tuple[Finding, ...]) -> None:
-    from moonpad.values.units import gib
-
     show = out().print
     kv_bytes = kv_bytes_per_token(checkpoint.architecture)
     show(f"{clean(checkpoint.name)}: {checkpoint.quantization.scheme}, {gib(checkpoint.total_bytes)}", style="bold")
@@ -130,13 +121,8 @@ def _print(checkpoint: Checkpoint, findings: tuple[Finding, ...]) -> None:
 
 
 def _print_table(checkpoint: Checkpoint) -> None:
-    from rich import box
-    from rich.table import Table
-
-    formats = {
-        str(component): tensor_format.name for component, tensor_format in checkpoint.quantization.formats.items()
-    }
-    unknown = {"rotary": "", "other": ""}
+    formats = {"rotary": "", "other": ""}
+    formats |= {str(component): each.name for component, each in checkpoint.quantization.formats.items()}
     table = Table(box=box.SIMPLE_HEAD, header_style="bold")
     for title in ("component", "format"):
         table.add_column(title, no_wrap=True)
@@ -146,7 +132,7 @@ def _print_table(checkpoint: Checkpoint) -> None:
         share = 100 * row["bytes"] / checkpoint.total_bytes if checkpoint.total_bytes else 0
         table.add_row(
             name,
-            formats.get(name, unknown.get(name, "mixed" if checkpoint.file else "bf16")),
+            formats.get(name, "mixed" if checkpoint.file else "bf16"),
             f"{row['tensors']:,}",
             f"{row['parameters']:,}",
             f"{row['bytes']:,}",

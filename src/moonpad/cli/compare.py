@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
-from moonpad.cli.output import emit_json, next_command, note, out
+from moonpad.bench.compare import THROUGHPUTS, Comparison
+from moonpad.bench.compare import compare as compared
+from moonpad.bench.saved_results import PUBLISHED, SavedRun, read_run
+from moonpad.cli.output import Json, emit, next_command, note
+from moonpad.cli.run_argument import measured_path
+from moonpad.report.compare_table import compare_notes, compare_table
 from moonpad.values.errors import CheckFailed, UsageError
-
-if TYPE_CHECKING:
-    from moonpad.bench.compare import Comparison
-    from moonpad.bench.saved_results import SavedRun
 
 EXAMPLE = "--min-ratio output_throughput=0.95"
 
@@ -21,9 +22,9 @@ def compare(
     run_a: str,
     run_b: str,
     *,
-    min_ratio: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None,
-    max_ratio: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    min_ratio: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    max_ratio: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    json: Json = False,
 ) -> None:
     """Compare two measured runs, figure by figure. Exit 5 if a ratio misses its limit.
 
@@ -38,33 +39,21 @@ def compare(
         The least B / A of a figure: output_throughput=0.95. Refused for throughputs if the answers differ in length.
     max_ratio
         The largest B / A of a figure: p99_ttft_ms=1.1.
-    json
-        Print one JSON document on stdout.
     """
-    from moonpad.bench.compare import compare as compared
-
     limits = [(*_limit(text), True) for text in min_ratio or ()] + [(*_limit(text), False) for text in max_ratio or ()]
     comparison = compared(_run(run_a), _run(run_b))
     if not comparison.rows:
         raise UsageError("the two runs have no figure in common", remedy="measure one with moonpad bench --out FOLDER")
     broken = [why for name, limit, least in limits if (why := _broken(comparison, name, limit, least=least))]
-    if json:
-        emit_json({**comparison.as_json(), "broken": broken})
-    else:
-        from moonpad.report.compare_table import compare_notes, compare_table
-
-        out().print(compare_table(comparison))
-        for line in compare_notes(comparison):
-            note(line)
+    emit(compare_table(comparison), {**comparison.as_json(), "broken": broken}, json=json)
+    for line in () if json else compare_notes(comparison):
+        note(line)
     if broken:
         raise CheckFailed("; ".join(broken))
     next_command("moonpad bench --out FOLDER  repeats it: a change seen in both repeats is unlikely to be noise")
 
 
 def _run(named: str) -> SavedRun:
-    from moonpad.bench.saved_results import PUBLISHED, read_run
-    from moonpad.cli.run_argument import measured_path
-
     return read_run(named if named.startswith(PUBLISHED) else str(measured_path(named)))
 
 
@@ -81,8 +70,6 @@ def _limit(text: str) -> tuple[str, float]:
 
 def _broken(comparison: Comparison, name: str, limit: float, *, least: bool) -> str:
     """How a limit is missed; "" where it is met."""
-    from moonpad.bench.compare import THROUGHPUTS
-
     row = comparison.row(name)
     if row is None:
         raise UsageError(

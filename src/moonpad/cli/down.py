@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
-
+from moonpad.cli.output import Json, clean, emit, err, next_command, note
+from moonpad.run.down import Stopped, stop_run
+from moonpad.run.drain import Drained
+from moonpad.run.endpoints import find_run, name_of
+from moonpad.spec.safe_text import parse_duration
+from moonpad.store.run_folder import RunFolder, current_run
 from moonpad.values.errors import UsageError
-
-if TYPE_CHECKING:
-    from moonpad.run.down import Stopped
-    from moonpad.run.drain import Drained
-    from moonpad.store.run_folder import RunFolder
+from moonpad.values.units import duration
 
 
 def down(
     target: str | None = None,
     *,
     drain: str | None = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Json = False,
 ) -> None:
     """Stop a run; nothing of it survives.
 
@@ -29,48 +29,26 @@ def down(
         A spec or the name of an endpoint; without it, the one that is up.
     drain
         How long running requests may take to finish first, like 10s or 2m.
-    json
-        Print one JSON document on stdout.
     """
-    from moonpad.cli.output import emit_json, next_command, note, out
-    from moonpad.run.endpoints import find_run, name_of
-    from moonpad.store.run_folder import current_run
-
-    drain_s = _drain_s(drain)
+    try:
+        drain_s = parse_duration(drain) if drain is not None else 0.0
+    except ValueError as error:
+        raise UsageError(f"--drain: {error}") from None
     if target is not None and current_run(name_of(target)) is None:
-        if json:
-            emit_json({"name": name_of(target), "was_up": False})
-        else:
-            out().print(f"{name_of(target)} has no run on this machine: nothing to stop.")
+        name = name_of(target)
+        emit(f"{name} has no run on this machine: nothing to stop.", {"name": name, "was_up": False}, json=json)
         return
     folder = find_run(target)
     stopped = _stop(folder, drain_s)
     for text in _notes(folder, stopped.drained, drain_s):
         note(f"note: {text}")
-    if json:
-        emit_json(_as_json(folder, stopped))
-        return
-    out().print(_sentence(folder, stopped))
-    if stopped.was_up:
+    emit(_sentence(folder, stopped), _as_json(folder, stopped), json=json)
+    if stopped.was_up and not json:
         next_command(f"moonpad up {folder.about().get('spec', '')}")
-
-
-def _drain_s(text: str | None) -> float:
-    if text is None:
-        return 0.0
-    from moonpad.spec.durations import parse_duration
-
-    try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"--drain: {error}") from None
 
 
 def _stop(folder: RunFolder, drain_s: float) -> Stopped:
     """Ctrl-C means: at once."""
-    from moonpad.cli.output import clean, err
-    from moonpad.run.down import stop_run
-
     grace_s = float(folder.about().get("stop_grace_s", 20.0))
     with err().status(clean(f"stopping {folder.name}")) as status:
         try:
@@ -94,8 +72,6 @@ def _notes(folder: RunFolder, drained: Drained | None, drain_s: float) -> list[s
 
 
 def _sentence(folder: RunFolder, stopped: Stopped) -> str:
-    from moonpad.values.units import duration
-
     if not stopped.was_up:
         return f"{folder.name} was not up."
     drained = stopped.drained

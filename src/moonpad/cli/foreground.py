@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from moonpad.cli.logs import follow
+from moonpad.observe.log_tail import LogTail
 from moonpad.observe.systemd_notify import ServiceManager
+from moonpad.run.keeper.state_file import FINAL
+from moonpad.run.prepare import Prepared
+from moonpad.run.run_status import is_kept
+from moonpad.run.up import new_events, stop_after_interrupt, why_ended
+from moonpad.store.run_folder import RunFolder
 from moonpad.values.errors import LaunchFailed
-
-if TYPE_CHECKING:
-    from moonpad.run.prepare import Prepared
-    from moonpad.store.run_folder import RunFolder
 
 STATUS = {
     "spawned": "starting",
@@ -60,12 +63,6 @@ class Foreground:
         Raises:
             LaunchFailed: it has failed for good, or its keeper was killed; nothing of it is left.
         """
-        from moonpad.cli.logs import follow
-        from moonpad.observe.log_tail import LogTail
-        from moonpad.run.keeper.state_file import FINAL
-        from moonpad.run.run_status import is_kept
-        from moonpad.run.up import new_events, stop_after_interrupt, why_ended
-
         tail = LogTail(folder.events_path)
 
         def has_more() -> bool:

@@ -6,12 +6,17 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
-if TYPE_CHECKING:
-    from moonpad.store.run_folder import RunFolder
+from moonpad.cli.output import clean
+from moonpad.observe.log_tail import LogTail, last_lines
+from moonpad.run.endpoints import find_run
+from moonpad.run.run_status import is_kept
+from moonpad.run.ssh_hosts import far_log
+from moonpad.store.run_folder import RunFolder
+from moonpad.values.errors import SpecError
 
 LOOK_S = 0.2
 
@@ -19,7 +24,7 @@ LOOK_S = 0.2
 def logs(
     target: str | None = None,
     *,
-    follow_: Annotated[bool, Parameter(name=["--follow", "-f"], negative=())] = False,
+    follow_: Annotated[bool, Parameter(name=["--follow", "-f"])] = False,
     tail: Annotated[int, Parameter(name=["--tail", "-n"])] = 200,
     node: str = "node-0",
 ) -> None:
@@ -36,22 +41,15 @@ def logs(
     node
         The node whose log to show, for a run on several hosts.
     """
-    from moonpad.observe.log_tail import last_lines
-    from moonpad.run.endpoints import find_run
-    from moonpad.run.run_status import is_kept
-
     folder = find_run(target)
     path = _path(folder, node)
     if follow_:
         follow(path, lambda: is_kept(folder), tail=tail)
-        return
-    _show(last_lines(path, tail))
+    else:
+        _show(last_lines(path, tail))
 
 
 def _path(folder: RunFolder, node: str) -> Path:
-    from moonpad.run.ssh_hosts import far_log
-    from moonpad.values.errors import SpecError
-
     far = folder.about().get("hosts") or {}
     if node in far:
         return folder.path / far_log(node)
@@ -62,8 +60,6 @@ def _path(folder: RunFolder, node: str) -> Path:
 
 def follow(path: Path, goes_on: Callable[[], bool], *, tail: int | None = None) -> None:
     """Prints the log, or its last `tail` lines, and its new lines until the run ends."""
-    from moonpad.observe.log_tail import LogTail
-
     log = LogTail(path) if tail is None else LogTail.from_last(path, tail)
     while True:
         last_look = not goes_on()
@@ -76,8 +72,6 @@ def follow(path: Path, goes_on: Callable[[], bool], *, tail: int | None = None) 
 
 def _show(lines: Iterable[str]) -> None:
     """Of a progress bar that redraws itself, the last state. Without rich: a flood has 100,000 lines a second."""
-    from moonpad.cli.output import clean
-
     for line in lines:
         text = line.rstrip("\r").rsplit("\r", 1)[-1]
         sys.stdout.write((text if text.isprintable() else clean(text)) + "\n")

@@ -5,35 +5,39 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import Annotated
 
 from cyclopts import App, Parameter
+from cyclopts.exceptions import CycloptsError
 
 from moonpad import __version__
+from moonpad.cli import output
 from moonpad.cli.interrupts import NUMBERS
+from moonpad.cli.output import Json
+from moonpad.cli.usage_errors import usage_error
 from moonpad.values.errors import Interrupted, MoonpadError
 
 VERBS = (
     ("init", "moonpad.cli.init:init", "Write the spec of the best plan."),
-    ("plan", "moonpad.cli.plan:plan", "Say what fits on a cluster, why, and what to type."),
-    ("explain", "moonpad.cli.explain:explain", "Judge a command line or a script of others."),
+    ("plan", "moonpad.cli.plan:plan", "Show what fits on a cluster, why, and what to type."),
+    ("explain", "moonpad.cli.explain:explain", "Review an existing command line or script."),
     ("up", "moonpad.cli.up:up", "Start what a spec says, and wait until it answers with a real token."),
-    ("status", "moonpad.cli.status:status", "Say what is up, and in which state."),
+    ("status", "moonpad.cli.status:status", "Show which endpoints are up, and their states."),
     ("logs", "moonpad.cli.logs:logs", "Show the engine's log."),
     ("chat", "moonpad.cli.chat:chat", "Talk with an endpoint in the terminal."),
     ("down", "moonpad.cli.down:down", "Stop a run and everything that it started."),
     ("verify", "moonpad.cli.verify:verify", "Prove that an endpoint answers correctly."),
     ("bench", "moonpad.cli.bench:bench", "Measure an endpoint."),
     ("runs", "moonpad.cli.runs:runs", "List what was measured."),
-    ("compare", "moonpad.cli.compare:compare", "Compare two measured runs, and say how sure a change is."),
+    ("compare", "moonpad.cli.compare:compare", "Compare two measured runs, with how certain each change is."),
     ("report", "moonpad.cli.report:report", "Write a measured run or a sweep as one page."),
-    ("render", "moonpad.cli.render:render", "Write down what `up` would run."),
+    ("render", "moonpad.cli.render:render", "Write files that run what `up` would run."),
 )
 
 app = App(
     name="moonpad",
     help="From the hardware that you have to a verified, measured, tuned Kimi endpoint.",
     version=__version__,
+    default_parameter=Parameter(negative=()),  # no --no-json next to --json
     help_format="plaintext",  # the markdown of rich costs a fifth of the time that --help takes
     result_action="return_value",
     suppress_keyboard_interrupt=False,
@@ -43,17 +47,17 @@ app = App(
 for _name, _path, _help in VERBS:
     app.command(_path, name=_name, help=_help)
 
-_engine = App(name="engine", help="Engines, each in an environment of its own.", help_format="plaintext")
+_engine = App(name="engine", help="Engines, each in its own environment.", help_format="plaintext")
 _engine.command("moonpad.cli.engine:install", name="install", help="Install an engine from its recipe.")
-_engine.command("moonpad.cli.engine:list_", name="list", help="What is installed, where, how large.")
+_engine.command("moonpad.cli.engine:list_", name="list", help="Show what is installed, where, and its size.")
 _engine.command("moonpad.cli.engine:remove", name="remove", help="Remove an installed engine.")
 app.command(_engine)
 
 _checkpoint = App(name="checkpoint", help="Checkpoints on this machine.", help_format="plaintext")
-_checkpoint.command("moonpad.cli.checkpoint:show", name="show", help="Say what a checkpoint folder holds.")
+_checkpoint.command("moonpad.cli.checkpoint:show", name="show", help="Show what a checkpoint folder holds.")
 app.command(_checkpoint)
 
-_catalog = App(name="catalog", help="What moonpad knows of models, hardware and engines.", help_format="plaintext")
+_catalog = App(name="catalog", help="What moonpad knows about models, hardware and engines.", help_format="plaintext")
 for _name, _help in (
     ("models", "Checkpoints that can be planned by name."),
     ("hardware", "Devices that a cluster can be named by."),
@@ -66,7 +70,7 @@ app.command(_catalog)
 
 
 @_catalog.default
-def _catalog_summary(*, json: Annotated[bool, Parameter(negative=())] = False) -> None:
+def _catalog_summary(*, json: Json = False) -> None:
     """Not by import path, because a default cannot be."""
     from moonpad.cli.catalog import summary
 
@@ -79,34 +83,23 @@ def main() -> None:
 
 
 def run(argv: list[str]) -> int:
-    """The exit code of a command line: 0, or the one of the error tree (architecture.md)."""
+    """The exit code of a command line: 0, or that of the error (values/errors.py)."""
     try:
         return _run(argv)
     except KeyboardInterrupt:  # also while an error was being printed
-        from moonpad.cli.output import note
-
         for number in NUMBERS:
             signal.signal(number, signal.SIG_IGN)  # all is done: one more would only spoil the exit code
-        note("moonpad: interrupted")
+        output.note("moonpad: interrupted")
         return Interrupted.exit_code
 
 
 def _run(argv: list[str]) -> int:
-    from cyclopts.exceptions import CycloptsError
-
-    from moonpad.cli.output import print_error
-
     try:
         app(argv)
-    except CycloptsError as error:
-        from moonpad.cli.usage_errors import usage_error
-
-        usage = usage_error(error)
-        print_error(usage)
-        return usage.exit_code
-    except MoonpadError as error:
-        print_error(error)
-        return error.exit_code
+    except (CycloptsError, MoonpadError) as error:
+        ours = usage_error(error) if isinstance(error, CycloptsError) else error
+        output.print_error(ours)
+        return ours.exit_code
     except BrokenPipeError:
         # `moonpad logs | head`: the reader has seen enough. Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,23 +1,28 @@
 """What every verb prints with: results on stdout, progress and notes on stderr.
 
-rich turns colours off where NO_COLOR is set or the stream is no terminal. Markup is off everywhere, so that a bracket
+rich turns colours off if NO_COLOR is set or the stream is not a terminal. Markup is off everywhere, so that a bracket
 in a model's answer or in a log line is text.
 """
 
 from __future__ import annotations
 
+import json as json_module
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
 
 from moonpad.values.errors import MoonpadError, PreflightRefused
+from moonpad.values.finding import Finding
 
-if TYPE_CHECKING:
-    from rich.console import Console
+if TYPE_CHECKING:  # rich is not imported by the commands that print none of it
+    from rich.console import Console, RenderableType
 
-    from moonpad.values.finding import Finding
+Json = Annotated[bool, Parameter(help="Print one JSON document on stdout.")]
+"""The option of every verb whose result a program may read."""
 
 PIPE_COLUMNS = 10_000
 """A pipe or a file has no width: a row of a table stays on one line, so that `grep` and `awk` can read it."""
@@ -44,13 +49,18 @@ def _console(*, stderr: bool) -> Console:
     return console
 
 
-def emit_json(document: object) -> None:
-    """One JSON document on stdout, and nothing else there."""
+def emit(text: RenderableType, document: object, *, json: bool) -> None:
+    """The result of a verb on stdout: the document with --json, and nothing else there; else the text."""
+    if not json:
+        out().print(text)
+        return
     # Not orjson: an import of it that Ctrl-C interrupts ends in a segmentation fault (3.13.0, seen here).
-    import json
-
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.write(json_module.dumps(document, indent=2, ensure_ascii=False) + "\n")
     sys.stdout.flush()
+
+
+def emit_json(document: object) -> None:
+    emit("", document, json=True)
 
 
 def note(text: str) -> None:
@@ -69,7 +79,7 @@ def next_command(command: str) -> None:
 
 @contextmanager
 def busy(doing: str) -> Iterator[Callable[[str], None]]:
-    """Says on a terminal's stderr what is being done, until it is done; nothing where stderr is no terminal."""
+    """Shows on stderr what is being done, until it is done; nothing where stderr is not a terminal."""
     if not err().is_terminal:
         yield lambda text: None
         return
@@ -79,7 +89,7 @@ def busy(doing: str) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def bar(doing: str, total: int) -> Iterator[Callable[..., None]]:
-    """`show(done, text, total)` moves a bar on a terminal's stderr; nothing where stderr is no terminal.
+    """`show(done, text, total)` moves a bar on stderr; nothing where stderr is not a terminal.
 
     Four refreshes a second: the bar may be drawn by the process that takes timestamps.
     """
@@ -99,7 +109,7 @@ def bar(doing: str, total: int) -> Iterator[Callable[..., None]]:
 
 
 def clean(text: str) -> str:
-    """Text of others (logs, models, host names) without control characters, so that no escape reaches the terminal."""
+    """Foreign text (logs, models, host names) without control characters, so that no escape reaches the terminal."""
     return "".join(char if char in "\n\t" or (char.isprintable() or char == " ") else "\ufffd" for char in text)
 
 

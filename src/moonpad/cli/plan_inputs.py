@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import difflib
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from moonpad.catalog import models as catalog
+from moonpad.catalog.clusters import parse_cluster
+from moonpad.catalog.embedded import embedded_checkpoint
+from moonpad.checkpoints.read import read_checkpoint
+from moonpad.cli.plan import PlanOptions
+from moonpad.engines import ENGINES
 from moonpad.plan.request import Request, parse_set, parse_tokens
+from moonpad.plan.search import search
+from moonpad.plan.tensors import catalog_checkpoint
+from moonpad.run.knowledge import knowledge, local_cluster
+from moonpad.spec.near_match import did_you_mean
+from moonpad.values.checkpoint import Checkpoint
+from moonpad.values.cluster import Cluster
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import Code, Finding
+from moonpad.values.plan import Plan
+from moonpad.values.plan_answer import Answer
 from moonpad.values.versions import checked_version
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from moonpad.values.checkpoint import Checkpoint
-    from moonpad.values.cluster import Cluster
-    from moonpad.values.plan import Plan
-    from moonpad.values.plan_answer import Answer, Goal
 
 LARGEST_CONCURRENCY = 1_000_000
 
@@ -42,7 +49,7 @@ def typed_path(written: str) -> Path:
     """What was typed, with `~` and `~user` for a home folder.
 
     Raises:
-        UsageError: nobody of that name has one.
+        UsageError: there is no user of that name.
     """
     try:
         return Path(written).expanduser()
@@ -55,24 +62,17 @@ def find_model(written: str, folder: Path) -> Model:
 
     Raises:
         UsageError: it is neither.
-        PreflightRefused: the folder's checkpoint is not whole, or moonpad cannot plan that model.
+        PreflightRefused: the folder's checkpoint is incomplete, or moonpad cannot plan that model.
     """
-    from moonpad.catalog.embedded import embedded_checkpoint
-
     place = embedded_checkpoint(written) or (folder if _is_folder(folder) else None)
     if place is not None:
-        from moonpad.checkpoints.read import read_checkpoint
-
         checkpoint = read_checkpoint(place)
         shown = written if place != folder else str(folder)  # a spec's path is relative to the spec
-        return Model(checkpoint, shown, str(place), _brings_code(place), here=True)
-    from moonpad.catalog.models import find_model as find_in_catalogue
-
-    known = find_in_catalogue(written)
+        brings_code = not (place / "tokenizer.json").exists() and any(place.glob("*.py"))
+        return Model(checkpoint, shown, str(place), brings_code, here=True)
+    known = catalog.find_model(written)
     if known is None:
         raise _unknown(written)
-    from moonpad.plan.tensors import catalog_checkpoint
-
     # Its repository holds tokenization_kimi.py, and engines load the tokenizer from there.
     return Model(catalog_checkpoint(known), known.id, known.id, brings_code=True, here=False)
 
@@ -84,16 +84,9 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _brings_code(folder: Path) -> bool:
-    return not (folder / "tokenizer.json").exists() and any(folder.glob("*.py"))
-
-
 def _unknown(written: str) -> UsageError:
-    import difflib
-
-    from moonpad.catalog.models import models
-
-    names = {name.casefold(): one.id for one in models().values() for name in (one.id, one.id.split("/")[-1])}
+    ids = [model.id for model in catalog.models().values()]
+    names = {name.casefold(): id_ for id_ in ids for name in (id_, id_.split("/")[-1])}
     near = difflib.get_close_matches(written[:80].casefold(), list(names), n=3, cutoff=0.5)
     meant = " or ".join(dict.fromkeys(names[name] for name in near))
     return UsageError(
@@ -109,52 +102,41 @@ def find_cluster(on: str | None, engine: str = "auto") -> Cluster:
         UsageError: the text is not a cluster.
         PreflightRefused: what this machine has is not known.
     """
-    from moonpad.catalog.clusters import parse_cluster
-    from moonpad.engines import ENGINES
-    from moonpad.run.knowledge import local_cluster
-
     if on is not None:
         return parse_cluster(on)
     return local_cluster(ENGINES.get(engine), "name it with --on, as in --on 8xH200")
 
 
-NOTHING_FIXED = Request()
-
-
-def make_request(
-    base: Request = NOTHING_FIXED,
-    *,
-    goal: Goal | None = None,
-    engine: str | None = None,
-    engine_version: str | None = None,
-    context: str | None = None,
-    concurrency: int | None = None,
-    words: Iterable[str] = (),
-    every_layout: bool = False,
-) -> Request:
-    """`base` is what a spec fixes, which the words of the command line override.
+def make_request(options: PlanOptions, base: Request = Request(), *, every_layout: bool = False) -> Request:
+    """`base` is what a spec fixes, which the options override.
 
     Raises:
-        UsageError: a word is wrong, two of them contradict each other, or there is no such engine.
+        UsageError: an option is wrong, two of them contradict each other, or there is no such engine.
     """
-    layout, settings = parse_set(words)
-    tokens = parse_tokens(context) if context is not None else None
+    concurrency, version = options.concurrency, ""
+    layout, settings = parse_set(options.words or ())
+    tokens = parse_tokens(options.context) if options.context is not None else None
     length = settings.pop("max_model_len", None)
     if tokens is not None and length not in (None, tokens):
         raise UsageError(f"--context says {tokens} tokens and --set {length}", remedy="leave one of them out")
     tokens = tokens if tokens is not None else None if length is None else int(length)
     if concurrency is not None and not 1 <= concurrency <= LARGEST_CONCURRENCY:
         raise UsageError(f"--concurrency must be from 1 to {LARGEST_CONCURRENCY:,}, got {concurrency}")
-    named = engine or base.engine
-    # The version of a spec is that of the spec's engine.
-    version = checked_version(engine_version) if engine_version else ""
-    version = version or (base.engine_version if named == base.engine else "")
+    named = options.engine or base.engine
+    if options.engine_version:
+        version = checked_version(options.engine_version)
+    elif named == base.engine:  # the version of a spec is that of the spec's engine
+        version = base.engine_version
     if named == "auto" and version:
         raise UsageError("--engine-version needs an engine", remedy="name it with --engine NAME")
-    _check_engine(named)
+    if named != "auto" and named not in ENGINES:
+        raise UsageError(
+            f"there is no engine {named[:60]!a}{did_you_mean(named, ENGINES)}",
+            remedy=f"one of {', '.join(ENGINES)}, or auto",
+        )
     return replace(
         base,
-        goal=goal or base.goal,
+        goal=options.goal or base.goal,
         engine=named,
         engine_version=version,
         context=tokens if tokens is not None else base.context,
@@ -165,23 +147,10 @@ def make_request(
     )
 
 
-def _check_engine(name: str) -> None:
-    from moonpad.engines import ENGINES
-    from moonpad.spec.near_match import nearest
-
-    if name != "auto" and name not in ENGINES:
-        near = nearest(name, ENGINES)
-        hint = f'; did you mean "{near}"?' if near else ""
-        raise UsageError(f"there is no engine {name[:60]!a}{hint}", remedy=f"one of {', '.join(ENGINES)}, or auto")
-
-
 def find_answer(
     model: Model, cluster: Cluster, request: Request, finish: Callable[[Plan], Plan] = lambda plan: plan
 ) -> Answer:
     """What fits, and what does not. The model is named as it was written; `finish` as `Known` has it."""
-    from moonpad.plan.search import search
-    from moonpad.run.knowledge import knowledge
-
     known = replace(knowledge(), code_in_checkpoint=model.brings_code, finish=finish)
     return replace(search(model.checkpoint, cluster, request, known), model=model.written)
 
@@ -191,7 +160,7 @@ def refuse_unless_it_fits(answer: Answer, request: Request, findings: tuple[Find
     if answer.fits:
         return
     what = f" with a context of {request.context:,} tokens" if request.context else ""
-    by_memory = any(finding.code is Code.DOES_NOT_FIT for one in answer.refused for finding in one.findings)
+    by_memory = any(finding.code is Code.DOES_NOT_FIT for refused in answer.refused for finding in refused.findings)
     verdict = "does not fit on" if by_memory else "cannot be served on"
     raise PreflightRefused(
         f"{answer.model} {verdict} {answer.cluster}{what}",
@@ -200,19 +169,16 @@ def refuse_unless_it_fits(answer: Answer, request: Request, findings: tuple[Find
     )
 
 
-def init_words(model: Model, cluster: Cluster, request: Request) -> str:
+def init_command(model: Model, cluster: Cluster, options: PlanOptions) -> str:
     """The `moonpad init` that writes down the best of the same plans."""
-    options = [("--model", model.written), ("--on", cluster.name)]
-    if request.goal != "latency":
-        options.append(("--goal", request.goal))
-    if request.engine != "auto":
-        options.append(("--engine", request.engine))
-    if request.engine_version:
-        options.append(("--engine-version", request.engine_version))
-    if request.context is not None:
-        options.append(("--context", str(request.context)))
-    if request.concurrency is not None:
-        options.append(("--concurrency", str(request.concurrency)))
-    for name, value in (*request.layout.items(), *request.settings.items()):
-        options.append(("--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"))
-    return "moonpad init " + " ".join(f"{flag} {shlex.quote(value)}" for flag, value in options)
+    words = (
+        ("--model", model.written),
+        ("--on", cluster.name),
+        ("--goal", options.goal),
+        ("--engine", options.engine),
+        ("--engine-version", options.engine_version),
+        ("--context", options.context),
+        ("--concurrency", options.concurrency),
+        *(("--set", word) for word in options.words or ()),
+    )
+    return "moonpad init " + " ".join(f"{flag} {shlex.quote(str(value))}" for flag, value in words if value is not None)

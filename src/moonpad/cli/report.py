@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from moonpad.cli.output import emit_json, next_command, note
+from moonpad.cli.output import Json, emit_json, next_command, note
 from moonpad.cli.run_argument import measured_path
 from moonpad.values.errors import UsageError
 
@@ -20,7 +17,7 @@ def report(
     *,
     out: Path | None = None,
     devices: int = 1,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Json = False,
 ) -> None:
     """Write a measured run or a sweep as one self-contained HTML page.
 
@@ -33,8 +30,6 @@ def report(
         The HTML file; by default report.html in that folder.
     devices
         For a sweep: the number of devices behind the endpoint, for tokens per second and device.
-    json
-        Print one JSON document on stdout: where the page was written.
     """
     from moonpad.bench.report_data import RunData, read_report
     from moonpad.report.run_page import run_page

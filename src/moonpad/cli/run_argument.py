@@ -32,7 +32,7 @@ def measured_path(named: str) -> Path:
     matches = [name for name in names if name.startswith(named)]
     if len(matches) == 1 or named in matches:
         return benches_folder() / (named if named in matches else matches[0])
-    what = f"{len(matches)} runs have names that begin so" if matches else "no such file, folder or run"
+    what = f"{len(matches)} runs have names that begin with it" if matches else "no such file, folder or run"
     raise UsageError(f"{named}: {what}", remedy="moonpad runs")
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
-
-from moonpad.cli.output import emit_json, next_command, note, out
+from moonpad.cli.output import Json, emit_json, next_command, note, out
+from moonpad.store.result_folders import benches_folder
+from moonpad.values.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,20 +16,16 @@ if TYPE_CHECKING:
     from moonpad.bench.run_listing import ListedRun
 
 
-def runs(folder: Path | None = None, *, json: Annotated[bool, Parameter(negative=())] = False) -> None:
+def runs(folder: Path | None = None, *, json: Json = False) -> None:
     """List the runs of moonpad bench, the newest first.
 
     Parameters
     ----------
     folder
         A folder of runs; by default the one for runs without --out.
-    json
-        Print one JSON document on stdout.
     """
     from moonpad.bench.run_listing import list_run
     from moonpad.report.runs_table import runs_table
-    from moonpad.store.result_folders import benches_folder
-    from moonpad.values.errors import UsageError
 
     place = folder or benches_folder()
     if folder and not folder.is_dir():

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
+from moonpad.cli.output import Json, clean, emit_json, next_command, out
+from moonpad.run.endpoints import find_run, keyless_endpoint_of
+from moonpad.run.planned_figures import kv_tokens_measured
+from moonpad.run.run_status import read_status
+from moonpad.store.run_folder import RunFolder, current_runs
+from moonpad.store.schema_version import SchemaTooNew
 
-if TYPE_CHECKING:
-    from moonpad.store.run_folder import RunFolder
+UNKNOWN = "unknown"
+"""The state of a run whose files a newer moonpad wrote."""
+
+_CHANGES = ("spawned", "ready", "stalled", "recovered", "ended", "stopped", "failed")
+_UNKNOWN_ROW: dict[str, Any] = {
+    **dict.fromkeys(("base_url", "model", "engine", "spec", "since"), ""),
+    **dict.fromkeys(("pid", "keeper_pid", "controller_pid")),
+    **{"stable": False, "restarts": 0, "hosts": {}, "despite": []},
+    "kv_tokens": {"planned": None, "measured": None},
+}
 
 
-def status(target: str | None = None, *, json: Annotated[bool, Parameter(negative=())] = False) -> None:
+def status(target: str | None = None, *, json: Json = False) -> None:
     """Show which endpoints are up, and their states.
 
     Parameters
     ----------
     target
         A spec or the name of an endpoint; without it, all of them.
-    json
-        Print one JSON document on stdout.
     """
-    from moonpad.cli.output import clean, emit_json, next_command, out
-    from moonpad.run.endpoints import find_run
-    from moonpad.store.run_folder import current_runs
-
     rows = [_make_row(folder) for folder in ((find_run(target),) if target else current_runs())]
     if json:
         emit_json({"endpoints": rows})
@@ -47,8 +54,6 @@ def status(target: str | None = None, *, json: Annotated[bool, Parameter(negativ
 
 
 def _make_row(folder: RunFolder) -> dict[str, Any]:
-    from moonpad.store.schema_version import SchemaTooNew
-
     try:
         return _read_row(folder)
     except SchemaTooNew as error:
@@ -56,10 +61,6 @@ def _make_row(folder: RunFolder) -> dict[str, Any]:
 
 
 def _read_row(folder: RunFolder) -> dict[str, Any]:
-    from moonpad.run.endpoints import keyless_endpoint_of
-    from moonpad.run.planned_figures import kv_tokens_measured
-    from moonpad.run.run_status import read_status
-
     about = folder.about()
     status = read_status(folder, keyless_endpoint_of(folder))
     since = folder.last_event(*_CHANGES)
@@ -102,14 +103,3 @@ def _kv_words(kv_tokens: dict[str, Any]) -> str:
         return size
     difference = measured / planned["value"] - 1 if planned["value"] else 0.0
     return f"{size}, as planned" if measured == planned["value"] else f"{size}, {difference:+.1%} from the plan"
-
-
-UNKNOWN = "unknown"
-"""The state of a run whose files a newer moonpad wrote."""
-
-_CHANGES = ("spawned", "ready", "stalled", "recovered", "ended", "stopped", "failed")
-_UNKNOWN_ROW: dict[str, Any] = {
-    **{"stable": False, "restarts": 0, "base_url": "", "model": "", "engine": "", "spec": "", "since": ""},
-    **{"pid": None, "keeper_pid": None, "controller_pid": None, "hosts": {}, "despite": []},
-    "kv_tokens": {"planned": None, "measured": None},
-}

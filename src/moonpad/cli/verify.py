@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
-
-from moonpad.cli.endpoint import ANY_ENDPOINT, EndpointOptions
+from moonpad.cli.endpoint import EndpointOptions
+from moonpad.cli.output import Json
 from moonpad.cli.verify_options import (
-    NO_LOOP,
-    NO_NUMERICS,
-    NO_VENDOR,
-    QUICK_SET,
     LoopOptions,
     NumericsOptions,
     ProbeOptions,
@@ -21,23 +15,20 @@ from moonpad.cli.verify_options import (
 )
 from moonpad.values.errors import UsageError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 PROBES = "the probes"
 
 
 def verify(
     spec: Path | None = None,
     *,
-    at: EndpointOptions = ANY_ENDPOINT,
-    probes: ProbeOptions = QUICK_SET,
-    loop: LoopOptions = NO_LOOP,
-    vendor: VendorOptions = NO_VENDOR,
-    numerics: NumericsOptions = NO_NUMERICS,
-    gate: Annotated[bool, Parameter(negative=())] = False,
+    at: EndpointOptions = EndpointOptions(),
+    probes: ProbeOptions = ProbeOptions(),
+    loop: LoopOptions = LoopOptions(),
+    vendor: VendorOptions = VendorOptions(),
+    numerics: NumericsOptions = NumericsOptions(),
+    gate: bool = False,
     out: Path | None = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Json = False,
 ) -> None:
     """Prove that an endpoint answers correctly, whoever serves it. Exit 5 if a probe fails, 6 if nothing answers.
 
@@ -49,38 +40,36 @@ def verify(
         Judge by the thresholds in the spec's [gate]. With --url the spec is read for these only.
     out
         The folder for the verdict; with --vendor the file for the results. Without it, the run's folder.
-    json
-        Print one JSON document on stdout.
     """
     mode = _mode(loop, vendor, numerics)
-    for owner, options, defaults in (
-        (PROBES, probes, QUICK_SET),
-        ("--loop", loop, NO_LOOP),
-        ("--vendor", vendor, NO_VENDOR),
-        ("--numerics", numerics, NO_NUMERICS),
-    ):
-        if owner != mode and (changed := list(_changed(options, defaults))):
-            raise UsageError(_does_not_belong(changed[0], owner, mode), remedy=f"leave {changed[0]} out")
+    for owner, options in ((PROBES, probes), ("--loop", loop), ("--vendor", vendor), ("--numerics", numerics)):
+        given = (field.name for field in fields(options) if getattr(options, field.name) != field.default)
+        if owner != mode and (name := next(given, None)):
+            option = "--" + name.replace("_", "-")
+            raise UsageError(_does_not_belong(option, owner, mode), remedy=f"leave {option} out")
     if mode == "--numerics" and (gate or out):
         raise UsageError(
             f"{'--gate' if gate else '--out'} does not go with --numerics", remedy="--record FILE keeps the numbers"
         )
+    from moonpad.cli.verify_target import Target
+
+    target = Target(spec, at, gate, json)
     if loop.loop is not None:
         from moonpad.cli.verify_loop import verify_loop
 
-        verify_loop(spec, at, loop.loop, loop.seed, gate=gate, out_folder=out, json=json)
+        verify_loop(target, loop.loop, loop.seed, out)
     elif vendor.vendor is not None:
         from moonpad.cli.verify_vendor import verify_vendor
 
-        verify_vendor(spec, at, vendor.vendor, vendor, gate=gate, out_file=out, json=json)
+        verify_vendor(target, vendor.vendor, vendor, out)
     elif numerics.numerics:
         from moonpad.cli.verify_numerics import verify_numerics
 
-        verify_numerics(spec, at, numerics, json=json)
+        verify_numerics(target, numerics)
     else:
         from moonpad.cli.verify_probes import verify_probes
 
-        verify_probes(spec, at, probes, gate=gate, out_folder=out, json=json)
+        verify_probes(target, probes, out)
 
 
 def _mode(loop: LoopOptions, vendor: VendorOptions, numerics: NumericsOptions) -> str:
@@ -94,13 +83,6 @@ def _mode(loop: LoopOptions, vendor: VendorOptions, numerics: NumericsOptions) -
     if len(chosen) > 1:
         raise UsageError(f"{' and '.join(chosen)} are separate runs", remedy=f"moonpad verify {chosen[0]} first")
     return chosen[0] if chosen else PROBES
-
-
-def _changed(options: object, defaults: object) -> Iterator[str]:
-    """The options that were given, other than their defaults."""
-    for field in fields(type(options)):  # type: ignore[arg-type]
-        if getattr(options, field.name) != getattr(defaults, field.name):
-            yield "--" + field.name.replace("_", "-")
 
 
 def _does_not_belong(option: str, owner: str, mode: str) -> str:

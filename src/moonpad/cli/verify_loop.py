@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from moonpad.cli.endpoint import EndpointOptions
-from moonpad.cli.output import bar, clean, emit_json, note, out
-from moonpad.cli.verify_verdict import check_gate, endpoint_of, folder_for, gate_of, next_is_bench, with_gate, writing
+from moonpad.cli.output import bar, clean, emit, note
+from moonpad.cli.verify_target import Target, check_gate, with_gate, writing
 from moonpad.store.atomic_files import append_line, read_lines, replace_json
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, ContactLost, Interrupted, UsageError
@@ -21,27 +20,16 @@ TURNS_FILE = "turns.jsonl"
 VERDICT_FILE = "verdict.json"
 
 
-def verify_loop(
-    spec: Path | None,
-    at: EndpointOptions,
-    calls: int,
-    seed: int,
-    *,
-    gate: bool,
-    out_folder: Path | None,
-    json: bool,
-) -> None:
+def verify_loop(target: Target, calls: int, seed: int, out_folder: Path | None) -> None:
     """
     Raises:
-        CheckFailed: a turn drifts, or the loop cannot continue; with `gate`, if it made too few calls.
+        CheckFailed: a turn drifts, or the loop cannot continue; with --gate, if it made too few calls.
         ContactLost: nothing answers any more; the turns before are kept.
         Interrupted: the user stopped it; the turns before are kept.
     """
     if not 1 <= calls <= MOST_CALLS:
         raise UsageError(f"--loop {calls}: must be from 1 to {MOST_CALLS} calls", remedy="--loop 300")
-    limits = gate_of(spec, at) if gate else None
-    endpoint = endpoint_of(spec, at, gate=gate)
-    folder = folder_for(spec, at, out_folder)
+    limits, endpoint, folder = target.limits(), target.endpoint(), target.folder(out_folder)
     turns = TurnsFile(folder, {"calls": calls, "seed": seed})
     lost: ContactLost | Interrupted | None = None
     try:
@@ -58,17 +46,15 @@ def verify_loop(
         replace_json(folder / VERDICT_FILE, {**turns.head, **document})
     except OSError as error:
         note(f"{folder} cannot be written: {error.strerror or error}")
-    if json:
-        emit_json({**document, "turns": str(folder / TURNS_FILE)})
-    else:
-        out().print(clean(_summary(result)))
+    emit(clean(_summary(result)), {**document, "turns": str(folder / TURNS_FILE)}, json=target.json)
+    if not target.json:
         note(f"written: {folder / TURNS_FILE}")
     if lost:
         raise lost
     check_gate(broken)
     if broken is None:
         _judge(result)
-    next_is_bench(spec, at, gate=gate)
+    target.next_is_bench()
 
 
 class TurnsFile:

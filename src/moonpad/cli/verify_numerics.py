@@ -8,10 +8,9 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
 from moonpad.cli.output import busy, clean, emit_json, next_command, out
 from moonpad.cli.verify_options import NumericsOptions
-from moonpad.cli.verify_verdict import next_is_bench, writing
+from moonpad.cli.verify_target import Target, writing
 from moonpad.store.atomic_files import replace_json
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, UsageError
@@ -26,7 +25,7 @@ ORACLES = "moonpad.catalog"
 RECORD_ONE = "moonpad verify --numerics --record FILE  writes one"
 
 
-def verify_numerics(spec: Path | None, at: EndpointOptions, options: NumericsOptions, *, json: bool) -> None:
+def verify_numerics(target: Target, options: NumericsOptions) -> None:
     """
     Raises:
         CheckFailed: the endpoint computes something else than was recorded, or gives no log-probabilities.
@@ -34,22 +33,22 @@ def verify_numerics(spec: Path | None, at: EndpointOptions, options: NumericsOpt
     if options.record and options.against:
         raise UsageError("--record does not go with --against", remedy="record the trusted endpoint, then compare")
     trusted = _read(options.against) if options.against else None
-    endpoint = resolve_endpoint(spec, at)
+    endpoint = target.endpoint()
     if options.record:
-        made = asyncio.run(_record(endpoint))
+        recording = asyncio.run(_record(endpoint))
         with writing(options.record, "--record ANOTHER_FILE"):
-            replace_json(options.record, msgspec.to_builtins(made), mode=0o644)
-        _show_recorded(made, options.record, json)
+            replace_json(options.record, msgspec.to_builtins(recording), mode=0o644)
+        _show_recorded(recording, options.record, target.json)
         next_command(f"moonpad verify --numerics --against {options.record}  --url OTHER")
         return
     verdict = asyncio.run(_judge(endpoint, trusted))
-    _show(verdict, json)
+    _show(verdict, target.json)
     if not verdict.passed:
         raise CheckFailed(
             f"{verdict.model} does not compute what was recorded: {verdict.because[0]}",
             remedy="try another attention backend, kernel or parallel layout; moonpad verify --numerics again",
         )
-    next_is_bench(spec, at, gate=False)
+    target.next_is_bench()
 
 
 async def _record(endpoint: Endpoint) -> Recording:
@@ -98,14 +97,14 @@ def _read(path: Path) -> Recording:
         raise UsageError(f"{path} is not a recording of log-probabilities: {error}", remedy=RECORD_ONE) from error
 
 
-def _show_recorded(made: Recording, path: Path, json: bool) -> None:
-    positions = sum(len(scored.logprobs) for scored in made.texts.values())
+def _show_recorded(recording: Recording, path: Path, json: bool) -> None:
+    positions = sum(len(scored.logprobs) for scored in recording.texts.values())
     if json:
-        emit_json({"model": made.model, "file": str(path), "texts": len(made.texts), "positions": positions})
+        emit_json({"model": recording.model, "file": str(path), "texts": len(recording.texts), "positions": positions})
         return
-    out().print(f"{positions} positions of {len(made.texts)} texts of {clean(made.model)} are in {path}")
-    if made.floor:
-        out().print(f"it differs from itself by {_in_words(made.floor)}")
+    out().print(f"{positions} positions of {len(recording.texts)} texts of {clean(recording.model)} are in {path}")
+    if recording.floor:
+        out().print(f"it differs from itself by {_in_words(recording.floor)}")
 
 
 def _show(verdict: NumericsVerdict, json: bool) -> None:

@@ -15,13 +15,13 @@ from cyclopts import Parameter
 @Parameter(name="*", group="The probes")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeOptions:
-    only: Annotated[list[str] | None, Parameter(consume_multiple=True, negative=())] = None
+    only: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None
     """The ids of the probes to run, as in the table. raw_calls, needle and tool_long run only when named."""
-    raw: Annotated[bool, Parameter(negative=())] = False
+    raw: bool = False
     """Judge the model's own text of a tool call, for a server without a parser: --only raw_calls."""
     repeat: int = 1
     """Run the probes this many times. A probe that fails once has failed."""
-    fail_fast: Annotated[bool, Parameter(negative=())] = False
+    fail_fast: bool = False
     """Stop at the first probe that fails."""
     junit: Path | None = None
     """Also write the verdict to this file, as JUnit XML."""
@@ -31,9 +31,6 @@ class ProbeOptions:
         return (*(self.only or ()), *(("raw_calls",) if self.raw else ()))
 
 
-QUICK_SET = ProbeOptions()
-
-
 @Parameter(name="*", group="The agent loop instead")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopOptions:
@@ -41,9 +38,6 @@ class LoopOptions:
     """Make this many tool calls in a row, say 300; find the turn at which the model drifts. --out FOLDER continues."""
     seed: int = 0
     """Another seed gives other pages."""
-
-
-NO_LOOP = LoopOptions()
 
 
 @Parameter(name="*", group="Moonshot's vendor verifier instead")
@@ -57,22 +51,16 @@ class VendorOptions:
     """The least trigger similarity; Moonshot accepts 0.73 for K2-Thinking."""
     concurrency: int = 5
     """Requests at once."""
-    stream: bool | None = None
+    stream: Annotated[bool | None, Parameter(negative="--no-stream")] = None
     """Ask for streams only, or for whole answers only; without it, as each request says."""
-
-
-NO_VENDOR = VendorOptions()
 
 
 @Parameter(name="*", group="The numbers instead")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumericsOptions:
-    numerics: Annotated[bool, Parameter(negative=())] = False
+    numerics: bool = False
     """Compare the log-probabilities of fixed texts with those of --against, or for kimi-k2-tiny with the oracle's."""
     record: Path | None = None
     """Write the log-probabilities of this endpoint, which you trust, to this file."""
     against: Path | None = None
     """A file that --record wrote, for the same model in another configuration."""
-
-
-NO_NUMERICS = NumericsOptions()

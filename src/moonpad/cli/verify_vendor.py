@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json as json_module
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from moonpad.cli.endpoint import EndpointOptions
-from moonpad.cli.output import bar, emit_json, note, out
+from moonpad.cli.output import bar, emit, note
 from moonpad.cli.verify_options import VendorOptions
-from moonpad.cli.verify_verdict import check_gate, endpoint_of, gate_of, next_is_bench, with_gate, writing
+from moonpad.cli.verify_target import Target, check_gate, with_gate, writing
 from moonpad.store.atomic_files import LINE_BYTES, append_line
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, UsageError
@@ -23,16 +22,7 @@ OWN = "own"
 MOST_AT_ONCE = 1024
 
 
-def verify_vendor(
-    spec: Path | None,
-    at: EndpointOptions,
-    requests: str,
-    options: VendorOptions,
-    *,
-    gate: bool,
-    out_file: Path | None,
-    json: bool,
-) -> None:
+def verify_vendor(target: Target, requests: str, options: VendorOptions, out_file: Path | None) -> None:
     """Asks the requests that `out_file` has no answer to yet, and scores them all.
 
     Raises:
@@ -46,10 +36,10 @@ def verify_vendor(
         )
     if options.floor is not None and options.reference is None:
         raise UsageError("--floor needs a reference to compare with", remedy="--reference RESULTS.jsonl")
-    limits = gate_of(spec, at) if gate else None
+    limits = target.limits()
     chosen = own_set() if requests == OWN else read_requests(_lines(Path(requests)))
     reference = _rows(options.reference) if options.reference else []
-    endpoint = endpoint_of(spec, at, gate=gate)
+    endpoint = target.endpoint()
     wanted = {request.index: request.hash for request in chosen}
     earlier = _rows(out_file) if out_file.exists() else []
     done = {row["data_index"] for row in earlier if row.get("status") == "success" and _is_of(row, wanted)}
@@ -59,7 +49,8 @@ def verify_vendor(
     rows = {row["data_index"]: row for row in _rows(out_file) if _is_of(row, wanted)}
     result = score(rows.values(), reference)
     broken = limits.of_score(result) if limits else None
-    _show(result, with_gate({**result.as_json(), "results": str(out_file)}, broken) if json else None)
+    document = with_gate({**result.as_json(), "results": str(out_file)}, broken)
+    emit("\n".join(_lines_of(result)), document, json=target.json)
     if problem := next((row["tool_calls_problem"] for row in rows.values() if row.get("tool_calls_problem")), None):
         note(f"the first call that is not valid: {problem}")
     if result.failure_count:
@@ -72,7 +63,7 @@ def verify_vendor(
             f"the trigger similarity is {similarity:.3f}, below {options.floor:g}",
             remedy="moonpad verify checks the parsers; then look at chat template and ids in the history",
         )
-    next_is_bench(spec, at, gate=gate)
+    target.next_is_bench()
 
 
 def own_set() -> list[VendorRequest]:
@@ -94,7 +85,7 @@ async def _run(
 
 def _keep(out_file: Path, row: Mapping[str, Any]) -> None:
     """A line as it comes; without its request if that is too long for one."""
-    if len(json_module.dumps(row)) > LINE_BYTES // 2:
+    if len(json.dumps(row)) > LINE_BYTES // 2:
         row = {name: value for name, value in row.items() if name != "request"}
     with writing(out_file, "--out FILE"):
         out_file.parent.mkdir(parents=True, exist_ok=True)
@@ -117,7 +108,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     rows = []
     for number, line in enumerate(_lines(path), 1):
         try:
-            row = json_module.loads(line)
+            row = json.loads(line)
         except ValueError:
             row = None
         if not isinstance(row, dict) or not isinstance(row.get("data_index"), int):
@@ -126,17 +117,13 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _show(result: Score, document: Mapping[str, object] | None) -> None:
-    """The document on stdout if it is given, else the scores in words."""
-    if document is not None:
-        emit_json(document)
-        return
-    finishes = f"{result.finish_tool_calls} tool_calls, {result.finish_stop} stop, {result.finish_others} others"
+def _lines_of(result: Score) -> Iterator[str]:
+    """The scores in words."""
+    valid, calls = result.successful_tool_call_count, result.finish_tool_calls
     accuracy = "no call" if result.schema_accuracy is None else f"{result.schema_accuracy:.2%}"
-    out().print(f"{result.success_count} answers, {result.failure_count} failed\nfinish_reason: {finishes}")
-    out().print(
-        f"schema accuracy: {accuracy} ({result.successful_tool_call_count} of {result.finish_tool_calls} calls valid)"
-    )
+    yield f"{result.success_count} answers, {result.failure_count} failed"
+    yield f"finish_reason: {calls} tool_calls, {result.finish_stop} stop, {result.finish_others} others"
+    yield f"schema accuracy: {accuracy} ({valid} of {calls} calls valid)"
     if result.compared:
         similarity = "no call" if result.tool_call_f1 is None else f"{result.tool_call_f1:.2%}"
-        out().print(f"trigger similarity (F1): {similarity} over {result.compared} requests")
+        yield f"trigger similarity (F1): {similarity} over {result.compared} requests"

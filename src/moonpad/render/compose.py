@@ -8,18 +8,16 @@ Source: https://docs.docker.com/reference/compose-file/.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from moonpad import __version__
-from moonpad.render.containers import Contained, beside, contain, grants, model_mounts, published
-from moonpad.render.env_variables import fallback_of, variable_of
-from moonpad.render.images import image_note
-from moonpad.render.probe import one_token
-from moonpad.render.rendered import Rendered
-from moonpad.render.yaml_text import yaml_text
-from moonpad.values.deployment import Deployment, HttpProbe, Image, Mount, Process, Reach, Role
+from moonpad.render.containers import beside, contain, grants, image_note, model_mounts, one_token, published
+from moonpad.render.env_variables import expansion_of
+from moonpad.render.rendered import Rendered, yaml_text
+from moonpad.values.deployment import Deployment, HttpProbe, Image, Mount, Process, Role
 from moonpad.values.errors import UsageError
-from moonpad.values.references import Arg, PortRef, RankRef, SecretRef, parts
+from moonpad.values.references import Arg, RankRef, SecretRef, parts
 
 PROBE_EVERY_S: Final = 10
 PROBE_LIMIT_S: Final = 60
@@ -50,19 +48,20 @@ def _text(deployment: Deployment, processes: list[Process], path: str) -> str:
     notes = (
         f"Written by moonpad {__version__}. Runs {' and '.join(process.name for process in processes)} of {node}:",
         f"  docker compose -f {path} up",
-        "The variables are taken from the environment; those without a default must stand there.",
+        "Variables come from the environment; those without a default must be set there.",
         *(line for process in processes for line in image_note(process)),
     )
-    services = {process.name: _Service(deployment, process, contain(process)).document() for process in processes}
+    services = {process.name: _Service(deployment, process).document() for process in processes}
     return yaml_text([{"name": f"moonpad-{deployment.gangs[0].name}-{node}", "services": services}], notes)
 
 
+@dataclass(frozen=True, slots=True)
 class _Service:
-    def __init__(self, deployment: Deployment, process: Process, contained: Contained) -> None:
-        self.deployment, self.process, self.contained = deployment, process, contained
+    deployment: Deployment
+    process: Process
 
     def document(self) -> dict[str, Any]:
-        process, contained, given = self.process, self.contained, grants(self.process.needs)
+        process, contained, given = self.process, contain(self.process), grants(self.process.needs)
         mounts = (*model_mounts(process), *process.mounts, *(Mount(folder, folder) for folder in given.folders))
         service: dict[str, Any] = {"image": contained.image}
         if contained.entrypoint:
@@ -104,12 +103,11 @@ class _Service:
             return {"network_mode": "host"}
         if isinstance(runtime, Image) and runtime.beside:
             return {"network_mode": f"service:{runtime.beside}"}
-        ports = [self._publish(*port) for port in published((self.process, *beside(self.deployment, self.process)))]
+        ports = []
+        for port, reach in published((self.process, *beside(self.deployment, self.process))):
+            number = self.text(port)
+            ports.append(f"{'127.0.0.1:' if reach == 'loopback' else ''}{number}:{number}")
         return {"ports": ports} if ports else {}
-
-    def _publish(self, port: PortRef, reach: Reach) -> str:
-        number = self.text(port)
-        return f"{'127.0.0.1:' if reach == 'loopback' else ''}{number}:{number}"
 
     def _volume(self, mount: Mount) -> dict[str, Any]:
         # Without `create_host_path` a folder that is missing is an error, not an empty checkpoint.
@@ -135,4 +133,4 @@ class _Service:
             return part.replace("$", "$$")
         if isinstance(part, RankRef):
             return str(self.process.rank * part.times)  # a file is for one host
-        return f"${{{variable_of(part, self.deployment)}{fallback_of(part, self.deployment)}}}"
+        return expansion_of(part, self.deployment)

@@ -2,11 +2,13 @@
 
 The paths inside are ours, so the references to them are resolved here. Files are written inside, by the shell of the
 image, before the engine takes its place: then one that holds a secret is on no disk of the host, and each dialect
-needs only what it has for the environment.
+needs only what it has for the environment. A container checks itself by asking for one token: `/health` answers 200 on
+engines that die on their first request (values/deployment.py: HttpProbe).
 """
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,15 +19,37 @@ from moonpad.values.platform import Platform
 from moonpad.values.references import Arg, PathRef, PortRef, joined, parts
 
 CHECKPOINT: Final = "/checkpoint"
-"""Where the checkpoint stands inside."""
+"""The checkpoint's folder inside."""
 
 DRAFT: Final = "/draft"
 """And the draft model, where there is one."""
 
-RUN: Final = "/tmp/moonpad"  # noqa: S108 - inside, where nobody else is, and every image lets every user write there
-"""Where the process's own files stand inside."""
+RUN: Final = "/tmp/moonpad"  # noqa: S108 - inside, where there is no other user, and every image lets every user write there
+"""The folder of the process's own files inside."""
 
 INSIDE: Final[Mapping[str, str]] = {"checkpoint": CHECKPOINT, "draft": DRAFT, "run": RUN}
+
+
+# Python is in every image that runs these engines; curl is not. The key is MOONPAD_API_KEY in the environment.
+_ASK: Final = (
+    "import os,sys,urllib.request as r;"
+    "q=r.Request('http://127.0.0.1:'+sys.argv[1]+'/v1/completions',sys.argv[2].encode(),"
+    "{'Content-Type':'application/json','Authorization':'Bearer '+os.environ.get('MOONPAD_API_KEY','')});"
+    "r.urlopen(q,timeout=float(sys.argv[3])).read()"
+)
+_HEALTH: Final = "import sys,urllib.request as r;r.urlopen(sys.argv[1],timeout=float(sys.argv[2])).read()"
+
+
+def image_note(process: Process) -> tuple[str, ...]:
+    """What a reader must know of an image that a file names: a tag moves, a digest does not (fault 65)."""
+    if not isinstance(process.runtime, Image) or "@sha256:" in process.runtime.reference:
+        return ()
+    reference = process.runtime.reference
+    key = "[endpoint] front_image" if process.role is Role.ROUTER else "[engine] image"
+    return (
+        f'{reference} is a tag, and a tag may move. Pin what you tried: {key} = "NAME@sha256:...", as',
+        f"  docker pull {reference}  prints it.",
+    )
 
 
 def has_draft(process: Process) -> bool:
@@ -35,7 +59,7 @@ def has_draft(process: Process) -> bool:
 
 def model_mounts(process: Process) -> tuple[Mount, ...]:
     """The folders that the reader of a rendered file names: the checkpoint's, and the draft's where there is one. A
-    process beside the engines has none."""
+    process next to the engines has none."""
     if process.role is Role.ROUTER:
         return ()
     draft = (Mount(PathRef("draft"), DRAFT),) if has_draft(process) else ()
@@ -162,3 +186,14 @@ def _variable(number: int) -> str:
 
 def _inside(arg: Arg, inside: Mapping[str, str]) -> Arg:
     return joined(inside[part.name] if isinstance(part, PathRef) else part for part in parts(arg))
+
+
+def healthy(port: str, path: str, limit_s: float) -> tuple[str, ...]:
+    """A command that ends with 0 where `path` answers 200, asked from inside."""
+    return "python3", "-c", _HEALTH, f"http://127.0.0.1:{port}{path}", f"{limit_s:g}"
+
+
+def one_token(port: str, served_name: str, limit_s: float) -> tuple[str, ...]:
+    """A command that ends with 0 where the model has written one token."""
+    body = {"model": served_name, "prompt": "1", "max_tokens": 1, "temperature": 0}
+    return "python3", "-c", _ASK, port, json.dumps(body), f"{limit_s:g}"

@@ -1,24 +1,65 @@
 """A process in a container as the commands of the docker client (podman's are the same): run it attached, ask for it,
-stop it. Tuples of words, never a shell line; nothing is run here.
+stop it. Tuples of words; nothing is run here. `render_docker` writes them down as bash scripts, `node-0/run.sh`.
 
 The container is owned by its name and label, both made of the run's id, which the daemon sets as it makes it: they hold
 when the client was killed before it could write down an id that the daemon chose. The client is only a window: a
-container lives on when its client is killed, or when a daemon with live-restore starts anew. So `reattach` asks for it
+container lives on when its client is killed, or when a daemon with live-restore restarts. So `reattach` asks for it
 by its label and opens another window, and `after_stop` ends it by name, whatever became of the client.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from moonpad.render.containers import INSIDE, Contained, Grants, contain, grants, model_mounts, published
+from moonpad.render.containers import (
+    INSIDE,
+    Contained,
+    Grants,
+    beside,
+    contain,
+    grants,
+    image_note,
+    model_mounts,
+    published,
+)
+from moonpad.render.rendered import Rendered
+from moonpad.render.shell import Script, scripts
 from moonpad.values.binding import Bindings, BoundProcess, environment, text_of
-from moonpad.values.deployment import Image, Mount, Process
+from moonpad.values.deployment import Deployment, Image, Mount, Process
 from moonpad.values.references import Arg, PathRef, holds_secret, joined, parts
 
 STOP_GRACE_S: Final = 2
 """For an engine whose client was killed; one with a client was asked through it before, with the run's whole grace."""
+
+
+def render_docker(deployment: Deployment) -> Mapping[str, Rendered]:
+    """One script a node: path → text and mode.
+
+    Raises:
+        UsageError: a node has several processes.
+        ValueError: a process runs in no container image.
+    """
+    return scripts(deployment, _script)
+
+
+def _script(deployment: Deployment, process: Process) -> Script:
+    contained = contain(process)
+    gang = deployment.gangs[0].name
+    shared = process.runtime.beside if isinstance(process.runtime, Image) else ""
+    words = docker_words(
+        process,
+        contained,
+        model_mounts(process),
+        client="docker",
+        name=f"moonpad-{gang}-{process.name}",
+        label=f"moonpad.name={gang}",
+        neighbours=beside(deployment, process),
+        network_of=f"moonpad-{gang}-{shared}" if shared else "",
+    )
+    secrets = {name: arg for name, arg in contained.env.items() if holds_secret(arg)}
+    first = (f"Its network is that of {shared}, which must run already.",) if shared else ()
+    return Script(deployment, process, tuple(words), secrets, notes=(*first, *image_note(process)))
 
 
 def container_name(run_id: str) -> str:
@@ -35,14 +76,14 @@ def docker_run(
     """The attached client of one process: the container's log is its output, INT and TERM go through it.
 
     `bindings` hold inside the container. `checkpoint` is what is mounted, and the checkpoint's folder inside. Secrets
-    are named in the arguments; their values stand in the client's environment only.
+    are named in the arguments; their values are only in the client's environment.
 
     Raises:
         KeyError: a reference has no binding; the message names it.
         ValueError: the process runs in no image.
     """
     mount, folder = checkpoint
-    mounts = (mount, *(one for one in model_mounts(process) if one.source != PathRef("checkpoint")))
+    mounts = (mount, *(other for other in model_mounts(process) if other.source != PathRef("checkpoint")))
     contained = contain(process, {**INSIDE, "checkpoint": folder})
     words = docker_words(process, contained, mounts, client=client, name=container_name(run_id), label=label(run_id))
     argv = tuple(text_of(word, bindings) for word in words)
@@ -66,17 +107,17 @@ def docker_words(
     client: Arg,
     name: Arg,
     label: Arg,
-    beside: tuple[Process, ...] = (),
+    neighbours: tuple[Process, ...] = (),
     network_of: str = "",
 ) -> Iterator[Arg]:
     """The words of `docker run`, attached. Secrets are named; their values come from the client's environment.
 
-    `beside`: the processes that share the network of this container, which publishes their ports for them.
+    `neighbours`: the processes that share the network of this container, which publishes their ports for them.
     `network_of`: the container whose network this one shares.
     """
     entrypoint, needs, given = contained.entrypoint, process.needs, grants(process.needs)
     yield from (client, "run", "--rm", "--name", name, "--label", label)
-    yield from ("--network", f"container:{network_of}") if network_of else _network((process, *beside))
+    yield from ("--network", f"container:{network_of}") if network_of else _network((process, *neighbours))
     for mount in (*mounts, *process.mounts, *(Mount(folder, folder) for folder in given.folders)):
         yield from ("--mount", _mount(mount))
     for variable, value in contained.env.items():

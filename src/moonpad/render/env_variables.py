@@ -35,8 +35,13 @@ def variable_of(ref: Ref, deployment: Deployment) -> str:
     return re.sub(r"[^A-Z0-9]", "_", "_".join(("moonpad", *words)).upper())
 
 
+def expansion_of(ref: Ref, deployment: Deployment) -> str:
+    """`${VARIABLE:-DEFAULT}`, or `${VARIABLE:?what is missing}`."""
+    return f"${{{variable_of(ref, deployment)}{fallback_of(ref, deployment)}}}"
+
+
 def fallback_of(ref: Ref, deployment: Deployment) -> str:
-    """What stands in `${VARIABLE…}` behind the name: a default, or the complaint where there is none."""
+    """What follows the name in `${VARIABLE…}`: a default, or the message where there is none."""
     match ref:
         case HostRef(node):
             alone = all(process.node == node for process in deployment.processes)

@@ -6,14 +6,15 @@ The engines name a few of their ports; the others are the system's choice, out o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from moonpad import __version__
-from moonpad.render.env_variables import fallback_of, variable_of
+from moonpad.render.containers import published
+from moonpad.render.env_variables import expansion_of, variable_of
 from moonpad.render.rendered import Rendered
 from moonpad.values.deployment import Deployment
-from moonpad.values.references import HostRef, PortRef, Ref
+from moonpad.values.references import HostRef, Ref
 
 CHOSEN_BY_THE_SYSTEM: Final = "32768-60999"
 """net.ipv4.ip_local_port_range as Linux has it by default (https://docs.kernel.org/networking/ip-sysctl.html)."""
@@ -34,41 +35,37 @@ def render_firewall(deployment: Deployment) -> Mapping[str, Rendered]:
 
 
 def _lines(deployment: Deployment, nodes: tuple[str, ...], node: str, path: str) -> Iterator[str]:
-    hosts = [HostRef(one) for one in nodes]
-    ports = [
-        PortRef(one.name, port.name)
-        for one in deployment.processes
-        for port in one.ports
-        if one.node == node and port.reach != "private"
-    ]
+    hosts = [HostRef(name) for name in nodes]
+    here = [process for process in deployment.processes if process.node == node]
+    ports = [ref for ref, _ in published(here)]
     closed = [port for port in ports if port != deployment.endpoint]
     exposed = [port for port in ports if port == deployment.endpoint and deployment.port_spec(port).reach == "public"]
     table = f"moonpad-{deployment.gangs[0].name}"
     yield from (
         "#!/usr/bin/env bash",
         f"# Written by moonpad {__version__}. Lets the hosts of this run reach the ports between the ranks on {node},",
-        "# and nobody else: what is spoken there knows no keys. As root, before the engine, and after each restart of",
-        "# the host:",
+        "# and no other host: those protocols have no keys. Run it as root, before the engine and after each reboot:",
         f"#   bash {path}",
         f"# `nft delete table inet {table}` undoes it. Other rules of this host stay as they are.",
         "set -euo pipefail",
         "",
     )
     used: tuple[Ref, ...] = (*hosts, *closed, *exposed)
+    value = {ref: f"${{{variable_of(ref, deployment)}}}" for ref in used}
     for ref in used:
-        yield f'{variable_of(ref, deployment)}="{_expansion(ref, deployment)}"'
+        yield f'{variable_of(ref, deployment)}="{expansion_of(ref, deployment)}"'
     yield from (
         "",
         "four=() six=()",
-        f"for host in {' '.join(_quoted(ref, deployment) for ref in hosts)}; do",
-        '  [[ $host =~ ^[0-9A-Fa-f:.]+$ ]] || { echo "$host is no address" >&2; exit 2; }',
+        f"for host in {_words(value[ref] for ref in hosts)}; do",
+        '  [[ $host =~ ^[0-9A-Fa-f:.]+$ ]] || { echo "$host is not an address" >&2; exit 2; }',
         '  if [[ $host == *:* ]]; then six+=("$host"); else four+=("$host"); fi',
         "done",
     )
     if closed or exposed:
         yield from (
-            f"for port in {' '.join(_quoted(ref, deployment) for ref in (*closed, *exposed))}; do",
-            '  [[ $port =~ ^[0-9]+$ ]] || { echo "$port is no port" >&2; exit 2; }',
+            f"for port in {_words(value[ref] for ref in (*closed, *exposed))}; do",
+            '  [[ $port =~ ^[0-9]+$ ]] || { echo "$port is not a port" >&2; exit 2; }',
             "done",
         )
     yield from (
@@ -86,21 +83,13 @@ def _lines(deployment: Deployment, nodes: tuple[str, ...], node: str, path: str)
         '  if ((${#six[@]})); then echo "ip6 saddr { $(listed "${six[@]}") } accept"; fi',
     )
     for ref in exposed:
-        yield f'  echo "tcp dport {_used(ref, deployment)} accept"'
-    with_ray = any(port.name == "ray" for one in deployment.processes for port in one.ports)
+        yield f'  echo "tcp dport {value[ref]} accept"'
+    with_ray = any(port.name == "ray" for process in deployment.processes for port in process.ports)
     chosen = (CHOSEN_BY_THE_SYSTEM, *((CHOSEN_BY_RAY,) if with_ray else ()))
-    for shut in (*(_used(ref, deployment) for ref in closed), *chosen):
+    for shut in (*(value[ref] for ref in closed), *chosen):
         yield f'  echo "tcp dport {shut} drop"'
     yield from ("  echo '}'", "  echo '}'", "} | nft -f -")
 
 
-def _expansion(ref: Ref, deployment: Deployment) -> str:
-    return f"${{{variable_of(ref, deployment)}{fallback_of(ref, deployment)}}}"
-
-
-def _used(ref: Ref, deployment: Deployment) -> str:
-    return f"${{{variable_of(ref, deployment)}}}"
-
-
-def _quoted(ref: Ref, deployment: Deployment) -> str:
-    return f'"{_used(ref, deployment)}"'
+def _words(values: Iterable[str]) -> str:
+    return " ".join(f'"{value}"' for value in values)

@@ -1,6 +1,6 @@
 """A Deployment as objects of Kubernetes, `kubernetes.yaml`.
 
-One node: a Deployment. Several: a LeaderWorkerSet, whose group is made anew as a whole when one of its pods ends, since
+One node: a Deployment. Several: a LeaderWorkerSet, whose whole group is recreated when one of its pods ends, since
 ranks cannot go on without one another (https://lws.sigs.k8s.io/docs/). Nothing reaches the pods but one another, unless
 the spec exposes the endpoint: `kubectl port-forward` is the loopback of a cluster.
 """
@@ -12,11 +12,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from moonpad import __version__
-from moonpad.render.containers import contain, has_draft
-from moonpad.render.images import image_note
+from moonpad.render.containers import contain, has_draft, image_note
 from moonpad.render.pods import Object, Pods, secrets_of
-from moonpad.render.rendered import Rendered
-from moonpad.render.yaml_text import yaml_text
+from moonpad.render.rendered import Rendered, yaml_text
+from moonpad.spec.schema import KubernetesTable
 from moonpad.values.deployment import Deployment, Process, Role
 from moonpad.values.errors import UsageError
 
@@ -26,15 +25,10 @@ LONGEST_NAME: Final = 50
 """Names of pods and services add to it, and a label has 63 characters."""
 
 
-def render_kubernetes(
-    deployment: Deployment, *, claim: str = "", draft_claim: str = "", rdma: str = ""
-) -> Mapping[str, Rendered]:
-    """`claim` is the PersistentVolumeClaim that holds the checkpoint, `NAME-checkpoint` where none is said, and
-    `draft_claim` that of the draft model, `NAME-draft`; `rdma` is the resource that the cluster's RDMA device plugin
-    offers, like `rdma/hca`.
-
+def render_kubernetes(deployment: Deployment, table: KubernetesTable = KubernetesTable()) -> Mapping[str, Rendered]:
+    """
     Raises:
-        UsageError: the deployment has a shape that Kubernetes is not given yet, or too long a name.
+        UsageError: the deployment has a shape that is not rendered for Kubernetes yet, or too long a name.
         ValueError: a process runs in no container image.
     """
     engines = [gang for gang in deployment.gangs if gang.processes[0].role is not Role.ROUTER]
@@ -45,7 +39,9 @@ def render_kubernetes(
         raise UsageError(
             f"the name {gang.name} has {len(gang.name)} characters, Kubernetes leaves room for {LONGEST_NAME}"
         )
-    pods = Pods(deployment, gang.name, claim or f"{gang.name}-checkpoint", draft_claim or f"{gang.name}-draft", rdma)
+    claim = table.checkpoint_claim or f"{gang.name}-checkpoint"
+    draft_claim = table.draft_claim or f"{gang.name}-draft"
+    pods = Pods(deployment, gang.name, claim, draft_claim, table.rdma_resource or "")
     several = len(gang.processes) > 1
     objects = [_group(pods, gang.processes) if several else _single(pods, gang.processes[0])]
     objects += [_service(pods), _policy(pods)]
@@ -58,7 +54,7 @@ def _notes(pods: Pods) -> tuple[str, ...]:
     return (
         f"Written by moonpad {__version__}.",
         f"  kubectl apply -f {FILE}",
-        f"The claim {pods.claim} holds the checkpoint, and is yours to make.",
+        f"The claim {pods.claim} holds the checkpoint; create it first.",
         *((f"So does {pods.draft_claim}, for the draft model.",) if has_draft(processes[0]) else ()),
         *((f"  kubectl create secret generic {pods.name}-api-key --from-file=api_key=FILE",) if keyed else ()),
         *dict.fromkeys(line for process in processes for line in image_note(process)),
@@ -71,50 +67,36 @@ def _group(pods: Pods, processes: tuple[Process, ...]) -> Object:
     workers = [pods.template(process, _labels(pods.name, "worker")) for process in processes[1:]]
     if any(worker != workers[0] for worker in workers):
         raise UsageError("the nodes after the first differ, and a LeaderWorkerSet has one template for all of them")
-    return {
-        "apiVersion": "leaderworkerset.x-k8s.io/v1",
-        "kind": "LeaderWorkerSet",
-        "metadata": _metadata(pods.name, pods.name),
-        "spec": {
-            "replicas": 1,
-            "leaderWorkerTemplate": {
-                "size": len(processes),
-                "restartPolicy": "RecreateGroupOnPodRestart",
-                "leaderTemplate": leader,
-                "workerTemplate": workers[0],
-            },
-        },
+    template = {
+        "size": len(processes),
+        "restartPolicy": "RecreateGroupOnPodRestart",
+        "leaderTemplate": leader,
+        "workerTemplate": workers[0],
     }
+    spec = {"replicas": 1, "leaderWorkerTemplate": template}
+    return _object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", pods, spec)
 
 
 def _single(pods: Pods, process: Process) -> Object:
     labels = _labels(pods.name, "leader")
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": _metadata(pods.name, pods.name),
-        "spec": {
-            "replicas": 1,
-            # The new pod would wait for the devices of the old one, which goes last in a rolling update.
-            "strategy": {"type": "Recreate"},
-            # Kubernetes calls a deployment stuck after ten minutes, which a large checkpoint takes to load.
-            "progressDeadlineSeconds": math.ceil(process.start_budget_s) + 600,
-            "selector": {"matchLabels": labels},
-            "template": pods.template(process, labels),
-        },
+    spec = {
+        "replicas": 1,
+        # The new pod would wait for the devices of the old one, which goes last in a rolling update.
+        "strategy": {"type": "Recreate"},
+        # Kubernetes calls a deployment stuck after ten minutes, which a large checkpoint takes to load.
+        "progressDeadlineSeconds": math.ceil(process.start_budget_s) + 600,
+        "selector": {"matchLabels": labels},
+        "template": pods.template(process, labels),
     }
+    return _object("apps/v1", "Deployment", pods, spec)
 
 
 def _service(pods: Pods) -> Object:
     """LeaderWorkerSet makes a headless service of its own name, so this one has another."""
     deployment = pods.deployment
     port = {"name": "api", "port": deployment.port_spec(deployment.endpoint).preferred, "targetPort": "api"}
-    return {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": _metadata(f"{pods.name}-api", pods.name),
-        "spec": {"type": "ClusterIP", "selector": _labels(pods.name, "leader"), "ports": [port]},
-    }
+    spec = {"type": "ClusterIP", "selector": _labels(pods.name, "leader"), "ports": [port]}
+    return _object("v1", "Service", pods, spec, name=f"{pods.name}-api")
 
 
 def _policy(pods: Pods) -> Object:
@@ -126,21 +108,23 @@ def _policy(pods: Pods) -> Object:
     if api.reach != "loopback":
         ingress.append({"ports": [{"protocol": "TCP", "port": api.preferred}]})
     names = [{"protocol": protocol, "port": 53} for protocol in ("UDP", "TCP")]
-    return {
-        "apiVersion": "networking.k8s.io/v1",
-        "kind": "NetworkPolicy",
-        "metadata": _metadata(pods.name, pods.name),
-        "spec": {
-            "podSelector": own["podSelector"],
-            "policyTypes": ["Ingress", "Egress"],
-            "ingress": ingress,
-            "egress": [{"to": [own]}, {"to": [{"namespaceSelector": {}}], "ports": names}],
-        },
+    spec = {
+        "podSelector": own["podSelector"],
+        "policyTypes": ["Ingress", "Egress"],
+        "ingress": ingress,
+        "egress": [{"to": [own]}, {"to": [{"namespaceSelector": {}}], "ports": names}],
     }
+    return _object("networking.k8s.io/v1", "NetworkPolicy", pods, spec)
 
 
-def _metadata(name: str, owner: str) -> Object:
-    return {"name": name, "labels": {NAME: owner, "app.kubernetes.io/managed-by": "moonpad"}}
+def _object(version: str, kind: str, pods: Pods, spec: Object, *, name: str = "") -> Object:
+    labels = {NAME: pods.name, "app.kubernetes.io/managed-by": "moonpad"}
+    return {
+        "apiVersion": version,
+        "kind": kind,
+        "metadata": {"name": name or pods.name, "labels": labels},
+        "spec": spec,
+    }
 
 
 def _labels(name: str, role: str) -> dict[str, str]:

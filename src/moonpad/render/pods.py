@@ -13,8 +13,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, assert_never
 
-from moonpad.render.containers import CHECKPOINT, DRAFT, Contained, beside, contain, grants, has_draft
-from moonpad.render.probe import healthy, one_token
+from moonpad.render.containers import (
+    CHECKPOINT,
+    DRAFT,
+    Contained,
+    beside,
+    contain,
+    grants,
+    has_draft,
+    healthy,
+    one_token,
+)
+from moonpad.render.env_variables import variable_of
 from moonpad.values.deployment import AliveProbe, Deployment, HttpProbe, Process
 from moonpad.values.platform import Platform
 from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, Ref, SecretRef, parts
@@ -48,7 +58,7 @@ class Pods:
     rdma: str = ""
 
     def template(self, process: Process, labels: Mapping[str, str]) -> Object:
-        """A pod template: its labels, and a pod of one container, or two where something stands before the engine."""
+        """A pod template: its labels, and a pod of one container, or two where the engine has a front."""
         contained = _with_ranks_computed(contain(process))
         container: Object = {"name": "engine", "image": contained.image}
         if contained.entrypoint:
@@ -79,7 +89,7 @@ class Pods:
         return {"metadata": {"labels": dict(labels)}, "spec": pod}
 
     def _beside(self, process: Process) -> Object:
-        """What stands before the engine is ready when the engine is, and alive by itself."""
+        """The front is ready when the engine is, and alive by itself."""
         contained = contain(process)
         number = self.deployment.port_spec(self.deployment.endpoint).preferred
         health = {"path": "/health", "port": number}
@@ -100,11 +110,12 @@ class Pods:
         return {"ports": [{"name": port.name, "containerPort": port.preferred} for port in ports]} if ports else {}
 
     def _env(self, process: Process, contained: Contained) -> Iterator[Object]:
-        if HostRef(process.node) in _refs(contained):
+        args = (*contained.entrypoint, *contained.argv, *contained.env.values())
+        if any(HostRef(process.node) in parts(arg) for arg in args):
             yield {"name": OWN_ADDRESS, "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
         for secret in secrets_of(contained):
             source = {"name": f"{self.name}-{secret.name.replace('_', '-')}", "key": secret.name}
-            yield {"name": _variable(secret), "valueFrom": {"secretKeyRef": source}}
+            yield {"name": variable_of(secret, self.deployment), "valueFrom": {"secretKeyRef": source}}
         for name, arg in contained.env.items():
             yield {"name": name, "value": self._text(arg, process)}
 
@@ -163,9 +174,9 @@ class Pods:
             case RankRef():
                 raise ValueError(f"process {process.name}: Kubernetes cannot multiply a rank in the middle of a word")
             case SecretRef():
-                return f"$({_variable(ref)})"
+                return f"$({variable_of(ref, self.deployment)})"
             case PathRef(name):
-                raise ValueError(f"process {process.name} names the path {name}, which is nowhere in a container")
+                raise ValueError(f"process {process.name} names the path {name}, which a container does not have")
             case _:
                 assert_never(ref)
 
@@ -174,11 +185,6 @@ def secrets_of(contained: Contained) -> tuple[SecretRef, ...]:
     """In the order of their use."""
     used = (part for arg in contained.env.values() for part in parts(arg))
     return tuple(dict.fromkeys(part for part in used if isinstance(part, SecretRef)))
-
-
-def _refs(contained: Contained) -> set[Ref]:
-    args = (*contained.entrypoint, *contained.argv, *contained.env.values())
-    return {part for arg in args for part in parts(arg) if not isinstance(part, str)}
 
 
 def _with_ranks_computed(contained: Contained) -> Contained:
@@ -195,10 +201,6 @@ def _with_ranks_computed(contained: Contained) -> Contained:
         entrypoint=("sh", "-c", f'exec "$@"{computed}', "sh", *contained.entrypoint),
         argv=tuple(argv),
     )
-
-
-def _variable(secret: SecretRef) -> str:
-    return f"MOONPAD_{secret.name.upper()}"
 
 
 def _escaped(text: str) -> str:

@@ -1,5 +1,5 @@
-"""What stands before an endpoint that the spec opens to others (fault 61): nginx, which passes on what clients of the
-API ask for, and answers 404 to all else.
+"""The front of an endpoint that the spec opens to others (fault 61): nginx, which forwards what clients of the
+API ask for, and answers 404 to everything else.
 
 The key that an engine asks for guards /v1 alone; /pause, /invocations or /update_weights answer everybody. Here each
 path is passed on as it is written in the list, never as the client wrote it, so that the two cannot read one request
@@ -43,7 +43,7 @@ IN_TURN: Final = (
 )
 """For a shell: what asks an engine to drain lets what is open here finish too. nginx itself would cut it."""
 IMAGE: Final = "nginxinc/nginx-unprivileged:1.28"
-"""https://hub.docker.com/r/nginxinc/nginx-unprivileged: the one that runs as nobody in particular."""
+"""https://hub.docker.com/r/nginxinc/nginx-unprivileged: the image that does not run as root."""
 
 LONGEST_SILENCE_S: Final = 3600
 """An answer may be long in coming; whoever waits for it hangs up by himself."""
@@ -53,7 +53,7 @@ CONNECTIONS: Final = 16384
 
 
 def behind(plan: Plan) -> Plan:
-    """The plan for the engine behind the front: on the next port, which nobody else reaches."""
+    """The plan for the engine behind the front: on the next port, which only the front reaches."""
     return replace(plan, serving=replace(plan.serving, port=plan.serving.port + 1, reach="private"))
 
 
@@ -77,7 +77,7 @@ def with_front(deployment: Deployment, port: int, image: str = IMAGE) -> Deploym
 
 
 def engine_port(deployment: Deployment) -> PortRef:
-    """Where the engine itself answers, whether something stands before it or not."""
+    """Where the engine itself answers, with a front or without."""
     probes = (process.ready for process in deployment.processes)
     return next((probe.port for probe in probes if isinstance(probe, HttpProbe)), deployment.endpoint)
 
@@ -94,7 +94,7 @@ def _runtime(head: Process, image: str) -> Runtime:
 
 
 def _config(front: PortRef, engine: PortRef) -> Iterator[str | Ref]:
-    """Its temporary files and its pid stand beside it: relative paths are those of `-p`."""
+    """Its temporary files and its pid are in its own folder: relative paths are those of `-p`."""
     yield "daemon off;\npid front.pid;\nerror_log stderr crit;\n"
     yield f"worker_processes auto;\nworker_rlimit_nofile {2 * CONNECTIONS};\n"
     yield f"events {{ worker_connections {CONNECTIONS}; }}\n"

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from moonpad import __version__
-from moonpad.render.env_variables import fallback_of, variable_of
+from moonpad.render.env_variables import expansion_of, variable_of
 from moonpad.render.rendered import Rendered
 from moonpad.values.deployment import NAME, Deployment, Executable, File, Process, Role
 from moonpad.values.errors import UsageError
@@ -35,20 +35,15 @@ def render_shell(deployment: Deployment) -> Mapping[str, Rendered]:
 
 
 def scripts(deployment: Deployment, make: Callable[[Deployment, Process], Script]) -> Mapping[str, Rendered]:
-    """One script a node.
-
-    Raises:
-        UsageError: a node has several processes.
-    """
-    made: dict[str, Rendered] = {}
+    files: dict[str, Rendered] = {}
     for process in deployment.processes:
         if not NAME.match(process.node):
             raise ValueError(f"a node needs a name like node-0, got {process.node!r}")
         path = f"{process.node}/{'run' if process.role is not Role.ROUTER else process.name}.sh"
-        if path in made:
+        if path in files:
             raise UsageError(f"{process.node} has several processes, and a script runs one", remedy="use `moonpad up`")
-        made[path] = Rendered("\n".join(make(deployment, process).lines(path)) + "\n", 0o755)
-    return made
+        files[path] = Rendered("\n".join(make(deployment, process).lines(path)) + "\n", 0o755)
+    return files
 
 
 def _script(deployment: Deployment, process: Process) -> Script:
@@ -78,7 +73,7 @@ class Script:
             "#!/usr/bin/env bash",
             f"# Written by moonpad {__version__}. Runs {self.process.name} of {self.process.node} in the foreground:",
             f"#   bash {path}",
-            "# The variables are taken from the environment; those without a default must stand there.",
+            "# Variables come from the environment; those without a default must be set there.",
             *(f"# {note}" for note in self.notes),
             "# shellcheck disable=SC2016  # words in single quotes are meant as they stand",
             "set -euo pipefail",
@@ -90,7 +85,7 @@ class Script:
             yield from self._write(file)
         for name, arg in self.env.items():
             if not _ENV_NAME.fullmatch(name):
-                raise ValueError(f"process {self.process.name}: {name!r} is no name of an environment variable")
+                raise ValueError(f"process {self.process.name}: {name!r} is not the name of an environment variable")
             yield f"export {name}={self._word(arg)}"
         words = [self._word(arg) for arg in self.command]
         yield " \\\n  ".join(_break([f"exec {words[0]}", *words[1:]]))
@@ -106,9 +101,8 @@ class Script:
             if variable in owners:
                 raise ValueError(f"{ref} and {owners[variable]} would share the variable {variable}")
             owners[variable] = ref
-            value = fallback_of(ref, self.deployment)
-            expansion = f'"${{{variable}{value}}}"'
-            yield f": {expansion}" if value.startswith(":?") else f"{variable}={expansion}"
+            expansion = f'"{expansion_of(ref, self.deployment)}"'
+            yield f": {expansion}" if f"{variable}:?" in expansion else f"{variable}={expansion}"
 
     def _word(self, arg: Arg) -> str:
         """One word of the shell: quoted literals and references beside one another."""
@@ -126,7 +120,7 @@ class Script:
         return f'"${{{variable}}}"'
 
     def _write(self, file: File) -> Iterator[str]:
-        """Written anew with no more rights than its mode, since it may hold a secret. printf is the shell's own."""
+        """Replaced, with no more rights than its mode, since it may hold a secret. printf is the shell's own."""
         target = self._word((RUN, f"/{file.path}"))
         yield f"mkdir -p -- {self._word((RUN, f'/{PurePosixPath(file.path).parent}'))}"
         yield f"rm -f -- {target}"

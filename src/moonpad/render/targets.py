@@ -7,9 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from moonpad.plan.from_spec import container_of, engine_of, runtime_of
+from moonpad.render.compose import render_compose
+from moonpad.render.docker_run import render_docker
 from moonpad.render.firewall import render_firewall
+from moonpad.render.kubernetes import render_kubernetes
 from moonpad.render.proxy import IMAGE, behind, with_front
 from moonpad.render.rendered import Rendered
+from moonpad.render.shell import render_shell
 from moonpad.spec.schema import Spec
 from moonpad.values.deployment import Deployment, Role, Runtime
 from moonpad.values.errors import UsageError
@@ -34,33 +38,23 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
         UsageError: the target cannot be told it, or no image is known.
     """
     if target in NOT_YET:
-        raise UsageError(f"rendering for {target} is not there yet", remedy=f"use --to {', '.join(THERE)}")
+        raise UsageError(f"rendering for {target} is not supported yet", remedy=f"use --to {', '.join(THERE)}")
     if target == "shell":
-        from moonpad.render.shell import render_shell
-
         deployment = deployment_of(spec, plan, runtime_of(spec))
         return Files({**render_shell(deployment), **render_firewall(deployment)}, "bash {}")
     image = container_of(spec, plan)
-    if target == "kubernetes":
-        from moonpad.render.kubernetes import render_kubernetes
-
-        # Pods have addresses of their own, also where containers would share the network of their hosts.
-        deployment = _of_ranks(deployment_of(spec, plan, replace(image, own_network=True)), target)
-        table = spec.kubernetes
-        files = render_kubernetes(
-            deployment,
-            claim=table.checkpoint_claim or "",
-            draft_claim=table.draft_claim or "",
-            rdma=table.rdma_resource or "",
+    # Pods have addresses of their own, also where containers would share the network of their hosts.
+    deployment = deployment_of(spec, plan, replace(image, own_network=True) if target == "kubernetes" else image)
+    if any(process.role is Role.LAUNCHER for process in deployment.processes):
+        raise UsageError(
+            f"this engine starts its ranks on other machines over MPI, which is not supported for {target} yet",
+            remedy="use --to shell",
         )
-        return Files(files, "kubectl apply -f {}")
-    deployment = _of_ranks(deployment_of(spec, plan, image), target)
-    if target == "compose":
-        from moonpad.render.compose import render_compose
-
-        return Files({**render_compose(deployment), **render_firewall(deployment)}, "docker compose -f {} up")
-    from moonpad.render.docker import render_docker
-
+    match target:
+        case "kubernetes":
+            return Files(render_kubernetes(deployment, spec.kubernetes), "kubectl apply -f {}")
+        case "compose":
+            return Files({**render_compose(deployment), **render_firewall(deployment)}, "docker compose -f {} up")
     return Files({**render_docker(deployment), **render_firewall(deployment)}, "bash {}")
 
 
@@ -71,13 +65,3 @@ def deployment_of(spec: Spec, plan: Plan, runtime: Runtime) -> Deployment:
         return engine.processes(plan, runtime)
     front = spec.endpoint.front_image or IMAGE
     return with_front(engine.processes(behind(plan), runtime), plan.serving.port, front)
-
-
-def _of_ranks(deployment: Deployment, target: str) -> Deployment:
-    """Refuses a process that starts others on other machines (MPI): containers have no way for it yet."""
-    if any(process.role is Role.LAUNCHER for process in deployment.processes):
-        raise UsageError(
-            f"this engine starts its ranks on other machines over MPI, which is not written for {target} yet",
-            remedy="use --to shell",
-        )
-    return deployment

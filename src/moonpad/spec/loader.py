@@ -54,7 +54,7 @@ def load_spec(path: Path) -> LoadedSpec:
 
 
 def parse_spec(text: str, *, name: str, where: str = "moonpad.toml") -> Spec:
-    """The spec in the text; `name` is taken where it gives none, `where` stands before each line number."""
+    """The spec in the text; `name` is the default name, `where` precedes each line number."""
     document = _parse(text, where)
     try:
         return Spec.model_validate({"name": name, **document})

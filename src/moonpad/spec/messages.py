@@ -28,10 +28,10 @@ def _problem(path: tuple[int | str, ...], error: ErrorDetails) -> str:
         return f"{_key(path)} is missing"
     if kind == "value_error":
         return f"{_key(path)} {error['ctx']['error']}"
-    return f"{_key(path)} must be {_wanted(path)}, found {found(error['input'])}"
+    return f"{_key(path)} must be {_wanted(path)}, found {_described(error['input'])}"
 
 
-def found(value: object) -> str:
+def _described(value: object) -> str:
     """The value as a person would name it: `the text "8000"`, `a table`. Never repeats a long or a deep one."""
     match value:
         case bool():
@@ -83,19 +83,10 @@ def _unknown(path: tuple[int | str, ...], value: object) -> str:
     where = f" in [{table}]" if table else ""
     keys: Mapping[str, Any] = {name: fields_of(model) for name, model in TABLES.items()}
     what = f"table [{shorten(key)}]" if isinstance(value, dict) and not table else f'key "{shorten(key)}"{where}'
-    return f"unknown {what}{_hint(nearest_key(key, table, keys), table)}"
-
-
-def _hint(nearest: tuple[str, str] | None, table: str) -> str:
-    if nearest is None:
-        return ""
-    near_table, key = nearest
-    if not near_table and key in TABLES and key != "engine":
-        return f"; did you mean [{key}]?"
-    if near_table == table:
-        return f'; did you mean "{key}"?'
-    return (
-        f'; did you mean "{key}" in [{near_table}]?'
-        if near_table
-        else f'; did you mean "{key}", above the first [table]?'
-    )
+    if (nearest := nearest_key(key, table, keys)) is None:
+        return f"unknown {what}"
+    near_table, near = nearest
+    place = f" in [{near_table}]" if near_table else ", above the first [table]"
+    is_table = not near_table and near in TABLES and near != "engine"
+    meant = f"[{near}]" if is_table else f'"{near}"{"" if near_table == table else place}'
+    return f"unknown {what}; did you mean {meant}?"

@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.spec.key_names import key_names
 
-# What people write for it beside the engines' own names, which `key_names` has. Near spellings need no row.
+# What people write besides the engines' own names, which `key_names` has. Near spellings need no row.
 SYNONYMS: Final[Mapping[str, str]] = {
     "tensor_parallel": "tp",
     "pipeline_parallel": "pp",
@@ -62,6 +62,12 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     # difflib is quadratic in the length, and a word of a thousand letters is near nothing.
     close = difflib.get_close_matches(word[:80].lower().replace("-", "_"), list(candidates), n=1, cutoff=0.6)
     return close[0] if close else None
+
+
+def did_you_mean(word: str, candidates: Iterable[str]) -> str:
+    """`; did you mean "vllm-cpu"?`, to end a message with; "" where nothing is near."""
+    near = nearest(word, candidates)
+    return f'; did you mean "{near}"?' if near else ""
 
 
 def nearest_key(word: str, table: str, tables: Mapping[str, Iterable[str]]) -> tuple[str, str] | None:

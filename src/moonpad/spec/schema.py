@@ -12,11 +12,11 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from pydantic.fields import FieldInfo
 
+from moonpad.catalog.clusters import parse_cluster
 from moonpad.engines import ENGINES
-from moonpad.spec.durations import parse_duration
 from moonpad.spec.extra_args import check_extra_args
-from moonpad.spec.near_match import nearest
-from moonpad.spec.safe_text import refuse_option, shorten
+from moonpad.spec.near_match import did_you_mean
+from moonpad.spec.safe_text import parse_duration, refuse_option, shorten
 from moonpad.values.deployment import NAME
 from moonpad.values.errors import UsageError
 from moonpad.values.plan_answer import Goal
@@ -41,7 +41,7 @@ Text = Annotated[str, AfterValidator(refuse_option), Field(description="a text")
 
 
 def _like(pattern: str, wanted: str, *, secret: bool = False) -> AfterValidator:
-    """Refuses a text that is not of the pattern; a secret may stand in its place, and is not repeated."""
+    """Refuses a text that does not match; with `secret` it may be one, and the message does not repeat it."""
 
     def check(text: str) -> str:
         if not re.fullmatch(pattern, text, re.ASCII):
@@ -98,7 +98,9 @@ class EngineTable(Table):
     @field_validator("name")
     @classmethod
     def _known(cls, name: str) -> str:
-        check_engine_name(name)
+        if name not in ENGINES:
+            meant = did_you_mean(name, ENGINES)
+            raise ValueError(f'must be one of {", ".join(ENGINES)}, found "{shorten(name)}"{meant}')
         return name
 
     @field_validator("version")
@@ -155,8 +157,6 @@ class HardwareTable(Table):
     @classmethod
     def _known(cls, cluster: str | None) -> str | None:
         if cluster is not None:
-            from moonpad.catalog.clusters import parse_cluster
-
             try:
                 parse_cluster(cluster)
             except UsageError as error:
@@ -339,14 +339,6 @@ class Spec(Table):
     @classmethod
     def _by_name(cls, engine: object) -> object:
         return {"name": engine} if isinstance(engine, str) else engine
-
-
-def check_engine_name(name: str) -> None:
-    """Raises ValueError that lists the known engines."""
-    if name not in ENGINES:
-        near = nearest(name, ENGINES)
-        hint = f'; did you mean "{near}"?' if near else ""
-        raise ValueError(f'must be one of {", ".join(ENGINES)}, found "{shorten(name)}"{hint}')
 
 
 def short_name(model: str) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Final
 
+from moonpad.spec.safe_text import refuse_invisible
 from moonpad.values.plan import Layout, Platform, Settings
 from moonpad.values.plan_answer import Choice, Goal
 
@@ -86,10 +86,7 @@ def _literal(value: object) -> str:
 
 def quoted(text: str) -> str:
     """A basic string of TOML. Raises ValueError for what a spec refuses anyway: control characters, line breaks."""
-    for char in text:
-        if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp"):
-            raise ValueError(f"holds the control character U+{ord(char):04X}")
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = refuse_invisible(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 

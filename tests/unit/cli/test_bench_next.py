@@ -46,7 +46,7 @@ def test_the_options_give_the_same_configuration_again(config: BenchConfig, monk
         given.append(config)
         raise ContactLost("the configuration is enough")
 
-    monkeypatch.setattr("moonpad.bench.run.run_bench", run_bench)
+    monkeypatch.setattr("moonpad.cli.bench_run.run_bench", run_bench)
     assert run(["bench", "--url", "http://127.0.0.1:1/v1", *option_words(config)]) == 6
     assert given == [config]
 

@@ -16,6 +16,8 @@ from moonpad.cli.main import app
 from moonpad.engines import ENGINES
 from tests.conftest import ROOT
 
+PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+DOCUMENTS = [*(ROOT / name for name in PAGES), *sorted((ROOT / "docs").glob("*.md"))]
 SOURCES = sorted((ROOT / "src" / "moonpad").rglob("*.py"))
 COMMAND = re.compile(r"\bmoonpad (?P<words>[a-z]+(?: [^\s,;:()`]+)*)")
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
@@ -116,6 +118,23 @@ def test_remedies_of_a_verb_name_its_own_options(path: Path) -> None:
     for text, remedy in literals(path):
         for option in OPTION.findall(COMMAND.sub("", text)) if remedy else ():
             assert option in options_of(app[verb]) or is_an_engines(option), f"{verb} has no {option}: {text!r}"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_in_the_documents_exist(path: Path) -> None:
+    """In code spans and in indented lines; what an option is for, and a table of verbs, are not whole commands."""
+    page = path.read_text()
+    lines = re.findall(r"(?m)^    (?:\$ )?(moonpad .*)$", page)
+    code = [*re.findall(r"`(moonpad [^`]+)`", page), *(re.split(r"   |#", line)[0] for line in lines)]
+    for text in code:
+        words = re.split(r"\s+", text.removeprefix("moonpad ").strip())
+        verb = words[0].partition("|")[0]
+        if verb == "--help":
+            continue
+        command = verb_of([verb, *words[1:]])
+        assert command is not None, f"no such command: {text!r}"
+        unknown = set(OPTION.findall(text)) - options_of(command)
+        assert not unknown, f"{text!r} has no {unknown}"
 
 
 def test_it_finds_what_does_not_exist() -> None:

@@ -186,7 +186,7 @@ def test_names(home: Path) -> None:
     assert measured_path(str(home)) == home
     for wrong, why in (
         ("last-3", "there are only 3 runs"),
-        ("20260101", "2 runs have names that begin so"),
+        ("20260101", "2 runs have names that begin with it"),
         ("x", "no such"),
     ):
         with pytest.raises(UsageError, match=why):

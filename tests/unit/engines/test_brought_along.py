@@ -17,7 +17,7 @@ OWN = [name for name, engine in ENGINES.items() if engine.recipe is None]
 
 
 def test_which_they_are() -> None:
-    assert OWN == ["vllm-ascend", "ktransformers", "tensorrt-llm"]
+    assert OWN == ["vllm-ascend", "ktransformers", "tensorrt-llm", "llama-cpp", "llama-cpp-cpu"]
 
 
 @pytest.mark.parametrize("name", OWN)

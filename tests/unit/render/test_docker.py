@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from moonpad.render.docker import render_docker
+from moonpad.render.docker_run import render_docker
 from tests.unit.render.deployments import SPECS, contained, of_argv
 
 TELL = "import json, os, sys; print(json.dumps([sys.argv[1:], dict(os.environ)]))"

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moonpad.render.kubernetes import FILE, render_kubernetes
+from moonpad.spec.schema import KubernetesTable
 from moonpad.values.errors import UsageError
 from tests.unit.render.deployments import SPECS, contained, of_argv
 
@@ -26,7 +27,9 @@ RELEASES = ("1.30.0", "1.37.0")
 
 
 def objects(name: str, **options: str) -> list[dict[str, Any]]:
-    return list(yaml.safe_load_all(render_kubernetes(contained(name, own_network=True), **options)[FILE].text))
+    return list(
+        yaml.safe_load_all(render_kubernetes(contained(name, own_network=True), KubernetesTable(**options))[FILE].text)
+    )
 
 
 def templates(name: str, **options: str) -> list[dict[str, Any]]:
@@ -54,10 +57,10 @@ def closed(schema: Any) -> Any:
 @pytest.mark.parametrize("name", SPECS)
 @pytest.mark.parametrize("release", RELEASES)
 def test_schemas(name: str, release: str) -> None:
-    for document in objects(name, rdma="rdma/hca"):
+    for document in objects(name, rdma_resource="rdma/hca"):
         if document["kind"] == "LeaderWorkerSet":
             jsonschema.validate(document, closed(LEADER_WORKER_SET))
-            for template in templates(name, rdma="rdma/hca"):
+            for template in templates(name, rdma_resource="rdma/hca"):
                 deployment = {"selector": {"matchLabels": template["metadata"]["labels"]}, "template": template}
                 document = {
                     "apiVersion": "apps/v1",
@@ -134,7 +137,7 @@ def test_devices_shared_memory_and_rdma() -> None:
     assert shm["emptyDir"] == {"medium": "Memory", "sizeLimit": "4096Mi"}
     assert engine(templates("exposed")[0])["resources"]["limits"] == {"amd.com/gpu": 8}
     assert engine(templates("atlas")[0])["resources"]["limits"] == {"huawei.com/Ascend910": 16}
-    assert engine(templates("two-nodes", rdma="rdma/hca")[0])["resources"]["limits"]["rdma/hca"] == 1
+    assert engine(templates("two-nodes", rdma_resource="rdma/hca")[0])["resources"]["limits"]["rdma/hca"] == 1
 
 
 def test_the_key_is_a_reference_to_a_secret() -> None:

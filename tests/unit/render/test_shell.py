@@ -114,7 +114,7 @@ def test_what_a_script_cannot_do(deployment: Deployment, message: str) -> None:
     [
         ({"node": "../node"}, "a node needs a name"),
         ({"node": "node 0\n"}, "a node needs a name"),
-        ({"env": {"A;touch pwned": "1"}}, "no name of an environment variable"),
+        ({"env": {"A;touch pwned": "1"}}, "not the name of an environment variable"),
         ({"argv": ("a\0b",)}, "holds a NUL"),
         ({"argv": (HostRef("a-b"), HostRef("a_b"))}, "would share the variable MOONPAD_HOST_A_B"),
     ],
@@ -155,7 +155,7 @@ def test_a_checkpoint_that_nobody_can_judge_is_rendered_where_that_is_overridden
 
 @pytest.mark.parametrize("to", ["slurm", "mpirun", "systemd"])
 def test_other_targets_are_not_there_yet(to: Any, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=f"rendering for {to} is not there yet"):
+    with pytest.raises(UsageError, match=f"rendering for {to} is not supported yet"):
         render(EXAMPLE, to=to, out=tmp_path)
 
 

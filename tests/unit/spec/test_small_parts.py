@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.spec.durations import parse_duration
 from moonpad.spec.extra_args import KEY_FOR_FLAG, check_extra_args, flag_with_a_key
 from moonpad.spec.key_lines import KeyPath, key_lines, line_of
 from moonpad.spec.near_match import SYNONYMS, nearest_key
+from moonpad.spec.safe_text import parse_duration
 from moonpad.spec.schema import TABLES, fields_of
 from moonpad.values.errors import SpecError
 

@@ -1,0 +1,55 @@
+"""What a spec would start: for `moonpad plan SPEC` and `moonpad up --dry-run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from moonpad.catalog.clusters import parse_cluster
+from moonpad.checkpoints.resolve import checkpoint_folder
+from moonpad.cli.output import emit, next_command, note_findings
+from moonpad.cli.plan import PlanOptions
+from moonpad.cli.plan_inputs import Model, find_answer, find_model, make_request, typed_path
+from moonpad.engines import ENGINES
+from moonpad.plan.from_spec import finished, request_of
+from moonpad.plan.request import Request
+from moonpad.report.plan_commands import commands_of
+from moonpad.run.planning import cluster_of, known_checkpoint, plan_spec
+from moonpad.spec.loader import load_spec
+from moonpad.values.deployment import Executable
+from moonpad.values.finding import Code
+from moonpad.values.plan_answer import Answer
+
+
+def answer_of_spec(
+    path: Path, named: str | None, options: PlanOptions, *, every: bool
+) -> tuple[Model, Request, Answer]:
+    """What `up` would start, and what else would fit; the options override what the spec fixes."""
+    loaded = load_spec(path)
+    spec = loaded.spec
+    if named is not None:
+        model = find_model(named, typed_path(named))
+    else:
+        checkpoint = known_checkpoint(loaded)
+        folder = checkpoint_folder(loaded)
+        argument = str(folder) if folder.is_dir() else checkpoint.name
+        model = Model(checkpoint, spec.model, argument, spec.trust_remote_code, folder.is_dir())
+    cluster = parse_cluster(options.on) if options.on else cluster_of(spec)
+    request = make_request(options, request_of(spec), every_layout=every)
+    return model, request, find_answer(model, cluster, request, lambda plan: finished(spec, plan))
+
+
+def run_dry(spec: Path, despite: frozenset[Code], *, json: bool) -> None:
+    """`moonpad up --dry-run`."""
+    loaded = load_spec(spec)
+    planned = plan_spec(loaded, despite=despite)
+    engine = ENGINES[planned.plan.engine]
+    deployment = engine.processes(planned.plan, Executable((engine.command,)))
+    commands = commands_of(deployment, loaded.spec.model, here=True)
+    findings = [finding.as_json() for finding in planned.findings]
+    processes = [command.as_json() for command in commands]
+    if not json:
+        note_findings(planned.findings)
+    text = "\n".join(line for command in commands for line in command.lines())
+    emit(text, {"changed": False, "processes": processes, "findings": findings}, json=json)
+    if not json:
+        next_command(f"moonpad up {spec}")

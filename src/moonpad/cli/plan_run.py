@@ -1,0 +1,92 @@
+"""What `moonpad plan` and `moonpad init` do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from moonpad.cli.output import clean, emit, emit_json, next_command, out
+from moonpad.cli.plan import PlanOptions
+from moonpad.cli.plan_inputs import (
+    Model,
+    find_answer,
+    find_cluster,
+    find_model,
+    init_command,
+    make_request,
+    refuse_unless_it_fits,
+    typed_path,
+)
+from moonpad.engines import ENGINES
+from moonpad.plan.request import Request
+from moonpad.report.plan_commands import Command, commands_of
+from moonpad.report.plan_json import answer_json
+from moonpad.report.plan_table import plan_table
+from moonpad.spec.writer import spec_text
+from moonpad.store.atomic_files import replace_text
+from moonpad.values.cluster import Cluster
+from moonpad.values.deployment import Executable
+from moonpad.values.errors import PreflightRefused, UsageError
+from moonpad.values.plan_answer import Answer, Choice
+
+
+def run_plan(spec: Path | None, named: str | None, options: PlanOptions, *, every: bool, json: bool) -> None:
+    if spec is None:
+        model, cluster, request, answer = _of_model(str(named), options, every=every)
+        following = f"{init_command(model, cluster, options)} -o moonpad.toml, then moonpad up"
+    else:
+        from moonpad.cli.plan_from_spec import answer_of_spec  # pydantic, which a plan by name does not need
+
+        model, request, answer = answer_of_spec(spec, named, options, every=every)
+        following = f"moonpad up {spec}"
+    if json:
+        emit_json(answer_json(answer, {place: _commands_for(each, model) for place, each in enumerate(answer.choices)}))
+    else:
+        best = _commands_for(answer.choices[0], model) if answer.choices else ()
+        width = min(out().width, 120) if out().is_terminal else 120
+        ascii_only = not (out().encoding or "").lower().startswith("utf")
+        table = plan_table(answer, best, width, every=every, ascii_only=ascii_only)
+        table.plain = clean(table.plain)  # one character for one: the styles stay where they are
+        out().print(table)
+    refuse_unless_it_fits(answer, request)
+    next_command(following)
+
+
+def run_init(named: str, options: PlanOptions, file: Path, *, json: bool) -> None:
+    model, cluster, request, answer = _of_model(named, options)
+    refuse_unless_it_fits(answer, request, answer.refused[0].findings if answer.refused else ())
+    best = answer.choices[0]
+    # A folder is written as an absolute path: the spec may be elsewhere.
+    written = model.written
+    if model.here and model.argument == model.written:
+        written = str(Path(model.argument).absolute())
+    try:
+        text = spec_text(best, model=written, cluster=cluster.name, goal=request.goal, weights_here=model.here)
+    except ValueError as error:
+        raise UsageError(f"{written[:80]!a} {error}", remedy="rename the folder") from None
+    try:
+        replace_text(file, text, 0o644)
+    except OSError as error:
+        raise PreflightRefused(f"cannot write {file}: {error.strerror}", remedy="name another file with -o") from None
+    layout = best.plan.layout.words
+    summary = f"{best.plan.engine}, {layout}, {best.memory.context:,} tokens of context ({best.confidence})"
+    document = {"file": str(file), "engine": best.plan.engine, "layout": layout}
+    emit(f"{file}: {answer.model} on {cluster.name} with {summary}", document, json=json)
+    if not json:
+        edit = f"set `model` in {file} to the weights' folder, then moonpad up"
+        next_command(f"moonpad up {file}" if model.here else edit)
+
+
+def _of_model(named: str, options: PlanOptions, *, every: bool = False) -> tuple[Model, Cluster, Request, Answer]:
+    model = find_model(named, typed_path(named))
+    request = make_request(options, every_layout=every)
+    cluster = find_cluster(options.on, request.engine)
+    return model, cluster, request, find_answer(model, cluster, request)
+
+
+def _commands_for(choice: Choice, model: Model) -> tuple[Command, ...]:
+    """What to type for a plan."""
+    engine = ENGINES[choice.plan.engine]
+    deployment = engine.processes(choice.plan, Executable((engine.command,)))
+    # What computes experts on the host reads them from a folder, never from a hub.
+    argument = "CHECKPOINT_FOLDER" if engine.facts.host_experts and not model.here else model.argument
+    return commands_of(deployment, argument, here=model.here)

@@ -1,0 +1,188 @@
+"""A start, from the spec to the first real token: what `moonpad up` does."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from moonpad.cli.foreground import Foreground
+from moonpad.cli.interrupts import Interrupts, Terminated
+from moonpad.cli.output import busy, emit, next_command, note, note_findings
+from moonpad.cli.progress_display import StartDisplay
+from moonpad.facts.devices import devices
+from moonpad.facts.probe import Unknown
+from moonpad.plan.from_spec import exposure_findings
+from moonpad.run.down import tidy_up
+from moonpad.run.endpoints import endpoint_of
+from moonpad.run.host_agreement import ask_hosts, host_findings
+from moonpad.run.launch import interrupts_blocked, refuse_other_systems
+from moonpad.run.memory_check import Expected, expect, start_findings
+from moonpad.run.preflight import check, check_devices
+from moonpad.run.prepare import Prepared, prepare
+from moonpad.run.run_status import read_status
+from moonpad.run.up import START_PATIENCE_S, Started, await_ready, launch, note_facts, stop_after_interrupt
+from moonpad.spec.loader import load_spec
+from moonpad.store.run_folder import RunFolder, current_run
+from moonpad.values.errors import PreflightRefused
+from moonpad.values.finding import Code, Finding, errors_of
+from moonpad.values.platform import Platform
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One `moonpad up` of a spec."""
+
+    spec: Path
+    interrupts: Interrupts
+    no_wait: bool
+    foreground: bool
+    json: bool
+
+    def run(self, despite: frozenset[Code]) -> None:
+        refuse_other_systems()
+        prepared = prepare(load_spec(self.spec), despite)
+        running = current_run(prepared.spec.name)
+        if running is not None and _is_up(running):
+            self._show_unchanged(running, prepared)
+            return
+        if running is not None:
+            tidy_up(running)
+        prepared, findings = _ask_hosts(prepared)
+        self._start(prepared, _preflight(prepared, findings))
+
+    def _show_unchanged(self, folder: RunFolder, prepared: Prepared) -> None:
+        """A second `up` changes nothing and says so; with another spec under the same name it is refused."""
+        about = folder.about()
+        if about.get("digest") != prepared.digest:
+            raise PreflightRefused(
+                f"{folder.name} is up with another spec or engine", remedy=f"moonpad down {folder.name}, then up again"
+            )
+        status = read_status(folder, endpoint_of(folder, prepared.key))
+        text = f"No change: {folder.name} is up already ({status.state}), pid {status.engine_pid or 'unknown'}."
+        emit(text, _document(folder, prepared, status.state, changed=False), json=self.json)
+        if self.json:
+            return
+        if about.get("policy") not in (None, asdict(prepared.policy)):
+            note("note: [launch] of the spec has changed since; it takes effect at the next start")
+        if status.state == "ready":
+            next_command(f"moonpad verify {self.spec}")
+        elif not self.no_wait:
+            next_command("moonpad status")
+
+    def _start(self, prepared: Prepared, expected: Expected | Unknown) -> None:
+        stay = Foreground(prepared) if self.foreground else None
+        folder: RunFolder | None = None
+        try:
+            self.interrupts.raise_lost()
+            with interrupts_blocked():
+                folder = launch(prepared, command_age_s=_command_age_s(), foreground=self.foreground)
+            _say_taken_over(folder)
+            note_facts(folder, expected)
+            if self.no_wait and stay is None:
+                self.interrupts.end()
+                text = f"{prepared.spec.name} is starting; its log is {folder.log_path}"
+                self._show(text, _document(folder, prepared, "starting"), "moonpad status")
+                return
+            with StartDisplay(prepared.spec.name, stay.show if stay else None) as display:
+                ticks = (self.interrupts.raise_lost, stay.tick) if stay else (self.interrupts.raise_lost,)
+                started = await_ready(folder, prepared, display.show, expected, ticks)
+            if stay is None:
+                self.interrupts.end()  # it is up and said so: a Ctrl-C from here on comes too late to mean the start
+            text = f"{prepared.spec.name} is ready at {prepared.endpoint.base_url} after {started.seconds:.1f} s"
+            if prepared.open_port:
+                text += f"\nOthers reach its API, and nothing else of it, at port {prepared.open_port}."
+            self._show(text, _started_document(started, prepared), f"moonpad verify {self.spec}")
+            if stay is not None:
+                stay.follow(folder)
+        except KeyboardInterrupt as interrupt:
+            _stop(folder, prepared, stay)
+            if stay is None or not isinstance(interrupt, Terminated):
+                raise
+
+    def _show(self, text: str, document: dict[str, Any], following: str) -> None:
+        emit(text, document, json=self.json)
+        if not self.json:
+            next_command(following)
+
+
+def _is_up(folder: RunFolder) -> bool:
+    """Raises PreflightRefused while it is being stopped: in a moment the name is free."""
+    status = read_status(folder, None)
+    if status.stopping:
+        raise PreflightRefused(
+            f"{folder.name} {status.because if 'is being stopped' in status.because else 'is being stopped'}",
+            remedy="try again in a moment; moonpad status says how far it is",
+        )
+    return status.up
+
+
+def _ask_hosts(prepared: Prepared) -> tuple[Prepared, tuple[Finding, ...]]:
+    """With what the other hosts report, and the findings that follow from it."""
+    if not prepared.far:
+        return prepared, ()
+    with busy(f"asking {', '.join(host.target for host in prepared.far.values())}"):
+        hosts = ask_hosts(prepared)
+    interfaces = {host.node: host.interface for host in hosts if host.interface is not None}
+    return replace(prepared, interfaces=interfaces), host_findings(prepared, hosts)
+
+
+def _preflight(prepared: Prepared, findings_of_hosts: tuple[Finding, ...]) -> Expected | Unknown:
+    plan = prepared.plan
+    # Asked once: a driver's tool takes a second or more.
+    there = None if prepared.engine.platform is Platform.CPU else devices()
+    expected = expect(prepared, there)
+    findings = (
+        *exposure_findings(prepared.spec),
+        *check(prepared.deployment, prepared.ports, prepared.far),
+        *findings_of_hosts,
+        *check_devices(there, plan.layout.world_size // plan.nodes),
+        *start_findings(prepared, expected),
+    )
+    if errors := errors_of(findings):
+        raise PreflightRefused("refused before anything was started", findings=errors)
+    note_findings(findings)
+    return expected
+
+
+def _stop(folder: RunFolder | None, prepared: Prepared, stay: Foreground | None) -> None:
+    if folder is None:
+        return
+    if stay is not None:
+        stay.say_stopping()
+    # Once it is ready it has requests, and the time of any other stop.
+    patience_s = None if stay is not None and stay.is_ready else START_PATIENCE_S
+    stop_after_interrupt(folder, prepared, patience_s=patience_s)
+
+
+def _say_taken_over(folder: RunFolder) -> None:
+    """Fault 17: the lock of a keeper that was killed no longer blocks the name."""
+    if (event := folder.event("lock_taken_over")) is None:
+        return
+    holder = event.get("holder") or {}
+    who = f"{holder.get('user', 'somebody')} on {holder.get('host', 'this host')}"
+    since = f"at {holder.get('at', 'an unknown time')}, and whose keeper (pid {holder.get('pid', 'unknown')}) is gone"
+    note(f"warning: took over the lock of run {holder.get('run', 'unknown')}, which {who} started {since}")
+
+
+def _document(folder: RunFolder, prepared: Prepared, state: str, *, changed: bool = True) -> dict[str, Any]:
+    return {"changed": changed, "run": folder.run_id, "state": state, "base_url": prepared.endpoint.base_url}
+
+
+def _started_document(started: Started, prepared: Prepared) -> dict[str, Any]:
+    return {
+        **_document(started.folder, prepared, "ready"),
+        "open_port": prepared.open_port,
+        "model": prepared.deployment.served_name,
+        "start_s": round(started.seconds, 3),
+        "first_token_s": round(started.token_s, 4),
+        "kv_tokens": started.kv_tokens,
+    }
+
+
+def _command_age_s() -> float:
+    """Seconds since this command's process was created, its imports included."""
+    return max(0.0, time.time() - psutil.Process().create_time())
