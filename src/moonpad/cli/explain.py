@@ -25,6 +25,7 @@ def explain(
     file: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
     on: str | None = None,
     model: str | None = None,
+    engine: str = "",
     engine_version: str = "",
     json: Json = False,
 ) -> None:
@@ -41,6 +42,9 @@ def explain(
         The devices it is for: 8xH200, 2x8xH800. Without it, those that the text names.
     model
         A checkpoint of the catalogue or a folder. Without it, the one that the command names.
+    engine
+        Which build of the engine it is, where the words do not tell: vllm or vllm-ascend. Without it, the one for the
+        devices.
     engine_version
         The engine's version. Without it, the one that the text names, else the newest known.
     """
@@ -48,7 +52,7 @@ def explain(
         raise UsageError("explain takes either --file, or a command behind `--`")
     from moonpad.catalog.calibrations import calibrations
     from moonpad.catalog.clusters import parse_cluster
-    from moonpad.cli.plan_inputs import find_model, typed_path
+    from moonpad.cli.plan_inputs import find_model, known_engine, typed_path
     from moonpad.explain.judge import judge
     from moonpad.explain.script import read_command, read_files
     from moonpad.explain.target_detection import Question
@@ -60,6 +64,7 @@ def explain(
     question = Question(
         checkpoint=find_model(model, typed_path(model)).checkpoint if model else None,
         cluster=parse_cluster(on) if on else None,
+        engine=known_engine(engine) if engine else "",
         version=engine_version,
     )
     judged = judge(script, question, (*calibrations(), *own_calibrations()))

@@ -107,6 +107,17 @@ def find_cluster(on: str | None, engine: str = "auto") -> Cluster:
     return local_cluster(ENGINES.get(engine), "name it with --on, as in --on 8xH200")
 
 
+def known_engine(name: str, *more: str) -> str:
+    """The name itself. Raises UsageError where it is neither an engine's nor one of `more`."""
+    if name not in ENGINES and name not in more:
+        names = (*ENGINES, *more)
+        raise UsageError(
+            f"there is no engine {name[:60]!a}{did_you_mean(name, ENGINES)}",
+            remedy=f"one of {', '.join(names[:-1])} or {names[-1]}",
+        )
+    return name
+
+
 def make_request(options: PlanOptions, base: Request = Request(), *, every_layout: bool = False) -> Request:
     """`base` is what a spec fixes, which the options override.
 
@@ -129,15 +140,10 @@ def make_request(options: PlanOptions, base: Request = Request(), *, every_layou
         version = base.engine_version
     if named == "auto" and version:
         raise UsageError("--engine-version needs an engine", remedy="name it with --engine NAME")
-    if named != "auto" and named not in ENGINES:
-        raise UsageError(
-            f"there is no engine {named[:60]!a}{did_you_mean(named, ENGINES)}",
-            remedy=f"one of {', '.join(ENGINES)}, or auto",
-        )
     return replace(
         base,
         goal=options.goal or base.goal,
-        engine=named,
+        engine=known_engine(named, "auto"),
         engine_version=version,
         context=tokens if tokens is not None else base.context,
         concurrency=concurrency,

@@ -84,6 +84,8 @@ class Reading:
     node: NodeFlags = NodeFlags()
     attention_dp: bool = False
     replicas: int = 1
+    takes_all_devices: bool = False
+    """It deals the model out over every device that it finds, since no number is given."""
     left_to_engine: str = ""
     """What the engine chooses at its start by what it finds, so that nobody can say what the devices hold."""
     extra: Mapping[str, Value] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from typing import Final
 
 from moonpad.engines import llama_cpp_facts, llama_cpp_read
 from moonpad.engines.base import Engine, listen_on, refuse_layout, refuse_unsaid
-from moonpad.engines.command_line import CommandLine, Program
+from moonpad.engines.command_line import Build, CommandLine, Program
 from moonpad.engines.llama_cpp_read import SETTING_FLAGS
 from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
 from moonpad.engines.recorded_options import refuse_unknown_flags
@@ -175,5 +175,9 @@ LLAMA_CPP: Final = Engine(
     build_pattern=r"(?:\bbuild |^version: )(\d+)[ ,]",
 )
 LLAMA_CPP_CPU: Final = replace(
-    LLAMA_CPP, facts=llama_cpp_facts.LLAMA_CPP_CPU, command_line=replace(COMMAND_LINE, programs=(), names=(), images=())
+    LLAMA_CPP,
+    facts=llama_cpp_facts.LLAMA_CPP_CPU,
+    command_line=replace(
+        COMMAND_LINE, programs=(), names=(), images=(), build=Build("llama-cpp", platform=Platform.CPU)
+    ),
 )

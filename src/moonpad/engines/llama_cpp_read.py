@@ -41,6 +41,8 @@ KNOWN: Final = (
     Known(("-cmoe", "--cpu-moe"), "0", "flag"),
     Known(("-ot", "--override-tensor")),
     Known(("-ts", "--tensor-split")),
+    Known(("-sm", "--split-mode")),
+    Known(("-dev", "--device")),
     Known(("-fit", "--fit")),
     Known(("-fa", "--flash-attn"), "?"),  # a switch until the autumn of 2025
     Known(("--host",)),
@@ -93,6 +95,7 @@ def read(
         engine=engine,
         parsed=words.parsed(),
         serving=serving,
+        takes_all_devices=not splits and words.text("--split-mode") != "none" and words.text("--device") != "none",
         left_to_engine=_left_to_engine(words, settings),
         extra=words.rest(),
     )

@@ -144,8 +144,8 @@ class Deployment:
 
     def _whole(self, first: Reading, cluster: Cluster | None) -> Reading:
         """A list of flags that says nothing of the layout, here or above, is for all devices that there are."""
-        if not self.engine.facts.tensor_parallel and cluster is not None and first.layout == Layout():
-            return replace(first, layout=Layout(pp=cluster.devices))  # it deals its layers out over all that it sees
+        if first.takes_all_devices and cluster is not None:
+            return replace(first, layout=Layout(pp=cluster.devices))
         options = self.engine.command_line.options
         silent = first.layout == Layout() and first.replicas == 1 and is_fragment(self.group.commands[0])
         if not silent or cluster is None or cluster.devices == 1 or "tp" not in options:

@@ -14,6 +14,8 @@ SHELLS: Final = 8
 """How deep `bash -c "ssh host 'bash -c …'"` is followed. Each level reads its text again."""
 WORDS: Final = 10_000
 """Words that come out of variables, or out of statements that are read a second time."""
+WORDS_OF_MORE_FILES: Final = 1_000
+"""What each further file of a deployment over many machines adds to that, of a hundred at the most."""
 CHARACTERS: Final = 1_000_000
 COMMANDS: Final = 500
 """Commands of engines."""
@@ -40,14 +42,16 @@ class Budget:
     characters: int = 0
     commands: int = 0
     other_commands: int = 0
+    files: int = 1
 
     def spend(self, words: int, characters: int) -> None:
         """Raises UsageError when the script expands to more than a person would write."""
         self.words += words
         self.characters += characters
-        if self.words > WORDS or self.characters > CHARACTERS:
+        most = WORDS + WORDS_OF_MORE_FILES * min(self.files - 1, 100)
+        if self.words > most or self.characters > CHARACTERS:
             message = (
-                f"the script's variables, loops and functions expand to more than {WORDS:,} words or "
+                f"the script's variables, loops and functions expand to more than {most:,} words or "
                 f"{CHARACTERS:,} characters"
             )
             raise UsageError(message, remedy="put the command itself after `moonpad explain --`")

@@ -10,6 +10,7 @@ from typing import Final
 
 from moonpad.explain import text_hints
 from moonpad.explain.commands import Command, Piece, Problem, Script, Word
+from moonpad.explain.input_limits import Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.markdown import Block, Bullets, is_markdown, only_flags, parts_of
 from moonpad.explain.source_text import IGNORED, InputText, Source
@@ -45,7 +46,7 @@ def read_files(files: Sequence[tuple[str, str]]) -> Script:
         return read_script(files[0][1])
     texts = [text.replace("\r\n", "\n").rstrip("\r\n") + "\n" for _, text in files]
     whole = InputText("".join(texts))
-    state = ScriptState(whole)
+    state = ScriptState(whole, budget=Budget(files=len(files)))
     documents, origins, start = False, [], 0
     for (name, _), text in zip(files, texts, strict=True):
         origins.append((name, whole.place(start)[0]))

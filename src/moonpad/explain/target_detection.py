@@ -48,6 +48,8 @@ class Question:
 
     checkpoint: Checkpoint | None = None
     cluster: Cluster | None = None
+    engine: str = ""
+    """Which build of an engine; "": the one for the platform."""
     version: str = ""
 
 
@@ -63,7 +65,15 @@ def engine_of(command: Command, question: Question) -> str | None:
     if program is None or program.kind != "server":
         return None
     engine = program_table().engines[program.name]
+    if question.engine and engine in (question.engine, _base_of(question.engine)):
+        return question.engine
     return next((name for name in ENGINES if _is_build(name, engine, command, question)), engine)
+
+
+def _base_of(engine: str) -> str:
+    """The engine that it is a build of; itself where it is none."""
+    build = ENGINES[engine].command_line.build
+    return build.of if build else engine
 
 
 def _is_build(name: str, engine: str, command: Command, question: Question) -> bool:
