@@ -50,7 +50,8 @@ def bench(*scripts: Script, deadlines: RequestDeadlines = QUICK, out_dir: Path |
     """One request for each script, in turn, on one connection at a time."""
 
     async def run() -> BenchResult:
-        async with streaming_server(lambda number: scripts[number]) as server:
+        # A request that met the end of an idle connection comes once more.
+        async with streaming_server(lambda number: scripts[min(number, len(scripts) - 1)]) as server:
             config = BenchConfig(
                 input_tokens=20, output_tokens=8, requests=len(scripts), concurrency=1, warmup=0, deadlines=deadlines
             )
@@ -258,7 +259,8 @@ def test_a_stream_that_ends_without_ending_its_body_is_whole() -> None:
 
     async def run() -> tuple[BenchResult, int]:
         scripts: list[Script] = [[HEAD, delta(content="a"), event(b"[DONE]"), 5.0], answer(2)]
-        async with streaming_server(lambda number: scripts[number]) as server:
+        # A request that met the end of an idle connection comes once more.
+        async with streaming_server(lambda number: scripts[min(number, len(scripts) - 1)]) as server:
             config = BenchConfig(input_tokens=20, requests=2, concurrency=1, warmup=0)
             before = server.connections
             return await measure(server.endpoint, config), server.connections - before
@@ -274,6 +276,21 @@ def test_a_server_that_closes_after_each_answer() -> None:
     closing[0] = HEAD.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
     result = bench([*closing, CUT], [*closing, CUT], [*closing, CUT])
     assert (result.metrics.completed, result.metrics.output_tokens) == (3, 9)
+
+
+@pytest.mark.parametrize(("cuts", "completed"), [({1}, 2), ({1, 2}, 1)])
+def test_a_server_that_closes_an_idle_connection_unannounced(cuts: set[int], completed: int) -> None:
+    """The request that meets the end of an idle connection is sent once more, on a new one, and no more often."""
+
+    async def run() -> BenchResult:
+        async with streaming_server(lambda number: [CUT] if number in cuts else answer(3)) as server:
+            config = BenchConfig(input_tokens=20, requests=2, concurrency=1, warmup=0)
+            result = await measure(server.endpoint, config)
+        assert server.chats == 3
+        return result
+
+    result = run_in_loop(run())
+    assert (result.metrics.completed, result.metrics.failed) == (completed, 2 - completed)
 
 
 def test_a_server_that_goes_away_in_the_middle(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ class Connection(asyncio.Protocol):
     _backlog: Backlog
     _timeouts: RequestTimeouts
     _response: ResponseParser = field(default_factory=ResponseParser)
+    requests: int = 0  # sent on it so far
     _unseen: int = 0  # reads in the backlog
     _transport: asyncio.Transport | None = None
     _recorder: ResponseRecorder | None = None
@@ -49,6 +50,7 @@ class Connection(asyncio.Protocol):
 
     def exchange(self, wire: bytes, recorder: ResponseRecorder, deadlines: RequestDeadlines, on_done: OnDone) -> None:
         """Sends the request; `on_done` is called later, when the recorder has finished, with an answer or a failure."""
+        self.requests += 1
         self._recorder, self._on_done = recorder, on_done
         self._expected, self._token_times_s = None, recorder.token_times_s
         self._response.begin()

@@ -93,6 +93,11 @@ class ResponseRecorder:
         else:
             self.failed(now_s, RequestFailure(FailureKind.STREAM_CUT, f"the connection closed {self._place()}: {why}"))
 
+    @property
+    def cut_before_answer(self) -> bool:
+        """The connection ended, and no byte had come."""
+        return self._head_s is None and self._failure is not None and self._failure.kind is FailureKind.STREAM_CUT
+
     def expired(self, now_s: float, kind: FailureKind) -> None:
         """A deadline passed; what follows [DONE] is not part of the answer."""
         if self.stream_done:
