@@ -46,14 +46,20 @@ from tests.faults.streaming_server import (
 QUICK = RequestDeadlines(connect_s=2.0, first_byte_s=5.0, first_token_s=5.0, between_tokens_s=5.0, total_s=10.0)
 
 
-def bench(*scripts: Script, deadlines: RequestDeadlines = QUICK, out_dir: Path | None = None) -> BenchResult:
-    """One request for each script, in turn, on one connection at a time."""
+def bench(
+    *scripts: Script, requests: int = 0, deadlines: RequestDeadlines = QUICK, out_dir: Path | None = None
+) -> BenchResult:
+    """One request for each script, in turn, on one connection at a time; fewer `requests` where some are sent again."""
 
     async def run() -> BenchResult:
-        # A request that met the end of an idle connection comes once more.
-        async with streaming_server(lambda number: scripts[min(number, len(scripts) - 1)]) as server:
+        async with streaming_server(lambda number: scripts[number]) as server:
             config = BenchConfig(
-                input_tokens=20, output_tokens=8, requests=len(scripts), concurrency=1, warmup=0, deadlines=deadlines
+                input_tokens=20,
+                output_tokens=8,
+                requests=requests or len(scripts),
+                concurrency=1,
+                warmup=0,
+                deadlines=deadlines,
             )
             return await measure(server.endpoint, config, out_dir=out_dir)
 
@@ -62,7 +68,7 @@ def bench(*scripts: Script, deadlines: RequestDeadlines = QUICK, out_dir: Path |
 
 def only_failure(*scripts: Script, deadlines: RequestDeadlines = QUICK) -> RequestRecord:
     """The record of a fault between two good answers, both of which must be whole."""
-    result = bench(answer(3), *scripts, answer(5), deadlines=deadlines)
+    result = bench(answer(3), *scripts, answer(5), requests=3, deadlines=deadlines)
     first, faulty, last = result.records
     assert (first.ok, last.ok, first.output_tokens, last.output_tokens) == (True, True, 3, 5)
     metrics = result.metrics
@@ -95,8 +101,8 @@ def test_a_stream_cut_inside_a_character() -> None:
 
 
 def test_a_connection_closed_without_an_answer() -> None:
-    """Fault 40: nothing came at all."""
-    record = only_failure([CUT])
+    """Fault 40: nothing came at all, and nothing either where it was sent again on a new connection."""
+    record = only_failure([CUT], [CUT])
     assert record.failure is not None
     assert record.failure.kind is FailureKind.STREAM_CUT
     assert "before an answer" in record.failure.text
@@ -259,8 +265,7 @@ def test_a_stream_that_ends_without_ending_its_body_is_whole() -> None:
 
     async def run() -> tuple[BenchResult, int]:
         scripts: list[Script] = [[HEAD, delta(content="a"), event(b"[DONE]"), 5.0], answer(2)]
-        # A request that met the end of an idle connection comes once more.
-        async with streaming_server(lambda number: scripts[min(number, len(scripts) - 1)]) as server:
+        async with streaming_server(lambda number: scripts[number]) as server:
             config = BenchConfig(input_tokens=20, requests=2, concurrency=1, warmup=0)
             before = server.connections
             return await measure(server.endpoint, config), server.connections - before
@@ -291,6 +296,8 @@ def test_a_server_that_closes_an_idle_connection_unannounced(cuts: set[int], com
 
     result = run_in_loop(run())
     assert (result.metrics.completed, result.metrics.failed) == (completed, 2 - completed)
+    assert [record.resent for record in result.records] == [False, True]
+    assert result.records[1].slip_s < 0.05  # what the first try took is not the client's delay
 
 
 def test_a_server_that_goes_away_in_the_middle(tmp_path: Path) -> None:

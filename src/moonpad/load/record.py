@@ -37,6 +37,8 @@ class RequestRecord:
     ended_s: the last chunk that carried a token or the finish reason; for a failed request, the failure.
     closed_s: the exchange was over, and its slot free.
     output_tokens: the server's `usage` where it sent one, else the number of chunks (`output_tokens_from`).
+    resent: it was sent a second time, because the server closed an idle connection under the first; the time until then
+        counts in `connect_s`.
     prompt_tokens, reasoning_tokens: from `usage`; None where the server does not say.
     """
 
@@ -63,6 +65,7 @@ class RequestRecord:
     queued_s: float = 0.0
     connect_s: float = 0.0
     wordless_chunks: int = 0
+    resent: bool = False
 
     @property
     def ok(self) -> bool:

@@ -29,6 +29,7 @@ class ResponseRecorder:
     _patterns: TokenPatterns = field(default_factory=TokenPatterns)
     queued_s: float = 0.0
     connect_s: float = 0.0
+    resent: bool = False
     finished: bool = False
     stream_done: bool = False  # [DONE] came
     usual: TokenPattern | None = None
@@ -92,6 +93,11 @@ class ResponseRecorder:
             self._complete(now_s)
         else:
             self.failed(now_s, RequestFailure(FailureKind.STREAM_CUT, f"the connection closed {self._place()}: {why}"))
+
+    def again(self, now_s: float) -> ResponseRecorder:
+        """Of the same request, to be sent a second time."""
+        lost_s = self.connect_s + max(0.0, now_s - self._sent_s)
+        return ResponseRecorder(self._request, self._scheduled_s, self._patterns, self.queued_s, lost_s, resent=True)
 
     @property
     def cut_before_answer(self) -> bool:
@@ -253,4 +259,5 @@ class ResponseRecorder:
             failure=self._failure,
             queued_s=self.queued_s,
             connect_s=self.connect_s,
+            resent=self.resent,
         )

@@ -194,7 +194,7 @@ class _Scheduler:
 class _Slot:
     """Carries one request at a time."""
 
-    __slots__ = ("_connection", "_due_s", "_recorder", "_request", "_resent", "_resources", "_scheduler")
+    __slots__ = ("_connection", "_due_s", "_recorder", "_request", "_resources", "_scheduler")
 
     def __init__(self, scheduler: _Scheduler, resources: _Resources) -> None:
         self._scheduler, self._resources = scheduler, resources
@@ -205,13 +205,10 @@ class _Slot:
 
         `queued_s`: how long after it was due the slot became free.
         """
-        self._request, self._due_s, self._resent = request, due_s, False
-        self._begin_record(queued_s)
-        self._scheduler.timers.at(due_s - LEAD_S, self._connect)
-
-    def _begin_record(self, queued_s: float) -> None:
-        self._recorder = ResponseRecorder(self._request, self._due_s, self._resources.connector.token_patterns)
+        self._request, self._due_s = request, due_s
+        self._recorder = ResponseRecorder(request, due_s, self._resources.connector.token_patterns)
         self._recorder.queued_s = queued_s
+        self._scheduler.timers.at(due_s - LEAD_S, self._connect)
 
     def drop(self) -> None:
         connection, self._connection = self._connection, None
@@ -253,11 +250,10 @@ class _Slot:
         """The next request goes out before this one is recorded."""
         recorder, connection, self._connection = self._recorder, self._connection, None
         self._resources.in_flight.running -= 1
-        if recorder.cut_before_answer and connection is not None and connection.requests > 1 and not self._resent:
-            # A server may close an idle connection while the next request is on its way (RFC 9112, 9.3.1): that request
-            # goes out once more, on a connection of its own, and is still measured from the instant at which it was due.
-            self._resent = True
-            self._begin_record(recorder.queued_s)
+        if recorder.cut_before_answer and connection is not None and connection.requests > 1 and not recorder.resent:
+            # A server may close an idle connection while the next request is on its way (RFC 9112, 9.3.1). That request
+            # is sent once more, on a new connection, and still measured from the instant at which it was due.
+            self._recorder = recorder.again(self._resources.clock())
             self._resources.group.create_task(self._open())
             return
         if connection is not None and connection.usable:

@@ -61,6 +61,8 @@ def bench_notes(result: BenchResult, document: Mapping[str, Any]) -> list[str]:
         kinds = ", ".join(f"{count} × {kind}" for kind, count in metrics.failures.items())
         first = next(record.failure for record in result.records if record.failure)
         notes.append(f"failed: {kinds}; first error: {first.text[:200]}")
+    if resent := sum(record.resent for record in result.records):
+        notes.append(f"{resent:,} requests were sent a second time: the server had closed the idle connection")
     if metrics.completed:
         notes += [lengths_words(document), *_counting(result)]
     if steady := metrics.steady:
