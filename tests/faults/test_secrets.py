@@ -56,13 +56,14 @@ KEY_COMES_BY: Mapping[str, str] = {
     "sglang-cpu": "file sglang.yaml 600",
     "ktransformers": "file sglang.yaml 600",
     "tensorrt-llm": "refused",  # trtllm-serve checks none
+    **dict.fromkeys(("llama-cpp", "llama-cpp-cpu"), "env LLAMA_API_KEY"),
 }
 """Another engine has to say where its key is read from."""
 
 
 def keyed(engine_name: str) -> Deployment:
     engine = ENGINES[engine_name]
-    plan = Plan("a", engine_name, engine.platform, Layout(tp=2), Settings(), Serving("kimi", keyed=True), 0)
+    plan = Plan("a", engine_name, engine.platform, Layout(pp=2), Settings(), Serving("kimi", keyed=True), 0)
     return engine.processes(plan, installed_runtime(engine.command))
 
 
