@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import Protocol
 
 from moonpad.engines.api_facts import ApiFacts
 from moonpad.engines.argv_reader import Parsed, Value
@@ -92,19 +91,17 @@ class Reading:
         object.__setattr__(self, "extra", MappingProxyType(dict(self.extra)))
 
 
-class Reader(Protocol):
-    """Reads a command line of one engine; `program` is the name of its options in the catalogue."""
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """A command line to read, with or without the words that name the executable."""
 
-    def __call__(
-        self,
-        argv: Sequence[str],
-        env: Mapping[str, str],
-        *,
-        engine: str,
-        program: str,
-        version: str | None,
-        files: Mapping[str, str] | None,
-    ) -> Reading: ...
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    program: str
+    """The name of the engine's options in the catalogue."""
+    version: str | None
+    files: Mapping[str, str]
+    """The contents of files that the arguments name, by path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +120,7 @@ class Engine:
     metrics: MetricNames
     api: ApiFacts
     deploy: Callable[[Engine, Plan, Runtime], Deployment]
-    reader: Reader
+    reader: Callable[[Invocation], Reading]
     recipe: Recipe | None = None
     """How moonpad installs it; None where the user brings it, in an image or in an environment."""
     version_args: tuple[str, ...] = ("--version",)
@@ -160,11 +157,9 @@ class Engine:
         files: Mapping[str, str] | None = None,
         version: str | None = None,
     ) -> Reading:
-        """The inverse of `processes`, for argv with or without the words that name the executable.
-
-        `files` are the contents of files that the arguments name, by path. Never raises, whatever the argv.
-        """
-        return self.reader(argv, env, engine=self.name, program=self.program, version=version, files=files)
+        """The inverse of `processes`. Never raises, whatever the argv."""
+        reading = self.reader(Invocation(argv, env, self.program, version, files or {}))
+        return replace(reading, engine=self.name)
 
 
 def settled_version(engine: Engine) -> str | None:
