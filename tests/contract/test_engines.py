@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moonpad.catalog.options import option_set, versions
+from moonpad.catalog.options import option_set, releases_with, versions
 from moonpad.engines import ENGINES
+from moonpad.engines.argument_values import Words
+from moonpad.engines.argv_reader import Value
 from moonpad.engines.base import Engine, Reading, installed_runtime
 from moonpad.values.binding import Bindings, BoundProcess, bind
 from moonpad.values.deployment import NAME, AliveProbe, HttpProbe
@@ -254,3 +256,22 @@ def test_names(name: str, engine: Engine) -> None:
     assert engine.name == name
     assert NAME.match(name)
     assert engine.platform == engine.platforms[0]
+
+
+@pytest.mark.parametrize(("engine", "release"), RELEASES, ids=[f"{one.name}-{release}" for one, release in RELEASES])
+def test_a_reader_knows_its_options_in_every_release(
+    engine: Engine, release: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that a release lacks stand with the reader, or a script of another release would lose their values."""
+    missing: list[tuple[str, ...]] = []
+    value = Words.value
+
+    def spy(words: Words, *flags: str) -> Value | None:
+        if flags and not any(words._grammar.option(flag) for flag in flags):
+            missing.append(flags)
+        return value(words, *flags)
+
+    monkeypatch.setattr(Words, "value", spy)
+    engine.read(["m"], {}, version=release)
+    # An engine may lack what most have: a key, a parser of tool calls.
+    assert [flags for flags in missing if any(releases_with(engine.program, flag) for flag in flags)] == []

@@ -1,4 +1,4 @@
-"""What the readers ask of a parsed command line, and which values they could not use."""
+"""What the readers ask of a command line, and which values they could not use."""
 
 from __future__ import annotations
 
@@ -6,35 +6,33 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from moonpad.engines.argv_reader import Occurrence, Parsed, Value
+from moonpad.engines.argv_reader import Occurrence, Parsed, Value, parse
+from moonpad.engines.base import ServingFlags
 from moonpad.engines.option_grammar import Grammar
 from moonpad.engines.value_checks import as_json, number, unresolved, whole
 
 MOST: Final = 2**31 - 1
-"""Larger sizes are nobody's; they are reported and not used."""
+"""Larger sizes are reported and not used."""
 
 
 class Words:
-    """Looks up values by any name of their option. What was asked for does not appear in `rest()`."""
+    """Parses a command line from the word `start` on, and looks up values by any name of their option.
 
-    def __init__(self, parsed: Parsed, grammar: Grammar) -> None:
-        self._parsed = parsed
+    What was asked for does not appear in `rest()`.
+    """
+
+    def __init__(self, argv: Sequence[str], grammar: Grammar, start: int = 0) -> None:
+        self._argv = argv
+        self._parsed = parse(argv, grammar, start=start)
         self._grammar = grammar
         self._asked: set[str] = set()
         self._unusable: set[str] = set()
 
     def value(self, *flags: str) -> Value | None:
         """The value of the first of these flags that was given."""
-        found: Value | None = None
-        for flag in flags:
-            option = self._grammar.option(flag)
-            if option is None:
-                continue
-            key = self._grammar.key(option)
-            self._asked.add(key)
-            if found is None:
-                found = self._parsed.values.get(key)
-        return found
+        keys = [self._grammar.key(option) for flag in flags if (option := self._grammar.option(flag))]
+        self._asked |= set(keys)
+        return next((self._parsed.values[key] for key in keys if key in self._parsed.values), None)
 
     def text(self, *flags: str) -> str | None:
         """The text as written, of several words the first."""
@@ -46,8 +44,8 @@ class Words:
     def mapping(self, *flags: str) -> Mapping[str, object]:
         """The object of a JSON option; empty where it was not given or is no object."""
         value = self.value(*flags)
-        found = as_json(value) if isinstance(value, str) else value
-        return found if isinstance(found, Mapping) else {}
+        table = as_json(value) if isinstance(value, str) else value
+        return table if isinstance(table, Mapping) else {}
 
     def switch(self, *flags: str) -> bool | None:
         """True or False of a flag; None where it was not given."""
@@ -85,50 +83,63 @@ class Words:
             return None
         return value
 
+    def serving(self) -> ServingFlags:
+        """What most engines say in the same words. A parser of tool calls is used when it is named."""
+        key = self.given("--api-key", "--api_key")
+        tool_parser = ("--tool-call-parser", "--tool_parser")
+        return ServingFlags(
+            host=self.text("--host"),
+            port=self.whole("--port", least=0),
+            keyed=key,
+            key_in_argv=key,
+            tool_parser=self.text(*tool_parser),
+            reasoning_parser=self.text("--reasoning-parser", "--reasoning_parser"),
+            auto_tool_choice=self.given(*tool_parser),
+            trust_remote_code=bool(self.switch("--trust-remote-code", "--trust_remote_code")),
+        )
+
+    def model(self, *flags: str) -> str:
+        """The model: its flag, else the first positional, else what looks like one behind an unknown flag."""
+        if (named := self.text(*flags)) is not None:
+            return named
+        if self._parsed.positionals:
+            return self._parsed.positionals[0][1]
+        return next((text for occurrence in self._parsed.occurrences if (text := _swallowed(occurrence))), "")
+
     def parsed(self) -> Parsed:
         """The command line with the values that could not be used marked as such."""
-        if not self._unusable:
-            return self._parsed
-        return replace(self._parsed, occurrences=tuple(self._marked(one) for one in self._parsed.occurrences))
+        return replace(self._parsed, occurrences=tuple(map(self._marked, self._parsed.occurrences)))
 
-    def _marked(self, one: Occurrence) -> Occurrence:
-        unusable = one.problem is None and self._unusable & {one.flag, one.written}
-        return replace(one, problem="invalid-value") if unusable else one
+    def _marked(self, occurrence: Occurrence) -> Occurrence:
+        unusable = occurrence.problem is None and self._unusable & {occurrence.flag, occurrence.written}
+        return replace(occurrence, problem="invalid-value") if unusable else occurrence
 
     def rest(self) -> dict[str, Value]:
-        """What nobody asked for."""
+        """The values that no reader asked for."""
         return {key: value for key, value in self._parsed.values.items() if key not in self._asked}
+
+    def unknown(self, positionals: int = 0) -> tuple[str, ...]:
+        """The words that were not understood, in order: unknown options with their values, and the positionals that
+        follow the first `positionals`."""
+        unknown = [(option.index, option.length) for option in self._parsed.occurrences if option.flag is None]
+        unknown += [(index, 1) for index, _ in self._parsed.positionals[positionals:]]
+        return tuple(word for index, length in sorted(unknown) for word in self._argv[index : index + length])
 
     def _mark(self, *flags: str) -> None:
         options = [option for flag in flags if (option := self._grammar.option(flag)) is not None]
         self._unusable |= {name for option in options for name in option.names}
 
 
-def unknown_words(parsed: Parsed, argv: Sequence[str], positionals: int) -> tuple[str, ...]:
-    """The words that were not understood, in order: unknown options with their values, and positionals too many."""
-    words: list[tuple[int, Sequence[str]]] = [
-        (one.index, argv[one.index : one.index + one.length]) for one in parsed.occurrences if one.flag is None
-    ]
-    words += [(index, (text,)) for index, text in parsed.positionals[positionals:]]
-    return tuple(word for _, some in sorted(words, key=lambda one: one[0]) for word in some)
-
-
-def model_of(parsed: Parsed, words: Words, *flags: str) -> str:
-    """The model: its flag, else the first positional, else what looks like one behind an unknown flag."""
-    if flags and (named := words.text(*flags)) is not None:
-        return named
-    if parsed.positionals:
-        return parsed.positionals[0][1]
-    return next((text for one in parsed.occurrences if (text := _swallowed(one))), "")
-
-
-def _swallowed(one: Occurrence) -> str:
+def _swallowed(occurrence: Occurrence) -> str:
     """What an unknown option took as its value although it looks like a path or a repository's name."""
-    return one.value if one.flag is None and one.length == 2 and isinstance(one.value, str) and "/" in one.value else ""
+    value = occurrence.value
+    return (
+        value if occurrence.flag is None and occurrence.length == 2 and isinstance(value, str) and "/" in value else ""
+    )
 
 
 def start_of(argv: Sequence[str], entries: Mapping[str, int]) -> int:
-    """Where the options begin: behind the last leading word that names the program, `serve` of `vllm serve`.
+    """Where the options begin: behind the first leading word that names the program, `serve` of `vllm serve`.
 
     `entries` maps such a word, or the end of a path, to how many more words belong to it.
     """

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
-from moonpad.engines.option_grammar import Grammar, Match, OptionLike
+from moonpad.catalog.options import Option
+from moonpad.engines.option_grammar import Grammar, Match
 from moonpad.engines.value_checks import as_json, fits
 
 Problem = Literal["unknown", "prefix", "ambiguous", "missing-value", "invalid-value", "unexpected-value"]
@@ -149,7 +150,7 @@ def _least(nargs: str) -> int:
     return int(nargs) if _DIGITS.match(nargs) else 1 if nargs == "+" else 0
 
 
-def _object_of(option: OptionLike, value: str | bool | tuple[str, ...]) -> Value:
+def _object_of(option: Option, value: str | bool | tuple[str, ...]) -> Value:
     """JSON as the object that it is; everything else as written."""
     if option.kind == "json" and isinstance(value, str):
         found = as_json(value)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import Protocol
+from typing import Final
 
 from moonpad.engines.api_facts import ApiFacts
 from moonpad.engines.argv_reader import Parsed, Value
@@ -13,11 +13,27 @@ from moonpad.engines.command_line import CommandLine
 from moonpad.engines.install_recipe import Recipe
 from moonpad.engines.log_grammar import LogGrammar
 from moonpad.values.configuration import EngineFacts
-from moonpad.values.deployment import Deployment, Executable, Image, Reach, Runtime
+from moonpad.values.deployment import (
+    AliveProbe,
+    Deployment,
+    Executable,
+    File,
+    HttpProbe,
+    Image,
+    PortSpec,
+    Process,
+    Reach,
+    Resources,
+    Role,
+    Runtime,
+    Stop,
+)
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Layout, Plan, Platform, Settings
-from moonpad.values.references import PathRef
+from moonpad.values.references import Arg, PathRef, PortRef
+
+API: Final = PortRef("engine", "api")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +110,17 @@ class Reading:
         object.__setattr__(self, "extra", MappingProxyType(dict(self.extra)))
 
 
-class Reader(Protocol):
-    """Reads a command line of one engine; `program` is the name of its options in the catalogue."""
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """A command line to read, with or without the words that name the executable."""
 
-    def __call__(
-        self,
-        argv: Sequence[str],
-        env: Mapping[str, str],
-        *,
-        engine: str,
-        program: str,
-        version: str | None,
-        files: Mapping[str, str] | None,
-    ) -> Reading: ...
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    program: str
+    """The name of the engine's options in the catalogue."""
+    version: str | None
+    files: Mapping[str, str]
+    """The contents of files that the arguments name, by path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +139,7 @@ class Engine:
     metrics: MetricNames
     api: ApiFacts
     deploy: Callable[[Engine, Plan, Runtime], Deployment]
-    reader: Reader
+    reader: Callable[[Invocation], Reading]
     recipe: Recipe | None = None
     """How moonpad installs it; None where the user brings it, in an image or in an environment."""
     version_args: tuple[str, ...] = ("--version",)
@@ -162,11 +176,9 @@ class Engine:
         files: Mapping[str, str] | None = None,
         version: str | None = None,
     ) -> Reading:
-        """The inverse of `processes`, for argv with or without the words that name the executable.
-
-        `files` are the contents of files that the arguments name, by path. Never raises, whatever the argv.
-        """
-        return self.reader(argv, env, engine=self.name, program=self.program, version=version, files=files)
+        """The inverse of `processes`. Never raises, whatever the argv."""
+        reading = self.reader(Invocation(argv, env, self.program, version, files or {}))
+        return replace(reading, engine=self.name)
 
 
 def settled_version(engine: Engine) -> str | None:
@@ -186,6 +198,74 @@ def listen_on(reach: Reach, runtime: Runtime) -> str:
     alone = isinstance(runtime, Image) and runtime.own_network
     closed = reach == "private" or (reach == "loopback" and not alone)
     return "127.0.0.1" if closed else "0.0.0.0"  # noqa: S104 - `expose` asked, or its own
+
+
+def node_process(
+    plan: Plan,
+    runtime: Runtime,
+    rank: int,
+    argv: Iterable[Arg],
+    *,
+    role: Role = Role.ENGINE,
+    env: Mapping[str, Arg],
+    files: tuple[File, ...] = (),
+    cluster_ports: tuple[PortSpec, ...] = (),
+    memory_bytes: int = 0,
+    shm_bytes: int = 0,
+    drain_s: float = 0.0,
+) -> Process:
+    """The process of one node. Node 0 serves the API and has the ports where the nodes meet."""
+    head = rank == 0
+    return Process(
+        name=API.process if head else f"{API.process}-{rank}",
+        role=role,
+        node=f"node-{rank}",
+        rank=rank,
+        runtime=runtime,
+        argv=tuple(argv),
+        env=env,
+        files=files,
+        ports=(PortSpec(API.name, plan.serving.port, plan.serving.reach), *cluster_ports) if head else (),
+        needs=Resources(
+            devices=devices_per_node(plan),
+            platform=plan.platform,
+            memory_bytes=memory_bytes,
+            shm_bytes=shm_bytes,
+            rdma=plan.rdma,
+        ),
+        ready=HttpProbe(API) if head else AliveProbe(),
+        start_budget_s=plan.start_budget_s,
+        stop=Stop(grace_s=plan.stop_grace_s, drain_s=drain_s),
+    )
+
+
+def devices_per_node(plan: Plan) -> int:
+    return 0 if plan.platform is Platform.CPU else plan.layout.world_size // plan.nodes
+
+
+def setting_argv(settings: Settings, flags: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """The settings that are set, by (flag, field)."""
+    for flag, name in flags:
+        if (value := getattr(settings, name)) is not None:
+            yield from (flag, str(value))
+
+
+def size_argv(sizes: Iterable[tuple[str, int]]) -> Iterator[str]:
+    """The parallel sizes that are more than 1, by flag."""
+    for flag, size in sizes:
+        if size > 1:
+            yield from (flag, str(size))
+
+
+def refuse_uneven_nodes(plan: Plan) -> None:
+    """Raises PreflightRefused where the nodes cannot have equally many ranks."""
+    if plan.layout.world_size % plan.nodes:
+        raise refuse_layout(
+            plan,
+            "layout",
+            f"{plan.layout.world_size} ranks do not divide over {plan.nodes} nodes",
+            f"choose sizes whose product is a multiple of {plan.nodes}",
+        )
 
 
 def refuse_unsaid(plan: Plan, settings: frozenset[str], layout: frozenset[str]) -> None:

@@ -12,27 +12,16 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import llama_cpp_facts, llama_cpp_read
-from moonpad.engines.base import Engine, listen_on, refuse_layout, refuse_unsaid
+from moonpad.engines.base import API, Engine, listen_on, node_process, refuse_layout, refuse_unsaid, setting_argv
 from moonpad.engines.command_line import Build, CommandLine, Program
 from moonpad.engines.llama_cpp_read import SETTING_FLAGS
 from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
-from moonpad.engines.recorded_options import refuse_unknown_flags
-from moonpad.values.deployment import (
-    Deployment,
-    Gang,
-    HttpProbe,
-    PortSpec,
-    Process,
-    Resources,
-    Role,
-    Runtime,
-    Stop,
-)
+from moonpad.engines.recorded_options import deployment_of
+from moonpad.values.deployment import Deployment, Runtime
 from moonpad.values.plan import Plan, Platform
-from moonpad.values.references import Arg, PathRef, PortRef, SecretRef
+from moonpad.values.references import Arg, PathRef, SecretRef
 from moonpad.values.units import GIB
 
-API: Final = PortRef("engine", "api")
 LAYOUT: Final = frozenset({"pp"})
 SETTINGS: Final = frozenset(name for _, name in SETTING_FLAGS) | {"max_model_len", "max_num_seqs"}
 BATCH_TOKENS: Final = 2048
@@ -113,26 +102,9 @@ def deployment(engine: Engine, plan: Plan, runtime: Runtime) -> Deployment:
     if plan.nodes > 1:
         raise refuse_layout(plan, "nodes", f"{plan.nodes} nodes: one process serves all layers", "use one node")
     keyed = {"LLAMA_API_KEY": SecretRef("api_key")} if plan.serving.keyed else {}
-    process = Process(
-        name=API.process,
-        role=Role.ENGINE,
-        node="node-0",
-        rank=0,
-        runtime=runtime,
-        argv=tuple(_argv(plan, runtime)),
-        env=keyed,
-        ports=(PortSpec(API.name, plan.serving.port, plan.serving.reach),),
-        needs=Resources(
-            devices=0 if plan.platform is Platform.CPU else plan.layout.pp,
-            platform=plan.platform,
-            memory_bytes=plan.weights_bytes + GIB,
-        ),
-        ready=HttpProbe(API),
-        start_budget_s=plan.start_budget_s,
-        stop=Stop(grace_s=plan.stop_grace_s),
-    )
-    made = Deployment((Gang(plan.name, (process,)),), API, plan.serving.served_name)
-    return refuse_unknown_flags(plan, engine.program, made)
+    memory_bytes = plan.weights_bytes + GIB
+    process = node_process(plan, runtime, 0, _argv(plan, runtime), env=keyed, memory_bytes=memory_bytes)
+    return deployment_of(plan, engine.program, (process,))
 
 
 def _argv(plan: Plan, runtime: Runtime) -> Iterator[Arg]:
@@ -152,9 +124,7 @@ def _argv(plan: Plan, runtime: Runtime) -> Iterator[Arg]:
         yield from ("--ctx-size", str(settings.max_model_len * (settings.max_num_seqs or 1)))
     if settings.max_num_seqs is not None:
         yield from ("--parallel", str(settings.max_num_seqs))
-    for flag, name in SETTING_FLAGS:
-        if (value := getattr(settings, name)) is not None:
-            yield from (flag, str(value))
+    yield from setting_argv(settings, SETTING_FLAGS)
     if (tokens := settings.max_num_batched_tokens) is not None and tokens > BATCH_TOKENS:
         yield from ("--batch-size", str(tokens))
     # Nothing is moved behind the plan's back, and parsers of tool calls and thinking come with the chat template.

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final
 
-from moonpad.engines.argument_values import Words, start_of, unknown_words
-from moonpad.engines.argv_reader import Parsed, parse
-from moonpad.engines.base import Reading, ServingFlags
-from moonpad.engines.option_grammar import Grammar, Known, KnownSet
+from moonpad.engines.argument_values import Words, start_of
+from moonpad.engines.argv_reader import Parsed
+from moonpad.engines.base import Invocation, Reading
+from moonpad.engines.option_grammar import Grammar
 from moonpad.engines.recorded_options import recorded
 from moonpad.engines.value_checks import whole
 from moonpad.values.plan import Layout, Settings
@@ -28,30 +29,6 @@ SETTING_FLAGS: Final = (
     ("--n-cpu-moe", "host_expert_layers"),
 )
 
-KNOWN: Final = (
-    Known(("-m", "--model")),
-    Known(("-hf", "-hfr", "--hf-repo")),
-    Known(("-a", "--alias")),
-    Known(("-c", "--ctx-size"), kind="int"),
-    Known(("-np", "--parallel"), kind="int"),
-    Known(("-ub", "--ubatch-size"), kind="int"),
-    Known(("-ctk", "--cache-type-k")),
-    Known(("-ngl", "--gpu-layers", "--n-gpu-layers")),
-    Known(("-ncmoe", "--n-cpu-moe"), kind="int"),
-    Known(("-cmoe", "--cpu-moe"), "0", "flag"),
-    Known(("-ot", "--override-tensor")),
-    Known(("-ts", "--tensor-split")),
-    Known(("-sm", "--split-mode")),
-    Known(("-dev", "--device")),
-    Known(("-fit", "--fit")),
-    Known(("-fa", "--flash-attn"), "?"),  # a switch until the autumn of 2025
-    Known(("--host",)),
-    Known(("--port",), kind="int"),
-    Known(("--api-key",)),
-    Known(("--api-key-file",)),
-    Known(("--jinja",), "0", "flag", negatable=True),
-)
-
 _MATRICES: Final = ("gate", "up", "down")
 _NESTED: Final = re.compile(r"\)[*+{]")
 """A repeated group can take exponential time; people do not write one."""
@@ -60,30 +37,18 @@ _MOST_OVERRIDES: Final = 400
 
 @lru_cache(maxsize=16)
 def grammar(version: str | None) -> Grammar:
-    return Grammar(recorded(PROGRAM, version) or KnownSet(KNOWN, underscores=True, prefixes=False), KNOWN)
+    return Grammar(recorded(PROGRAM, version))
 
 
-def read(
-    argv: Sequence[str],
-    env: Mapping[str, str],
-    *,
-    engine: str,
-    program: str,
-    version: str | None = None,
-    files: Mapping[str, str] | None = None,
-) -> Reading:
-    rules = grammar(version)
-    parsed = parse(argv, rules, start=start_of(argv, ENTRIES))
-    words = Words(parsed, rules)
+def read(invocation: Invocation) -> Reading:
+    env = invocation.env
+    words = Words(invocation.argv, grammar(invocation.version), start_of(invocation.argv, ENTRIES))
     model = words.text("--hf-repo") or words.text("--model") or env.get("LLAMA_ARG_MODEL", "")
-    key = words.given("--api-key")
-    settings = _settings(parsed, words)
+    settings, serving = _settings(words), words.serving()
     splits = [part for part in (words.text("--tensor-split") or "").split(",") if part.strip(" 0.")]
-    serving = ServingFlags(
-        host=words.text("--host"),
-        port=words.whole("--port", least=0),
-        keyed=key or words.given("--api-key-file") or "LLAMA_API_KEY" in env,
-        key_in_argv=key,
+    serving = replace(
+        serving,
+        keyed=serving.keyed or words.given("--api-key-file") or "LLAMA_API_KEY" in env,
         auto_tool_choice=words.switch("--jinja") is not False,
     )
     return Reading(
@@ -91,8 +56,7 @@ def read(
         served_name=words.text("--alias") or PurePosixPath(model).name or model,
         layout=Layout(pp=max(1, len(splits))),
         settings=settings,
-        unknown=unknown_words(parsed, argv, 0),
-        engine=engine,
+        unknown=words.unknown(),
         parsed=words.parsed(),
         serving=serving,
         takes_all_devices=not splits and words.text("--split-mode") != "none" and words.text("--device") != "none",
@@ -101,17 +65,16 @@ def read(
     )
 
 
-def _settings(parsed: Parsed, words: Words) -> Settings:
+def _settings(words: Words) -> Settings:
     tokens, slots = words.whole("--ctx-size"), words.whole("--parallel")
-    on_devices = words.text("--n-gpu-layers")
     return Settings(
         # The slots share the context in equal parts; where they share it freely, each is sure of as much.
         max_model_len=None if tokens is None else max(1, tokens // (slots or 1)),
         max_num_seqs=slots,
         max_num_batched_tokens=words.whole("--ubatch-size"),
         kv_cache_dtype=words.text("--cache-type-k"),
-        device_layers=_device_layers(on_devices),
-        host_expert_layers=_host_expert_layers(parsed, words),
+        device_layers=_device_layers(words.text("--n-gpu-layers")),
+        host_expert_layers=_host_expert_layers(words),
     )
 
 
@@ -121,12 +84,12 @@ def _device_layers(text: str | None) -> int | None:
     return count if count is not None and 0 <= count < 62 else None
 
 
-def _host_expert_layers(parsed: Parsed, words: Words) -> int | None:
+def _host_expert_layers(words: Words) -> int | None:
     if words.switch("--cpu-moe"):
         return ALL_LAYERS
     count = words.whole("--n-cpu-moe", least=0)
     words.text("--override-tensor")  # asked for, so that it is no extra
-    overrides = tuple(_overrides(parsed))
+    overrides = tuple(_overrides(words.parsed()))
     if not overrides:
         return count
     matrices = [f"blk.{layer}.ffn_{matrix}_exps.weight" for layer in range(ALL_LAYERS // 10) for matrix in _MATRICES]

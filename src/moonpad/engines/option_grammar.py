@@ -5,77 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal
+
+from moonpad.catalog.options import Option, OptionSet
 
 _NEGATIVE_NUMBER = re.compile(r"-\d+$|-\d*\.\d+$")
-
-
-class OptionLike(Protocol):
-    """What is asked of an option; `catalog/options` has them as recorded from the engines' own parsers."""
-
-    @property
-    def names(self) -> tuple[str, ...]: ...
-    @property
-    def nargs(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def choices(self) -> tuple[str, ...]: ...
-    @property
-    def negations(self) -> tuple[str, ...]: ...
-    @property
-    def dest(self) -> str: ...
-
-
-class OptionSetLike(Protocol):
-    @property
-    def options(self) -> Sequence[OptionLike]: ...
-    @property
-    def positionals(self) -> tuple[str, ...]: ...
-    @property
-    def underscores(self) -> bool:
-        """`--max_model_len` is `--max-model-len`."""
-
-    @property
-    def prefixes(self) -> bool:
-        """An unambiguous beginning stands for the whole name."""
-
-    @property
-    def dotted(self) -> bool:
-        """`--option.key value` sets one key of a JSON value."""
-
-    @property
-    def rewritten(self) -> Mapping[str, str]:
-        """Spellings that the program replaces before it parses, as vLLM does with `-O3`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """An option that an engine's reader asks for, whatever the recorded version has."""
-
-    names: tuple[str, ...]
-    nargs: str = "1"
-    kind: str = "text"
-    negatable: bool = False
-    choices: tuple[str, ...] = ()
-    dest: str = ""
-
-    @property
-    def negations(self) -> tuple[str, ...]:
-        long = (name.removeprefix("--") for name in self.names if name.startswith("--"))
-        return tuple(f"--no-{name}" for name in long) if self.negatable else ()
-
-
-@dataclass(frozen=True, slots=True)
-class KnownSet:
-    """Where nothing is recorded: only what the reader asks for is known."""
-
-    options: tuple[OptionLike, ...]
-    positionals: tuple[str, ...] = ()
-    underscores: bool = False
-    prefixes: bool = True
-    dotted: bool = False
-    rewritten: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +20,7 @@ class Match:
     """
 
     written: str
-    option: OptionLike | None
+    option: Option | None
     flag: str | None
     attached: str | None = None
     negated: bool = False
@@ -101,11 +35,11 @@ class Grammar:
     `checks` judge the value of a flag in place of its kind.
     """
 
-    options: OptionSetLike
-    also: Sequence[OptionLike] = ()
+    options: OptionSet
+    also: Sequence[Option] = ()
     checks: Mapping[str, Callable[[str], bool]] = field(default_factory=dict)
-    _names: dict[str, tuple[OptionLike, bool]] = field(init=False, repr=False, compare=False)
-    _former: dict[str, tuple[OptionLike, bool]] = field(init=False, repr=False, compare=False)
+    _names: dict[str, tuple[Option, bool]] = field(init=False, repr=False, compare=False)
+    _former: dict[str, tuple[Option, bool]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         names = _names_of(self.options.options)
@@ -138,16 +72,16 @@ class Grammar:
             return None
         return Match(key, None, None, attached, problem="unknown")
 
-    def option(self, flag: str) -> OptionLike | None:
+    def option(self, flag: str) -> Option | None:
         """The option of that name, of this version or of `also`."""
         found = self._names.get(flag) or self._former.get(flag)
         return found[0] if found else None
 
-    def key(self, option: OptionLike) -> str:
+    def key(self, option: Option) -> str:
         """Where its value stands in `Parsed.values`."""
-        return option.dest or long_name(option).lstrip("-").replace("-", "_")
+        return option.dest or option.name.lstrip("-").replace("-", "_")
 
-    def _exact(self, name: str) -> tuple[OptionLike, bool] | None:
+    def _exact(self, name: str) -> tuple[Option, bool] | None:
         return self._names.get(self._spelling(name, self._names))
 
     def _spelling(self, name: str, names: Mapping[str, object]) -> str:
@@ -180,14 +114,9 @@ class Grammar:
         return None
 
 
-def long_name(option: OptionLike) -> str:
-    """The first name with two dashes, the first of all where there is none."""
-    return next((name for name in option.names if name.startswith("--")), option.names[0])
-
-
 def _match(
     written: str,
-    found: tuple[OptionLike, bool],
+    found: tuple[Option, bool],
     attached: str | None = None,
     *,
     problem: Literal["prefix"] | None = None,
@@ -195,12 +124,12 @@ def _match(
     matches: tuple[str, ...] = (),
 ) -> Match:
     option, negated = found
-    return Match(written, option, long_name(option), attached, negated, problem, path, matches)
+    return Match(written, option, option.name, attached, negated, problem, path, matches)
 
 
-def _names_of(options: Sequence[OptionLike]) -> dict[str, tuple[OptionLike, bool]]:
+def _names_of(options: Sequence[Option]) -> dict[str, tuple[Option, bool]]:
     """Every spelling → its option, and whether it says no."""
-    names: dict[str, tuple[OptionLike, bool]] = {}
+    names: dict[str, tuple[Option, bool]] = {}
     for option in options:
         names |= dict.fromkeys(option.names, (option, False)) | dict.fromkeys(option.negations, (option, True))
     return names

@@ -6,31 +6,39 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from moonpad.engines.option_grammar import OptionSetLike
-from moonpad.values.deployment import Deployment, Process
+from moonpad.catalog.options import OptionSet, option_set
+from moonpad.engines.base import API
+from moonpad.values.deployment import Deployment, Gang, Process
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Plan
 
 
-def recorded(program: str, version: str | None) -> OptionSetLike | None:
-    """The options of that version or of the nearest older one, without a version the newest; None: unknown program."""
-    from moonpad.catalog.options import option_set  # it loads data, which a CPU's start does not need
+def recorded(program: str, version: str | None, base: str = "") -> OptionSet:
+    """The options of that version or of the nearest older one, without a version the newest.
 
-    return option_set(program, version or None)
+    Where nothing is recorded of the program, a fork, they are the newest ones of its `base`.
+
+    Raises:
+        LookupError: nothing is recorded of either.
+    """
+    options = option_set(program, version or None) or option_set(base)
+    if options is None:
+        raise LookupError(f"no options are recorded for {program!r}")
+    return options
 
 
 @lru_cache(maxsize=512)
 def has_option(program: str, version: str, flag: str) -> bool:
     """Whether that version, the newest if it is "", has the flag; True where nothing is recorded."""
-    options = recorded(program, version)
-    return options is None or any(flag in option.names for option in options.options)
+    options = option_set(program, version or None)
+    return options is None or options.named(flag) is not None
 
 
-def refuse_unknown_flags(
-    plan: Plan, program: str, deployment: Deployment, ours: Sequence[Process] | None = None
+def deployment_of(
+    plan: Plan, program: str, processes: tuple[Process, ...], ours: Sequence[Process] | None = None
 ) -> Deployment:
-    """The deployment, when the version that it is for takes every flag and every choice of ours in it (fault 18).
+    """The processes as one gang, when the version that they are for takes every flag and choice in them (fault 18).
 
     Asked only of a version that is named and recorded; the user's own arguments are the user's. `ours` are the
     processes that run the program, where others run something else.
@@ -38,13 +46,12 @@ def refuse_unknown_flags(
     Raises:
         PreflightRefused: with one finding a flag.
     """
-    from moonpad.catalog.options import option_set
-
+    deployment = Deployment((Gang(plan.name, processes),), API, plan.serving.served_name)
     options = option_set(program, plan.engine_version) if plan.engine_version else None
     if options is None or not options.exact:
         return deployment
     findings: dict[str, Finding] = {}
-    for process in deployment.processes if ours is None else ours:
+    for process in processes if ours is None else ours:
         words = process.argv[: len(process.argv) - len(plan.extra_args)]
         for word, value in pairwise((*words, "")):
             if not isinstance(word, str) or not word.startswith("--"):

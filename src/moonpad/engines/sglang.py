@@ -12,31 +12,27 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from moonpad.engines import sglang_command_line, sglang_read
-from moonpad.engines.base import Engine, MetricNames, listen_on, refuse_layout, refuse_unsaid
+from moonpad.engines.base import (
+    API,
+    Engine,
+    MetricNames,
+    listen_on,
+    node_process,
+    refuse_uneven_nodes,
+    refuse_unsaid,
+    size_argv,
+)
 from moonpad.engines.install_recipe import cuda_recipe
 from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
-from moonpad.engines.recorded_options import has_option, refuse_unknown_flags
+from moonpad.engines.recorded_options import deployment_of, has_option
 from moonpad.engines.sglang_api import API_FACTS
 from moonpad.engines.sglang_facts import SGLANG as FACTS
 from moonpad.engines.sglang_read import GRAPHS_OFF, SETTING_FLAGS, TEXT_ONLY
-from moonpad.values.deployment import (
-    AliveProbe,
-    Deployment,
-    File,
-    Gang,
-    HttpProbe,
-    PortSpec,
-    Process,
-    Resources,
-    Role,
-    Runtime,
-    Stop,
-)
-from moonpad.values.plan import Plan, Platform
+from moonpad.values.deployment import Deployment, File, PortSpec, Process, Runtime
+from moonpad.values.plan import Plan
 from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, SecretRef
 from moonpad.values.units import GIB
 
-API: Final = PortRef("engine", "api")
 MASTER: Final = PortRef("engine", "master")
 MASTER_PORT: Final = 50000  # as Kimi-K2's own deployment guide has it; the option has no default
 KEY_FILE: Final = "sglang.yaml"
@@ -143,43 +139,22 @@ def deployment(engine: Engine, plan: Plan, runtime: Runtime, variant: Variant) -
     Raises:
         PreflightRefused: the ranks do not divide over the nodes.
     """
-    if plan.layout.world_size % plan.nodes:
-        raise refuse_layout(
-            plan,
-            "layout",
-            f"{plan.layout.world_size} ranks do not divide over {plan.nodes} nodes",
-            f"choose sizes whose product is a multiple of {plan.nodes}",
-        )
+    refuse_uneven_nodes(plan)
     processes = tuple(_process(plan, runtime, engine.program, variant, rank) for rank in range(plan.nodes))
-    made = Deployment((Gang(plan.name, processes),), API, plan.serving.served_name)
-    return refuse_unknown_flags(plan, engine.program, made)
+    return deployment_of(plan, engine.program, processes)
 
 
 def _process(plan: Plan, runtime: Runtime, program: str, variant: Variant, rank: int) -> Process:
-    head = rank == 0
-    ports = [PortSpec(API.name, plan.serving.port, plan.serving.reach)] if head else []
-    if head and plan.nodes > 1:
-        ports.append(PortSpec(MASTER.name, MASTER_PORT, "cluster"))
-    return Process(
-        name=API.process if head else f"{API.process}-{rank}",
-        role=Role.ENGINE,
-        node=f"node-{rank}",
-        rank=rank,
-        runtime=runtime,
-        argv=tuple(_argv(plan, runtime, program, variant, rank)),
+    return node_process(
+        plan,
+        runtime,
+        rank,
+        _argv(plan, runtime, program, variant, rank),
         env=dict(_env(plan, variant, f"node-{rank}")),
-        files=((_key_file(),) if head and plan.serving.keyed else ()) + variant.files,
-        ports=tuple(ports),
-        needs=Resources(
-            devices=0 if plan.platform is Platform.CPU else plan.layout.world_size // plan.nodes,
-            platform=plan.platform,
-            memory_bytes=variant.host_memory_bytes,
-            shm_bytes=SHM_BYTES,
-            rdma=plan.rdma,
-        ),
-        ready=HttpProbe(API) if head else AliveProbe(),
-        start_budget_s=plan.start_budget_s,
-        stop=Stop(grace_s=plan.stop_grace_s),
+        files=((_key_file(),) if rank == 0 and plan.serving.keyed else ()) + variant.files,
+        cluster_ports=(PortSpec(MASTER.name, MASTER_PORT, "cluster"),) if plan.nodes > 1 else (),
+        memory_bytes=variant.host_memory_bytes,
+        shm_bytes=SHM_BYTES,
     )
 
 
@@ -223,18 +198,13 @@ def _argv(plan: Plan, runtime: Runtime, program: str, variant: Variant, rank: in
 
 def _layout_argv(plan: Plan, program: str) -> Iterator[str]:
     layout = plan.layout
-    if (group := layout.tp * layout.dp) > 1:  # attention DP lies inside the tensor-parallel group
-        yield from ("--tp-size", str(group))
-    if layout.pp > 1:
-        yield from ("--pp-size", str(layout.pp))
+    # Attention DP lies inside the tensor-parallel group.
+    yield from size_argv((("--tp-size", layout.tp * layout.dp), ("--pp-size", layout.pp)))
     if layout.dp > 1 and has_option(program, plan.engine_version, "--attn-dp-size"):
         yield from ("--attn-dp-size", str(layout.dp))
     elif layout.dp > 1:
         yield from ("--dp-size", str(layout.dp), "--enable-dp-attention")
-    if layout.ep > 1:
-        yield from ("--ep-size", str(layout.ep))
-    if layout.dcp > 1:
-        yield from ("--dcp-size", str(layout.dcp))
+    yield from size_argv((("--ep-size", layout.ep), ("--dcp-size", layout.dcp)))
 
 
 def _setting_argv(plan: Plan, program: str) -> Iterator[Arg]:

@@ -6,12 +6,12 @@ for AMX (https://docs.sglang.ai/platforms/cpu_server.html), which the wheel on P
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from moonpad.engines import sglang_command_line, sglang_read
-from moonpad.engines.base import Engine, Reading, refuse_unsaid
+from moonpad.engines.base import Engine, Invocation, Reading, refuse_unsaid
 from moonpad.engines.install_recipe import Recipe
 from moonpad.engines.plugin import PATH as PLUGIN_PATH
 from moonpad.engines.plugin import plugin_files
@@ -67,10 +67,10 @@ def on_a_processor(engine: Engine, plan: Plan, runtime: Runtime) -> Deployment:
     return deployment(engine, plan, runtime, variant)
 
 
-def read(argv: Sequence[str], env: Mapping[str, str], **about: Any) -> Reading:
+def read(invocation: Invocation) -> Reading:
     """As SGLang's own; there is one attention backend, and the size of the KV cache is a variable."""
-    reading = sglang_read.read(argv, env, **about)
-    kv_cache_gib = env.get(KV_CACHE_GIB, "")
+    reading = sglang_read.read(invocation)
+    kv_cache_gib = invocation.env.get(KV_CACHE_GIB, "")
     settings = replace(
         reading.settings,
         attention_backend=None,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from moonpad.engines.argument_values import Words, model_of, start_of, unknown_words
-from moonpad.engines.argv_reader import parse
-from moonpad.engines.base import NodeFlags, Reading, ServingFlags
+from moonpad.catalog.options import Option
+from moonpad.engines.argument_values import Words, start_of
+from moonpad.engines.base import Invocation, NodeFlags, Reading
 from moonpad.engines.option_file import option_file
-from moonpad.engines.option_grammar import Grammar, Known, KnownSet
+from moonpad.engines.option_grammar import Grammar
 from moonpad.engines.recorded_options import recorded
 from moonpad.engines.value_checks import sglang_tokens
 from moonpad.values.plan import Layout, Settings
@@ -32,49 +33,20 @@ SETTING_FLAGS: Final = (
 TEXT_ONLY: Final = "--language-model-only"
 GRAPHS_OFF: Final = ("--cuda-graph-backend-decode", "--cuda-graph-backend-prefill")
 
-# What the reader asks for, in whatever version it came or went: the recorded help of SGLang 0.5.23, and for mid-2025
-# its server_args.py (https://github.com/sgl-project/sglang, v0.4.9).
-KNOWN: Final = (
-    Known(("--model-path", "--model")),
-    Known(("--served-model-name",)),
-    Known(("--host",)),
-    Known(("--port",), kind="int"),
-    Known(("--api-key",)),
-    Known(("--config",)),
-    Known(("--log-level",)),
-    Known(("--tp-size", "--tensor-parallel-size"), kind="int"),
-    Known(("--pp-size", "--pipeline-parallel-size"), kind="int"),
-    Known(("--dp-size", "--data-parallel-size"), kind="int"),
-    Known(("--attn-dp-size", "--attention-data-parallel-size"), kind="int"),
-    Known(("--ep-size", "--expert-parallel-size", "--ep"), kind="int"),
-    Known(("--dcp-size", "--decode-context-parallel-size"), kind="int"),
-    Known(("--moe-a2a-backend",)),
-    Known(("--enable-dp-attention",), "0", "flag"),
-    Known(("--enable-deepep-moe",), "0", "flag"),
-    Known(("--enable-ep-moe",), "0", "flag"),
-    Known(("--ep-num-redundant-experts",), kind="int"),
-    Known(("--context-length",), kind="int"),
-    Known(("--max-running-requests",), kind="int"),
-    Known(("--chunked-prefill-size",), kind="int"),
-    Known(("--mem-fraction-static",), kind="float"),
-    Known(("--kv-cache-dtype",)),
-    Known(("--attention-backend",)),
-    Known(("--page-size",), kind="int"),
-    Known(("--disable-radix-cache",), "0", "flag"),
-    Known((TEXT_ONLY,), "0", "flag"),
-    Known(("--disable-cuda-graph",), "0", "flag"),
-    Known(("--cuda-graph-backend-decode",)),
-    Known(("--cuda-graph-backend-prefill",)),
-    Known(("--cuda-graph-bs",), "+", "int"),
-    Known(("--tool-call-parser",)),
-    Known(("--reasoning-parser",)),
-    Known(("--trust-remote-code",), "0", "flag"),
-    Known(("--nnodes",), kind="int"),
-    Known(("--node-rank",), kind="int"),
-    Known(("--dist-init-addr", "--nccl-init-addr")),
-    Known(("--enable-metrics",), "0", "flag"),
-    Known(("--disable-shared-experts-fusion",), "0", "flag"),
-    Known(("--kt-num-gpu-experts",), kind="int"),
+# What the reader asks for and not every recorded release of SGLang and of its fork has; for mid-2025 its server_args.py
+# (https://github.com/sgl-project/sglang, v0.4.9).
+SOME_RELEASES: Final = (
+    Option(("--config",), "text", "1"),
+    Option(("--attn-dp-size", "--attention-data-parallel-size"), "int", "1"),
+    Option(("--ep-size", "--expert-parallel-size", "--ep"), "int", "1"),
+    Option(("--dcp-size", "--decode-context-parallel-size"), "int", "1"),
+    Option(("--moe-a2a-backend",), "text", "1"),
+    Option(("--enable-deepep-moe",), "flag", "0"),
+    Option(("--enable-ep-moe",), "flag", "0"),
+    Option((TEXT_ONLY,), "flag", "0"),
+    *(Option((flag,), "text", "1") for flag in GRAPHS_OFF),
+    Option(("--cuda-graph-bs",), "int", "+"),
+    Option(("--kt-num-gpu-experts",), "int", "1"),
 )
 
 # With these the experts are shared over the whole tensor-parallel group whatever --ep-size says: `_handle_a2a_moe` of
@@ -99,41 +71,21 @@ CHECKS: Final = {
 @lru_cache(maxsize=32)
 def grammar(program: str, version: str | None) -> Grammar:
     """The options of that version, and those that the reader asks for besides."""
-    return Grammar(recorded(program, version) or KnownSet(KNOWN), KNOWN, CHECKS)
+    return Grammar(recorded(program, version, PROGRAM), SOME_RELEASES, CHECKS)
 
 
-def read(
-    argv: Sequence[str],
-    env: Mapping[str, str],
-    *,
-    engine: str = "sglang",
-    program: str = PROGRAM,
-    version: str | None = None,
-    files: Mapping[str, str] | None = None,
-    rules: Grammar | None = None,
-    start: int | None = None,
-) -> Reading:
+def read(invocation: Invocation) -> Reading:
     """`python -m sglang.launch_server --model-path MODEL …`, or the options alone."""
-    rules = rules or grammar(program, version)
-    found = parse(argv, rules, start=start_of(argv, ENTRIES) if start is None else start)
-    words = Words(found, rules)
-    model = model_of(found, words, "--model-path")
+    start = start_of(invocation.argv, ENTRIES)
+    return read_words(Words(invocation.argv, grammar(invocation.program, invocation.version), start), invocation.files)
+
+
+def read_words(words: Words, files: Mapping[str, str]) -> Reading:
+    model = words.model("--model-path")
     attention = _attention_dp(words)
     replicas = 1 if attention > 1 or words.switch("--enable-dp-attention") else words.size("--dp-size")
-    layout = _layout(words, attention)
-    settings = _settings(words)
-    key = words.given("--api-key")
+    layout, settings, serving = _layout(words, attention), _settings(words), words.serving()
     config = words.text("--config")
-    serving = ServingFlags(
-        host=words.text("--host"),
-        port=words.whole("--port", least=0),
-        keyed=key or "api-key" in option_file(config, files),
-        key_in_argv=key,
-        tool_parser=words.text("--tool-call-parser"),
-        reasoning_parser=words.text("--reasoning-parser"),
-        auto_tool_choice=words.given("--tool-call-parser"),  # SGLang has no switch beside the parser
-        trust_remote_code=bool(words.switch("--trust-remote-code")),
-    )
     node = NodeFlags(
         nodes=words.whole("--nnodes"),
         node_rank=words.whole("--node-rank", least=0),
@@ -148,10 +100,9 @@ def read(
         served_name=served_name,
         layout=layout,
         settings=settings,
-        unknown=unknown_words(found, argv, 0 if words.given("--model-path") else 1),
-        engine=engine,
+        unknown=words.unknown(0 if words.given("--model-path") else 1),
         parsed=words.parsed(),
-        serving=serving,
+        serving=replace(serving, keyed=serving.keyed or "api-key" in option_file(config, files)),
         node=node,
         attention_dp=attention > 1,
         replicas=replicas,

@@ -11,55 +11,44 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from moonpad.engines import tensorrt_llm_command_line, tensorrt_llm_read
-from moonpad.engines.base import Engine, MetricNames, listen_on, refuse_layout, refuse_unsaid
-from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
-from moonpad.engines.recorded_options import has_option, refuse_unknown_flags
-from moonpad.engines.tensorrt_llm_api import API_FACTS
-from moonpad.engines.tensorrt_llm_rules import int4_engine
-from moonpad.values.configuration import EngineFacts
-from moonpad.values.deployment import (
-    Deployment,
-    Executable,
-    File,
-    Gang,
-    HttpProbe,
-    Image,
-    PortSpec,
-    Process,
-    Resources,
-    Role,
-    Runtime,
-    Stop,
+from moonpad.engines import tensorrt_llm_read
+from moonpad.engines.api_facts import ApiFacts, Topic
+from moonpad.engines.base import (
+    API,
+    Engine,
+    MetricNames,
+    listen_on,
+    node_process,
+    refuse_layout,
+    refuse_uneven_nodes,
+    refuse_unsaid,
+    setting_argv,
+    size_argv,
 )
+from moonpad.engines.command_line import CommandLine, Program
+from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
+from moonpad.engines.recorded_options import deployment_of, has_option
+from moonpad.values.configuration import Configuration, EngineFacts
+from moonpad.values.deployment import Deployment, Executable, File, Image, Role, Runtime
 from moonpad.values.errors import PreflightRefused
-from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.finding import Code, Finding, Severity, unsupported
 from moonpad.values.plan import Plan, Platform
-from moonpad.values.references import Arg, HostRef, PathRef, PortRef, Ref
+from moonpad.values.references import Arg, HostRef, PathRef, Ref
 from moonpad.values.units import GIB
 
-API: Final = PortRef("engine", "api")
 OPTION_FILE: Final = "trtllm.yaml"
 SHM_BYTES: Final = 8 * GIB
 
 LAYOUT: Final = frozenset({"tp", "pp", "dp", "ep"})
-SETTINGS: Final = frozenset(
-    {
-        "max_model_len",
-        "max_num_seqs",
-        "max_num_batched_tokens",
-        "kv_free_fraction",
-        "kv_cache_dtype",
-        "prefix_caching",
-        "block_size",
-        "enforce_eager",
-    }
-)
 SETTING_FLAGS: Final = (
     ("--max_seq_len", "max_model_len"),
     ("--max_batch_size", "max_num_seqs"),
     ("--max_num_tokens", "max_num_batched_tokens"),
+    ("--kv_cache_free_gpu_memory_fraction", "kv_free_fraction"),
 )
+SETTINGS: Final = frozenset(name for _, name in SETTING_FLAGS) | {
+    *("kv_cache_dtype", "prefix_caching", "block_size", "enforce_eager")
+}
 
 LOG: Final = LogGrammar(
     phases=(PhaseLine("opening the API", re.compile(r"Application startup complete")),),
@@ -86,6 +75,51 @@ METRICS: Final = MetricNames(
     generation_tokens="",
     prompt_tokens="",
 )
+
+# `owned_by`: serve/openai_protocol.py.
+API_FACTS: Final = ApiFacts(
+    title="TensorRT-LLM",
+    key="trtllm",
+    owned_by="tensorrt_llm",
+    repository="NVIDIA/TensorRT-LLM",
+    remedies={
+        Topic.TOOL_PARSER: "--tool_parser kimi_k2; earlier releases have no such option",
+        Topic.REASONING_PARSER: "--reasoning_parser",
+        Topic.CHAT_TEMPLATE: "--chat_template FILE, if the checkpoint's own template must not be used",
+        "auth": "it has no key of its own: put a proxy that checks keys before it",
+        "context_limit": "--max_seq_len",
+        "models": "clients must ask for the name of the checkpoint's folder: older releases have no option for it",
+        "streaming": "--reasoning_parser and --tool_parser, of the newest release",
+        "tool_choice_none": "leave tools out of such a request",
+    },
+)
+
+COMMAND_LINE: Final = CommandLine(
+    options={
+        **{"tp": "--tp_size", "pp": "--pp_size", "ep": "--ep_size"},
+        **{name: option for option, name in SETTING_FLAGS},
+    },
+    programs=(
+        Program(
+            name=tensorrt_llm_read.PROGRAM,
+            label="TensorRT-LLM",
+            commands=(*tensorrt_llm_read.COMMANDS, "trtllm-serve serve"),
+        ),
+        Program(name="trtllm-disaggregated", kind="router", commands=("trtllm-serve disaggregated",)),
+    ),
+    names=("tensorrt[-_]llm", "trt-?llm"),
+    images=("tensorrt-llm(?:/[a-z-]{1,30})?",),
+    launchers=("trtllm-llmapi-launch",),
+)
+
+
+def int4_engine(configuration: Configuration) -> Iterator[Finding]:
+    if configuration.scheme in ("int4", "w4a16"):
+        yield unsupported(
+            "quantization",
+            "INT4 in compressed-tensors: tensorrt-llm reads 8-bit FP8, NVFP4 and MXFP4 of that kind",
+            "take the NVFP4 checkpoint on Blackwell, or an FP8 one",
+        )
 
 
 FACTS: Final = EngineFacts(
@@ -130,34 +164,20 @@ def deployment(engine: Engine, plan: Plan, runtime: Runtime) -> Deployment:
             f"attention with tp {layout.tp} inside dp {layout.dp}: here it is data-parallel over all ranks or none",
             "set tp or dp to 1",
         )
-    if layout.world_size % plan.nodes:
-        raise refuse_layout(
-            plan,
-            "layout",
-            f"{layout.world_size} ranks do not divide over {plan.nodes} nodes",
-            f"choose sizes whose product is a multiple of {plan.nodes}",
-        )
+    refuse_uneven_nodes(plan)
     options = _options(plan)
     several = plan.nodes > 1
-    process = Process(
-        name=API.process,
+    process = node_process(
+        plan,
+        _launcher(runtime) if several else runtime,
+        0,
+        (*(_mpi_argv(plan, runtime) if several else ()), *_argv(plan, runtime, bool(options))),
         role=Role.LAUNCHER if several else Role.ENGINE,
-        node="node-0",
-        rank=0,
-        runtime=_launcher(runtime) if several else runtime,
-        argv=(*(_mpi_argv(plan, runtime) if several else ()), *_argv(plan, runtime, bool(options))),
         env={"HF_HUB_OFFLINE": "1"},  # the checkpoint is a folder: nothing is fetched behind the user's back
         files=(File(OPTION_FILE, (json.dumps(options, indent=2), "\n")),) if options else (),
-        ports=(PortSpec(API.name, plan.serving.port, plan.serving.reach),),
-        needs=Resources(
-            devices=layout.world_size // plan.nodes, platform=plan.platform, shm_bytes=SHM_BYTES, rdma=plan.rdma
-        ),
-        ready=HttpProbe(API),
-        start_budget_s=plan.start_budget_s,
-        stop=Stop(grace_s=plan.stop_grace_s),
+        shm_bytes=SHM_BYTES,
     )
-    made = Deployment((Gang(plan.name, (process,)),), API, plan.serving.served_name)
-    return refuse_unknown_flags(plan, engine.program, made)
+    return deployment_of(plan, engine.program, (process,))
 
 
 def _refuse_key(plan: Plan) -> None:
@@ -179,16 +199,11 @@ def _argv(plan: Plan, runtime: Runtime, option_file: bool) -> Iterator[Arg]:
     if has_option(tensorrt_llm_read.PROGRAM, plan.engine_version, "--served_model_name"):
         yield from ("--served_model_name", serving.served_name)
     yield from ("--host", listen_on(serving.reach, runtime), "--port", API)
-    for flag, size in (("--tp_size", layout.tp * layout.dp), ("--pp_size", layout.pp), ("--ep_size", layout.ep)):
-        if size > 1:
-            yield from (flag, str(size))
+    sizes = (("--tp_size", layout.tp * layout.dp), ("--pp_size", layout.pp), ("--ep_size", layout.ep))
+    yield from size_argv(sizes)
     if plan.nodes > 1:
         yield from ("--gpus_per_node", str(layout.world_size // plan.nodes))
-    for flag, name in SETTING_FLAGS:
-        if (value := getattr(plan.settings, name)) is not None:
-            yield from (flag, str(value))
-    if plan.settings.kv_free_fraction is not None:
-        yield from ("--kv_cache_free_gpu_memory_fraction", str(plan.settings.kv_free_fraction))
+    yield from setting_argv(plan.settings, SETTING_FLAGS)
     if option_file:
         named = has_option(tensorrt_llm_read.PROGRAM, plan.engine_version, "--config")
         yield "--config" if named else "--extra_llm_api_options"
@@ -247,7 +262,7 @@ TENSORRT_LLM: Final = Engine(
     facts=FACTS,
     command="trtllm-serve",
     program=tensorrt_llm_read.PROGRAM,
-    command_line=tensorrt_llm_command_line.TENSORRT_LLM,
+    command_line=COMMAND_LINE,
     log=LOG,
     metrics=METRICS,
     api=API_FACTS,

