@@ -53,7 +53,7 @@ def test_what_people_write(text: str, nodes: int, per_node: int, device: str, na
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "is not a cluster"),
         ("   ", "is not a cluster"),
@@ -78,18 +78,18 @@ def test_what_people_write(text: str, nodes: int, per_node: int, device: str, na
         ("8xH200\x1b[2J", "no device is called"),
     ],
 )
-def test_what_nobody_should(text: str, said: str) -> None:
+def test_what_nobody_should(text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_cluster(text)
     shown = f"{caught.value.message} {caught.value.remedy}"
-    assert said in shown
+    assert message in shown
     assert caught.value.remedy
     assert shown.isascii()
     assert shown.isprintable()
     assert len(shown) < 300
 
 
-KINDS = sorted({name for one in hardware().values() for name in (one.id, one.label, *one.aliases)})
+KINDS = sorted({name for row in hardware().values() for name in (row.id, row.label, *row.aliases)})
 
 
 @settings(max_examples=200, deadline=None)
