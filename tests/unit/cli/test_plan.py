@@ -171,7 +171,7 @@ def test_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ((), 2, "what is to be planned?"),
         (("--model", "Kimi-K2-Thinkin", "--on", "8xH200"), 2, "did you mean moonshotai/Kimi-K2-Thinking"),
-        (("--model", THINKING, "--on", "8xH20O"), 2, "no device is called"),
+        (("--model", THINKING, "--on", "8xH20O"), 2, "there is no device named"),
         (("--model", THINKING, "--on", "8xH200", "--engine", "vlm"), 2, 'did you mean "vllm"?'),
         (("--model", THINKING, "--on", "8xH200", "--engine-version", "0.11"), 2, "needs an engine"),
         (
