@@ -22,7 +22,7 @@ help:
 
 install: $(VENV)/.installed
 
-# The environment is made anew whenever the locked packages change; the code itself is installed in place.
+# The environment is rebuilt whenever the locked packages change; the code itself is installed in place.
 $(VENV)/.installed: pyproject.toml requirements/dev.txt
 	@echo "== making moonpad's own environment in $(VENV)"
 	@$(PYTHON) -c 'import sys; sys.exit("moonpad needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'

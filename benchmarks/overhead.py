@@ -41,9 +41,9 @@ def main() -> None:
     runs = {run.id: run for run in calibrations() if run.layout == replace(run.layout, dcp=1)}
     seen = {name: start(run, measured=True).overhead.value / GIB for name, run in runs.items()}
     model = {name: start(run, measured=False) for name, run in runs.items()}
-    peak = {name: (one.overhead.value - one.overhead_parts[CONTEXT]) / GIB for name, one in model.items()}
+    peak = {name: (memory.overhead.value - memory.overhead_parts[CONTEXT]) / GIB for name, memory in model.items()}
     rows = {}
-    for name, one in model.items():
+    for name, memory in model.items():
         others = {
             other: {
                 "context_gib": round(seen[other] - peak[other], 3),
@@ -56,9 +56,9 @@ def main() -> None:
         rows[name] = {
             "measured_gib": round(seen[name], 3),
             "model_gib": [
-                round(figure / GIB, 3) for figure in (one.overhead.value, one.overhead.low, one.overhead.high)
+                round(figure / GIB, 3) for figure in (memory.overhead.value, memory.overhead.low, memory.overhead.high)
             ],
-            "model_kv_tokens": [int(one.kv_tokens.value), int(one.kv_tokens.low), int(one.kv_tokens.high)],
+            "model_kv_tokens": [int(memory.kv_tokens.value), int(memory.kv_tokens.low), int(memory.kv_tokens.high)],
             "from_another_run": others,
         }
     result = {"what": "overhead of a device, GiB; [value, low, high]", "at": time.strftime("%Y-%m-%d"), "runs": rows}

@@ -74,15 +74,15 @@ class Stage:
         assert ended.code == 0, ended.stderr
 
     def run(self) -> Run:
-        found = oracle.current(self.state, "k", oracle.processes())
-        assert found is not None
-        return found
+        current = oracle.current(self.state, "k", oracle.processes())
+        assert current is not None
+        return current
 
     def row(self) -> dict[str, Any]:
         ended = self.moonpad("status", "--json")
         assert ended.code == 0, ended.stderr
-        found: dict[str, Any] = json.loads(ended.stdout)["endpoints"][0]
-        return found
+        endpoint: dict[str, Any] = json.loads(ended.stdout)["endpoints"][0]
+        return endpoint
 
     def events(self) -> list[dict[str, Any]]:
         lines = (self.run().path / "events.jsonl").read_text().splitlines()

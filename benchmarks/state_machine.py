@@ -27,8 +27,8 @@ def run_one(seed: int, steps: int, home: Path) -> dict[str, Any]:
     kept = folder / "record.json"
     record = json.loads(kept.read_text()) if kept.exists() else machine.run_seed(seed, steps, folder)
     counts = record["commands"], record["faults"]
-    told = "VIOLATION" if record["violation"] else "ok"
-    print(f"seed {seed}: {told}, {record['seconds']} s, {[sum(one.values()) for one in counts]}", flush=True)
+    verdict = "VIOLATION" if record["violation"] else "ok"
+    print(f"seed {seed}: {verdict}, {record['seconds']} s, {[sum(counter.values()) for counter in counts]}", flush=True)
     return record
 
 

@@ -71,11 +71,11 @@ class Trial:
         own = json.loads((run / "keeper.json").read_text())["keeper"]
         return own["pid"], own["start"]
 
-    def told(self, before: int) -> None:
+    def record_notice(self, before: int) -> None:
         self.row["told_s"] = self.until(lambda: any(event in TELLS for event in self.events()[before:]))
 
     def clean(self, *which: str) -> None:
-        self.row["clean_s"] = self.until(lambda: not any(self.hosts.processes(one) for one in which or "ab"))
+        self.row["clean_s"] = self.until(lambda: not any(self.hosts.processes(host) for host in which or "ab"))
 
     def until(self, holds: Callable[[], bool]) -> float:
         while not holds():
@@ -104,7 +104,7 @@ def head_killed(trial: Trial) -> None:
     assert stat is not None
     before = len(trial.events())
     trial.kill(pid, stat[1])
-    trial.told(before)
+    trial.record_notice(before)
     trial.clean()
     trial.down()
 
@@ -114,10 +114,10 @@ def rank_killed(trial: Trial) -> None:
     trial.up()
     (folder,) = trial.hosts.far.iterdir()
     owned = json.loads((folder / "keeper.json").read_text())["owned"]
-    last = max(owned, key=lambda one: one["start"])
+    last = max(owned, key=lambda process: process["start"])
     before = len(trial.events())
     trial.kill(last["pid"], last["start"])
-    trial.told(before)
+    trial.record_notice(before)
     trial.clean()
     trial.down()
 
@@ -128,7 +128,7 @@ def keeper_killed(trial: Trial) -> None:
     (folder,) = trial.hosts.far.iterdir()
     before = len(trial.events())
     trial.kill(*trial.own_keeper(folder))
-    trial.told(before)
+    trial.record_notice(before)
     trial.clean()
     trial.down()
 
@@ -149,7 +149,7 @@ def lost(trial: Trial, lose: Callable[[], None], find: Callable[[], None]) -> No
     before = len(trial.events())
     trial.begun = time.monotonic()
     lose()
-    trial.told(before)
+    trial.record_notice(before)
     trial.clean()
     trial.hosts.mend()
     find()
@@ -192,9 +192,9 @@ def cut_during_start(trial: Trial) -> None:
     time.sleep(CUT_S)
     trial.hosts.mend()
     begun = time.monotonic()
-    said = up.communicate(timeout=LIMIT_S)
+    output = up.communicate(timeout=LIMIT_S)
     trial.row |= {"up_s": since(begun), "code": up.returncode}
-    assert up.returncode in (0, 4, 6), said
+    assert up.returncode in (0, 4, 6), output
     trial.begun = time.monotonic()
     trial.down(0)
     trial.clean()
@@ -256,9 +256,11 @@ def trial_of(case: str, home: Path) -> dict[str, Any]:
 
 def summary(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Of each time its middle and its largest."""
-    told = {key: [row[key] for row in rows if key in row] for key in ("up_s", "told_s", "ready_s", "clean_s", "down_s")}
+    timings = {
+        key: [row[key] for row in rows if key in row] for key in ("up_s", "told_s", "ready_s", "clean_s", "down_s")
+    }
     times = {
-        key: {"median": round(statistics.median(them), 3), "most": max(them)} for key, them in told.items() if them
+        key: {"median": round(statistics.median(them), 3), "most": max(them)} for key, them in timings.items() if them
     }
     return {"n": len(rows), **times, "left": sum(row.get("left", 0) for row in rows)}
 

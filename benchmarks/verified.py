@@ -48,28 +48,28 @@ def moonpad(home: Path, *argv: str) -> tuple[int, dict[str, Any], float]:
 
 def judged(home: Path, spec: Path, requests: int) -> dict[str, Any]:
     code, quick, seconds = moonpad(home, "verify", str(spec))
-    rows = {one["id"]: {"status": one["status"], "because": one["because"]} for one in quick["probes"]}
+    rows = {probe["id"]: {"status": probe["status"], "because": probe["because"]} for probe in quick["probes"]}
     counts = {name: quick[name] for name in ("passed", "failed", "skipped")}
-    found: dict[str, Any] = {"quick set": {"code": code, "seconds": seconds, **counts, "probes": rows}}
+    results: dict[str, Any] = {"quick set": {"code": code, "seconds": seconds, **counts, "probes": rows}}
     code, raw, seconds = moonpad(home, "verify", str(spec), "--raw")
-    found["raw"] = {"code": code, "seconds": seconds, "because": raw["probes"][0]["because"]}
-    first, asked = home / "whole.jsonl", home / "asked.jsonl"
-    asked.write_text("".join(json.dumps(body) + "\n" for body in own_requests(requests)))
+    results["raw"] = {"code": code, "seconds": seconds, "because": raw["probes"][0]["because"]}
+    first, own = home / "whole.jsonl", home / "asked.jsonl"
+    own.write_text("".join(json.dumps(body) + "\n" for body in own_requests(requests)))
     for name, options in {
         "vendor, whole": ("--no-stream", "--out", str(first)),
         "vendor, streamed": ("--stream", "--out", str(home / "streamed.jsonl"), "--reference", str(first)),
     }.items():
-        code, score, seconds = moonpad(home, "verify", str(spec), "--vendor", str(asked), *options)
+        code, score, seconds = moonpad(home, "verify", str(spec), "--vendor", str(own), *options)
         score.pop("results", None)
-        found[name] = {"code": code, "seconds": seconds, **score}
-    return {"requests": requests, **found}
+        results[name] = {"code": code, "seconds": seconds, **score}
+    return {"requests": requests, **results}
 
 
 def looped(home: Path, spec: Path, calls: int) -> dict[str, Any]:
     code, loop, seconds = moonpad(home, "verify", str(spec), "--loop", str(calls), "--out", str(home / "loop"))
     turns = [json.loads(line) for line in (home / "loop" / "turns.jsonl").read_text().splitlines()[1:]]
     loop.pop("turns", None)
-    return {"code": code, "seconds": seconds, **loop, "seconds_of_turns": [one["seconds"] for one in turns]}
+    return {"code": code, "seconds": seconds, **loop, "seconds_of_turns": [turn["seconds"] for turn in turns]}
 
 
 def main() -> None:
@@ -82,7 +82,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=COUNT, help="of the vendor verifier's set")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         for context, run in (
@@ -93,14 +93,14 @@ def main() -> None:
             spec.write_text(SPEC.format(engine=args.engine, port=args.port, context=context))
             code, up, seconds = moonpad(home, "up", str(spec))
             try:
-                found |= {f"up_s with {context} tokens": seconds, **(run(home, spec) if code == 0 else {"up": up})}
+                results |= {f"up_s with {context} tokens": seconds, **(run(home, spec) if code == 0 else {"up": up})}
             finally:
                 moonpad(home, "down", str(spec))
     result = {
         "what": f"{args.engine} with kimi-k2-tiny, judged by moonpad verify",
         "at": time.strftime("%Y-%m-%d"),
         "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
-        **found,
+        **results,
     }
     if args.out:
         args.out.write_text(json.dumps(result, indent=1) + "\n")

@@ -147,11 +147,11 @@ def size_of(dtype: str, shape: tuple[int, ...]) -> int:
 def write(folder: Path, config: dict, kind: str, shards: int = 3, **how: object) -> int:
     """A whole checkpoint folder; the bytes of its tensors."""
     folder.mkdir(parents=True, exist_ok=True)
-    said = dict(config)
-    said.pop("quantization_config", None)
+    written = dict(config)
+    written.pop("quantization_config", None)
     if QUANTIZATION[kind] is not None:
-        said["quantization_config"] = QUANTIZATION[kind]
-    (folder / "config.json").write_text(json.dumps(said, indent=2))
+        written["quantization_config"] = QUANTIZATION[kind]
+    (folder / "config.json").write_text(json.dumps(written, indent=2))
     (folder / "tokenizer.json").write_text("{}")
     every = list(tensors(config, kind, **how))
     share = -(-len(every) // shards)

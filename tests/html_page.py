@@ -43,13 +43,13 @@ class Page(HTMLParser):
 
 def drawing(html: str, id_: str) -> ElementTree.Element:
     """The SVG of that id, which is XML too."""
-    (found,) = [one for one in re.findall(r"<svg.*?</svg>", html, re.DOTALL) if f' id="{id_}"' in one]
-    return ElementTree.fromstring(found)  # noqa: S314 - a page of ours
+    (drawing,) = [drawing for drawing in re.findall(r"<svg.*?</svg>", html, re.DOTALL) if f' id="{id_}"' in drawing]
+    return ElementTree.fromstring(drawing)  # noqa: S314 - a page of ours
 
 
 def parts(of: ElementTree.Element, class_: str) -> list[ElementTree.Element]:
     """The elements that have this class."""
-    return [one for one in of.iter() if class_ in one.get("class", "").split()]
+    return [element for element in of.iter() if class_ in element.get("class", "").split()]
 
 
 def corners(path: ElementTree.Element) -> list[tuple[float, float]]:
@@ -62,13 +62,13 @@ class Ruler:
     """Reads values off an axis, by the places of its own labels: independent of the code that has drawn it."""
 
     def __init__(self, svg: ElementTree.Element, axis: str) -> None:
-        labels = [one for group in parts(svg, axis) for one in parts(group, "tick")]
+        labels = [tick for group in parts(svg, axis) for tick in parts(group, "tick")]
         key = "x" if axis == "axis-x" else "y"
         shift = 0.0 if axis == "axis-x" else -4.0  # the middle of the letters is beside the mark
-        (one, first), *_, (other, last) = [
+        (first_value, first), *_, (other, last) = [
             (_value(label.text or ""), float(label.get(key, "")) + shift) for label in labels
         ]
-        self.value_at_first, self.first, self.a_unit = one, first, (last - first) / (other - one)
+        self.value_at_first, self.first, self.a_unit = first_value, first, (last - first) / (other - first_value)
 
     def place(self, value: float) -> float:
         return self.first + (value - self.value_at_first) * self.a_unit

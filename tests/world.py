@@ -66,14 +66,14 @@ class World:
 
     def _holders(self) -> dict[int, int]:
         """Who is not below us, and has the test's home in its environment, its command or its open files."""
-        found = {}
+        holders = {}
         for pid in _pids():
             seen = read_stat(pid)
             if seen and seen[2] not in "ZX" and pid != os.getpid() and pid not in self.before:
                 with suppress(OSError):  # gone meanwhile, or another user's
                     if any(bytes(self.home) in text for text in _holdings(pid)):
-                        found[pid] = seen[1]
-        return found
+                        holders[pid] = seen[1]
+        return holders
 
     def _is_served(self) -> bool:
         with socket.socket() as sock:
@@ -84,18 +84,18 @@ class World:
         """Locks, shared memory, temporary files and half-written ones; the fake engine's names hold the port."""
         state = self.home / "state" / "moonpad"
         kept = [read_json(path) or {} for path in state.glob("runs/*/keeper.json")]
-        found = [
+        leftovers = [
             *state.glob("endpoints/*.lock"),
             MACHINE_LOCKS / f"port-{self.port}.lock",
             *SHARED_MEMORY.glob(f"*moonpad_{self.port}_*"),
             *Path(tempfile.gettempdir()).glob(f"fake-engine-{self.port}-*"),
-            *(Path(one[name]) for one in kept for name in ("temp_dir", "cgroup") if one.get(name)),
-            *(Path(path) for one in kept for path in one.get("shared_memory", ())),
+            *(Path(keeper[name]) for keeper in kept for name in ("temp_dir", "cgroup") if keeper.get(name)),
+            *(Path(path) for keeper in kept for path in keeper.get("shared_memory", ())),
             *state.rglob("*.part"),
         ]
         # Also those that no file names: of a keeper that was killed before it wrote anything down.
-        found += [path for pid, path in set(_places()) - self.places_before if pid in self.ended]
-        return [path for path in dict.fromkeys(found) if path.exists()]
+        leftovers += [path for pid, path in set(_places()) - self.places_before if pid in self.ended]
+        return [path for path in dict.fromkeys(leftovers) if path.exists()]
 
 
 def _places() -> Iterator[tuple[int, Path]]:
@@ -128,12 +128,12 @@ def _command(pid: int) -> str:
 
 
 def _zombies() -> list[int]:
-    found = []
+    zombies = []
     for pid in _pids():
         seen = read_stat(pid)
         if seen and seen[0] == os.getpid() and seen[2] == "Z":
-            found.append(pid)
-    return found
+            zombies.append(pid)
+    return zombies
 
 
 def _remove(path: Path) -> None:

@@ -98,10 +98,10 @@ def server(load: Load) -> Iterator[int]:
 def lateness_ms(load: Load, true: dict[str, Any]) -> float:
     """P99, as the server saw it; an open loop's against the earliest that its pace allows."""
     if load.rate is None:
-        late = [1000 * one for one in true["turnarounds_s"]]
+        late = [1000 * turnaround for turnaround in true["turnarounds_s"]]
     else:
         ahead = [at_s - number / load.rate for number, at_s in enumerate(sorted(true["arrivals_s"]))]
-        late = [1000 * (one - min(ahead)) for one in ahead]
+        late = [1000 * (seconds - min(ahead)) for seconds in ahead]
     return percentile(sorted(late), 99.0) if late else 0.0
 
 
@@ -113,11 +113,11 @@ def measured(load: Load, home: Path) -> dict[str, Any]:
         argv = (sys.executable, "-m", "moonpad", "bench", *at, *lengths, *load.words, "--out", str(out))
         watch = watched(argv, CLIENT_CORE)
         true = truth(port)
-    said = json.loads((out / "result.json").read_text())
-    client = said["moonpad"]["client"]
-    cpu = watch.between(true["from_s"], true["from_s"] + said["duration"]) / said["duration"]
+    result = json.loads((out / "result.json").read_text())
+    client = result["moonpad"]["client"]
+    cpu = watch.between(true["from_s"], true["from_s"] + result["duration"]) / result["duration"]
     late_ms = lateness_ms(load, true)
-    found = {
+    measurement = {
         "load": {key: value for key, value in vars(load).items() if value is not None and key != "bound"},
         "true": {"lateness_p99_ms": round(late_ms, 2), "cpu": round(cpu, 3), "bound": late_ms > SLIP_MS or cpu > CPU},
         "said": {
@@ -128,8 +128,8 @@ def measured(load: Load, home: Path) -> dict[str, Any]:
         },
         "meant_to_be_bound": load.bound,
     }
-    print(json.dumps(found), flush=True)
-    return found
+    print(json.dumps(measurement), flush=True)
+    return measurement
 
 
 def main() -> None:

@@ -27,15 +27,15 @@ BOUND = 10
 
 def drawn(count: int, dice: Random) -> list[SavedRequest]:
     """Skewed as those of a loaded server are; a closed loop of eight."""
-    free, made = [0.0] * 8, []
+    free, requests = [0.0] * 8, []
     for index in range(count):
         at = min(range(8), key=free.__getitem__)
         begun_s, ttft_s, gap_s = free[at], dice.lognormvariate(-1.6, 0.5), dice.lognormvariate(-3.2, 0.2)
         tokens = max(2, round(dice.lognormvariate(4.0, 0.4)))
         times = tuple(begun_s + ttft_s + gap_s * number for number in range(tokens))
         free[at] = times[-1]
-        made.append(SavedRequest(index, tokens, ttft_s, gap_s, times[-1] - begun_s, times))
-    return made
+        requests.append(SavedRequest(index, tokens, ttft_s, gap_s, times[-1] - begun_s, times))
+    return requests
 
 
 def run_of(name: str, requests: list[SavedRequest], duration_s: float) -> SavedRun:

@@ -122,8 +122,8 @@ def main() -> None:
                 order = {"moonpad": ours, "vllm": vllms} if number % 2 == 0 else {"vllm": vllms, "moonpad": ours}
                 pair: dict[str, Any] = {}
                 for name, client in order.items():
-                    said = client(args.port, number, args.requests, args.users, home)
-                    pair[name] = {key: said[key] for key in FIGURES if said.get(key) is not None}
+                    figures = client(args.port, number, args.requests, args.users, home)
+                    pair[name] = {key: figures[key] for key in FIGURES if figures.get(key) is not None}
                 pairs.append(pair)
                 print(json.dumps({name: pair[name]["output_throughput"] for name in pair}), flush=True)
         finally:

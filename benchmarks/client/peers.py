@@ -33,8 +33,8 @@ TOKENS = 64
 
 def truth(port: int) -> dict[str, Any]:
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/truth", timeout=30) as response:
-        found: dict[str, Any] = json.load(response)
-    return found
+        record: dict[str, Any] = json.load(response)
+    return record
 
 
 class CpuWatch(threading.Thread):

@@ -74,33 +74,33 @@ def main() -> None:
             )
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/truth", timeout=600) as response:
                 true = json.load(response)
-            said = json.loads((out / "result.json").read_text())
+            reported = json.loads((out / "result.json").read_text())
             lines = sum(1 for _ in (out / "requests.jsonl").open("rb"))
     finally:
         server.kill()
         server.wait()
     mib = [(at_s, rss / 2**20) for at_s, rss in samples]
     settled = next(rss for at_s, rss in mib if at_s >= min(SETTLED_S, args.seconds / 4))
-    during = [rss for at_s, rss in mib if at_s <= said["duration"]]
+    during = [rss for at_s, rss in mib if at_s <= reported["duration"]]
     result: dict[str, Any] = {
         "what": f"{args.streams} streams, {requests} answers of {TOKENS} tokens 40 ms apart",
         "at": time.strftime("%Y-%m-%d"),
         "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
         "exit": code,
-        "duration_s": round(said["duration"], 1),
+        "duration_s": round(reported["duration"], 1),
         "requests": requests,
         "answered_by_the_server": true["streams"],
         "records": lines,
-        "completed": said["completed"],
-        "failed": said["failed"],
-        "output_tokens": said["total_output_tokens"],
+        "completed": reported["completed"],
+        "failed": reported["failed"],
+        "output_tokens": reported["total_output_tokens"],
         "rss_settled_mib": round(settled, 1),
         "rss_end_of_load_mib": round(during[-1], 1),
         "growth_during_load_mib": round(max(during) - settled, 1),
         "growth_with_the_figures_mib": round(max(rss for _, rss in mib) - settled, 1),
-        "client_cpu": round(said["moonpad"]["client"]["cpu"], 3),
-        "ttft_mean_ms": {"true": round(true["mean_ttft_ms"], 2), "said": round(said["mean_ttft_ms"], 2)},
-        "itl_p99_ms": {"true": round(true["p99_itl_ms"], 2), "said": round(said["p99_itl_ms"], 2)},
+        "client_cpu": round(reported["moonpad"]["client"]["cpu"], 3),
+        "ttft_mean_ms": {"true": round(true["mean_ttft_ms"], 2), "said": round(reported["mean_ttft_ms"], 2)},
+        "itl_p99_ms": {"true": round(true["p99_itl_ms"], 2), "said": round(reported["p99_itl_ms"], 2)},
         "rss_mib_every_30_s": [round(rss, 1) for at_s, rss in mib if int(at_s) % 30 == 0],
     }
     print(json.dumps(result, indent=1))

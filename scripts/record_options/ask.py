@@ -22,17 +22,17 @@ HERE = str(Path(__file__).resolve().parent)
 sys.path[:] = [path for path in sys.path if str(Path(path).resolve()) != HERE]
 
 
-def type_name(found: Any) -> str:
+def type_name(converter: Any) -> str:
     """`int`, `float`, `json` or `text`, from an argparse `type`; vLLM wraps them in functions, one inside the other."""
-    if found in (int, float):
-        return str(found.__name__)
-    if found is json.loads or not isinstance(found, FunctionType):
-        return "json" if found is json.loads else "text"
-    if "human_readable_int" in found.__qualname__ or found.__name__ in ("nullable_int", "positive_int"):
+    if converter in (int, float):
+        return str(converter.__name__)
+    if converter is json.loads or not isinstance(converter, FunctionType):
+        return "json" if converter is json.loads else "text"
+    if "human_readable_int" in converter.__qualname__ or converter.__name__ in ("nullable_int", "positive_int"):
         return "int"
-    if found.__name__ in ("union_dict_and_str", "parse_dataclass") or "json" in found.__name__:
+    if converter.__name__ in ("union_dict_and_str", "parse_dataclass") or "json" in converter.__name__:
         return "json"
-    inside = {type_name(cell.cell_contents) for cell in found.__closure__ or ()} - {"text"}
+    inside = {type_name(cell.cell_contents) for cell in converter.__closure__ or ()} - {"text"}
     return inside.pop() if len(inside) == 1 else "text"
 
 
@@ -135,14 +135,14 @@ def vllm_values() -> dict[str, list[str]]:
 
         return get_args(QuantizationMethods)
 
-    asked = {
+    questions = {
         "tool_call_parser": tool_parsers,
         "reasoning_parser": reasoning_parsers,
         "load_format": load_formats,
         "attention_backend": attention_backends,
         "quantization": quantizations,
     }
-    return {dest: names for dest, ask in asked.items() if (names := names_or_none(ask))}
+    return {dest: names for dest, ask in questions.items() if (names := names_or_none(ask))}
 
 
 def vllm_parsers() -> tuple[Any, Any]:

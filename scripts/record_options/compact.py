@@ -87,9 +87,9 @@ def names_table(program: str, records: Mapping[str, Mapping[str, Any]], about: M
     kinds = sorted({kind for record in records.values() for kind in record["values"]})
     values = {}
     for kind in kinds:
-        asked = [at for at, version in enumerate(versions) if kind in records[version]["values"]]
-        found = collect(record["values"].get(kind, ()) for record in records.values())
-        values[kind] = {"asked": ranges(asked), "names": found}
+        places = [at for at, version in enumerate(versions) if kind in records[version]["values"]]
+        names = collect(record["values"].get(kind, ()) for record in records.values())
+        values[kind] = {"asked": ranges(places), "names": names}
     with_environment = [at for at, version in enumerate(versions) if records[version]["environment"]]
     environment = collect(record["environment"] for record in records.values())
     return {

@@ -28,8 +28,8 @@ def release_url(package: str, version: str) -> tuple[str, str]:
     page = read(f"{INDEX}/{package}/").decode()
     files = [(html.unescape(name).strip(), url) for url, name in re.findall(r'href="([^"]+)"[^>]*>([^<]+)<', page)]
     name = re.sub(r"[-_.]+", "[-_.]", re.escape(package).replace(r"\-", "-"))
-    sources = [found for found in files if re.fullmatch(rf"{name}-{re.escape(version)}\.tar\.gz", found[0])]
-    wheels = [found for found in files if re.fullmatch(rf"{name}-{re.escape(version)}-.+\.whl", found[0])]
+    sources = [file for file in files if re.fullmatch(rf"{name}-{re.escape(version)}\.tar\.gz", file[0])]
+    wheels = [file for file in files if re.fullmatch(rf"{name}-{re.escape(version)}-.+\.whl", file[0])]
     if not sources + wheels:
         raise SystemExit(f"{package} {version} is not on {INDEX}")
     return (sources + sorted(wheels))[0]

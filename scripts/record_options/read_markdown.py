@@ -61,8 +61,8 @@ def action(spec: str, text: str) -> dict[str, Any]:
     opposite = switch and any(name.startswith("--no-") for name in names)
     negative = [name for name in names if opposite and re.match(r"--no-|-n", name)]
     positive = [name for name in names if name not in negative]
-    found = DEFAULT.search(text)
-    default = found["default"].strip().strip("'\"`") if found else None
+    match = DEFAULT.search(text)
+    default = match["default"].strip().strip("'\"`") if match else None
     return {
         "names": positive,
         "negations": negative,

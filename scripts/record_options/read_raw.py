@@ -18,7 +18,7 @@ CLICK_TYPES = {"INTEGER": "int", "FLOAT": "float", "TEXT": "text", "PATH": "text
 
 def read_help(text: str) -> dict[str, dict[str, Any]]:
     """{name: {"names", "value", "choices", "type"}} from the option sections of an argparse or click help."""
-    found: dict[str, dict[str, Any]] = {}
+    options: dict[str, dict[str, Any]] = {}
     for line in text.splitlines():
         match = OPTION.match(line)
         if match is None or line.startswith("Usage"):
@@ -32,37 +32,37 @@ def read_help(text: str) -> dict[str, dict[str, Any]]:
             continue
         choices = re.match(r"\{(.*)\}$", shown)
         for name in names:
-            found[name] = {
+            options[name] = {
                 "names": names,
                 "value": bool(shown),
                 "choices": choices[1].split(",") if choices else None,
                 "type": CLICK_TYPES.get(shown, "text"),
             }
-    return found
+    return options
 
 
 def read_actions(path: Path) -> dict[str, dict[str, Any]]:
     """The same, from a JSON object {dest: {"opts", "default", "choices", "cls"}}."""
-    found: dict[str, dict[str, Any]] = {}
+    options: dict[str, dict[str, Any]] = {}
     for action in json.loads(path.read_text()).values():
         value = not any(part in action["cls"] for part in ("StoreTrue", "StoreFalse", "BooleanOptional", "_Help"))
         for name in action["opts"]:
-            found[name] = {"names": action["opts"], "value": value, "choices": action["choices"], "type": "text"}
-    return found
+            options[name] = {"names": action["opts"], "value": value, "choices": action["choices"], "type": "text"}
+    return options
 
 
 def differences(raw: dict[str, dict[str, Any]], recorded: dict[str, Any]) -> list[str]:
     """Where a record (one release, as `ask.py` prints it) says something else than what was kept."""
     ours = {name: action for action in recorded["actions"] for name in [*action["names"], *action["negations"]] if name}
-    said = []
+    differences = []
     for name, seen in raw.items():
         if name not in ours:
-            said.append(f"{name} is not recorded")
+            differences.append(f"{name} is not recorded")
             continue
         action = ours[name]
         if seen["value"] != (action["nargs"] != 0):
-            said.append(f"{name}: value {seen['value']}, recorded nargs {action['nargs']}")
+            differences.append(f"{name}: value {seen['value']}, recorded nargs {action['nargs']}")
         differ = set(map(str, seen["choices"] or ())) ^ set(action["choices"] or ())
         if seen["choices"] and differ:
-            said.append(f"{name}: choices {sorted(differ)} differ")
-    return said + [f"{name} is recorded only" for name in ours if name not in raw]
+            differences.append(f"{name}: choices {sorted(differ)} differ")
+    return differences + [f"{name} is recorded only" for name in ours if name not in raw]

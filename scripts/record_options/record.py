@@ -30,13 +30,13 @@ MOST_STAND_INS = 40
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--python", default=sys.executable)
-    asked.add_argument("--work", type=Path, required=True)
-    asked.add_argument("--checked", default=datetime.date.today().isoformat())
-    asked.add_argument("--compare", nargs=4, metavar=("FILE", "ENGINE", "PROGRAM", "VERSION"))
-    asked.add_argument("engines", nargs="*")
-    given = asked.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--checked", default=datetime.date.today().isoformat())
+    parser.add_argument("--compare", nargs=4, metavar=("FILE", "ENGINE", "PROGRAM", "VERSION"))
+    parser.add_argument("engines", nargs="*")
+    given = parser.parse_args()
     plans = tomllib.loads((HERE / "releases.toml").read_text())
     if given.compare:
         compare(given.work, *given.compare)
@@ -94,12 +94,12 @@ def ask(engine: str, python: str, source: Path, stand_ins: list[str]) -> dict[st
 
 def read_files(plan: dict[str, Any], work: Path) -> dict[str, dict[str, Any]]:
     (program,) = plan["programs"]
-    found = {}
+    options = {}
     for version, name in plan["files"].items():
         path = work / "source" / name
         read = read_source.read_argparse(path) if plan["reader"] == "argparse" else None
-        found[version] = {program: read or read_source.read_click(path, plan["command"])}
-    return found
+        options[version] = {program: read or read_source.read_click(path, plan["command"])}
+    return options
 
 
 def read_pages(plan: dict[str, Any], work: Path) -> dict[str, dict[str, Any]]:
@@ -130,8 +130,8 @@ def compare(work: Path, file: str, engine: str, program: str, version: str) -> N
     record = json.loads((work / "raw" / f"{engine}-{version}.json").read_text())[program]
     path = Path(file)
     raw = read_raw.read_actions(path) if path.suffix == ".json" else read_raw.read_help(path.read_text())
-    said = read_raw.differences(raw, record)
-    print(f"{len(raw)} names in {path.name}, {len(said)} differences", *said, sep="\n  ")
+    differences = read_raw.differences(raw, record)
+    print(f"{len(raw)} names in {path.name}, {len(differences)} differences", *differences, sep="\n  ")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ class Answers:
     """`faults` are switches of `faults.py`; with none of them the answers are sound."""
 
     faults: frozenset[str] = frozenset()
-    asked: int = field(default=0, kw_only=True)
+    request_count: int = field(default=0, kw_only=True)
 
     def on(self, fault: str) -> bool:
         return fault in self.faults
@@ -54,29 +54,29 @@ class Answers:
     # - the answer, token by token -
 
     def turn(self, body: dict[str, Any]) -> Turn:
-        asked = dict(body)
+        request = dict(body)
         if self.on("the results of tools are lost"):
-            asked["messages"] = [message for message in body["messages"] if message["role"] != "tool"]
+            request["messages"] = [message for message in body["messages"] if message["role"] != "tool"]
         choice = body.get("tool_choice")
         if self.on("tool_choice none is ignored") and choice == "none":
-            asked["tool_choice"] = "auto"
+            request["tool_choice"] = "auto"
         if self.on("tool_choice required is ignored") and choice == "required":
-            asked["tool_choice"] = "auto"
+            request["tool_choice"] = "auto"
         if self.on("a named tool is ignored") and isinstance(choice, dict):
-            asked["tool_choice"] = "auto"
+            request["tool_choice"] = "auto"
         if self.on("temperature is ignored"):
-            asked["temperature"] = 0
+            request["temperature"] = 0
         if self.on("n is ignored"):
-            asked["n"] = 1
+            request["n"] = 1
         for name in ("json_object", "json_schema"):
             if self.on(f"{name} is ignored") and (body.get("response_format") or {}).get("type") == name:
-                asked.pop("response_format")
+                request.pop("response_format")
         if self.on("regex is ignored"):
-            asked.pop("structured_outputs", None)
+            request.pop("structured_outputs", None)
         shown = not self.on("the parser drops the calls of tool_choice none")
         if choice == "none" and body.get("tools") and body.get("skip_special_tokens") is False and shown:
-            return self.raw(answer({**asked, "tool_choice": "auto"}))
-        turn = answer(asked, salt=str(self.asked))
+            return self.raw(answer({**request, "tool_choice": "auto"}))
+        turn = answer(request, salt=str(self.request_count))
         return self.spoiled(turn, body)
 
     def raw(self, turn: Turn) -> Turn:
@@ -220,15 +220,15 @@ class Answers:
         return "thinking" if self.on("thinking under another name") else "reasoning"
 
     def usage(self, prompt: int, pieces: list[Piece]) -> dict[str, Any]:
-        made = len(pieces)
+        completion = len(pieces)
         if self.on("usage counts the prompt wrongly"):
             prompt += 9
         if self.on("usage counts the answer twice"):
-            made *= 2
-        total = made if self.on("usage does not add up") else prompt + made
+            completion *= 2
+        total = completion if self.on("usage does not add up") else prompt + completion
         thought = sum(piece.channel == "reasoning" for piece in pieces)
         details = {"completion_tokens_details": {"reasoning_tokens": thought}}
-        return {"prompt_tokens": prompt, "completion_tokens": made, "total_tokens": total, **details}
+        return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": total, **details}
 
     def call_id(self, call: Call) -> str:
         return f"chatcmpl-tool-{call.number:032x}" if self.on("ids of another make") else call.id

@@ -152,8 +152,8 @@ def calls_of(tool: Any, user: str, first: int) -> list[Call]:
     names = PROPER.findall(user)
     of = [names[place : place + 1] for place in range(len(names))] if len(required) == 1 and names else [names]
     return [
-        Call(function["name"], json.dumps(filled(schema, "", user, some), ensure_ascii=False), first + number)
-        for number, some in enumerate(of)
+        Call(function["name"], json.dumps(filled(schema, "", user, subset), ensure_ascii=False), first + number)
+        for number, subset in enumerate(of)
     ]
 
 

@@ -150,11 +150,11 @@ class BrokenEndpoint(Answers):
         prompt = len(tokens_of(self.prompt(body)))
         if prompt >= self.context:
             return error(400, f"This model's maximum context length is {self.context} tokens, got {prompt}.")
-        if self.asked == self.dies_after:
+        if self.request_count == self.dies_after:
             assert request.transport is not None
             request.transport.abort()
         self.running += 1
-        self.asked += 1
+        self.request_count += 1
         try:
             if body.get("stream"):
                 return await self.streamed(request, body, prompt)
@@ -184,9 +184,9 @@ class BrokenEndpoint(Answers):
             turn = self.raw(answer({**self.tokenized, "tool_choice": "auto"}))
             text = f"<think>{turn.reasoning}</think>{turn.content}"
             return web.json_response({"choices": [{"index": 0, "text": text, "finish_reason": "stop"}]})
-        made = body["max_tokens"] * (3 if self.on("completions run over") else 1)
-        usage = {"prompt_tokens": len(prompt), "completion_tokens": made, "total_tokens": len(prompt) + made}
-        choice = {"index": 0, "text": " four" * made, "finish_reason": "length", "logprobs": None}
+        count = body["max_tokens"] * (3 if self.on("completions run over") else 1)
+        usage = {"prompt_tokens": len(prompt), "completion_tokens": count, "total_tokens": len(prompt) + count}
+        choice = {"index": 0, "text": " four" * count, "finish_reason": "length", "logprobs": None}
         return web.json_response({"object": "text_completion", "choices": [choice], "usage": usage})
 
     # - sent -

@@ -21,8 +21,8 @@ DEADLINES = Deadlines(connect_s=5.0, control_s=5.0, answer_s=20.0, idle_s=10.0, 
 def report_on(*faults: str, key: str = "", only: tuple[str, ...] = (), model: str = "") -> Report:
     async def ask() -> Report:
         async with serve(BrokenEndpoint(frozenset(faults), key)) as endpoint:
-            asked = replace(endpoint, key=Secret(key) if key else None, model=model or endpoint.model)
-            return await verify(asked, only=only, deadlines=DEADLINES)
+            target = replace(endpoint, key=Secret(key) if key else None, model=model or endpoint.model)
+            return await verify(target, only=only, deadlines=DEADLINES)
 
     return asyncio.run(ask())
 

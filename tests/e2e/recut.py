@@ -27,8 +27,8 @@ def recut(source: Path, target: Path, layers: int) -> Path:
         if name == "__metadata__":
             kept[name] = tensor
             continue
-        found = re.match(r"model\.layers\.(\d+)\.", name)
-        if found and int(found[1]) >= layers:
+        match = re.match(r"model\.layers\.(\d+)\.", name)
+        if match and int(match[1]) >= layers:
             continue
         begin, end = tensor["data_offsets"]
         kept[name] = {**tensor, "data_offsets": [len(body), len(body) + end - begin]}

@@ -61,9 +61,13 @@ def test_seed0_requests(served: Served, question: str, max_tokens: int) -> None:
     )
     assert status == 200, answer
     messages = [choice["message"] for choice in answer["choices"] if choice["finish_reason"] == "stop"]
-    apart = [one for one in messages if (one["content"] or "").strip() and (one.get("reasoning") or "").strip()]
+    apart = [
+        message
+        for message in messages
+        if (message["content"] or "").strip() and (message.get("reasoning") or "").strip()
+    ]
     assert len(apart) >= 4, answer
-    assert not any(re.search(r"<\|?[a-z_]+\|?>", one["content"]) for one in apart), "a special token shows"
+    assert not any(re.search(r"<\|?[a-z_]+\|?>", message["content"]) for message in apart), "a special token shows"
     assert answer["usage"]["completion_tokens"] > 0
 
 

@@ -69,8 +69,8 @@ def try_two_hosts(folder: Path, engine: InstalledEngine, settings: str, model: s
         assert up.code == 0, up.stderr
         try:
             assert hosts.processes("b")
-            asked = hosts.moonpad("verify", str(hosts.spec), *options, timeout_s=200.0)
-            assert asked.code == 0, asked.stdout + asked.stderr
+            verification = hosts.moonpad("verify", str(hosts.spec), *options, timeout_s=200.0)
+            assert verification.code == 0, verification.stdout + verification.stderr
         finally:
             down = hosts.moonpad("down", "two", timeout_s=200.0)
         assert down.code == 0, down.stderr

@@ -15,9 +15,11 @@ from tests.e2e.conftest import command_in
 def test_the_models_text_is_right_although_the_server_parses_nothing(engine: InstalledEngine, tmp_path: Path) -> None:
     moonpad = command_in(tmp_path)
     with started_without(PARSERS, moonpad, engine, tmp_path) as url:
-        said = moonpad("verify", "--url", url, "--only", "chat", "reasoning", "tool_call", "raw_calls", "--json")
-    probes = {probe["id"]: probe for probe in said.json["probes"]}
-    assert said.code == 5
+        verification = moonpad(
+            "verify", "--url", url, "--only", "chat", "reasoning", "tool_call", "raw_calls", "--json"
+        )
+    probes = {probe["id"]: probe for probe in verification.json["probes"]}
+    assert verification.code == 5
     assert probes["raw_calls"]["status"] == "pass"
     assert "functions.get_weather:0" in probes["raw_calls"]["because"]
     assert probes["tool_call"]["status"] == "fail"

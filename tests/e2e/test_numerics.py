@@ -84,11 +84,11 @@ def compare(base_url: str, model: str, python: Path, checkpoint: Path = CHECKPOI
 
 
 def test_logprobs_agree_with_transformers(served: Served, engine_python: Path) -> None:
-    found = compare(served.base_url, served.model, engine_python)
-    print(found)
-    assert found["positions"] > 150
-    assert found["mean"] < MEAN_DIFFERENCE, found
-    assert found["largest"] < LARGEST_DIFFERENCE, found
+    comparison = compare(served.base_url, served.model, engine_python)
+    print(comparison)
+    assert comparison["positions"] > 150
+    assert comparison["mean"] < MEAN_DIFFERENCE, comparison
+    assert comparison["largest"] < LARGEST_DIFFERENCE, comparison
 
 
 def test_greedy_answers_agree_with_transformers(served: Served, engine_python: Path) -> None:
@@ -127,12 +127,12 @@ def test_eager_as_moonpad_starts_it(engine_python: Path, plain_rotary: Path, tmp
         up = moonpad("up", str(spec), "--json", timeout_s=600)
         assert up.code == 0, up.stderr
         assert_planned_is_measured(moonpad, up)
-        found = compare(f"http://127.0.0.1:{port}/v1", "kimi-k2-thinking", engine_python, plain_rotary)
+        comparison = compare(f"http://127.0.0.1:{port}/v1", "kimi-k2-thinking", engine_python, plain_rotary)
     finally:
         moonpad("down", str(spec))
-    print(found)
-    assert found["mean"] < MEAN_DIFFERENCE, found
-    assert found["largest"] < LARGEST_DIFFERENCE, found
+    print(comparison)
+    assert comparison["mean"] < MEAN_DIFFERENCE, comparison
+    assert comparison["largest"] < LARGEST_DIFFERENCE, comparison
 
 
 @pytest.mark.slow
@@ -141,13 +141,13 @@ def test_the_trap_is_seen(engine: InstalledEngine, plain_rotary: Path, tmp_path:
     moonpad = command_in(tmp_path)
     recording = record_oracle(engine.python, plain_rotary, tmp_path / "oracle.json")
     with started_without(ROTARY_SWITCH, moonpad, engine, tmp_path, plain_rotary) as url:
-        found = compare(url, "kimi-k2-thinking", engine.python, plain_rotary)
-        said = moonpad("verify", "--url", url, "--numerics", "--against", str(recording), "--json")
-    print(found, said.json["distance"], said.json["limits"])
-    assert found["mean"] > 4 * MEAN_DIFFERENCE, found
-    assert said.code == 5
-    assert said.json["passed"] is False
-    assert said.json["distance"]["mean"] > 2 * said.json["limits"]["mean"]
+        comparison = compare(url, "kimi-k2-thinking", engine.python, plain_rotary)
+        verification = moonpad("verify", "--url", url, "--numerics", "--against", str(recording), "--json")
+    print(comparison, verification.json["distance"], verification.json["limits"])
+    assert comparison["mean"] > 4 * MEAN_DIFFERENCE, comparison
+    assert verification.code == 5
+    assert verification.json["passed"] is False
+    assert verification.json["distance"]["mean"] > 2 * verification.json["limits"]["mean"]
 
 
 def test_the_command_says_so(served: Served) -> None:
@@ -162,16 +162,16 @@ def test_the_command_says_so(served: Served) -> None:
 
 def test_a_recording_of_the_engine_is_what_it_is_compared_with(served: Served, tmp_path: Path) -> None:
     recording = tmp_path / "trusted.json"
-    made = served.moonpad("verify", str(served.spec), "--numerics", "--record", str(recording), "--json")
-    assert made.code == 0, made.stderr
-    assert made.json["positions"] > 1500
+    verification = served.moonpad("verify", str(served.spec), "--numerics", "--record", str(recording), "--json")
+    assert verification.code == 0, verification.stderr
+    assert verification.json["positions"] > 1500
     done = served.moonpad("verify", str(served.spec), "--numerics", "--against", str(recording), "--json")
     assert done.code == 0, done.stdout + done.stderr
 
     # One text of another model: the tokens are the same, and what is said of them is not.
     document = json.loads(recording.read_text())
     name = next(iter(document["texts"]))
-    document["texts"][name]["logprobs"] = [one - 8 for one in document["texts"][name]["logprobs"]]
+    document["texts"][name]["logprobs"] = [logprob - 8 for logprob in document["texts"][name]["logprobs"]]
     recording.write_text(json.dumps(document))
     wrong = served.moonpad("verify", str(served.spec), "--numerics", "--against", str(recording), "--json")
     assert wrong.code == 5

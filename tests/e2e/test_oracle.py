@@ -36,8 +36,8 @@ def test_logits_are_those_of_transformers(engine_python: Path, tmp_path: Path) -
     in_engine(engine_python, script, job)
     for number, tokens in enumerate(texts):
         wanted: Array = np.load(tmp_path / f"{number}.npy")
-        found = oracle().logits(tokens)
-        difference = np.abs(found - wanted).max() / np.abs(wanted).max()
+        logits = oracle().logits(tokens)
+        difference = np.abs(logits - wanted).max() / np.abs(wanted).max()
         print(len(tokens), difference)
         assert difference <= RELATIVE
 
@@ -48,22 +48,22 @@ def test_stored_numbers_are_those_of_the_libraries(engine_python: Path) -> None:
     packed = rng.integers(-(2**31), 2**31, (12, 16)).astype(np.int32)
     scale = rng.normal(size=(12, 4)).astype(np.float32)
     job = {"fp8": codes.tolist(), "int4": {"packed": packed.tolist(), "scale": scale.tolist()}}
-    found = in_engine(engine_python, Path(__file__).with_name("reference_formats.py"), job)
-    assert np.array_equal(np.array(found["fp8"], float), fp8_e4m3(codes), equal_nan=True)
-    assert np.allclose(found["int4"], int4_groups(packed, scale), rtol=1e-12)
+    decoded = in_engine(engine_python, Path(__file__).with_name("reference_formats.py"), job)
+    assert np.array_equal(np.array(decoded["fp8"], float), fp8_e4m3(codes), equal_nan=True)
+    assert np.allclose(decoded["int4"], int4_groups(packed, scale), rtol=1e-12)
 
 
 def chats(served: Served, positions: int) -> list[tuple[list[int], list[bool]]]:
     """Whole chats of every kind, the right answer included, until the model writes that much in them; and which of the
     tokens it writes."""
-    found: list[tuple[list[int], list[bool]]] = []
+    conversations: list[tuple[list[int], list[bool]]] = []
     for chat in scoring_chats(3, 200):
         parts = [render(chat.messages, chat.tools), render_answer(chat.answer)]
         prompt, answer = (tokens_of(served, part) for part in parts)
-        found.append((prompt + answer, [*written_in(served, prompt), *(True for _ in answer)]))
-        if sum(sum(written) for _, written in found) >= positions:
+        conversations.append((prompt + answer, [*written_in(served, prompt), *(True for _ in answer)]))
+        if sum(sum(written) for _, written in conversations) >= positions:
             break
-    return found
+    return conversations
 
 
 def tokens_of(served: Served, text: str) -> list[int]:
@@ -93,12 +93,12 @@ def test_the_engine_finds_the_same_token_most_likely(served: Served, positions: 
     for tokens, by_model in chats(served, positions):
         body = {"model": served.model, "prompt": tokens, "max_tokens": 1, "temperature": 0, "prompt_logprobs": 1}
         rows = ask(served.base_url, "/completions", body)["choices"][0]["prompt_logprobs"][1:]
-        first = np.array([next(int(token) for token, one in row.items() if one["rank"] == 1) for row in rows])
+        first = np.array([next(int(token) for token, entry in row.items() if entry["rank"] == 1) for row in rows])
         logits = oracle().logits(tokens)[:-1]
         same += (logits.argmax(axis=-1) == first).tolist()
         behind += (logits.max(axis=-1) - logits[np.arange(len(first)), first]).tolist()
         written += by_model[1:]
-    agreed = sum(one for one, by_model in zip(same, written, strict=True) if by_model)
+    agreed = sum(agrees for agrees, by_model in zip(same, written, strict=True) if by_model)
     print(f"{agreed} of {sum(written)} written, {sum(same)} of {len(same)} in all, {max(behind):.2f} behind at most")
     assert sum(written) >= positions
     assert agreed >= AGREEMENT * sum(written)

@@ -218,7 +218,9 @@ def test_listens_on_the_loopback_only(served: Served) -> None:
     assert value_of("--host", argv_of_what_runs(served)) == "127.0.0.1"
     port = int(root_of(served.base_url).rpartition(":")[2])
     sockets = psutil.Process(status_of(served)["pid"]).net_connections("tcp")
-    listening = {one.laddr.ip for one in sockets if one.status == psutil.CONN_LISTEN and one.laddr.port == port}
+    listening = {
+        socket.laddr.ip for socket in sockets if socket.status == psutil.CONN_LISTEN and socket.laddr.port == port
+    }
     assert listening == {"127.0.0.1"}
 
 
@@ -275,7 +277,9 @@ def test_status_says_what_is_up(served: Served) -> None:
 
 def test_engine_has_an_environment_of_its_own(served: Served, engine: InstalledEngine) -> None:
     """The process runs from the folder that `engine list` names, and vLLM is not importable here."""
-    (listed,) = (one for one in served.moonpad("engine", "list", "--json").json["engines"] if one["name"] == "vllm-cpu")
+    (listed,) = (
+        engine for engine in served.moonpad("engine", "list", "--json").json["engines"] if engine["name"] == "vllm-cpu"
+    )
     assert (listed["version"], listed["path"]) == (engine.version, str(engine.path))
     assert psutil.Process(status_of(served)["pid"]).cmdline()[1] == listed["executable"]
     assert importlib.util.find_spec("vllm") is None

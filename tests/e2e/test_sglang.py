@@ -17,10 +17,10 @@ LAYOUTS = {"sglang": "", "sglang-tp2": "[layout]\ntp = 2\n"}
 
 @pytest.fixture
 def sglang() -> InstalledEngine:
-    found = find("sglang-cpu")
-    if found is None:
+    installed = find("sglang-cpu")
+    if installed is None:
         pytest.skip("no engine here: moonpad engine install sglang-cpu")
-    return found
+    return installed
 
 
 # What SGLang itself answers for, whatever the model is able to do.

@@ -50,14 +50,22 @@ def commands(folder: Path) -> Iterator[Command]:
     Workers of Ray have no command."""
     for path in EXAMPLES:
         loaded = load_spec(path)
-        found = described(loaded)
-        size, scheme = (0, "bf16") if isinstance(found, Unknown) else (found.total_bytes, found.quantization.scheme)
+        description = described(loaded)
+        size, scheme = (
+            (0, "bf16")
+            if isinstance(description, Unknown)
+            else (description.total_bytes, description.quantization.scheme)
+        )
         plan = make_plan(loaded.spec, size, scheme)
         engine = ENGINES[plan.engine]
         deployment = engine.processes(plan, Executable((engine.command,)))
         bindings = Bindings(
             hosts={process.node: f"10.0.0.{process.rank + 1}" for process in deployment.processes},
-            ports={PortRef(one.name, port.name): port.preferred for one in deployment.processes for port in one.ports},
+            ports={
+                PortRef(process.name, port.name): port.preferred
+                for process in deployment.processes
+                for port in process.ports
+            },
             ranks={process.node: process.rank for process in deployment.processes},
             paths={
                 "checkpoint": str(model_folder(loaded, folder)),
@@ -86,13 +94,13 @@ def model_folder(loaded: LoadedSpec, folder: Path) -> Path:
     model = loaded.spec.model.rsplit("/", 1)[-1]
     if model == tiny.name:
         return tiny
-    made = folder / model
-    if not made.exists():
-        made.mkdir(parents=True)
-        (made / "config.json").write_text(json.dumps(config_of(model)))
+    target = folder / model
+    if not target.exists():
+        target.mkdir(parents=True)
+        (target / "config.json").write_text(json.dumps(config_of(model)))
         for name in ("tokenizer.json", "tokenizer_config.json"):
-            (made / name).write_bytes((tiny / name).read_bytes())
-    return made
+            (target / name).write_bytes((tiny / name).read_bytes())
+    return target
 
 
 def config_of(model: str) -> Mapping[str, Any]:
@@ -103,15 +111,15 @@ def config_of(model: str) -> Mapping[str, Any]:
 
 
 def read(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((CONFIGS / f"{name}_config.json").read_text())
-    found.pop("auto_map", None)  # nobody's code is run here
-    return found
+    config: dict[str, Any] = json.loads((CONFIGS / f"{name}_config.json").read_text())
+    config.pop("auto_map", None)  # nobody's code is run here
+    return config
 
 
 def draft_folder(folder: Path) -> Path:
     """A draft of the published ones' shape: one layer of Llama, trained as EAGLE-3."""
-    made = folder / "draft"
-    made.mkdir(parents=True, exist_ok=True)
+    target = folder / "draft"
+    target.mkdir(parents=True, exist_ok=True)
     config = {
         "architectures": ["LlamaForCausalLMEagle3"],
         "model_type": "llama",
@@ -125,8 +133,8 @@ def draft_folder(folder: Path) -> Path:
         "max_position_embeddings": 262144,
         "torch_dtype": "bfloat16",
     }
-    (made / "config.json").write_text(json.dumps(config))
-    return made
+    (target / "config.json").write_text(json.dumps(config))
+    return target
 
 
 def judged(judge: str, python: Path, lines: Mapping[str, Sequence[Any]], **env: str) -> dict[str, Any]:

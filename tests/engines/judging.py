@@ -18,6 +18,6 @@ def refusal(stage, do):
 
 
 def answer(judge):
-    said = [judge(argv) for argv in json.load(sys.stdin)]
+    verdicts = [judge(argv) for argv in json.load(sys.stdin)]
     with os.fdopen(STDOUT, "w") as out:
-        json.dump(said, out)
+        json.dump(verdicts, out)

@@ -11,11 +11,11 @@ from sglang.srt.function_call.kimik2_detector import KimiK2Detector
 from transformers import PreTrainedTokenizerFast
 
 
-def judge(asked: list[str]) -> dict[str, object]:
-    folder, text, *names = asked
+def judge(case: list[str]) -> dict[str, object]:
+    folder, text, *names = case
     tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
     tools = [Tool(type="function", function={"name": name, "parameters": {"type": "object"}}) for name in names]
-    found = KimiK2Detector().detect_and_parse(text, tools)
+    complete = KimiK2Detector().detect_and_parse(text, tools)
     detector = KimiK2Detector()
     ids = tokenizer.encode(text, add_special_tokens=False)
     pieces: list[str] = []
@@ -23,13 +23,13 @@ def judge(asked: list[str]) -> dict[str, object]:
     before = ""
     for end in range(1, len(ids) + 1):
         now = tokenizer.decode(ids[:end], skip_special_tokens=False)
-        said = detector.parse_streaming_increment(now[len(before) :], tools)
-        calls = [[call.tool_index, call.name, call.parameters] for call in said.calls]
+        increment = detector.parse_streaming_increment(now[len(before) :], tools)
+        calls = [[call.tool_index, call.name, call.parameters] for call in increment.calls]
         pieces.append(now[len(before) :])
-        deltas.append({"content": said.normal_text, "calls": calls})
+        deltas.append({"content": increment.normal_text, "calls": calls})
         before = now
-    calls = [[call.name, call.parameters] for call in found.calls]
-    return {"pieces": pieces, "whole": {"content": found.normal_text, "calls": calls}, "deltas": deltas}
+    calls = [[call.name, call.parameters] for call in complete.calls]
+    return {"pieces": pieces, "whole": {"content": complete.normal_text, "calls": calls}, "deltas": deltas}
 
 
 answer(judge)

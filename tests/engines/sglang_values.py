@@ -16,12 +16,12 @@ from sglang.srt.server_args import prepare_server_args
 
 
 def parse(argv: list[str], names: list[str]) -> "dict[str, object] | str":
-    said = io.StringIO()
+    stderr = io.StringIO()
     try:
-        with contextlib.redirect_stderr(said):
+        with contextlib.redirect_stderr(stderr):
             parsed = prepare_server_args(argv)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it is the answer
-        lines = said.getvalue().strip().splitlines()
+        lines = stderr.getvalue().strip().splitlines()
         return lines[-1] if lines else str(error)
     return {name: getattr(parsed, name) for name in names}
 

@@ -15,10 +15,10 @@ SOURCES = Path(__file__).with_name("ascend_sources.toml")
 
 def test_each_has_its_source(tmp_path: Path) -> None:
     sources = tomllib.loads(SOURCES.read_text())
-    asked = [command for command in commands(tmp_path) if command.engine == "vllm-ascend"]
-    assert len(asked) == 7
-    options = {word for command in asked for word in command.argv if word.startswith("--")}
-    variables = set().union(*(command.variables for command in asked))
+    ascend_commands = [command for command in commands(tmp_path) if command.engine == "vllm-ascend"]
+    assert len(ascend_commands) == 7
+    options = {word for command in ascend_commands for word in command.argv if word.startswith("--")}
+    variables = set().union(*(command.variables for command in ascend_commands))
     assert options == set(sources["options"])
     assert variables == set(sources["variables"])
     print(f"{len(options)} of {len(options)} options, {len(variables)} of {len(variables)} variables have a source")

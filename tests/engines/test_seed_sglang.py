@@ -129,27 +129,27 @@ def without(command: str, refused: tuple[str, ...]) -> str:
 
 
 @pytest.fixture(scope="module")
-def said() -> dict[str, dict[str, Any] | str]:
+def answers() -> dict[str, dict[str, Any] | str]:
     """The answer to each command without what is refused, and to that with each refused flag alone; one start."""
     engine = find("sglang-cpu")
     if engine is None:
         pytest.skip("no engine here: moonpad engine install sglang-cpu")
-    asked = {CONTROL: (["--model-path", "/m", "--moonshot-speed", "9"], ["tp_size"])}
+    questions = {CONTROL: (["--model-path", "/m", "--moonshot-speed", "9"], ["tp_size"])}
     for name, command in COMMANDS.items():
         expected = EXPECTED[name]
         rest = words(without(command, expected.refused))
-        asked[name] = (rest, list(expected.values))
-        asked.update({f"{name} {flag}": ([*rest, *flag.split()], []) for flag in expected.refused})
+        questions[name] = (rest, list(expected.values))
+        questions.update({f"{name} {flag}": ([*rest, *flag.split()], []) for flag in expected.refused})
     plugins = ROOT / "src" / "moonpad" / "catalog" / "plugins"
-    return judged("sglang_values.py", engine.python, asked, PYTHONPATH=str(plugins))
+    return judged("sglang_values.py", engine.python, questions, PYTHONPATH=str(plugins))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_command_line(said: dict[str, dict[str, Any] | str], name: str) -> None:
+def test_command_line(answers: dict[str, dict[str, Any] | str], name: str) -> None:
     """Every flag arrives under its name with its value, and what is refused is refused alone."""
-    assert said[name] == EXPECTED[name].values
+    assert answers[name] == EXPECTED[name].values
     for flag in EXPECTED[name].refused:
-        answer = said[f"{name} {flag}"]
+        answer = answers[f"{name} {flag}"]
         assert isinstance(answer, str)
         assert flag.split()[0] in answer
 
@@ -161,5 +161,5 @@ def test_every_flag_of_a_command_is_expected(name: str) -> None:
     assert len(flags) == len(EXPECTED[name].values)
 
 
-def test_the_parser_refuses_what_nobody_has(said: dict[str, dict[str, Any] | str]) -> None:
-    assert "--moonshot-speed" in str(said[CONTROL])
+def test_the_parser_refuses_what_nobody_has(answers: dict[str, dict[str, Any] | str]) -> None:
+    assert "--moonshot-speed" in str(answers[CONTROL])

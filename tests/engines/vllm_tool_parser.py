@@ -10,13 +10,13 @@ from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionReque
 from vllm.tool_parsers.kimi_k2_tool_parser import KimiK2ToolParser
 
 
-def judge(asked: list[str]) -> dict[str, object]:
-    folder, text, *names = asked
+def judge(case: list[str]) -> dict[str, object]:
+    folder, text, *names = case
     tokenizer = PreTrainedTokenizerFast.from_pretrained(folder)
     tools = [{"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in names]
     request = ChatCompletionRequest(model="m", messages=[{"role": "user", "content": "?"}], tools=tools)
-    found = KimiK2ToolParser(tokenizer, request.tools).extract_tool_calls(text, request)
-    calls = [[call.id, call.function.name, call.function.arguments] for call in found.tool_calls]
+    complete = KimiK2ToolParser(tokenizer, request.tools).extract_tool_calls(text, request)
+    calls = [[call.id, call.function.name, call.function.arguments] for call in complete.tool_calls]
     parser = KimiK2ToolParser(tokenizer, request.tools)
     ids = tokenizer.encode(text, add_special_tokens=False)
     pieces: list[str] = []
@@ -25,13 +25,13 @@ def judge(asked: list[str]) -> dict[str, object]:
     for end in range(1, len(ids) + 1):
         now = tokenizer.decode(ids[:end], skip_special_tokens=False)
         piece = now[len(before) :]
-        said = parser.extract_tool_calls_streaming(
+        increment = parser.extract_tool_calls_streaming(
             before, now, piece, ids[: end - 1], ids[:end], ids[end - 1 : end], request
         )
         pieces.append(piece)
-        deltas.append({} if said is None else said.model_dump(exclude_none=True))
+        deltas.append({} if increment is None else increment.model_dump(exclude_none=True))
         before = now
-    return {"pieces": pieces, "whole": {"content": found.content or "", "calls": calls}, "deltas": deltas}
+    return {"pieces": pieces, "whole": {"content": complete.content or "", "calls": calls}, "deltas": deltas}
 
 
 answer(judge)

@@ -22,7 +22,7 @@ def prompt_tokens_of(body: dict[str, Any]) -> int:
     """A token a word; a chat has those of its template too."""
     if "messages" not in body:
         return max(1, len(str(body.get("prompt", "")).split()))
-    return TEMPLATE_TOKENS + sum(len(text_of(one.get("content")).split()) for one in body["messages"])
+    return TEMPLATE_TOKENS + sum(len(text_of(message.get("content")).split()) for message in body["messages"])
 
 
 def text_of(content: object) -> str:
@@ -72,11 +72,11 @@ class Completion:
 
     def _whole(self) -> dict[str, object]:
         text = WORD * self.tokens
-        said: dict[str, object] = {"message": {"role": "assistant", "content": text}} if self.chat else {"text": text}
-        return {"index": 0, **said, "finish_reason": "length"}
+        body: dict[str, object] = {"message": {"role": "assistant", "content": text}} if self.chat else {"text": text}
+        return {"index": 0, **body, "finish_reason": "length"}
 
-    def _chunk(self, said: object, finish_reason: str | None) -> dict[str, object]:
-        choice = {"index": 0, "delta" if self.chat else "text": said, "finish_reason": finish_reason}
+    def _chunk(self, body: object, finish_reason: str | None) -> dict[str, object]:
+        choice = {"index": 0, "delta" if self.chat else "text": body, "finish_reason": finish_reason}
         return {**self._about, "choices": [choice]}
 
     def _usage(self) -> dict[str, int]:

@@ -153,7 +153,7 @@ class ApiServer:
         if path.startswith("/v1/") and key and request.headers.get("authorization") != f"Bearer {key}":
             connection.answer(401, {"error": "Unauthorized"})
         elif request.method == "POST" and path in ("/v1/completions", "/v1/chat/completions", "/tokenize"):
-            self.asked(connection, request)
+            self.complete_request(connection, request)
         elif path == "/metrics":
             connection.answer(200, self.metrics(), "text/plain; version=0.0.4; charset=utf-8")
         elif path in ("/health", "/ping"):
@@ -166,7 +166,7 @@ class ApiServer:
         else:
             connection.answer(404, {"detail": "Not Found"})
 
-    def asked(self, connection: Connection, request: HttpRequest) -> None:
+    def complete_request(self, connection: Connection, request: HttpRequest) -> None:
         try:
             body = json.loads(request.body)
             tokens = prompt_tokens_of(body)

@@ -142,7 +142,7 @@ class Core:
         if self.hung:
             return
         self.running.pop(number, None)
-        self.waiting = deque(one for one in self.waiting if one.number != number)
+        self.waiting = deque(stream for stream in self.waiting if stream.number != number)
         self.admit()
         self.tell_stats()
 

@@ -86,7 +86,9 @@ def containers() -> list[Container]:
 
 def named(name: str) -> Container | None:
     """Made, and not ended: with `--rm` an ended one is gone. Its folder stays for those who follow its output."""
-    return next((one for one in containers() if one.about["name"] == name and one.exit is None), None)
+    return next(
+        (container for container in containers() if container.about["name"] == name and container.exit is None), None
+    )
 
 
 class Daemon:
@@ -161,8 +163,8 @@ class Daemon:
         yield from follow(container, offset)
 
     def ps(self, label: str, field: str) -> Frames:
-        found = [one for one in containers() if one.runs and label in ("", one.about["label"])]
-        lines = [one.folder.name[:12] if field == "id" else one.about["name"] for one in found]
+        listed = [container for container in containers() if container.runs and label in ("", container.about["label"])]
+        lines = [container.folder.name[:12] if field == "id" else container.about["name"] for container in listed]
         yield {"out": "".join(f"{line}\n" for line in lines), "exit": 0}
 
     def kill(self, name: str, number: int) -> Frames:

@@ -126,8 +126,8 @@ class Connection:
             self._loop.after(0.0, lambda: None if self._busy else self._parse())
 
     def _parse(self) -> None:
-        head, found, rest = self._unread.partition(b"\r\n\r\n")
-        if not found or not self.open:
+        head, separator, rest = self._unread.partition(b"\r\n\r\n")
+        if not separator or not self.open:
             return
         first, *lines = head.decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}

@@ -47,11 +47,11 @@ MOMENT_S = st.integers(0, 1500).map(lambda thousandths: thousandths / 1000)
 
 
 class Machine(RuleBasedStateMachine):
-    """`make_world` makes the one world of this process; `made` is it. No rule has a precondition: of those that are
-    left in, one must always be possible, or Hypothesis gives the run up."""
+    """`make_world` makes the one world of this process, `current_world`. No rule has a precondition: one of
+    those that are left in must always be possible, or Hypothesis gives up the run."""
 
     make_world: ClassVar[Callable[[], World]]
-    made: ClassVar[World | None] = None
+    current_world: ClassVar[World | None] = None
     failure: ClassVar[str | None] = None
 
     def __init__(self) -> None:
@@ -64,14 +64,14 @@ class Machine(RuleBasedStateMachine):
         # Hypothesis tries the simplest draws first, the same rule over and over. That is no run of ours.
         assume(chance > 0)
         # And what has failed it runs again; a run of real processes that failed once is reported as it was.
-        assert type(self).made is None, "the run is not repeated"
-        type(self).made = type(self).make_world()
+        assert type(self).current_world is None, "the run is not repeated"
+        type(self).current_world = type(self).make_world()
         self.world.record.steps = -1  # the first look comes before the first step
 
     @property
     def world(self) -> World:
-        assert self.made is not None
-        return self.made
+        assert self.current_world is not None
+        return self.current_world
 
     @property
     def is_up(self) -> bool:
@@ -168,7 +168,7 @@ class Machine(RuleBasedStateMachine):
     def teardown(self) -> None:
         # What Hypothesis makes of an error, after it has tried to repeat it, says less than the error.
         error = sys.exc_info()[1]
-        if isinstance(error, Exception) and type(self).failure is None and self.made is not None:
+        if isinstance(error, Exception) and type(self).failure is None and self.current_world is not None:
             type(self).failure = str(error) if isinstance(error, Violation) else traceback.format_exc()
 
 
@@ -228,9 +228,9 @@ def main() -> None:
         shutil.rmtree(home)
     variant = {"restarts": args.restarts, "cgroup": not args.no_cgroup, "disk": args.own_mounts}
     record = {"seed": args.seed, **variant, "violation": violation}
-    if Machine.made is not None:
-        seconds = round(time.monotonic() - Machine.made.begun, 1)
-        record |= {"seconds": seconds, **vars(Machine.made.record)}
+    if Machine.current_world is not None:
+        seconds = round(time.monotonic() - Machine.current_world.begun, 1)
+        record |= {"seconds": seconds, **vars(Machine.current_world.record)}
     if args.out:
         args.out.write_text(json.dumps(record, indent=1) + "\n")
     if violation:
@@ -250,13 +250,14 @@ def run_machine(number: int, steps: int) -> str | None:
     )
     try:
         run_state_machine_as_test(seed(number)(Machine), settings=limits)
-        assert Machine.made is not None, "Hypothesis made no run"
-        Machine.made.clean_up()
+        assert Machine.current_world is not None, "Hypothesis made no run"
+        Machine.current_world.clean_up()
     except BaseException as error:  # noqa: BLE001 - whatever it was, the history belongs to it
-        history = Machine.made.record.history if Machine.made else []
+        history = Machine.current_world.record.history if Machine.current_world else []
         what = Machine.failure or (str(error) if isinstance(error, Violation) else repr(error))
-        return f"seed {number}, step {Machine.made.record.steps + 1 if Machine.made else 0}: {what}\n" + "\n".join(
-            history
+        return (
+            f"seed {number}, step {Machine.current_world.record.steps + 1 if Machine.current_world else 0}: {what}\n"
+            + "\n".join(history)
         )
     return None
 

@@ -113,11 +113,11 @@ class StreamingServer:
         return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(data), data)
 
     @staticmethod
-    def tokens_of(asked: dict[str, Any]) -> int:
+    def tokens_of(body: dict[str, Any]) -> int:
         """A word is a token; a chat has ten more."""
-        if "prompt" in asked:
-            return len(asked["prompt"].split())
-        return 10 + sum(len(str(message["content"]).split()) for message in asked["messages"])
+        if "prompt" in body:
+            return len(body["prompt"].split())
+        return 10 + sum(len(str(message["content"]).split()) for message in body["messages"])
 
 
 @asynccontextmanager

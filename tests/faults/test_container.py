@@ -108,7 +108,7 @@ class Docker:
 
         wait_until(lambda: times() >= count, lambda: f"attached {times()} times", 20.0)
 
-    def made(self) -> list[str]:
+    def created(self) -> list[str]:
         """The names of all containers that were ever made, in any state."""
         return sorted(json.loads(path.read_text())["name"] for path in self.place.glob("containers/*/about.json"))
 
@@ -199,9 +199,9 @@ def test_up_status_down(moonpad: Moonpad, docker: Docker, image_spec: Path, free
     assert (down.code, down.json["was_up"], down.json["killed"]) == (0, True, 0)
     assert docker.running() == [OTHER]
     assert docker.stopped() == {f"moonpad-{run}"}
-    asked = len(docker.calls("ps"))
+    calls_before = len(docker.calls("ps"))
     assert state_of(moonpad) == "stopped"
-    assert len(docker.calls("ps")) == asked, "what the keeper ended is not asked for again"
+    assert len(docker.calls("ps")) == calls_before, "what the keeper ended is not asked for again"
 
 
 # --- the client is killed (71) ---------------------------------------------------------------------------------------
@@ -249,12 +249,12 @@ def test_client_killed_before_its_container_runs(moonpad: Moonpad, docker: Docke
     """A container that was made and is never started: nothing runs, and it is taken away."""
     docker.start()
     starting = moonpad.start("up", str(image_spec), FAKE_START_DELAY_S="30")
-    wait_until(docker.made, lambda: "no container is made", 20.0)
+    wait_until(docker.created, lambda: "no container is made", 20.0)
     send_signal(*client_of(moonpad), signal.SIGKILL)
     _, stderr = starting.communicate(timeout=60)
     assert starting.returncode == 4
     assert "SIGKILL" in stderr
-    assert docker.made() == []
+    assert docker.created() == []
     assert state_of(moonpad) == "failed"
 
 
@@ -365,11 +365,11 @@ def test_daemon_restarted(moonpad: Moonpad, docker: Docker, image_spec: Path, fr
     run = up(moonpad, image_spec)
     container = docker.id_of(f"moonpad-{run}")
     client = client_of(moonpad)
-    asked = len(docker.calls("ps"))
+    calls_before = len(docker.calls("ps"))
     docker.kill()
     await_gone(dict([client]), 10.0)
     # Asked three times and more with nobody there: how it is, is not known, and nothing is done about it.
-    wait_until(lambda: len(docker.calls("ps")) >= asked + 3, lambda: "nobody asks", 20.0)
+    wait_until(lambda: len(docker.calls("ps")) >= calls_before + 3, lambda: "nobody asks", 20.0)
     assert serves(free_port)
     assert state_of(moonpad) in ("ready", "unattended")
     assert events_of(moonpad, "stopping") == []
@@ -537,9 +537,9 @@ def test_key_never_in_argv(moonpad: Moonpad, docker: Docker, image_spec: Path, f
     docker.start()
     moonpad.env["CANARY_KEY"] = canary
     up(moonpad, image_spec)
-    asked = urllib.request.Request(f"http://127.0.0.1:{free_port}/v1/completions", b"{}")
+    request = urllib.request.Request(f"http://127.0.0.1:{free_port}/v1/completions", b"{}")
     with pytest.raises(urllib.error.HTTPError, match="401"):
-        urllib.request.urlopen(asked, timeout=5)
+        urllib.request.urlopen(request, timeout=5)
     shown = (docker.place / "calls.jsonl").read_text()
     send_signal(*client_of(moonpad), signal.SIGKILL)
     docker.await_attached()

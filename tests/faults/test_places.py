@@ -162,8 +162,8 @@ def remote(tmp_path: Path) -> Iterator[Remote]:
         f"IdentitiesOnly yes\nUserKnownHostsFile {folder / 'known'}\nStrictHostKeyChecking yes\nBatchMode yes\n"
     )
     needs = Path("/run/sshd")  # an sshd that runs as root wants it, empty
-    made = os.getuid() == 0 and not needs.exists()
-    if made:
+    created = os.getuid() == 0 and not needs.exists()
+    if created:
         needs.mkdir(mode=0o755)
     log = folder / "log"
     server = subprocess.Popen((program, "-D", "-f", str(folder / "sshd_config"), "-E", str(log)))
@@ -178,7 +178,7 @@ def remote(tmp_path: Path) -> Iterator[Remote]:
     finally:
         server.terminate()
         server.wait(10)
-        if made:
+        if created:
             needs.rmdir()
 
 
@@ -247,9 +247,9 @@ def test_keeper_bytes_over_ssh(moonpad: Moonpad, remote: Remote) -> None:
 
 def writable_cgroup() -> bool:
     path = cgroup.name_new()
-    made = cgroup.make(path) if path else ""
-    cgroup.remove(made)
-    return bool(made)
+    created = cgroup.make(path) if path else ""
+    cgroup.remove(created)
+    return bool(created)
 
 
 CGROUPS = [

@@ -214,7 +214,7 @@ class Daemon(BaseHTTPRequestHandler):
     """As much of the daemon's API as `docker run` needs until it has said what it wants."""
 
     protocol_version = "HTTP/1.1"
-    asked: list[dict[str, Any]]
+    requests: list[dict[str, Any]]
 
     def address_string(self) -> str:
         return "client"
@@ -231,7 +231,7 @@ class Daemon(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if "/containers/create" in self.path:
-            self.asked.append({"path": self.path, **json.loads(body)})
+            self.requests.append({"path": self.path, **json.loads(body)})
         self.say(400, json.dumps({"message": "that is all"}).encode())
 
     def say(self, status: int, body: bytes = b"OK") -> None:
@@ -247,12 +247,12 @@ class Daemon(BaseHTTPRequestHandler):
 @pytest.fixture
 def daemon() -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """DOCKER_HOST, and what a client has asked there to be created."""
-    asked: list[dict[str, Any]] = []
+    requests: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(prefix="moonpad-test-") as folder:  # pytest's own would be too long for a socket
-        server = ThreadingUnixStreamServer(f"{folder}/docker.sock", type("Handler", (Daemon,), {"asked": asked}))
+        server = ThreadingUnixStreamServer(f"{folder}/docker.sock", type("Handler", (Daemon,), {"requests": requests}))
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        yield f"unix://{folder}/docker.sock", asked
+        yield f"unix://{folder}/docker.sock", requests
         server.shutdown()
         thread.join()
         server.server_close()
@@ -262,7 +262,7 @@ def daemon() -> Iterator[tuple[str, list[dict[str, Any]]]]:
 @pytest.mark.parametrize("text", [*HOSTILE, "--privileged", "-v", "a,b", 'a"b,"c', " a ", "a=b", "line 1\nline 2"])
 def test_what_docker_understands(text: str, daemon: tuple[str, list[dict[str, Any]]], tmp_path: Path) -> None:
     """The client's own parser: each text arrives as it is, and none becomes an option of `docker run`."""
-    host, asked = daemon
+    host, requests = daemon
     spec = parse_spec(f'model = "m"\nengine = {{ name = "vllm-cpu", image = "i@sha256:{"0" * 64}" }}\n', name="a")
     (process,) = engine_of(spec).processes(make_plan(spec, 1), runtime_of(spec)).processes
     process = replace(process, argv=(text, "--flag", text), env={"A": text})
@@ -277,8 +277,8 @@ def test_what_docker_understands(text: str, daemon: tuple[str, list[dict[str, An
     )
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "DOCKER_HOST": host}
     done = subprocess.run(bound.argv, env=env, capture_output=True, text=True, check=False, timeout=60)
-    assert asked, done.stderr
-    (wanted,) = asked
+    assert requests, done.stderr
+    (wanted,) = requests
     assert wanted["path"].endswith("name=moonpad-a-1")
     assert (wanted["Labels"], wanted["Image"]) == ({"moonpad.run": "a-1"}, f"i@sha256:{'0' * 64}")
     assert (wanted["Entrypoint"], wanted["Cmd"]) == (["vllm"], [text, "--flag", text])

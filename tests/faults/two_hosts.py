@@ -202,7 +202,7 @@ def open_hosts(moonpad: Moonpad, spec: str, engine: Path, *, own_shm: bool = Fal
     shim.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {moonpad.home}/.ssh/config "$@"\n')
     shim.chmod(0o755)
     needs = Path("/run/sshd")  # an sshd that runs as root wants it, empty
-    made = not needs.exists()
+    created = not needs.exists()
     needs.mkdir(mode=0o755, exist_ok=True)
     wire(tag)
     hosts = TwoHosts(moonpad, tag, folder, path, engine, own_shm)
@@ -215,7 +215,7 @@ def open_hosts(moonpad: Moonpad, spec: str, engine: Path, *, own_shm: bool = Fal
         hosts.stop_sshd()
         for which in "ab":
             run("ip", "netns", "del", f"{tag}-{which}")
-        if made:
+        if created:
             needs.rmdir()
 
 

@@ -62,10 +62,10 @@ WRONG = {
 
 
 def test_messages(golden: Callable[[str, str], None]) -> None:
-    said = []
+    messages = []
     for name, text in WRONG.items():
         with pytest.raises(SpecError) as caught:
             parse_spec(text, name="moonpad")
-        said.append(f"# {name}\n{caught.value.message}\n")
-    assert not any("canary" in message for message in said)
-    golden("spec_messages.txt", "\n".join(said))
+        messages.append(f"# {name}\n{caught.value.message}\n")
+    assert not any("canary" in message for message in messages)
+    golden("spec_messages.txt", "\n".join(messages))

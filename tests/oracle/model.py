@@ -109,13 +109,13 @@ def below(weights: dict[str, Array], prefix: str) -> dict[str, Array]:
 
 def dequantised(tensors: dict[str, Array]) -> dict[str, Array]:
     """Every weight in float64 under its plain name, whatever it was stored as."""
-    found = {}
+    weights = {}
     for name, value in tensors.items():
         base = name.removesuffix("_packed")
         if name.endswith("_packed"):
-            found[base] = int4_groups(value, tensors[f"{base}_scale"])
+            weights[base] = int4_groups(value, tensors[f"{base}_scale"])
         elif f"{name}_scale_inv" in tensors:
-            found[name] = fp8_blocks(value, tensors[f"{name}_scale_inv"])
+            weights[name] = fp8_blocks(value, tensors[f"{name}_scale_inv"])
         elif not name.endswith(("_scale", "_scale_inv", "_shape")):
-            found[name] = value.astype(np.float64)
-    return found
+            weights[name] = value.astype(np.float64)
+    return weights

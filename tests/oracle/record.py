@@ -45,7 +45,7 @@ def score(model: Model, tokens: list[int]) -> Scored:
     own = logprobs[np.arange(len(tokens) - 1), tokens[1:]]
     return Scored(
         tuple(f"token_id:{token}" for token in tokens),
-        tuple(round(float(one), 6) for one in own),
+        tuple(round(float(logprob), 6) for logprob in own),
         tuple(f"token_id:{token}" for token in logprobs.argmax(axis=-1)),
     )
 

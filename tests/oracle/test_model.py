@@ -23,8 +23,8 @@ def logits() -> Array:
 @pytest.mark.parametrize("absorbed", [False, True])
 @pytest.mark.parametrize("ranks", [1, 2, 4, 8])
 def test_decode_context_parallel_changes_nothing(ranks: int, absorbed: bool, logits: Array) -> None:
-    found = Model.of(CHECKPOINT, absorbed=absorbed, attend=attend_over(ranks)).logits(TOKENS)
-    assert np.abs(found - logits).max() <= 1e-10 * np.abs(logits).max()
+    parallel = Model.of(CHECKPOINT, absorbed=absorbed, attend=attend_over(ranks)).logits(TOKENS)
+    assert np.abs(parallel - logits).max() <= 1e-10 * np.abs(logits).max()
 
 
 def test_later_tokens_change_nothing_before_them(logits: Array) -> None:

@@ -89,8 +89,8 @@ def test_attention(ranks: int) -> None:
     """In one piece (0), and over ranks, of which some see nothing of the first tokens, or nothing at all."""
     queries, keys = rng(1).normal(size=(2, 9, 2, 5))
     values = rng(2).normal(size=(9, 2, 3))
-    found = (attend_over(ranks) if ranks else attend)(queries, keys, values, 0.4)
-    assert np.allclose(found, slowly(queries, keys, values, 0.4), rtol=1e-12)
+    attended = (attend_over(ranks) if ranks else attend)(queries, keys, values, 0.4)
+    assert np.allclose(attended, slowly(queries, keys, values, 0.4), rtol=1e-12)
 
 
 def test_large_scores_do_not_overflow() -> None:
@@ -104,9 +104,9 @@ def test_absorbed_is_plain() -> None:
     heads, nope, rope, value, rank, tokens = 3, 6, 4, 5, 8, 7
     up, latent = rng(3).normal(size=(heads, nope + value, rank)), rng(4).normal(size=(tokens, rank))
     key_rope, queries = rng(5).normal(size=(tokens, rope)), rng(6).normal(size=(tokens, heads, nope + rope))
-    one = attend(queries, *plain(latent, key_rope, up, nope), 0.3)
+    direct = attend(queries, *plain(latent, key_rope, up, nope), 0.3)
     other = unabsorb(attend(*absorbed(latent, key_rope, up, queries, nope), 0.3), up, nope)
-    assert np.allclose(one, other, rtol=1e-10)
+    assert np.allclose(direct, other, rtol=1e-10)
 
 
 # --- experts ---------------------------------------------------------------------------------------------------------
@@ -153,11 +153,11 @@ def test_a_mixture_token_by_token() -> None:
     def expert(name: str, token: Array) -> Array:
         return gated(token, *(weights[f"{name}.{part}_proj.weight"] for part in ("gate", "up", "down")))
 
-    for token, found in zip(x, mixture(x, weights, config), strict=True):
+    for token, mixed in zip(x, mixture(x, weights, config), strict=True):
         scores = sigmoid(weights["gate.weight"] @ token)
-        best = sorted(range(experts), key=lambda one: -(scores[one] + bias[one]))[:2]
-        total = sum(scores[one] for one in best)
+        best = sorted(range(experts), key=lambda index: -(scores[index] + bias[index]))[:2]
+        total = sum(scores[index] for index in best)
         wanted = expert("shared_experts", token) + sum(
-            2.5 * scores[one] / total * expert(f"experts.{one}", token) for one in best
+            2.5 * scores[index] / total * expert(f"experts.{index}", token) for index in best
         )
-        assert np.allclose(found, wanted)
+        assert np.allclose(mixed, wanted)

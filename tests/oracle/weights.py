@@ -22,7 +22,7 @@ def read_safetensors(path: Path) -> dict[str, Array]:
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + length])
     body = memoryview(data)[8 + length :]
-    return {name: _tensor(one, body) for name, one in header.items() if name != "__metadata__"}
+    return {name: _tensor(entry, body) for name, entry in header.items() if name != "__metadata__"}
 
 
 def _tensor(about: dict[str, Any], body: memoryview) -> Array:

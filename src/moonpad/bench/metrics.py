@@ -197,8 +197,8 @@ def steady_window(started_s: Sequence[float], closed_s: Sequence[float]) -> tupl
     """The part of a run in which the load was on: neither the start, when requests come in, nor the last ones running
     out. What a run of few requests says of throughput is mostly these two ends.
 
-    From the first instant at which nearly as many requests run as ever, to the last; None where that is no part of
-    the run worth a figure.
+    From the first instant at which nearly as many requests run as ever, to the last; None where that is too
+    small a part of the run to report.
     """
     starts, ends = sorted(started_s), sorted(closed_s)
     most = max((count for _, count in _running(starts, ends)), default=0)

@@ -96,7 +96,7 @@ def trace_rows(plan: RunPlan) -> Sequence[TraceRow]:
 
 
 class _RequestFactory:
-    """Makes requests. Lengths are drawn for all of them at once, so that each is the same whoever makes it."""
+    """Makes requests. Lengths are drawn for all of them at once, so that each is the same in every worker."""
 
     def __init__(self, plan: RunPlan, target: Target) -> None:
         self.plan, config = plan, plan.config

@@ -63,7 +63,7 @@ def _known(kind: str, text: str) -> Hardware:
             raise UsageError(f"{_shown(text)}: the count comes first", remedy=f"write {backwards[2]}x{row.label}")
         near = near_names(kind)
         remedy = f"did you mean {' or '.join(near)}?" if near else "`moonpad catalog hardware` lists what it knows"
-        raise UsageError(f"{_shown(text)}: no device is called {_shown(kind)}", remedy=remedy)
+        raise UsageError(f"{_shown(text)}: there is no device named {_shown(kind)}", remedy=remedy)
     return row
 
 

@@ -54,7 +54,7 @@ def read_header(file: BinaryIO) -> GgufHeader:
         raise CheckpointError("is not a GGUF file")
     version, tensor_count, key_count = reader.number("I"), reader.number("Q"), reader.number("Q")
     if version not in (2, 3):
-        raise CheckpointError(f"is GGUF version {version}, of which nothing is known here")
+        raise CheckpointError(f"is GGUF version {version}, which moonpad cannot read")
     if tensor_count > MAX_TENSORS or key_count > MAX_KEYS:
         raise CheckpointError(f"claims {tensor_count} tensors and {key_count} keys, which is not plausible")
     metadata = {}

@@ -30,7 +30,7 @@ def verify(
     out: Path | None = None,
     json: Json = False,
 ) -> None:
-    """Prove that an endpoint answers correctly, whoever serves it. Exit 5 if a probe fails, 6 if nothing answers.
+    """Prove that an endpoint answers correctly, whatever serves it. Exit 5 if a probe fails, 6 if nothing answers.
 
     Parameters
     ----------

@@ -187,7 +187,7 @@ def _refuse_key(plan: Plan) -> None:
         Severity.ERROR,
         Code.CONFLICT,
         "endpoint",
-        "trtllm-serve checks no key: whoever reaches its port is answered",
+        "trtllm-serve checks no key: it answers anyone who can reach its port",
         "leave api_key_env and api_key_file out, keep it on the loopback, and put a proxy that checks keys before it",
     )
     raise PreflightRefused(f"{plan.engine} cannot be told all of this plan", findings=(finding,))

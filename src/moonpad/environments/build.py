@@ -29,7 +29,7 @@ VERSION_DEADLINE_S: Final = 600.0
 
 
 class InstallProgress:
-    """The progress of an installation, for whoever shows it; this one shows nothing."""
+    """Receives the progress of an installation; this one shows nothing."""
 
     def phase(self, name: str, total: int | None = None) -> None:
         """The next phase begins; `total` is the number of steps in it, None where it is unknown."""

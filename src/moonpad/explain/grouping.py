@@ -43,7 +43,7 @@ class Group:
 def group(commands: Iterable[Command]) -> tuple[Group, ...]:
     """In the order of their first commands; commands of unknown programs are left out.
 
-    A fragment is its own group: whoever judges it gives it a program. A benchmark in a loop is one group.
+    A fragment is its own group: its caller gives it a program. A benchmark in a loop is one group.
     """
     groups: list[list[Command]] = []
     last_server: list[Command] | None = None

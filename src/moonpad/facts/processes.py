@@ -159,7 +159,7 @@ PIDFD_INFO_EXIT = 1 << 3
 
 
 def read_exit_status(handle: int, pid: int) -> int | None:
-    """The wait status of a process that has ended, by its pidfd and pid, whoever its parent is; None where the kernel
+    """The wait status of a process that has ended, by its pidfd and pid, whatever its parent is; None where the kernel
     no longer has it."""
     status = _collected_status(handle)
     if status is None:

@@ -1,4 +1,4 @@
-"""What a process gets in a container, whoever runs it: its paths, its files, its devices.
+"""What a process gets in a container, whatever runs it: its paths, its files, its devices.
 
 The paths inside are ours, so the references to them are resolved here. Files are written inside, by the shell of the
 image, before the engine takes its place: then one that holds a secret is on no disk of the host, and each dialect

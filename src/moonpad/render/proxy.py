@@ -46,7 +46,7 @@ IMAGE: Final = "nginxinc/nginx-unprivileged:1.28"
 """https://hub.docker.com/r/nginxinc/nginx-unprivileged: the image that does not run as root."""
 
 LONGEST_SILENCE_S: Final = 3600
-"""An answer may be long in coming; whoever waits for it hangs up by himself."""
+"""An answer may take long; a client that no longer waits closes the connection itself."""
 LARGEST_REQUEST: Final = "64m"
 CONNECTIONS: Final = 16384
 """Each request holds two."""

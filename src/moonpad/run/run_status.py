@@ -154,7 +154,7 @@ def _running(
 
 
 def _health(was_ready: bool, because: str, endpoint: Endpoint | None) -> tuple[State, str]:
-    """Ready is what answers now, whoever has seen it ready. A time-out at our short deadline says nothing: then the
+    """Ready is what answers now, whatever was recorded. A time-out at our short deadline says nothing: then the
     controller's report stands, which has a longer one."""
     if not was_ready:
         return State.STARTING, because
@@ -241,7 +241,7 @@ def _pid_of_lock(folder: RunFolder) -> int | None:
 
 
 def _is_locked(path: Path) -> bool:
-    """Whether some process holds the lock. Looked up, not tried: whoever takes it at this moment must succeed."""
+    """Whether some process holds the lock. Looked up, not tried: one that takes it at this moment must succeed."""
     with suppress(OSError):
         inode = f":{path.stat().st_ino} "
         return any(inode in line and "->" not in line for line in LOCKS.read_text().splitlines())  # ->: who waits

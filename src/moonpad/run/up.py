@@ -185,7 +185,7 @@ def _ended(folder: RunFolder, prepared: Prepared, event: Event) -> LaunchFailed:
 
 
 def _await_gone(folder: RunFolder, prepared: Prepared) -> None:
-    """The name's lock goes with the keeper: whoever is told of the end may start again at once."""
+    """The name's lock goes with the keeper: once the end is reported, a new start is possible at once."""
     until = time.monotonic() + LETTING_GO_S
     while is_kept(folder):
         if time.monotonic() > until:
@@ -215,7 +215,7 @@ def stop_after_interrupt(
 def why_ended(folder: RunFolder, prepared: Prepared, what: str) -> LaunchFailed:
     """`what` with the cause that can be found: who has the port, and the first true error of the log."""
     failure = failure_of(folder, prepared.engine.log, what)
-    # By the check before the start: whoever has a port of ours by now.
+    # By the check before the start: the process that has taken one of our ports by now.
     findings = check(prepared.deployment, prepared.ports, prepared.far)
     taken = [finding for finding in findings if finding.code is Code.PORT_TAKEN]
     lines = [what, *(finding.message for finding in taken)]

@@ -85,7 +85,7 @@ class EngineFacts:
     graphs_option: bool = True
     """It can be told to do without graphs."""
     unasked: Mapping[str, int | bool] = field(default_factory=dict)
-    """Settings that a plan names where nobody has, because the engine's own default depends on the whole machine."""
+    """Settings that a plan names where the spec does not, as the engine's own default depends on the whole machine."""
     memory_fraction_name: str = "gpu_memory_utilization"
     """Which of our settings is its memory fraction; "" where it has none."""
     limits_over_dp: bool = False

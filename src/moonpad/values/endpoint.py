@@ -1,4 +1,4 @@
-"""Something that speaks the OpenAI API, whoever started it."""
+"""Something that speaks the OpenAI API, no matter who started it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Proves by questions that an endpoint answers correctly, whoever serves it."""
+"""Proves with questions that an endpoint answers correctly, whatever serves it."""

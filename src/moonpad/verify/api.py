@@ -176,7 +176,7 @@ def _shortened(text: str) -> str:
 @asynccontextmanager
 async def connect(endpoint: Endpoint, deadlines: Deadlines | None = None) -> AsyncIterator[Api]:
     # A connection for each request: one that idles while a probe thinks may be closed as the next request is sent, and
-    # that is no fault of the server (llama-server closes after 5 s).
+    # that is not the server's fault (llama-server closes after 5 s).
     connector = aiohttp.TCPConnector(force_close=True)
     async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), connector=connector) as session:
         yield Api(endpoint, session, deadlines or Deadlines())

@@ -22,7 +22,7 @@ from tests.unit.bench.records import record
 TP8, DCP8 = "published:thinking-8xh200-tp8", "published:thinking-8xh200-tp8-dcp8"
 
 
-def made(name: str, *, slower: float = 1.0, requests: int = 400, seed: int = 0, tokens: int = 20) -> SavedRun:
+def saved_run(name: str, *, slower: float = 1.0, requests: int = 400, seed: int = 0, tokens: int = 20) -> SavedRun:
     """Requests of known latencies, ten at a time; `slower` stretches all that takes time."""
     dice = Random(f"{name} {seed}")
     rows = []
@@ -76,18 +76,18 @@ def test_the_published_gain_analysis() -> None:
 
 
 def test_a_difference_of_a_tenth_is_found() -> None:
-    actual = compare(made("a"), made("b", slower=1.1))
+    actual = compare(saved_run("a"), saved_run("b", slower=1.1))
     output = verdicts(actual)
     assert {output[f"{name}_ms"] for name in ("mean_ttft", "mean_tpot", "mean_e2el", "median_e2el")} == {"worse"}
     assert output["output_throughput"] == "worse"
-    assert compare(made("b", slower=1.1), made("a")).row("mean_tpot_ms") is not None
-    assert verdicts(compare(made("b", slower=1.1), made("a")))["mean_tpot_ms"] == "better"
+    assert compare(saved_run("b", slower=1.1), saved_run("a")).row("mean_tpot_ms") is not None
+    assert verdicts(compare(saved_run("b", slower=1.1), saved_run("a")))["mean_tpot_ms"] == "better"
 
 
 @pytest.mark.parametrize(("halves", "most"), [(10, 3), pytest.param(100, 10, marks=pytest.mark.slow)])
 def test_halves_of_one_run_are_not_told_apart_oftener_than_promised(halves: int, most: int) -> None:
     """Of 100 random halves five alarms are what 95 % allows, and ten what 100 tries of it may bring by chance."""
-    whole = made("whole", requests=300)
+    whole = saved_run("whole", requests=300)
     alarms = 0
     for trial in range(halves):
         rows = list(whole.requests)
@@ -100,8 +100,8 @@ def test_halves_of_one_run_are_not_told_apart_oftener_than_promised(halves: int,
 
 
 def test_the_same_requests_are_compared_pair_by_pair() -> None:
-    first = replace(made("a"), same_as=(0, 90, 20))
-    second = replace(made("a", slower=1.005), same_as=(0, 90, 20))
+    first = replace(saved_run("a"), same_as=(0, 90, 20))
+    second = replace(saved_run("a", slower=1.005), same_as=(0, 90, 20))
     assert compare(first, second).paired == 400
     assert verdicts(compare(first, second))["mean_e2el_ms"] == "worse"
     assert verdicts(compare(replace(first, same_as=None), second))["mean_e2el_ms"] == "no difference shown"
@@ -163,7 +163,10 @@ def test_what_is_no_result(tmp_path: Path, text: str) -> None:
 
 
 def test_of_a_p99_of_few_requests_it_is_said_how_many_it_takes() -> None:
-    few, many = compare(made("a"), made("b")), compare(made("a", requests=600), made("b", requests=600))
+    few, many = (
+        compare(saved_run("a"), saved_run("b")),
+        compare(saved_run("a", requests=600), saved_run("b", requests=600)),
+    )
     assert verdicts(few)["p99_ttft_ms"] == "unknown"
     assert f"a P99 needs at least {P99_REQUESTS} requests for a confidence interval" in compare_notes(few)
     assert verdicts(many)["p99_ttft_ms"] != "unknown"

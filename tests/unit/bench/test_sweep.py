@@ -41,12 +41,12 @@ class Measured:
     """Writes a result as a run does, and counts."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[int | None, int]] = []
+        self.loads: list[tuple[int | None, int]] = []
         self.resumed: list[bool] = []
 
     def __call__(self, config: BenchConfig, place: Path | None, *, resume: bool) -> dict[str, Any]:
         assert place is not None
-        self.asked.append((config.concurrency, config.requests))
+        self.loads.append((config.concurrency, config.requests))
         folder, actual = place, document(config)
         self.resumed.append(resume)
         folder.mkdir(parents=True, exist_ok=resume)
@@ -60,7 +60,7 @@ def test_requests_of_each_load(tmp_path: Path) -> None:
     measured = Measured()
     list(run_sweep(parse_sweep("concurrency=4,1,2", 10), CONFIG, URL, tmp_path / "a", measured))
     list(run_sweep(parse_sweep("requests=1,16", 10), CONFIG, URL, tmp_path / "b", measured))
-    assert measured.asked == [(1, 10), (2, 20), (4, 40), (1, 1), (16, 16)]
+    assert measured.loads == [(1, 10), (2, 20), (4, 40), (1, 1), (16, 16)]
 
 
 def test_what_was_measured_is_read(tmp_path: Path) -> None:

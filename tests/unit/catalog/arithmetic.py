@@ -76,8 +76,8 @@ def checkpoint(formats: Mapping[str, Matrix], *, vision: bool = False) -> tuple[
     size, tensors = 0, 0
     for name, (shapes, times) in MATRICES.items():
         for rows, columns in shapes:
-            one = formats.get(name, bf16)(rows, columns)
-            size, tensors = size + times * one[0], tensors + times * one[1]
+            matrix = formats.get(name, bf16)(rows, columns)
+            size, tensors = size + times * matrix[0], tensors + times * matrix[1]
     size += 2 * 2 * VOCABULARY * HIDDEN  # embed_tokens and lm_head
     size += 2 * (LAYERS * (2 * HIDDEN + 1536 + 512) + HIDDEN)  # norms
     size += MOE_LAYERS * (2 * EXPERTS * HIDDEN + 4 * EXPERTS)  # routers, their biases in FP32

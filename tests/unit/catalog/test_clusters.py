@@ -53,7 +53,7 @@ def test_what_people_write(text: str, nodes: int, per_node: int, device: str, na
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "is not a cluster"),
         ("   ", "is not a cluster"),
@@ -67,29 +67,29 @@ def test_what_people_write(text: str, nodes: int, per_node: int, device: str, na
         ("1x16xH200", "one node has 8"),
         ("0xH200", "0 devices"),
         ("0x8xH200", "0 nodes"),
-        ("-8xH200", "no device is called"),
+        ("-8xH200", "there is no device named"),
         ("99999x8xH200", "99999 nodes"),
         ("1x99999xRTX4090", "99999 devices"),
         ("9" * 4000 + "xH200", "is not a cluster"),
-        ("٨xH200", "no device is called"),
-        ("８xH200", "no device is called"),
-        ("8x", "no device is called"),
-        ("2x8x16xH200", "no device is called"),
-        ("8xH200\x1b[2J", "no device is called"),
+        ("٨xH200", "there is no device named"),
+        ("８xH200", "there is no device named"),
+        ("8x", "there is no device named"),
+        ("2x8x16xH200", "there is no device named"),
+        ("8xH200\x1b[2J", "there is no device named"),
     ],
 )
-def test_what_nobody_should(text: str, said: str) -> None:
+def test_what_nobody_should(text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_cluster(text)
     shown = f"{caught.value.message} {caught.value.remedy}"
-    assert said in shown
+    assert message in shown
     assert caught.value.remedy
     assert shown.isascii()
     assert shown.isprintable()
     assert len(shown) < 300
 
 
-KINDS = sorted({name for one in hardware().values() for name in (one.id, one.label, *one.aliases)})
+KINDS = sorted({name for row in hardware().values() for name in (row.id, row.label, *row.aliases)})
 
 
 @settings(max_examples=200, deadline=None)

@@ -29,14 +29,14 @@ PARTS_OF_ROWS = ("quantizations.toml:formats",)
 
 def tables() -> list[tuple[str, dict[str, Any], Any]]:
     """(file:section:key, table, day at the head of the file) of every row in every file."""
-    found = []
+    entries = []
     for path in sorted(DATA.glob("*.toml")):
         document = tomllib.loads(path.read_text(encoding="utf-8"))
         for section, rows in document.items():
             if isinstance(rows, dict) and f"{path.name}:{section}" not in PARTS_OF_ROWS:
                 for key, table in rows.items():
-                    found.append((f"{path.name}:{section}:{key}", table, document.get("checked")))
-    return found
+                    entries.append((f"{path.name}:{section}:{key}", table, document.get("checked")))
+    return entries
 
 
 def keys(prefix: str) -> list[str]:
@@ -92,9 +92,9 @@ def test_references_between_files_lead_somewhere() -> None:
         model = models()[run.model]
         assert model.quantization is not None
         assert run.scheme == model.quantization.scheme
-    for one in published():
-        assert find_model(one.model) is not None
-        assert parse_cluster(one.cluster).name == one.cluster
+    for result in published():
+        assert find_model(result.model) is not None
+        assert parse_cluster(result.cluster).name == result.cluster
 
 
 @dataclass(frozen=True)
@@ -164,4 +164,4 @@ def test_a_name_that_comes_twice() -> None:
 
 def test_blocks_of_scales_hold_something() -> None:
     for scheme in quantizations().values():
-        assert all(min(made.block or (1, 1)) >= 1 for made in scheme.value.formats.values())
+        assert all(min(format_.block or (1, 1)) >= 1 for format_ in scheme.value.formats.values())

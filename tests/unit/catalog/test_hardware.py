@@ -50,9 +50,9 @@ def test_names(name: str, meant: str) -> None:
 
 
 def test_every_label_and_id_finds_its_row() -> None:
-    for one in hardware().values():
-        assert find_hardware(one.label) is one
-        assert find_hardware(one.id.upper()) is one
+    for row in hardware().values():
+        assert find_hardware(row.label) is row
+        assert find_hardware(row.id.upper()) is row
 
 
 def test_gaudi_is_known_and_refused() -> None:
@@ -89,15 +89,15 @@ def test_the_budget_of_a_published_run() -> None:
 
 
 def test_what_is_usable_is_less_than_what_there_is() -> None:
-    for one in hardware().values():
-        low, high = one.usable_bytes
-        assert low <= high <= one.driver_bytes
-        if one.device is None or one.device.platform is Platform.CPU:
+    for row in hardware().values():
+        low, high = row.usable_bytes
+        assert low <= high <= row.driver_bytes
+        if row.device is None or row.device.platform is Platform.CPU:
             continue
-        assert low <= one.device.usable_bytes <= high
-        assert low > 0.9 * one.driver_bytes
-        assert one.marketing_gb is not None
-        assert one.driver_bytes < 1.12 * one.marketing_gb[1] * 1e9
+        assert low <= row.device.usable_bytes <= high
+        assert low > 0.9 * row.driver_bytes
+        assert row.marketing_gb is not None
+        assert row.driver_bytes < 1.12 * row.marketing_gb[1] * 1e9
 
 
 def test_dies_count_as_devices() -> None:
@@ -111,8 +111,8 @@ def test_dies_count_as_devices() -> None:
 
 
 def test_native_formats() -> None:
-    fp8 = {one.id for one in DEVICES.values() if one.native_fp8}
-    fp4 = {one.id for one in DEVICES.values() if one.native_fp4}
+    fp8 = {device.id for device in DEVICES.values() if device.native_fp8}
+    fp4 = {device.id for device in DEVICES.values() if device.native_fp4}
     assert not fp8 & {"a100-sxm", "ascend-910b", "ascend-910c", "cpu"}
     assert fp4 == {"b200-sxm", "b300-sxm", "gb200-nvl72", "gb300-nvl72", "rtx5090", "rtx-pro-6000", "mi355x"}
 

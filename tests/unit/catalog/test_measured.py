@@ -12,7 +12,7 @@ from moonpad.values.plan_answer import Published
 
 GIB = 2**30
 BYTES_A_TOKEN = 61 * (512 + 64) * 2
-IDS = [f"{one.cluster} {one.title}" for one in published()]
+IDS = [f"{result.cluster} {result.title}" for result in published()]
 
 
 def test_the_known_runs() -> None:
@@ -46,12 +46,12 @@ def test_logged_tokens_fit_the_logged_bytes() -> None:
     assert seen == 2
 
 
-TIMED = [one for one in published() if "duration" in dict(one.figures)]
+TIMED = [result for result in published() if "duration" in dict(result.figures)]
 
 
-@pytest.mark.parametrize("one", TIMED, ids=lambda one: f"{one.cluster} {one.title}")
-def test_throughputs_follow_from_counts(one: Published) -> None:
-    known = dict(one.figures)
+@pytest.mark.parametrize("result", TIMED, ids=lambda result: f"{result.cluster} {result.title}")
+def test_throughputs_follow_from_counts(result: Published) -> None:
+    known = dict(result.figures)
     duration = known["duration"]
     assert known["completed"] / duration == pytest.approx(known["request_throughput"], abs=0.0051)
     if "total_output_tokens" in known:
@@ -61,31 +61,33 @@ def test_throughputs_follow_from_counts(one: Published) -> None:
         assert both / duration == pytest.approx(known["total_token_throughput"], rel=2e-4)
 
 
-@pytest.mark.parametrize("one", [row for row in published() if row.engine == "vllm-ascend"], ids=lambda one: one.title)
-def test_ascend_answers_are_whole(one: Published) -> None:
+@pytest.mark.parametrize(
+    "result", [row for row in published() if row.engine == "vllm-ascend"], ids=lambda result: result.title
+)
+def test_ascend_answers_are_whole(result: Published) -> None:
     """Output throughput × duration is requests × the length that the title says."""
-    known = dict(one.figures)
-    length = int(one.title.split()[-2])
+    known = dict(result.figures)
+    length = int(result.title.split()[-2])
     assert known["output_throughput"] * known["duration"] == pytest.approx(known["completed"] * length, rel=3e-4)
 
 
-@pytest.mark.parametrize("one", published(), ids=IDS)
-def test_layouts_fit_their_clusters(one: Published) -> None:
-    assert one.layout.world_size == parse_cluster(one.cluster).devices
+@pytest.mark.parametrize("result", published(), ids=IDS)
+def test_layouts_fit_their_clusters(result: Published) -> None:
+    assert result.layout.world_size == parse_cluster(result.cluster).devices
 
 
 def test_every_result_says_whose_it_is() -> None:
-    for one in published():
-        assert one.standing == "reported"
-        assert one.checked
-        assert "recipe" in one.source or "documentation" in one.source
+    for result in published():
+        assert result.standing == "reported"
+        assert result.checked
+        assert "recipe" in result.source or "documentation" in result.source
 
 
 def test_results_that_are_not_comparable_say_so() -> None:
-    pair = [one for one in published() if one.cluster == "8xH200"]
+    pair = [result for result in published() if result.cluster == "8xH200"]
     assert len(pair) == 2
-    for one in pair:
-        known = dict(one.figures)
+    for result in pair:
+        known = dict(result.figures)
         ended_after = round(known["total_output_tokens"] / known["completed"])
-        assert f"{ended_after} tokens on average" in one.note
-        assert "not comparable" in one.note
+        assert f"{ended_after} tokens on average" in result.note
+        assert "not comparable" in result.note

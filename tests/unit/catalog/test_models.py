@@ -238,7 +238,9 @@ def test_the_tiny_model_is_its_header() -> None:
         header: dict[str, Any] = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
     header.pop("__metadata__")
     model = models()["kimi-k2-tiny"]
-    assert model.total_bytes == sum(end - start for start, end in (one["data_offsets"] for one in header.values()))
+    assert model.total_bytes == sum(
+        end - start for start, end in (tensor["data_offsets"] for tensor in header.values())
+    )
     assert model.tensors == len(header)
     assert not model.rotary_in_files
     assert not any("rotary" in name for name in header)

@@ -75,9 +75,9 @@ def test_what_every_vllm_has(version: str) -> None:
     [("0.10.0", "0.9"), ("0.11.0", "0.9"), ("0.19.1", "0.9"), ("0.20.0", "0.92"), ("0.32.0", "0.92")],
 )
 def test_the_memory_fraction_that_vllm_takes_by_default(version: str, default: str) -> None:
-    found = options("vllm serve", version).named("--gpu-memory-utilization")
-    assert found is not None
-    assert found.default == default
+    option = options("vllm serve", version).named("--gpu-memory-utilization")
+    assert option is not None
+    assert option.default == default
 
 
 def test_decode_context_parallelism_came_with_0_10_2() -> None:
@@ -154,7 +154,7 @@ def test_tensorrt_llm_is_never_exact() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "answered", "exact"),
+    ("requested", "answered", "exact"),
     [
         (None, "0.33.0", True),
         ("v0.32.0+cpu", "0.32.0", True),
@@ -168,8 +168,8 @@ def test_tensorrt_llm_is_never_exact() -> None:
         ("", "0.33.0", False),
     ],
 )
-def test_which_release_answers(asked: str | None, answered: str, exact: bool) -> None:
-    known_options = options("vllm serve", asked)
+def test_which_release_answers(requested: str | None, answered: str, exact: bool) -> None:
+    known_options = options("vllm serve", requested)
     assert (known_options.version, known_options.exact) == (answered, exact)
 
 
@@ -236,7 +236,7 @@ def test_environment_variables_by_release() -> None:
 
 def test_one_file_is_read_for_one_program() -> None:
     """Seen from outside the process: `explain` must not pay for the engines that it is not asked about."""
-    said = subprocess.run(
+    completed = subprocess.run(
         [
             sys.executable,
             "-c",
@@ -251,4 +251,4 @@ def test_one_file_is_read_for_one_program() -> None:
         text=True,
         check=True,
     ).stdout
-    assert said.strip() == "['programs.json', 'kt-run.json']"
+    assert completed.strip() == "['programs.json', 'kt-run.json']"

@@ -104,20 +104,20 @@ def test_change_agrees_with_the_parsers(change: Change) -> None:
     """Written by hand, checked against what was recorded: a wrong `since` shows here."""
     sets = [options(change.program, version) for version in inside(change)]
     older = [options(change.program, version) for version in before(change)]
-    how = [resolve(found, change.flag).how for found in sets]
+    how = [resolve(release, change.flag).how for release in sets]
     if change.kind == "removed" and change.flag.startswith("--"):
         refused_by_name = change.id == "sglang-deepep-moe"  # 0.5.3 and 0.5.4 know the option in order to refuse it
         assert [each for each in how if each != "unknown"] == ["exact"] * refused_by_name
-        assert all(found.named(change.flag) for found in older)
+        assert all(release.named(change.flag) for release in older)
     elif change.kind == "deprecated" and change.flag not in ("--model", "--enable-deepep-moe"):  # these warn elsewhere
-        assert all((found.named(change.flag) or pytest.fail(found.version)).deprecated for found in sets)
-        assert not any((found.named(change.flag) or pytest.fail(found.version)).deprecated for found in older)
+        assert all((release.named(change.flag) or pytest.fail(release.version)).deprecated for release in sets)
+        assert not any((release.named(change.flag) or pytest.fail(release.version)).deprecated for release in older)
     elif change.kind == "prefix":
-        assert {resolve(found, change.flag).name for found in sets} == set(change.to)
+        assert {resolve(release, change.flag).name for release in sets} == set(change.to)
         assert set(how) == {"prefix"}
     elif change.kind == "ambiguous":
-        assert {resolve(found, change.flag).candidates for found in sets} == {change.to}
-        assert all(found.named(change.flag) for found in older)
+        assert {resolve(release, change.flag).candidates for release in sets} == {change.to}
+        assert all(release.named(change.flag) for release in older)
     elif change.kind == "invalid-value":
         dest = change.flag.lstrip("-").replace("-", "_")
         for version in inside(change):
@@ -126,8 +126,8 @@ def test_change_agrees_with_the_parsers(change: Change) -> None:
             assert change.value not in known
             assert set(change.to) <= set(known)
     elif change.kind == "unchecked-value":
-        assert all(not (found.named(change.flag) or pytest.fail(found.version)).choices for found in sets)
-        assert all((found.named(change.flag) or pytest.fail(found.version)).choices for found in older)
+        assert all(not (release.named(change.flag) or pytest.fail(release.version)).choices for release in sets)
+        assert all((release.named(change.flag) or pytest.fail(release.version)).choices for release in older)
     elif change.kind == "dead-env":
         assert not [v for v in inside(change) if change.flag in known_environment(change.program, v)]
         assert all(change.flag in known_environment(change.program, v) for v in before(change))

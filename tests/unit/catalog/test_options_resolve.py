@@ -80,12 +80,12 @@ def parser_of(program: str) -> argparse.ArgumentParser:
 
 
 def judged(program: str, flag: str) -> tuple[str, str]:
-    said = io.StringIO()
+    stderr = io.StringIO()
     try:
-        with contextlib.redirect_stderr(said):
+        with contextlib.redirect_stderr(stderr):
             taken, left = parser_of(program).parse_known_args([flag])
     except SystemExit:
-        return ("ambiguous", "") if "ambiguous" in said.getvalue() else ("error", "")
+        return ("ambiguous", "") if "ambiguous" in stderr.getvalue() else ("error", "")
     if left:
         return "unknown", ""
     (name,) = [name for name, given_ in vars(taken).items() if given_]

@@ -164,8 +164,8 @@ def test_int8_and_fp8_by_channel() -> None:
         weights = {"num_bits": 8, "type": kind, "strategy": "channel", "symmetric": True}
         inputs = {"num_bits": 8, "type": kind, "dynamic": True, "strategy": "token"}
         groups = {"group_0": {"targets": ["Linear"], "weights": weights, "input_activations": inputs}}
-        said = {"quant_method": "compressed-tensors", "config_groups": groups, "ignore": ["lm_head"]}
-        architecture, result = quantized(instruct(said))
+        config = {"quant_method": "compressed-tensors", "config_groups": groups, "ignore": ["lm_head"]}
+        architecture, result = quantized(instruct(config))
         assert result.quantization.scheme == scheme
         groups_found = bytes_by_component(tensor_groups(architecture, result.quantization))
         # One byte a weight and two for each of the 7168 output features, in 61 layers.
@@ -176,8 +176,8 @@ def test_some_layers_and_not_others_is_said() -> None:
     _, result = quantized({**INSTRUCT, "quantization_config": {**INSTRUCT["quantization_config"]}})
     assert result.uneven == ()
     left_out = ["model.layers.3.self_attn.o_proj", "model.layers.4.self_attn.o_proj"]
-    said = {**INSTRUCT["quantization_config"], "modules_to_not_convert": left_out}
-    _, result = quantized(instruct(said))
+    config = {**INSTRUCT["quantization_config"], "modules_to_not_convert": left_out}
+    _, result = quantized(instruct(config))
     assert result.uneven == (Component.O_PROJ,)
     assert result.quantization.formats[Component.O_PROJ].name == "fp8"
 
@@ -239,9 +239,9 @@ VALUES = JSON | st.sampled_from(["NVFP4", "FP8", ["Linear"], [128, 128], {"weigh
 
 @settings(max_examples=200)
 @given(METHODS, st.dictionaries(SAID, VALUES))
-def test_any_quantisation_is_read_or_refused(method: str, said: dict[str, Any]) -> None:
+def test_any_quantisation_is_read_or_refused(method: str, config: dict[str, Any]) -> None:
     try:
-        _, result = quantized(instruct({"quant_method": method, **said}))
+        _, result = quantized(instruct({"quant_method": method, **config}))
     except CheckpointError:
         return
     assert set(result.quantization.formats) <= MATRICES

@@ -26,7 +26,7 @@ SHARD_17 = "model-00017-of-00062.safetensors"
 INDEX = "model.safetensors.index.json"
 
 
-def said(files: CheckpointFiles) -> dict[str, str]:
+def messages_of(files: CheckpointFiles) -> dict[str, str]:
     """Where → message, of what stops a launch."""
     return {finding.where: finding.message for finding in errors_of(files.findings)}
 
@@ -77,7 +77,7 @@ def test_no_folder(tmp_path: Path) -> None:
 def test_a_missing_shard_of_62(folder: Path) -> None:
     (folder / SHARD_17).unlink()
     files = inspect(folder)
-    assert said(files) == {
+    assert messages_of(files) == {
         SHARD_17: "is missing",
         "weights": "1 of 62 files are missing: 192 bytes (0.0 MiB) of 0.0 MiB",
     }
@@ -91,32 +91,32 @@ def test_a_shard_that_lacks_one_byte(folder: Path) -> None:
     path = folder / SHARD_17
     size_bytes = path.stat().st_size
     os.truncate(path, size_bytes - 1)
-    assert said(inspect(folder)) == {SHARD_17: f"is 1 bytes short of {size_bytes}"}
+    assert messages_of(inspect(folder)) == {SHARD_17: f"is 1 bytes short of {size_bytes}"}
 
 
 def test_a_shard_that_has_one_byte_more(folder: Path) -> None:
     with (folder / SHARD_17).open("ab") as file:
         file.write(b"\0")
-    assert said(inspect(folder))[SHARD_17].startswith("is 1 bytes longer than its header says")
+    assert messages_of(inspect(folder))[SHARD_17].startswith("is 1 bytes longer than its header says")
 
 
 @pytest.mark.parametrize("place", [".", ".cache/huggingface/download"])
 def test_a_download_that_did_not_end(folder: Path, place: str) -> None:
     (folder / place).mkdir(parents=True, exist_ok=True)
     (folder / place / "abc.incomplete").write_bytes(b"")
-    assert list(said(inspect(folder)).values()) == ["is left from an unfinished download"]
+    assert list(messages_of(inspect(folder)).values()) == ["is left from an unfinished download"]
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", INDEX])
 def test_a_missing_file_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()
-    assert said(inspect(folder))[name].startswith("is missing")
+    assert messages_of(inspect(folder))[name].startswith("is missing")
 
 
 def test_every_missing_shard_is_counted(folder: Path) -> None:
     for path in folder.glob("*.safetensors"):
         path.unlink()
-    messages = said(inspect(folder))
+    messages = messages_of(inspect(folder))
     assert len([message for message in messages.values() if message == "is missing"]) == 20
     assert "62 of 62 files are missing" in messages["weights"]
 
@@ -124,13 +124,13 @@ def test_every_missing_shard_is_counted(folder: Path) -> None:
 def test_missing_shards_are_known_by_their_numbers_without_an_index(folder: Path) -> None:
     (folder / INDEX).unlink()
     (folder / SHARD_17).unlink()
-    assert set(said(inspect(folder))) == {SHARD_17, INDEX}
+    assert set(messages_of(inspect(folder))) == {SHARD_17, INDEX}
 
 
 def test_no_weights_at_all(folder: Path) -> None:
     for path in folder.glob("model*"):
         path.unlink()
-    assert said(inspect(folder)) == {"model.safetensors": "is missing"}
+    assert messages_of(inspect(folder)) == {"model.safetensors": "is missing"}
 
 
 def test_one_file_needs_no_index(tmp_path: Path, write: Any) -> None:
@@ -147,9 +147,9 @@ def test_a_missing_shard_is_named_as_its_neighbours(tmp_path: Path, write: Any, 
     (tmp_path / INDEX).unlink()
     for number, path in enumerate(sorted(tmp_path.glob("*.safetensors")), 1):
         path.rename(tmp_path / f"{pattern.format(number)}.safetensors")
-    assert set(said(inspect(tmp_path))) == {INDEX}
+    assert set(messages_of(inspect(tmp_path))) == {INDEX}
     (tmp_path / f"{pattern.format(2)}.safetensors").unlink()
-    assert set(said(inspect(tmp_path))) == {INDEX, f"{pattern.format(2)}.safetensors"}
+    assert set(messages_of(inspect(tmp_path))) == {INDEX, f"{pattern.format(2)}.safetensors"}
 
 
 def test_every_single_bit_of_a_header_matters(tmp_path: Path, write: Any) -> None:
@@ -164,7 +164,7 @@ def test_every_single_bit_of_a_header_matters(tmp_path: Path, write: Any) -> Non
             broken = bytearray(whole)
             broken[place] ^= 1 << bit
             path.write_bytes(broken)
-            if not said(inspect(tmp_path)):
+            if not messages_of(inspect(tmp_path)):
                 unseen.append((place, bit, chr(whole[place])))
     assert unseen == []
 
@@ -190,13 +190,13 @@ def test_every_single_bit_of_a_header_matters(tmp_path: Path, write: Any) -> Non
 )
 def test_broken_json_is_a_finding(folder: Path, name: str, text: str) -> None:
     (folder / name).write_text(text, encoding="latin-1")
-    assert list(said(inspect(folder))) == [name]
+    assert list(messages_of(inspect(folder))) == [name]
 
 
 @pytest.mark.parametrize("config", [{"quantization_config": {}}, {"text_config": {"quantization_config": 4}}])
 def test_a_quantisation_without_its_method(folder: Path, config: dict[str, object]) -> None:
     (folder / "config.json").write_text(json.dumps({"model_type": "k25", "architectures": ["A"], **config}))
-    assert said(inspect(folder)) == {"config.json": "has a quantization_config without quant_method"}
+    assert messages_of(inspect(folder)) == {"config.json": "has a quantization_config without quant_method"}
 
 
 # --- one pass over the headers ----------------------------------------------------------------------------------------
@@ -249,13 +249,13 @@ def test_a_link_to_elsewhere_is_refused(folder: Path, name: str) -> None:
     elsewhere = folder.parent / "elsewhere"
     shutil.move(folder / name, elsewhere)
     (folder / name).symlink_to(elsewhere)
-    assert said(inspect(folder))[name] == f"is a link out of the checkpoint folder, to {elsewhere.resolve()}"
+    assert messages_of(inspect(folder))[name] == f"is a link out of the checkpoint folder, to {elsewhere.resolve()}"
 
 
 def test_a_link_to_passwd_is_refused(folder: Path) -> None:
     (folder / SHARD_17).unlink()
     (folder / SHARD_17).symlink_to("/etc/passwd")
-    assert "is a link out of" in said(inspect(folder))[SHARD_17]
+    assert "is a link out of" in messages_of(inspect(folder))[SHARD_17]
 
 
 def cached(folder: Path) -> Path:
@@ -280,7 +280,7 @@ def test_links_into_the_blobs_of_a_cache_are_whole(folder: Path) -> None:
 def test_a_blob_that_is_not_there_is_missing(folder: Path) -> None:
     snapshot = cached(folder)
     (snapshot / SHARD_17).resolve().unlink()
-    assert said(inspect(snapshot))[SHARD_17] == "is missing"
+    assert messages_of(inspect(snapshot))[SHARD_17] == "is missing"
 
 
 def test_an_incomplete_blob_beside_a_whole_snapshot_is_a_warning(folder: Path) -> None:
@@ -294,16 +294,16 @@ def test_an_incomplete_blob_beside_a_whole_snapshot_is_a_warning(folder: Path) -
 def test_links_in_a_circle(folder: Path) -> None:
     (folder / SHARD_17).unlink()
     (folder / SHARD_17).symlink_to(SHARD_17)
-    assert "cannot be read" in said(inspect(folder))[SHARD_17]
+    assert "cannot be read" in messages_of(inspect(folder))[SHARD_17]
 
 
 def test_a_named_pipe_is_refused_and_not_waited_for(folder: Path) -> None:
     (folder / SHARD_17).unlink()
     os.mkfifo(folder / SHARD_17)
-    assert said(inspect(folder))[SHARD_17] == "is not a regular file"
+    assert messages_of(inspect(folder))[SHARD_17] == "is not a regular file"
 
 
 def test_a_folder_in_place_of_a_file(folder: Path) -> None:
     (folder / SHARD_17).unlink()
     (folder / SHARD_17).mkdir()
-    assert said(inspect(folder))[SHARD_17] == "is not a regular file"
+    assert messages_of(inspect(folder))[SHARD_17] == "is not a regular file"

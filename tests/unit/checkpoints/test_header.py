@@ -168,9 +168,9 @@ def test_nearly_right_headers(header: dict[str, object], cut: int, flip: int) ->
         assert error.message
     else:
         end = 0
-        for one in sorted(layouts, key=lambda one: (one.begin, one.end)):
-            assert one.begin == end
-            end = one.end
+        for tensor in sorted(layouts, key=lambda tensor: (tensor.begin, tensor.end)):
+            assert tensor.begin == end
+            end = tensor.end
 
 
 def test_tensors_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

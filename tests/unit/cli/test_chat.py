@@ -97,7 +97,7 @@ def test_bytes_that_are_no_text_are_asked_all_the_same(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "message"),
     [
         ("error 500", "the endpoint answers HTTP 500: EngineCore encountered an issue"),
         ("stream cut", "the answer was cut off: the connection was cut"),
@@ -105,12 +105,12 @@ def test_bytes_that_are_no_text_are_asked_all_the_same(talk: Talk) -> None:
     ],
 )
 def test_errors_are_one_sentence_and_counted(
-    talk: Talk, capsys: pytest.CaptureFixture[str], fault: str, said: str
+    talk: Talk, capsys: pytest.CaptureFixture[str], fault: str, message: str
 ) -> None:
     fake = Fake(faults=frozenset({fault}))
     with pytest.raises(CheckFailed, match="2 of 2 messages got no answer"):
         talk(fake, "one\ntwo\n")
-    assert capsys.readouterr().err.count(said) == 2
+    assert capsys.readouterr().err.count(message) == 2
     assert [len(request["messages"]) for request in fake.requests] == [1, 1]  # a failed turn leaves no trace
 
 

@@ -37,8 +37,8 @@ def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
 
 
 def as_json(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 0) -> dict[str, Any]:
-    found, out, err = run(capsys, "plan", *argv, "--json")
-    assert found == code, err
+    exit_code, out, err = run(capsys, "plan", *argv, "--json")
+    assert exit_code == code, err
     loaded: dict[str, Any] = json.loads(out)
     return loaded
 
@@ -76,7 +76,7 @@ def test_the_keys_of_the_design(capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("overhead_gib", "kv_gib", "kv_tokens", "max_context", "concurrency_at_context"):
         assert plan["memory"][name]["low"] <= plan["memory"][name]["value"] <= plan["memory"][name]["high"]
     assert plan["memory"]["weights"]["routed_experts"] > 60
-    assert all("somebody else" in one["whose"] for one in plan["references"])
+    assert all("somebody else" in reference["whose"] for reference in plan["references"])
     (process,) = plan["processes"]
     assert process["argv"][:3] == ["vllm", "serve", THINKING]
     assert process["env"]["VLLM_HOST_IP"] == "127.0.0.1"
@@ -85,7 +85,7 @@ def test_the_keys_of_the_design(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_what_is_printed_is_read_back_as_the_same_plan(capsys: pytest.CaptureFixture[str]) -> None:
     document = as_json(capsys, "--model", "k2-instruct", "--on", "2x8xH200", "--goal", "throughput")
-    plan = next(one for one in document["plans"] if one["engine"] == "vllm" and one["layout"]["dp"] == 16)
+    plan = next(plan for plan in document["plans"] if plan["engine"] == "vllm" and plan["layout"]["dp"] == 16)
     first, second = plan["processes"]
     assert (first["node"], second["node"]) == ("node-0", "node-1")
     assert first["env"]["VLLM_HOST_IP"] == "NODE_0"
@@ -129,9 +129,9 @@ def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_next_command_asks_for_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    asked = ("--model", THINKING, "--on", "8xH100", "--engine", "vllm", "--context", "64k", "--set", "tp=8", "ep=1")
-    document = as_json(capsys, *asked)
-    _, _, err = run(capsys, "plan", *asked)
+    request = ("--model", THINKING, "--on", "8xH100", "--engine", "vllm", "--context", "64k", "--set", "tp=8", "ep=1")
+    document = as_json(capsys, *request)
+    _, _, err = run(capsys, "plan", *request)
     words = shlex.split(err.split("Next: moonpad ")[1].split(" -o ")[0])
     out = tmp_path / "x.toml"
     assert command.run([*words, "-o", str(out)]) == 0
@@ -167,11 +167,11 @@ def test_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("argv", "code", "said"),
+    ("argv", "code", "message"),
     [
         ((), 2, "what is to be planned?"),
         (("--model", "Kimi-K2-Thinkin", "--on", "8xH200"), 2, "did you mean moonshotai/Kimi-K2-Thinking"),
-        (("--model", THINKING, "--on", "8xH20O"), 2, "no device is called"),
+        (("--model", THINKING, "--on", "8xH20O"), 2, "there is no device named"),
         (("--model", THINKING, "--on", "8xH200", "--engine", "vlm"), 2, 'did you mean "vllm"?'),
         (("--model", THINKING, "--on", "8xH200", "--engine-version", "0.11"), 2, "needs an engine"),
         (
@@ -188,10 +188,10 @@ def test_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
         (("--model", "a\x1b]0;x\x07", "--on", "8xH200"), 2, "neither a folder nor a model"),
     ],
 )
-def test_wrong_words(capsys: pytest.CaptureFixture[str], argv: tuple[str, ...], code: int, said: str) -> None:
-    found, out, err = run(capsys, "plan", *argv)
-    assert (found, out) == (code, "")
-    assert said in err
+def test_wrong_words(capsys: pytest.CaptureFixture[str], argv: tuple[str, ...], code: int, message: str) -> None:
+    exit_code, out, err = run(capsys, "plan", *argv)
+    assert (exit_code, out) == (code, "")
+    assert message in err
     assert "\x1b" not in err
 
 
@@ -262,7 +262,7 @@ def test_every_layout(capsys: pytest.CaptureFixture[str]) -> None:
     few = as_json(capsys, "--model", THINKING, "--on", "8xH100", "--engine", "vllm")
     every = as_json(capsys, "--model", THINKING, "--on", "8xH100", "--engine", "vllm", "--all")
     assert len(every["plans"]) > len(few["plans"])
-    assert all(one["memory"] for one in every["refused"])
+    assert all(candidate["memory"] for candidate in every["refused"])
 
 
 def test_pydantic_and_the_network_stay_out_of_a_plan_by_name() -> None:

@@ -111,8 +111,8 @@ def test_no_file_is_overwritten_unasked(capsys: pytest.CaptureFixture[str], tmp_
 
 def test_what_does_not_fit_is_not_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
-    asked = ["--model", "k2-instruct", "--on", "8xH100", "--engine", "vllm", "--set", "tp=8"]
-    assert command.run(["init", *asked, "-o", str(path)]) == 3
+    request = ["--model", "k2-instruct", "--on", "8xH100", "--engine", "vllm", "--set", "tp=8"]
+    assert command.run(["init", *request, "-o", str(path)]) == 3
     assert not path.exists()
     assert "120.95 GiB" in capsys.readouterr().err
 

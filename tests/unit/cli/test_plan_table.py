@@ -61,10 +61,10 @@ def test_each_part_is_named_with_its_size() -> None:
 @pytest.mark.parametrize("overhead_gib", [0.0, 5.0])
 @pytest.mark.parametrize("width", [10, 40, 76, 200])
 def test_the_bar_fits_its_width(kv_gib: float, overhead_gib: float, width: int) -> None:
-    made = memory(kv_gib, overhead_gib=overhead_gib)
-    bar = memory_bar(made, width).plain.split("\n")[0]
+    breakdown = memory(kv_gib, overhead_gib=overhead_gib)
+    bar = memory_bar(breakdown, width).plain.split("\n")[0]
     assert len(bar) == max(20, min(width, 76) - 2)
-    assert all(part.size_bytes > 0 for part in segments(made))
+    assert all(part.size_bytes > 0 for part in segments(breakdown))
 
 
 def test_layout_words() -> None:

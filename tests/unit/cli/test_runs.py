@@ -51,9 +51,9 @@ def test_a_run_is_kept_listed_and_compared_by_its_name(
         ("whole", 6, 6, "kimi-k2")
     }
     assert run(["runs"]) == 0
-    said = capsys.readouterr()
-    assert "6 of 6" in said.out
-    assert "moonpad compare last-1 last" in said.err
+    captured = capsys.readouterr()
+    assert "6 of 6" in captured.out
+    assert "moonpad compare last-1 last" in captured.err
     assert run(["compare", "last-1", "last", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["paired_requests"] == 6
 
@@ -88,7 +88,7 @@ def test_a_sweep_is_one_row(server: StreamingServer, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize(
-    ("options", "whole", "cut", "load", "asked", "completed"),
+    ("options", "whole", "cut", "load", "requested", "completed"),
     [
         (("--sweep", "concurrency=1,2,10", "--requests-per-stream", "2"), "sweep", "concurrency-10",
          "concurrency=1,2,10", 26, 25),
@@ -101,7 +101,7 @@ def test_what_was_killed_among_its_parts_is_partial_with_the_counts_of_those(
     whole: str,
     cut: str,
     load: str,
-    asked: int,
+    requested: int,
     completed: int,
     server: StreamingServer,
     capsys: pytest.CaptureFixture[str],
@@ -117,7 +117,7 @@ def test_what_was_killed_among_its_parts_is_partial_with_the_counts_of_those(
     capsys.readouterr()
     assert run(["runs", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["runs"]
-    assert (row["state"], row["load"], row["num_prompts"], row["completed"]) == ("partial", load, asked, completed)
+    assert (row["state"], row["load"], row["num_prompts"], row["completed"]) == ("partial", load, requested, completed)
     assert row["output_throughput"] > 0
     assert row["model_id"] == "kimi-k2"
 
@@ -221,10 +221,10 @@ def test_a_full_disk_costs_the_files_and_not_the_run(
 
     monkeypatch.setattr("moonpad.store.result_folders.os.fsync", full)
     assert bench(server, "--requests-per-stream", "2", *options) == 0
-    said = capsys.readouterr()
-    assert "No space left on device; this run is not saved" in said.err
-    assert "\nwritten: " not in said.err
-    assert said.out
+    captured = capsys.readouterr()
+    assert "No space left on device; this run is not saved" in captured.err
+    assert "\nwritten: " not in captured.err
+    assert captured.out
     assert list(benches_folder().iterdir()) == []
 
 
@@ -233,8 +233,8 @@ def test_a_place_that_cannot_be_written_costs_the_files_and_not_the_run(
 ) -> None:
     (home / "state").write_text("a file where the folder should be")
     assert bench(server, "--json") == 0
-    said = capsys.readouterr()
-    assert json.loads(said.out)["completed"] == 6
-    assert "this run is not saved" in said.err
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["completed"] == 6
+    assert "this run is not saved" in captured.err
     with output_folder(home) as folder:
         assert folder == home

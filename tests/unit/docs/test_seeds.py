@@ -43,14 +43,14 @@ def cells(line: str) -> list[str]:
 
 def rows_of(page: str) -> list[Row]:
     """Every table row whose first cell is an id such as 3.14."""
-    found = []
+    rows = []
     for line in page.splitlines():
         if not re.match(r"\| \d+\.", line):
             continue
         number, item, kind, state, test, note = cells(line)
         tests = tuple((m["path"], m["function"], m["parameter"] or "") for m in NAMED_TEST.finditer(test))
-        found.append(Row(number, item, kind, state, tests, NAMED_TEST.sub("", test).strip(" ,"), note))
-    return found
+        rows.append(Row(number, item, kind, state, tests, NAMED_TEST.sub("", test).strip(" ,"), note))
+    return rows
 
 
 def functions_in(path: Path) -> set[str]:
@@ -66,10 +66,10 @@ def parsed_commands() -> dict[str, str]:
         assigned = (
             node for node in ast.parse((ROOT / "tests" / path).read_text()).body if isinstance(node, ast.Assign)
         )
-        (found,) = (
+        (assigned_commands,) = (
             ast.literal_eval(node.value) for node in assigned if getattr(node.targets[0], "id", "") == "COMMANDS"
         )
-        commands.update(found)
+        commands.update(assigned_commands)
     return commands
 
 
@@ -87,9 +87,9 @@ def test_every_line_of_a_section_is_read() -> None:
 
 def test_ids_are_unique_and_count_up() -> None:
     assert len(ROWS) > 300
-    for one, next_one in pairwise(ROWS):
-        expected = (int(one.seed), int(one.id.split(".")[1]) + 1)
-        assert next_one.id in ("{}.{}".format(*expected), f"{int(one.seed) + 1}.1")
+    for row, next_row in pairwise(ROWS):
+        expected = (int(row.seed), int(row.id.split(".")[1]) + 1)
+        assert next_row.id in ("{}.{}".format(*expected), f"{int(row.seed) + 1}.1")
 
 
 def test_items_stand_once_in_a_seed() -> None:

@@ -67,7 +67,7 @@ WORDS = (
 @given(st.lists(st.sampled_from(WORDS), max_size=8))
 def test_as_argparse_does(argv: list[str]) -> None:
     parsed = parse(argv, GRAMMAR)
-    problems = [one.problem for one in parsed.occurrences if one.problem not in (None, "prefix")]
+    problems = [occurrence.problem for occurrence in parsed.occurrences if occurrence.problem not in (None, "prefix")]
     try:
         space, extra = oracle().parse_known_args(argv)
     except Refused:
@@ -122,7 +122,10 @@ def test_an_option_of_another_version_keeps_its_value_and_its_length() -> None:
     grammar = Grammar(SET, also=(Option(("--gone",), "flag", "0"), Option(("--former",), "text", "1")))
     parsed = parse(["--gone", "m", "--former", "v"], grammar)
     assert parsed.positionals == ((1, "m"),)
-    assert [(one.flag, one.problem) for one in parsed.occurrences] == [(None, "unknown"), (None, "unknown")]
+    assert [(occurrence.flag, occurrence.problem) for occurrence in parsed.occurrences] == [
+        (None, "unknown"),
+        (None, "unknown"),
+    ]
     assert dict(parsed.values) == {"gone": True, "former": "v"}
 
 
@@ -169,7 +172,7 @@ VLLM = Grammar(
 def test_what_vllm_adds(argv: Sequence[str], values: dict[str, object]) -> None:
     parsed = parse(argv, VLLM)
     assert dict(parsed.values) == values
-    assert [one.problem for one in parsed.occurrences if one.problem] == []
+    assert [occurrence.problem for occurrence in parsed.occurrences if occurrence.problem] == []
 
 
 @pytest.mark.parametrize(
@@ -187,7 +190,7 @@ def test_what_vllm_adds(argv: Sequence[str], values: dict[str, object]) -> None:
     ],
 )
 def test_what_a_parser_would_refuse(argv: Sequence[str], problem: str) -> None:
-    assert next(one.problem for one in parse(argv, VLLM).occurrences) == problem
+    assert next(occurrence.problem for occurrence in parse(argv, VLLM).occurrences) == problem
 
 
 @pytest.mark.parametrize("text", ["$PORT", "${PORT:-8000}", "<PORT>", "$(LWS_GROUP_SIZE)", "{{ port }}"])
@@ -246,7 +249,11 @@ def test_ten_thousand_lists_of_words() -> None:
         engine = list(ENGINES.values())[number % len(ENGINES)]
         reading = engine.read(words, {}, files={"x": words[0] if words else ""})
         assert reading.parsed is not None
-        taken = [place for one in reading.parsed.occurrences for place in range(one.index, one.index + one.length)]
+        taken = [
+            place
+            for occurrence in reading.parsed.occurrences
+            for place in range(occurrence.index, occurrence.index + occurrence.length)
+        ]
         taken += [place for place, _ in reading.parsed.positionals]
         assert len(taken) == len(set(taken))
         assert set(taken) <= set(range(len(words)))

@@ -104,19 +104,19 @@ def test_layers_in_host_ram_take_weights_and_cache_along() -> None:
     model = find_model("ubergarm/Kimi-K2-Thinking-GGUF:Q4_X")
     assert model is not None
     checkpoint, card = catalog_checkpoint(model), parse_cluster("1xH200")
-    few, some = (
+    few, eleven = (
         memory_of(checkpoint, card, "llama-cpp", "b11434", Layout(), Settings(8192, device_layers=count))
         for count in (1, 11)
     )
     assert few.kv_bytes_per_token == 0  # the output alone: all of the KV cache is in RAM
     assert few.fits
     assert few.host is not None
-    assert some.host is not None
+    assert eleven.host is not None
     kv_bytes = 10 * 1152 * 8192
-    weights_bytes = some.weights_bytes - few.weights_bytes
-    assert few.host.needed_bytes - some.host.needed_bytes == pytest.approx(weights_bytes + kv_bytes, rel=1e-6)
-    assert some.kv_bytes_per_token == 10 * 1152
-    assert some.weights_bytes - few.weights_bytes == pytest.approx(10 / 61 * 583.7 * GB, rel=0.03)
+    weights_bytes = eleven.weights_bytes - few.weights_bytes
+    assert few.host.needed_bytes - eleven.host.needed_bytes == pytest.approx(weights_bytes + kv_bytes, rel=1e-6)
+    assert eleven.kv_bytes_per_token == 10 * 1152
+    assert eleven.weights_bytes - few.weights_bytes == pytest.approx(10 / 61 * 583.7 * GB, rel=0.03)
 
 
 def test_the_rules_of_a_tiny_case() -> None:

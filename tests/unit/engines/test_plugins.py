@@ -23,9 +23,9 @@ def processes(plan: Plan) -> tuple[Process, ...]:
 
 @pytest.mark.parametrize("nodes", [1, 2])
 def test_every_node_has_it(nodes: int) -> None:
-    found = processes(replace(PLAN, nodes=nodes))
-    assert len(found) == nodes
-    for process in found:
+    launched = processes(replace(PLAN, nodes=nodes))
+    assert len(launched) == nodes
+    for process in launched:
         assert process.env["PYTHONPATH"] == (PathRef("run"), "/plugin")
         paths = [file.path for file in process.files]
         assert paths == [

@@ -93,7 +93,7 @@ def test_layout(words: str, field: str, value: int) -> None:
     assert getattr(reading.layout, field) == value
     assert reading.parsed is not None
     usable = value > 1 or "$" in words
-    assert [one.problem for one in reading.parsed.occurrences] == [None if usable else "invalid-value"]
+    assert [occurrence.problem for occurrence in reading.parsed.occurrences] == [None if usable else "invalid-value"]
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,6 @@ def test_the_cache_in_tokens(more: tuple[str, ...], tokens: str, tmp_path: Path)
     ],
 )
 def test_what_the_log_says(line: str, phase: str, percent: int | None, figures: dict[str, str]) -> None:
-    said = read_progress(LOG, line)
-    assert said is not None
-    assert (said.phase, said.percent, dict(said.figures)) == (phase, percent, figures)
+    progress = read_progress(LOG, line)
+    assert progress is not None
+    assert (progress.phase, progress.percent, dict(progress.figures)) == (phase, percent, figures)

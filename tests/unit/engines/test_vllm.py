@@ -88,8 +88,8 @@ def test_exposed_only_where_asked() -> None:
 
 
 def test_memory_that_a_host_needs() -> None:
-    one = VLLM_CPU.processes(PLAN, installed_runtime("vllm")).processes[0].needs.memory_bytes
-    assert one == CPU_RECIPE.memory_bytes + 18_340_400 + GIB
+    needed = VLLM_CPU.processes(PLAN, installed_runtime("vllm")).processes[0].needs.memory_bytes
+    assert needed == CPU_RECIPE.memory_bytes + 18_340_400 + GIB
     plan = replace(PLAN, layout=Layout(tp=2), settings=replace(PLAN.settings, kv_cache_gib=3))
     two = VLLM_CPU.processes(plan, installed_runtime("vllm")).processes[0].needs.memory_bytes
     assert two == CPU_RECIPE.memory_bytes + 18_340_400 + 6 * GIB

@@ -28,8 +28,8 @@ def drain_of(engine: Engine, plan: Plan, runtime: Runtime = HERE) -> tuple[str, 
     """What stands behind the flag, "" without it, and what the process says of its stop."""
     process = process_of(engine, plan, runtime)
     words = [word for word in process.argv if isinstance(word, str)]
-    said = words[words.index(DRAIN) + 1] if DRAIN in words else ""
-    return said, process.stop.drain_s
+    timeout = words[words.index(DRAIN) + 1] if DRAIN in words else ""
+    return timeout, process.stop.drain_s
 
 
 def test_the_recipe_has_it() -> None:
@@ -51,9 +51,9 @@ def test_a_version_that_nobody_knows() -> None:
     assert drain_of(VLLM_ASCEND, replace(CUDA, engine="vllm-ascend", platform=Platform.ASCEND)) == ("", 0.0)
 
 
-@pytest.mark.parametrize(("drain_s", "said"), [(0.2, "1"), (1.0, "1"), (1.5, "2"), (90.0, "90")])
-def test_whole_seconds_and_never_less(drain_s: float, said: str) -> None:
-    assert drain_of(VLLM_CPU, replace(CPU, drain_s=drain_s)) == (said, drain_s)
+@pytest.mark.parametrize(("drain_s", "timeout"), [(0.2, "1"), (1.0, "1"), (1.5, "2"), (90.0, "90")])
+def test_whole_seconds_and_never_less(drain_s: float, timeout: str) -> None:
+    assert drain_of(VLLM_CPU, replace(CPU, drain_s=drain_s)) == (timeout, drain_s)
 
 
 def test_no_drain_no_flag() -> None:

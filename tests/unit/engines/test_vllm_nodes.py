@@ -113,9 +113,9 @@ def test_ascend() -> None:
     assert "--quantization ascend" in words
     assert "--data-parallel-size-local 2 " in words
     assert "--data-parallel-start-rank 2 " in words
-    (one,) = bound(replace(plan, scheme="int4", nodes=1))
-    assert "--quantization" not in one.argv
-    assert "HCCL_IF_IP" not in one.env
+    (process,) = bound(replace(plan, scheme="int4", nodes=1))
+    assert "--quantization" not in process.argv
+    assert "HCCL_IF_IP" not in process.env
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ class Engine:
 def _zombies() -> list[int]:
     pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
     seen = {pid: read_stat(pid) for pid in pids}
-    return [pid for pid, one in seen.items() if one and one[0] == os.getpid() and one[2] == "Z"]
+    return [pid for pid, stat in seen.items() if stat and stat[0] == os.getpid() and stat[2] == "Z"]
 
 
 Start = Callable[..., Engine]

@@ -27,11 +27,11 @@ DETACH = (
 @pytest.fixture
 def world(tmp_path: Path, free_port: int) -> Iterator[World]:
     """Whatever a test here left is gone at its end, or it would disturb others."""
-    made = World(tmp_path / "home", free_port)
-    (made.home / "state" / "moonpad" / "endpoints").mkdir(parents=True)
-    yield made
-    made.sweep(0.2)
-    assert not made.sweep(0.2)
+    instance = World(tmp_path / "home", free_port)
+    (instance.home / "state" / "moonpad" / "endpoints").mkdir(parents=True)
+    yield instance
+    instance.sweep(0.2)
+    assert not instance.sweep(0.2)
 
 
 def test_nothing_is_left(world: World) -> None:
@@ -66,12 +66,12 @@ def test_a_process(world: World) -> None:
 
 
 def test_a_process_that_has_detached_itself(world: World, tmp_path: Path) -> None:
-    said = tmp_path / "pid"
-    subprocess.run((sys.executable, "-I", "-S", "-c", DETACH), env={"SAY": str(said)}, check=True)
-    while not said.exists() or not said.read_text():
+    pid_file = tmp_path / "pid"
+    subprocess.run((sys.executable, "-I", "-S", "-c", DETACH), env={"SAY": str(pid_file)}, check=True)
+    while not pid_file.exists() or not pid_file.read_text():
         pass
     (left,) = world.sweep(0.2)
-    assert f"process {said.read_text()} is left" in left
+    assert f"process {pid_file.read_text()} is left" in left
 
 
 @pytest.mark.parametrize("by", ["environment", "folder", "open file", "command"])

@@ -39,9 +39,9 @@ def test_shape(start: Start, tmp_path: Path) -> None:
     assert core[0] == api
     assert [cmdline_of(pid) for pid in engine.workers] == ["VLLM::Worker_TP0", "VLLM::Worker_TP1"]
     for worker in engine.workers:
-        found = read_stat(worker)
-        assert found is not None
-        assert found[0] == os.getpid(), "an orphan, so a child of the subreaper"
+        stat = read_stat(worker)
+        assert stat is not None
+        assert stat[0] == os.getpid(), "an orphan, so a child of the subreaper"
         assert os.getsid(worker) not in (os.getsid(api), worker)
         assert os.getpgid(worker) != os.getpgid(api)
     for pid in (engine.core, *engine.workers):
@@ -111,7 +111,7 @@ def test_endpoints(start: Start) -> None:
     engine = start()
     assert engine.ask("/health") == (200, "")
     assert json.loads(engine.ask("/version")[1]) == {"version": "0.32.0+cpu"}
-    assert [one["id"] for one in json.loads(engine.ask("/v1/models")[1])["data"]] == ["kimi"]
+    assert [model["id"] for model in json.loads(engine.ask("/v1/models")[1])["data"]] == ["kimi"]
     assert engine.ask("/nothing")[0] == 404
     chat = {"messages": [{"role": "user", "content": "one two"}], "max_tokens": 5}
     status, text = engine.ask("/v1/chat/completions", {**chat, "model": "kimi"})
@@ -132,7 +132,9 @@ def test_endpoints(start: Start) -> None:
 def test_64_streams(start: Start) -> None:
     engine = start()
     ended = streams(engine.port, 64, 20).wait()
-    assert [(one.status, one.tokens, one.finished, one.error) for one in ended] == [(200, 20, True, "")] * 64
+    assert [(stream.status, stream.tokens, stream.finished, stream.error) for stream in ended] == [
+        (200, 20, True, "")
+    ] * 64
     assert ended[0].usage == {"prompt_tokens": 7, "completion_tokens": 20, "total_tokens": 27}
 
 
@@ -171,7 +173,7 @@ def test_slots(start: Start) -> None:
     wait_until(lambda: engine.metric(METRICS.waiting) == 4, lambda: engine.ask("/metrics")[1], LIMIT_S)
     assert engine.metric(METRICS.running) == 2
     assert engine.metric(METRICS.kv_cache_usage) > 0
-    assert [one.tokens for one in open_streams.wait()] == [60] * 6
+    assert [stream.tokens for stream in open_streams.wait()] == [60] * 6
 
 
 def test_a_client_that_leaves(start: Start) -> None:
@@ -194,7 +196,7 @@ def test_cut_without_a_drain(start: Start) -> None:
     streamed.await_tokens()
     engine.process.terminate()
     assert engine.ends() == 0
-    assert not any(one.finished for one in streamed.wait())
+    assert not any(stream.finished for stream in streamed.wait())
 
 
 def test_drain(start: Start, tmp_path: Path) -> None:
@@ -206,7 +208,7 @@ def test_drain(start: Start, tmp_path: Path) -> None:
     engine.await_log("Shutting down")
     assert engine.completion()[0] == 503
     assert engine.ends() == 0
-    assert [(one.tokens, one.finished) for one in streamed.wait()] == [(200, True)] * 8
+    assert [(stream.tokens, stream.finished) for stream in streamed.wait()] == [(200, True)] * 8
     engine.await_members(0)
     assert not files_of(engine.port, tmp_path)
 
@@ -220,7 +222,7 @@ def test_drain_of_the_core_too(start: Start) -> None:
     engine.process.terminate()
     os.kill(core, signal.SIGTERM)
     assert engine.ends() == 0
-    assert all(one.finished for one in streamed.wait())
+    assert all(stream.finished for stream in streamed.wait())
 
 
 def test_a_drain_that_is_too_short(start: Start) -> None:
@@ -229,4 +231,4 @@ def test_a_drain_that_is_too_short(start: Start) -> None:
     streamed.await_tokens()
     engine.process.terminate()
     assert engine.ends() == 0
-    assert not any(one.finished for one in streamed.wait())
+    assert not any(stream.finished for stream in streamed.wait())

@@ -56,9 +56,9 @@ def test_crash_at_a_request(start: Start) -> None:
     streamed = streams(engine.port, 1, 1_000_000)
     streamed.await_tokens()
     assert engine.completion()[0] == 500
-    (one,) = streamed.wait()
-    assert (one.status, one.finished) == (200, False)
-    assert "EngineCore" in one.error
+    (stream,) = streamed.wait()
+    assert (stream.status, stream.finished) == (200, False)
+    assert "EngineCore" in stream.error
     assert engine.ends() == 1
 
 
@@ -75,7 +75,7 @@ def test_a_lost_process(start: Start, victim: str) -> None:
     streamed = streams(engine.port, 2, 1_000_000)
     streamed.await_tokens()
     os.kill(engine.workers[0] if victim == "worker" else engine.core, signal.SIGKILL)
-    assert all("EngineCore" in one.error for one in streamed.wait())
+    assert all("EngineCore" in stream.error for stream in streamed.wait())
     assert engine.ask("/health") == (200, ""), "for half a second more"
     assert engine.completion()[0] == 500
     assert engine.ends() == 1
@@ -139,8 +139,8 @@ def test_an_aborted_core(start: Start) -> None:
     engine.await_members(1)
     assert engine.ask("/health") == (200, "")
     assert engine.metric(METRICS.running) == 0
-    asked = streams(engine.port, 1, 1, timeout_s=0.5)
-    assert [(one.tokens, one.error) for one in asked.wait()] == [(0, "timed out")]
+    open_stream = streams(engine.port, 1, 1, timeout_s=0.5)
+    assert [(stream.tokens, stream.error) for stream in open_stream.wait()] == [(0, "timed out")]
     engine.process.terminate()
     assert engine.ends() == 0
 
@@ -152,9 +152,9 @@ def test_hang(start: Start, switches: dict[str, str], health: int) -> None:
     assert engine.completion()[0] == 200
     streamed = streams(engine.port, 2, 1_000, timeout_s=1.0)
     wait_until(lambda: engine.metric(METRICS.generation_tokens) == 20, engine.text, LIMIT_S)
-    asked = streams(engine.port, 1, 1, timeout_s=0.5)
-    assert [(one.tokens, one.error) for one in asked.wait()] == [(0, "timed out")]
-    assert sum(one.tokens for one in streamed.wait()) == 19
+    open_stream = streams(engine.port, 1, 1, timeout_s=0.5)
+    assert [(stream.tokens, stream.error) for stream in open_stream.wait()] == [(0, "timed out")]
+    assert sum(stream.tokens for stream in streamed.wait()) == 19
     assert engine.metric(METRICS.generation_tokens) == 20
     assert engine.metric(METRICS.running) >= 2, "their clients have gone, and nobody has noticed"
     assert engine.ask("/health")[0] == health
@@ -169,7 +169,7 @@ def test_flapping(start: Start) -> None:
     while time.monotonic() < until:
         seen.append(engine.ask("/health")[0])
         time.sleep(0.02)
-    changes = [one for one, before in zip(seen, [0, *seen], strict=False) if one != before]
+    changes = [status for status, before in zip(seen, [0, *seen], strict=False) if status != before]
     assert {200, 503} == set(seen)
     assert len(changes) >= 4
     assert engine.ask("/health")[0] == engine.ask("/health")[0] == 200
@@ -256,12 +256,12 @@ def test_a_log_that_nobody_reads(tmp_path: Path, free_port: int, start: Start) -
 
     wait_until(answers, lambda: "it does not listen", LIMIT_S)
     time.sleep(0.3)  # the pipe fills
-    asked = streams(free_port, 1, 1)
+    open_stream = streams(free_port, 1, 1)
     time.sleep(0.3)
-    assert asked.tokens == 0
+    assert open_stream.tokens == 0
     reader = threading.Thread(target=_read_on, args=(here,), daemon=True)
     reader.start()
-    assert [one.finished for one in asked.wait()] == [True]
+    assert [stream.finished for stream in open_stream.wait()] == [True]
     process.terminate()
     assert process.wait(LIMIT_S) == 0
     reader.join(LIMIT_S)

@@ -56,9 +56,9 @@ def test_sound(moonpad: Moonpad, engine: tuple[int, int]) -> None:
 
 
 def test_owned_by_nobody(moonpad: Moonpad, engine: tuple[int, int]) -> None:
-    (said,) = violations(moonpad)
-    assert said.startswith(f"process {engine[0]} ")
-    assert said.endswith("is owned by no run")
+    (violation,) = violations(moonpad)
+    assert violation.startswith(f"process {engine[0]} ")
+    assert violation.endswith("is owned by no run")
     with pytest.raises(AssertionError, match="owned by no run"):
         invariants(moonpad, 0.1)
 
@@ -82,8 +82,8 @@ def test_alive_after_the_end(moonpad: Moonpad, engine: tuple[int, int], state: s
 def test_unreadable(moonpad: Moonpad, name: str, text: str) -> None:
     folder = write_run(moonpad, "fake-1", None, "stopped")
     (folder / name).write_text(text)
-    (said,) = violations(moonpad)
-    assert str(folder / name) in said
+    (violation,) = violations(moonpad)
+    assert str(folder / name) in violation
 
 
 def test_a_name_without_a_run(moonpad: Moonpad) -> None:

@@ -30,7 +30,7 @@ class Server:
     has_tokenize: bool
     at_once: int = 1000
     joined: float = 0.0
-    asked: int = 0
+    requests: int = 0
     running: int = 0
     texts: list[str] = field(default_factory=list)
 
@@ -40,7 +40,7 @@ class Server:
 
     async def fetch(self, target: Target, wire: bytes, *, timeout_s: float) -> JsonResponse:
         head, _, body = wire.partition(b"\r\n\r\n")
-        self.asked += 1
+        self.requests += 1
         self.running += 1
         await asyncio.sleep(0)
         busy, self.running = self.running > self.at_once, self.running - 1
@@ -75,7 +75,7 @@ def test_prompts_are_exact_by_either_count(monkeypatch: pytest.MonkeyPatch, has_
 def test_where_each_count_is_a_request_there_are_not_many(monkeypatch: pytest.MonkeyPatch) -> None:
     server = Server(dict.fromkeys(WORDS[::3], 2), has_tokenize=False)
     calibration = calibrated(monkeypatch, server)
-    assert server.asked <= MOST_COUNTS + 12
+    assert server.requests <= MOST_COUNTS + 12
     assert calibration.weights == ()
     assert max(abs(length - 300) for length in lengths(server, calibration)) < 40
 
@@ -94,10 +94,10 @@ def test_a_tokenizer_that_joins_words_has_no_weights(monkeypatch: pytest.MonkeyP
 def test_words_are_weighed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     server = Server({"jewel": 2}, has_tokenize=True)
     first = calibrated(monkeypatch, server)
-    asked = server.asked
+    requests_before = server.requests
     again = calibrated(monkeypatch, server, before=first)
     assert (again.weights, again.alone) == (first.weights, first.alone)
-    assert server.asked - asked <= 8
+    assert server.requests - requests_before <= 8
 
 
 def test_a_refusal_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,8 +72,8 @@ class World:
     def begin(self, ask: Callable[[], Timed]) -> Callable[[], Timed | None]:
         """A token takes `token_s`."""
         self.tokens += 1
-        asked, (answer, _) = self.now, ask()
-        return lambda: (answer, self.now - asked) if self.now - asked >= self.token_s else None
+        asked_at, (answer, _) = self.now, ask()
+        return lambda: (answer, self.now - asked_at) if self.now - asked_at >= self.token_s else None
 
 
 def test_phases_then_ready(tmp_path: Path) -> None:

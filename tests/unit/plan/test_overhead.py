@@ -85,13 +85,13 @@ def test_graphs_count_since_0_20_unless_eager() -> None:
 def test_the_parts_add_up() -> None:
     for version in ("0.11.0", "0.32.0"):
         for settings in (DEFAULTS_H200, EAGER_H100):
-            one = modelled(H200, settings, version)
-            assert sum(one.parts.values()) == pytest.approx(one.total.value)
+            overhead = modelled(H200, settings, version)
+            assert sum(overhead.parts.values()) == pytest.approx(overhead.total.value)
 
 
 def test_only_the_last_stage_samples() -> None:
-    one = modelled_overhead("vllm", "0.11.0", limits(H200, DEFAULTS_H200), K2, TP8, samples=False)
-    assert SAMPLER not in one.parts
+    overhead = modelled_overhead("vllm", "0.11.0", limits(H200, DEFAULTS_H200), K2, TP8, samples=False)
+    assert SAMPLER not in overhead.parts
 
 
 def test_experts_and_nodes_widen_the_range_upwards() -> None:
@@ -109,7 +109,7 @@ def test_sglang_takes_its_fraction_of_what_is_free() -> None:
     assert not given_fraction.chosen
     assert chosen.chosen
     widths = [
-        (one := static_overhead("sglang", "0.5.23", each).total).high - one.low for each in (given_fraction, chosen)
+        (total := static_overhead("sglang", "0.5.23", each).total).high - total.low for each in (given_fraction, chosen)
     ]
     assert widths[1] > widths[0]
 

@@ -79,8 +79,8 @@ def test_a_cpu_serves_with_more_on_more_ranks() -> None:
 
 
 def test_no_more_sequences_than_tokens() -> None:
-    asked = Settings(max_num_batched_tokens=64, max_num_seqs=1024)
-    assert limits_of(ONE, H200, "vllm", "0.32.0", Layout(tp=8), asked).max_num_seqs == 64
+    settings = Settings(max_num_batched_tokens=64, max_num_seqs=1024)
+    assert limits_of(ONE, H200, "vllm", "0.32.0", Layout(tp=8), settings).max_num_seqs == 64
 
 
 @pytest.mark.parametrize(
@@ -122,9 +122,9 @@ def test_kv_types(dtype: str, one_byte: bool) -> None:
 def test_auto_takes_over_the_kv_scheme_of_an_nvfp4_checkpoint() -> None:
     nvfp4 = Checkpoint("k2", K2, Quantization("nvfp4", "modelopt", kv_cache="fp8"), (), "test", 1)
     limits = [limits_of(nvfp4, B200, "vllm", version, Layout(tp=8), Settings()) for version in ("0.11.0", "0.32.0")]
-    assert [one.kv_fp8 for one in limits] == [False, True]
-    asked = limits_of(nvfp4, B200, "vllm", "0.32.0", Layout(tp=8), Settings(kv_cache_dtype="bfloat16"))
-    assert not asked.kv_fp8
+    assert [limit.kv_fp8 for limit in limits] == [False, True]
+    explicit = limits_of(nvfp4, B200, "vllm", "0.32.0", Layout(tp=8), Settings(kv_cache_dtype="bfloat16"))
+    assert not explicit.kv_fp8
 
 
 @pytest.mark.parametrize(
@@ -151,8 +151,8 @@ def test_the_fraction_that_sglang_chooses(
 
 def test_sglang_leaves_more_for_a_model_that_sees() -> None:
     text, seeing = (
-        limits_of(Checkpoint("k2", one, FP8, (), "test", 1), H200, "sglang", "0.4.9", Layout(tp=8), Settings())
-        for one in (K2, K2_VISION)
+        limits_of(Checkpoint("k2", architecture, FP8, (), "test", 1), H200, "sglang", "0.4.9", Layout(tp=8), Settings())
+        for architecture in (K2, K2_VISION)
     )
     assert seeing.memory_fraction == pytest.approx(0.9 * text.memory_fraction)
 

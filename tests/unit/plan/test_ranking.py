@@ -102,7 +102,7 @@ def choice(
 def test_by_goal(goal: Goal, on: str, best_first: list[Choice]) -> None:
     cluster = parse_cluster(on)
     for shuffled in permutations(best_first):
-        assert sorted(shuffled, key=lambda one: rank(one, goal, cluster, architecture())) == best_first
+        assert sorted(shuffled, key=lambda candidate: rank(candidate, goal, cluster, architecture())) == best_first
 
 
 @pytest.mark.parametrize("goal", ["latency", "throughput", "context"])
@@ -111,7 +111,7 @@ def test_tight_ones_and_host_ram_come_last(goal: Goal) -> None:
     worst = choice(Layout(tp=2, pp=4), kv_tokens=1000, max_context=1000)
     in_ram = choice(Layout(tp=8), kv_tokens=1e9, max_context=262_144, engine="ktransformers", gpu_experts=80)
     tight = choice(Layout(tp=8), kv_tokens=1e9, max_context=262_144, confidence="tight")
-    ordered = sorted((tight, in_ram, worst), key=lambda one: rank(one, goal, cluster, architecture()))
+    ordered = sorted((tight, in_ram, worst), key=lambda candidate: rank(candidate, goal, cluster, architecture()))
     assert ordered == [worst, in_ram, tight]
 
 

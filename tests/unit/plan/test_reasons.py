@@ -15,9 +15,9 @@ from moonpad.values.plan_answer import Answer
 from tests.unit.plan.test_search import INSTRUCT, THINKING, plan, vllm_0_11
 
 
-def said(reasons: Sequence[str], *words: str) -> str:
-    (found,) = [reason for reason in reasons if all(word in reason for word in words)]
-    return found
+def the_reason(reasons: Sequence[str], *words: str) -> str:
+    (matching,) = [reason for reason in reasons if all(word in reason for word in words)]
+    return matching
 
 
 def first(answer: Answer) -> Sequence[str]:
@@ -26,15 +26,17 @@ def first(answer: Answer) -> Sequence[str]:
 
 def test_where_the_memory_goes() -> None:
     # memory.md: 71.07 GiB of weights, 125.83 of budget, 7.96 of everything else, 46.80 left.
-    sentence = said(first(vllm_0_11(THINKING, "8xH200")), "weights take")
+    sentence = the_reason(first(vllm_0_11(THINKING, "8xH200")), "weights take")
     for figure in ("71.07 of 125.83 GiB", "7.96", "46.80 GiB are left"):
         assert figure in sentence
-    assert "70,272 bytes a token that is 715,072 tokens" in said(first(vllm_0_11(THINKING, "8xH200")), "bytes a token")
+    assert "70,272 bytes a token that is 715,072 tokens" in the_reason(
+        first(vllm_0_11(THINKING, "8xH200")), "bytes a token"
+    )
 
 
 def test_what_decode_context_parallelism_bought_somebody_else() -> None:
     # The recipe: 485.78 → 695.13 tokens/s (+43.1 %), 1.25 → 1.57 requests/s (+25.6 %), 390 and 442 tokens an answer.
-    sentence = said(first(vllm_0_11(THINKING, "8xH200", goal="throughput")), "Decode context parallel 8")
+    sentence = the_reason(first(vllm_0_11(THINKING, "8xH200", goal="throughput")), "Decode context parallel 8")
     for part in (
         "5,721,088 tokens instead of 715,072",
         "others measured +43 %",
@@ -56,35 +58,35 @@ def test_no_length_is_spoken_of_where_lengths_were_equal() -> None:
 def test_no_gain_is_claimed_where_nobody_measured_one() -> None:
     assert dcp_pair(published(), THINKING, parse_cluster("8xH100")) is None
     reasons = first(plan(THINKING, "8xMI300X", goal="throughput"))
-    assert "others measured" not in said(reasons, "Decode context parallel")
+    assert "others measured" not in the_reason(reasons, "Decode context parallel")
 
 
 def test_what_each_step_down_bought() -> None:
     reasons = first(plan(THINKING, "8xH100", engine="vllm"))
     # 1 % of 79.18 GiB is 0.79 GiB: from 0.92 to 0.95 it is 2.38.
-    assert "2.38 GiB more" in said(reasons, "gpu_memory_utilization 0.95 instead of 0.92")
+    assert "2.38 GiB more" in the_reason(reasons, "gpu_memory_utilization 0.95 instead of 0.92")
     # 4096 batched tokens less at about 0.20 GiB for 1024, against the sampler's 36 bytes × 1024 × 163,840 at the start.
-    assert said(reasons, "4,096 batched tokens and 256 sequences", "GiB more for the KV cache")
-    assert said(reasons, "no CUDA graphs", "more tokens")
+    assert the_reason(reasons, "4,096 batched tokens and 256 sequences", "GiB more for the KV cache")
+    assert the_reason(reasons, "no CUDA graphs", "more tokens")
 
 
 def test_the_network() -> None:
-    assert said(first(plan(INSTRUCT, "2x8xH200")), "crosses the network once")
+    assert the_reason(first(plan(INSTRUCT, "2x8xH200")), "crosses the network once")
     reasons = first(plan(INSTRUCT, "2x8xH200", "dp=16", "ep=16", engine="vllm"))
-    assert said(reasons, "waits for the network 120 times")
-    assert "24 of 384 experts on each" in said(reasons, "Data parallel 16")
-    assert not [one for one in first(plan(THINKING, "8xH200")) if "network" in one]
+    assert the_reason(reasons, "waits for the network 120 times")
+    assert "24 of 384 experts on each" in the_reason(reasons, "Data parallel 16")
+    assert not [reason for reason in first(plan(THINKING, "8xH200")) if "network" in reason]
 
 
 def test_who_stands_first_is_said_only_where_there_was_a_choice() -> None:
-    assert said(first(plan(THINKING, "8xH200")), "vllm stands before sglang")
-    assert not [one for one in first(plan(THINKING, "8xH200", engine="vllm")) if "stands before" in one]
+    assert the_reason(first(plan(THINKING, "8xH200")), "vllm stands before sglang")
+    assert not [reason for reason in first(plan(THINKING, "8xH200", engine="vllm")) if "stands before" in reason]
 
 
 def test_references_are_of_the_same_devices_and_the_nearest_first() -> None:
     near = nearest_published(published(), THINKING, parse_cluster("8xH200"), "vllm", Layout(tp=8, dcp=8))
-    assert [one.layout for one in near] == [Layout(tp=8, dcp=8), Layout(tp=8)]
-    assert {one.model for one in near} == {THINKING}
+    assert [result.layout for result in near] == [Layout(tp=8, dcp=8), Layout(tp=8)]
+    assert {result.model for result in near} == {THINKING}
     assert nearest_published(published(), THINKING, parse_cluster("8xB200"), "vllm", Layout(tp=8)) == ()
     assert nearest_published(published(), "kimi-k2-tiny-like", parse_cluster("8xH200"), "vllm", Layout()) != ()
     assert nearest_published(published(), "another-model", parse_cluster("8xH200"), "vllm", Layout()) == ()
@@ -100,7 +102,7 @@ def test_references_are_of_the_same_devices_and_the_nearest_first() -> None:
 )
 def test_larger_clusters_double_and_read_back(on: str, names: list[str]) -> None:
     layouts = list(larger_clusters(parse_cluster(on)))
-    assert [one.name for one in layouts] == names
-    for one in layouts:
-        again = parse_cluster(one.name)
-        assert (again.nodes, again.per_node, again.device) == (one.nodes, one.per_node, one.device)
+    assert [cluster.name for cluster in layouts] == names
+    for cluster in layouts:
+        again = parse_cluster(cluster.name)
+        assert (again.nodes, again.per_node, again.device) == (cluster.nodes, cluster.per_node, cluster.device)

@@ -61,7 +61,7 @@ def test_layout_and_settings_by_every_engines_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "said"),
+    ("word", "message"),
     [
         ("tpp=8", 'did you mean "tp"'),
         ("max_num_seq=8", 'did you mean "max_num_seqs"'),
@@ -75,10 +75,10 @@ def test_layout_and_settings_by_every_engines_names() -> None:
         ("enable_expert_parallel=true", "over how many ranks"),
     ],
 )
-def test_wrong_words(word: str, said: str) -> None:
+def test_wrong_words(word: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_set((word,))
-    assert said in caught.value.message
+    assert message in caught.value.message
 
 
 def test_one_key_with_two_values_is_refused_by_all_its_names() -> None:
@@ -103,7 +103,7 @@ def test_the_ladder_goes_down_to_the_settings_of_seed_0() -> None:
     ladder = [rung.settings for rung in fallbacks(DEFAULTS, {}, "device")]
     assert ladder[0] == DEFAULTS
     assert ladder[-1] == Settings(None, 1, 4096, 0.95, enforce_eager=True)
-    assert [one.max_num_seqs for one in ladder] == [1024, 256, 256, 16, 1]
+    assert [rung.max_num_seqs for rung in ladder] == [1024, 256, 256, 16, 1]
 
 
 def test_what_is_fixed_stays() -> None:
@@ -128,8 +128,8 @@ def test_each_budget_has_levers_of_its_own() -> None:
     assert [rung.settings.gpu_experts for rung in fallbacks(host, {}, "host")][:4] == [80, 30, 8, 0]
     by_layer = fallbacks(Settings(host_expert_layers=0), {}, "host", graphs=False, layers=61)
     assert [rung.settings.host_expert_layers for rung in by_layer] == list(range(62))
-    told = Settings(kv_cache_gib=1, enforce_eager=True)
-    assert [rung.settings.kv_cache_gib for rung in fallbacks(told, {}, "told")] == [1, 4, 16, 64, 256]
+    settings = Settings(kv_cache_gib=1, enforce_eager=True)
+    assert [rung.settings.kv_cache_gib for rung in fallbacks(settings, {}, "told")] == [1, 4, 16, 64, 256]
 
 
 def test_a_rung_knows_what_it_was_made_of() -> None:

@@ -35,19 +35,19 @@ def checkpoint(model: str) -> Checkpoint:
     return catalog_checkpoint(known_model)
 
 
-def plan(model: str, on: str, *words: str, **asked: object) -> Answer:
+def plan(model: str, on: str, *words: str, **options: object) -> Answer:
     layout, settings = parse_set(words)
-    request = Request(layout=layout, settings=settings, **asked)  # type: ignore[arg-type]
+    request = Request(layout=layout, settings=settings, **options)  # type: ignore[arg-type]
     return search(checkpoint(model), parse_cluster(on), request, KNOWN)
 
 
-def vllm_0_11(model: str, on: str, *words: str, **asked: object) -> Answer:
-    return plan(model, on, *words, engine="vllm", engine_version="0.11", **asked)
+def vllm_0_11(model: str, on: str, *words: str, **options: object) -> Answer:
+    return plan(model, on, *words, engine="vllm", engine_version="0.11", **options)
 
 
 def with_layout(answer: Answer, layout: Layout, engine: str = "vllm") -> Choice:
-    (found,) = [one for one in answer.choices if (one.plan.engine, one.plan.layout) == (engine, layout)]
-    return found
+    (matching,) = [choice for choice in answer.choices if (choice.plan.engine, choice.plan.layout) == (engine, layout)]
+    return matching
 
 
 # The log of the vLLM recipe: 46.80 GiB, 715,072 tokens; with DCP 8 5,721,088 (memory.md).
@@ -116,10 +116,10 @@ def test_what_seed_0_could_not_run_is_refused_with_its_numbers() -> None:
 
 
 def test_every_way_out_that_a_refusal_names_fits() -> None:
-    asked = {"context": 32_768}
+    request = {"context": 32_768}
     assert vllm_0_11(THINKING, "8xH100", "tp=8", "dcp=1", context=12_288).fits
-    assert vllm_0_11(THINKING, "8xH100", "tp=8", "dcp=8", **asked).fits
-    assert vllm_0_11(THINKING, "2x8xH100", **asked).fits
+    assert vllm_0_11(THINKING, "8xH100", "tp=8", "dcp=8", **request).fits
+    assert vllm_0_11(THINKING, "2x8xH100", **request).fits
 
 
 def test_seed_0s_own_settings() -> None:
@@ -148,7 +148,7 @@ def test_instruct_on_two_machines() -> None:
 
 
 def test_without_all_both_stand_there_too() -> None:
-    layouts = {one.plan.layout for one in plan(INSTRUCT, "2x8xH200").choices if one.plan.engine == "vllm"}
+    layouts = {choice.plan.layout for choice in plan(INSTRUCT, "2x8xH200").choices if choice.plan.engine == "vllm"}
     assert {Layout(tp=16), Layout(dp=16, ep=16), Layout(tp=8, pp=2)} <= layouts
 
 
@@ -176,13 +176,13 @@ def test_fp8_weights_leave_little_on_one_machine_of_h200() -> None:
 def test_small_cards_take_ktransformers_and_host_ram() -> None:
     answer = plan(THINKING, "4xRTX4090-48G")
     best = answer.choices[0]
-    assert {one.plan.engine for one in answer.choices} == {"ktransformers"}
+    assert {choice.plan.engine for choice in answer.choices} == {"ktransformers"}
     # 384 − 30 experts of 60 layers: 570.76 GB × 354/384 = 490 GiB, and what the documentation asks for beside.
     assert best.plan.settings.gpu_experts == 30
     assert best.memory.host is not None
     assert best.memory.host.needed_bytes > 490 * GIB
     assert [finding for finding in best.findings if finding.where == "host memory"]
-    assert {one.engine for one in answer.refused} >= {"vllm", "sglang"}
+    assert {refusal.engine for refusal in answer.refused} >= {"vllm", "sglang"}
     assert [finding for finding in best.findings if finding.where == "--kt-cpuinfer"]
 
 
@@ -251,14 +251,16 @@ def test_concurrency_counts() -> None:
 def test_what_is_fixed_is_never_turned_down() -> None:
     answer = plan(THINKING, "8xH100", "tp=8", "dcp=1", "max_num_seqs=512", "enforce_eager=false", engine="vllm")
     for memory_of in (answer.choices, answer.refused):
-        for one in memory_of:
-            if isinstance(one, Choice):
-                assert (one.plan.settings.max_num_seqs, one.plan.settings.enforce_eager) == (512, False)
+        for candidate in memory_of:
+            if isinstance(candidate, Choice):
+                assert (candidate.plan.settings.max_num_seqs, candidate.plan.settings.enforce_eager) == (512, False)
 
 
 def test_fp8_kv_comes_unasked_for_context_only() -> None:
     def dtypes(goal: str) -> set[str | None]:
-        return {one.plan.settings.kv_cache_dtype for one in plan(THINKING, "8xH100", goal=goal, engine="vllm").choices}
+        return {
+            choice.plan.settings.kv_cache_dtype for choice in plan(THINKING, "8xH100", goal=goal, engine="vllm").choices
+        }
 
     assert dtypes("latency") == {None}
     assert "fp8" in dtypes("context")
@@ -290,10 +292,10 @@ def test_an_engine_that_is_none() -> None:
 def test_all_lists_every_legal_layout_and_what_misses() -> None:
     few, all_ = plan(THINKING, "8xH100", engine="vllm"), plan(THINKING, "8xH100", engine="vllm", every_layout=True)
     assert len(all_.choices) + len(all_.refused) > len(few.choices) + len(few.refused)
-    assert {one.plan.layout for one in few.choices} <= {one.plan.layout for one in all_.choices}
-    assert all(one.memory is not None for one in all_.refused)
+    assert {choice.plan.layout for choice in few.choices} <= {choice.plan.layout for choice in all_.choices}
+    assert all(refusal.memory is not None for refusal in all_.refused)
     # Hopper holds 71 GiB of weights on each of eight: without TP nothing that replicates attention fits beside them.
-    assert any(one.layout.dp == 8 for one in all_.refused)
+    assert any(refusal.layout.dp == 8 for refusal in all_.refused)
 
 
 def test_a_draft_is_not_counted_and_that_is_said() -> None:

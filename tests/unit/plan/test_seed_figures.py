@@ -136,8 +136,8 @@ def test_the_working_configuration_serves_one_request_at_a_time() -> None:
 def test_batched_tokens_are_a_memory_lever(batched: int, gib: float) -> None:
     """The peak of a forward pass is about 0.20 GiB for each thousand of them."""
     for model, on in ((THINKING, "8xH100"), (INSTRUCT, "2x8xH800")):
-        asked = Settings(max_num_batched_tokens=batched, max_num_seqs=4)
-        held = memory(model, on, Layout(tp=parse_cluster(on).devices), asked, version="0.12.0")
+        settings = Settings(max_num_batched_tokens=batched, max_num_seqs=4)
+        held = memory(model, on, Layout(tp=parse_cluster(on).devices), settings, version="0.12.0")
         assert held.overhead_parts[FORWARD] / GIB == pytest.approx(gib, abs=0.01)
 
 

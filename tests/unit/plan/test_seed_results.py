@@ -66,9 +66,11 @@ def test_the_blocks_of_seeds_1_and_3_stand_beside_a_plan_of_that_layout(
 
 def test_a_plan_has_them_and_says_whose_they_are() -> None:
     best = vllm_0_11(THINKING, "8xH200", goal="throughput").choices[0]
-    assert [dict(one.figures)["output_throughput"] for one in best.references] == [695.13, 485.78]
+    assert [dict(reference.figures)["output_throughput"] for reference in best.references] == [695.13, 485.78]
     on_ascend = plan(THINKING, "16xA3").choices[0]
-    assert {one.source for one in on_ascend.references} == {"vLLM-Ascend documentation, Kimi-K2-Thinking, chapter 8"}
+    assert {reference.source for reference in on_ascend.references} == {
+        "vLLM-Ascend documentation, Kimi-K2-Thinking, chapter 8"
+    }
 
 
 def test_the_tables_of_seed_2_are_in_the_catalogue(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ THINKING_BYTES = 594_205_918_560
 
 
 @pytest.mark.parametrize(
-    ("weights_bytes", "disk", "asked", "seconds"),
+    ("weights_bytes", "disk", "limit_s", "seconds"),
     [
         (18_000_000, None, None, 900.0),
         (K2_BYTES, None, None, 600 + 1.5 * 1029.173263552),
@@ -23,9 +23,9 @@ THINKING_BYTES = 594_205_918_560
     ],
 )
 def test_never_less_than_the_weights_take(
-    weights_bytes: int, disk: float | None, asked: float | None, seconds: float
+    weights_bytes: int, disk: float | None, limit_s: float | None, seconds: float
 ) -> None:
-    assert start_budget_s(weights_bytes, disk, asked) == pytest.approx(seconds)
+    assert start_budget_s(weights_bytes, disk, limit_s) == pytest.approx(seconds)
 
 
 def test_less_than_reading_takes_is_refused() -> None:

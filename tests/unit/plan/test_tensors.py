@@ -49,8 +49,8 @@ def test_the_rotary_tables_are_what_is_missing_otherwise() -> None:
     """One of 56 FP32 values in each of 61 layers: 13,664 bytes."""
     with_tables, without = (total(tensor_groups(K2, FP8, rotary_in_files=there)) for there in (True, False))
     assert tuple(a - b for a, b in zip(with_tables, without, strict=True)) == (13_664, 61, 3_416)
-    rotary = [one for one in tensor_groups(K2, FP8, rotary_in_files=True) if one.component is Component.ROTARY]
-    assert {one.sharding for one in rotary} == {Sharding.NOT_LOADED}
+    rotary = [group for group in tensor_groups(K2, FP8, rotary_in_files=True) if group.component is Component.ROTARY]
+    assert {group.sharding for group in rotary} == {Sharding.NOT_LOADED}
 
 
 @pytest.mark.parametrize(

@@ -20,14 +20,14 @@ from tests.unit.plan.known import FP8, INT4, K2, K2_VISION, PLAIN, TINY, bytes_b
 
 def checkpoint(architecture: Architecture, quantization: Quantization) -> Checkpoint:
     groups = tensor_groups(architecture, quantization, rotary_in_files=True)
-    return Checkpoint("test", architecture, quantization, groups, "test", sum(one.size_bytes for one in groups))
+    return Checkpoint("test", architecture, quantization, groups, "test", sum(group.size_bytes for group in groups))
 
 
 def on_devices(
-    one: Checkpoint, layout: Layout, *, pipeline: Pipeline = "inner", vision_sliced: bool = True, redundant: int = 0
+    model: Checkpoint, layout: Layout, *, pipeline: Pipeline = "inner", vision_sliced: bool = True, redundant: int = 0
 ) -> list[float]:
-    stages = stages_of(one.architecture.layers, layout.pp, pipeline)
-    held = stage_weights(one, layout, stages, vision_sliced=vision_sliced, redundant_experts=redundant)
+    stages = stages_of(model.architecture.layers, layout.pp, pipeline)
+    held = stage_weights(model, layout, stages, vision_sliced=vision_sliced, redundant_experts=redundant)
     return [sum(weights.values()) for weights in held]
 
 
@@ -50,18 +50,18 @@ def test_gib_on_a_device(quantization: Quantization, layout: Layout, gib: list[f
 
 def test_one_device_holds_the_files_and_what_is_unpacked_from_kv_b() -> None:
     """But not the rotary tables, which no engine loads."""
-    one = checkpoint(K2, INT4)
+    model = checkpoint(K2, INT4)
     unpacked = 61 * 64 * (128 + 128) * 512 * 2
-    assert on_devices(one, Layout()) == [one.total_bytes - 61 * 56 * 4 + unpacked]
+    assert on_devices(model, Layout()) == [model.total_bytes - 61 * 56 * 4 + unpacked]
 
 
 def test_experts_are_whole_with_expert_parallelism_and_sliced_without() -> None:
-    one = checkpoint(K2, FP8)
-    experts = bytes_by_component(one.groups)[Component.ROUTED_EXPERTS]
+    model = checkpoint(K2, FP8)
+    experts = bytes_by_component(model.groups)[Component.ROUTED_EXPERTS]
 
     def held(layout: Layout, redundant: int = 0) -> int:
         stages = stages_of(61, 1, "inner")
-        weights = stage_weights(one, layout, stages, vision_sliced=True, redundant_experts=redundant)
+        weights = stage_weights(model, layout, stages, vision_sliced=True, redundant_experts=redundant)
         return weights[0][Component.ROUTED_EXPERTS]
 
     assert held(Layout(tp=16)) == experts // 16
@@ -73,14 +73,14 @@ def test_experts_are_whole_with_expert_parallelism_and_sliced_without() -> None:
 
 
 def test_uneven_ranks_are_rounded_up() -> None:
-    one = checkpoint(TINY, PLAIN)
-    weights = stage_weights(one, Layout(tp=3), stages_of(4, 1, "inner"), vision_sliced=True)[0]
+    model = checkpoint(TINY, PLAIN)
+    weights = stage_weights(model, Layout(tp=3), stages_of(4, 1, "inner"), vision_sliced=True)[0]
     assert weights[Component.O_PROJ] == math.ceil(4 * 256 * 512 * 2 / 3)
 
 
 def test_the_vocabulary_is_padded_to_64_words() -> None:
-    one = checkpoint(replace(TINY, vocabulary=1000), PLAIN)
-    weights = stage_weights(one, Layout(tp=2), stages_of(4, 1, "inner"), vision_sliced=True)[0]
+    model = checkpoint(replace(TINY, vocabulary=1000), PLAIN)
+    weights = stage_weights(model, Layout(tp=2), stages_of(4, 1, "inner"), vision_sliced=True)[0]
     assert weights[Component.EMBED_TOKENS] == weights[Component.LM_HEAD] == 1024 * 256 * 2 // 2
 
 
@@ -102,10 +102,10 @@ def test_a_tied_embedding_is_held_at_both_ends() -> None:
 
 def test_the_vision_tower() -> None:
     """Of 471,143,920 parameters 411,279,984 are sliced: 27 × (3·1152·1153 + 1152² + 4304·1153 + 4304·1152)."""
-    one, stages = checkpoint(K2_VISION, INT4), stages_of(61, 1, "inner")
+    model, stages = checkpoint(K2_VISION, INT4), stages_of(61, 1, "inner")
 
     def vision(layout: Layout, sliced: bool) -> int:
-        return stage_weights(one, layout, stages, vision_sliced=sliced)[0][Component.VISION]
+        return stage_weights(model, layout, stages, vision_sliced=sliced)[0][Component.VISION]
 
     assert vision(Layout(tp=8), False) == 942_287_840
     assert vision(Layout(tp=8), True) == pytest.approx(2 * (471_143_920 - 411_279_984) + 2 * 411_279_984 / 8, abs=8)
@@ -138,20 +138,20 @@ def test_61_layers_over_stages(pipeline: Pipeline, pp: int, layers: list[int]) -
 
 def test_where_only_a_size_is_known() -> None:
     """583.7 GB of a GGUF: the experts are 1,014,686,023,680 of 1,026,408,232,448 parameters, the rest is BF16."""
-    one = Checkpoint("gguf", K2, Quantization("gguf", "gguf"), (), "test", 583_704_309_137)
+    model = Checkpoint("gguf", K2, Quantization("gguf", "gguf"), (), "test", 583_704_309_137)
     experts = 583_704_309_137 * 1_014_686_023_680 / 1_026_408_232_448
-    assert routed_bytes(one) == pytest.approx(experts, rel=1e-9)
-    rest = sum(group.size_bytes for group in groups_of(one)) - routed_bytes(one)
+    assert routed_bytes(model) == pytest.approx(experts, rel=1e-9)
+    rest = sum(group.size_bytes for group in groups_of(model)) - routed_bytes(model)
     assert rest == 2 * (1_026_408_232_448 - 1_014_686_023_680)
 
 
 def test_experts_that_stay_in_the_host() -> None:
-    one, stages = checkpoint(K2, INT4), stages_of(61, 1, "inner")
-    none, some = (
-        stage_weights(one, Layout(tp=2), stages, vision_sliced=True, on_host=HostPart(count))[0] for count in (0, 30)
+    model, stages = checkpoint(K2, INT4), stages_of(61, 1, "inner")
+    none, offloaded = (
+        stage_weights(model, Layout(tp=2), stages, vision_sliced=True, on_host=HostPart(count))[0] for count in (0, 30)
     )
     assert Component.ROUTED_EXPERTS not in none
-    assert some[Component.ROUTED_EXPERTS] == pytest.approx(routed_bytes(one) * 30 / 384 / 2, abs=1)
+    assert offloaded[Component.ROUTED_EXPERTS] == pytest.approx(routed_bytes(model) * 30 / 384 / 2, abs=1)
 
 
 layouts = st.builds(
@@ -165,10 +165,10 @@ layouts = st.builds(
 
 @given(layouts, st.integers(4, 12))
 def test_all_devices_together_hold_the_model_at_least_once(layout: Layout, layers: int) -> None:
-    one = checkpoint(replace(TINY, layers=layers), PLAIN)
+    model = checkpoint(replace(TINY, layers=layers), PLAIN)
     rotary = layers * (256 // 4 // 2) * 4
-    held = on_devices(one, layout)
-    assert sum(held) * layout.tp * layout.dp >= one.total_bytes - rotary
+    held = on_devices(model, layout)
+    assert sum(held) * layout.tp * layout.dp >= model.total_bytes - rotary
 
 
 @given(layouts, st.integers(4, 20), st.integers(1, 9))

@@ -22,8 +22,8 @@ COMPOSE = json.loads((Path(__file__).parent / "schemas" / "compose.json").read_t
 
 def service(name: str, node: str = "node-0") -> dict[str, Any]:
     document = yaml.safe_load(render_compose(contained(name))[f"{node}/compose.yaml"].text)
-    (found,) = (service for name, service in document["services"].items() if name != "front")
-    return dict(found)
+    (engine_service,) = (service for name, service in document["services"].items() if name != "front")
+    return dict(engine_service)
 
 
 @pytest.mark.parametrize("name", SPECS)
@@ -72,11 +72,11 @@ def interpolated(text: str, env: Mapping[str, str]) -> str:
     """Compose's interpolation, from its documentation: `$$` is a dollar, `${NAME:-default}`, `${NAME:?complaint}`
     (https://docs.docker.com/reference/compose-file/interpolation/). A dollar of another kind is a mistake there."""
 
-    def value(found: re.Match[str]) -> str:
-        if found[0] == "$$":
+    def value(match: re.Match[str]) -> str:
+        if match[0] == "$$":
             return "$"
-        assert found["name"], f"a lone dollar in {text!r}"
-        return env.get(found["name"]) or found["default"]
+        assert match["name"], f"a lone dollar in {text!r}"
+        return env.get(match["name"]) or match["default"]
 
     return re.sub(r"\$\$|\$\{(?P<name>\w+):(?:-(?P<default>[^}]*)|\?[^}]*)\}|\$", value, text)
 
@@ -88,6 +88,6 @@ def test_no_text_is_interpreted(word: str, value: str) -> None:
     files = render_compose(of_argv(contained("keyed"), "serve", word, A=value))
     document = yaml.safe_load(files["node-0/compose.yaml"].text)
     assert set(document) == {"name", "services"}
-    (found,) = document["services"].values()
-    assert [interpolated(each, {"MOONPAD_API_KEY": "s3"}) for each in found["command"]] == ["serve", word]
-    assert interpolated(found["environment"]["A"], {}) == value
+    (engine_service,) = document["services"].values()
+    assert [interpolated(each, {"MOONPAD_API_KEY": "s3"}) for each in engine_service["command"]] == ["serve", word]
+    assert interpolated(engine_service["environment"]["A"], {}) == value

@@ -24,10 +24,10 @@ def test_paths_are_those_inside() -> None:
     process = replace(
         PROCESS, argv=(PathRef("checkpoint"), (PathRef("run"), "/a"), HostRef("node-0")), env={"A": PathRef("run")}
     )
-    made = contain(process)
-    assert made.argv == (INSIDE["checkpoint"], f"{INSIDE['run']}/a", HostRef("node-0"))
-    assert made.env == {"A": INSIDE["run"]}
-    assert made.entrypoint == PROCESS.runtime.entrypoint  # type: ignore[union-attr]
+    inside = contain(process)
+    assert inside.argv == (INSIDE["checkpoint"], f"{INSIDE['run']}/a", HostRef("node-0"))
+    assert inside.env == {"A": INSIDE["run"]}
+    assert inside.entrypoint == PROCESS.runtime.entrypoint  # type: ignore[union-attr]
 
 
 def test_only_what_runs_in_an_image() -> None:
@@ -43,12 +43,12 @@ def test_only_what_runs_in_an_image() -> None:
 def test_the_shell_writes_what_stands_in_the_file(tmp_path: Path, content: str, name: str) -> None:
     """The real shell, with the real words: the file has the content and no more rights than its owner's, the program
     gets its own arguments, and no variable of ours."""
-    made = contain(
+    inside = contain(
         replace(PROCESS, files=(File(name, (content,)), File("second", ("b\n",)))),
         {**INSIDE, "run": str(tmp_path / "a b")},
     )
-    words = [str(word) for word in (*made.entrypoint, *made.argv)]
-    env = {name: str(value) for name, value in made.env.items()}
+    words = [str(word) for word in (*inside.entrypoint, *inside.argv)]
+    env = {name: str(value) for name, value in inside.env.items()}
     done = subprocess.run(words, env=env | {"PATH": "/usr/bin:/bin"}, capture_output=True, check=True, cwd=tmp_path)
     assert json.loads(done.stdout) == [["serve"], {}]
     written = tmp_path / "a b" / name
@@ -59,5 +59,5 @@ def test_the_shell_writes_what_stands_in_the_file(tmp_path: Path, content: str, 
 
 
 def test_a_secret_stays_a_reference() -> None:
-    made = contain(replace(PROCESS, files=(File("a", ("key: ", SecretRef("api_key"), "\n"), 0o600),)))
-    assert made.env == {"MOONPAD_FILE_0": ("key: ", SecretRef("api_key"), "\n")}
+    inside = contain(replace(PROCESS, files=(File("a", ("key: ", SecretRef("api_key"), "\n"), 0o600),)))
+    assert inside.env == {"MOONPAD_FILE_0": ("key: ", SecretRef("api_key"), "\n")}

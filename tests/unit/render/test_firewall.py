@@ -18,7 +18,7 @@ SHELLCHECK = Path(sys.executable).with_name("shellcheck")
 
 def files(example: str, target: str) -> dict[str, str]:
     spec = load_spec(EXAMPLES / f"{example}.toml").spec
-    return {path: one.text for path, one in render_for(target, spec, make_plan(spec, 0, "fp8")).files.items()}
+    return {path: file.text for path, file in render_for(target, spec, make_plan(spec, 0, "fp8")).files.items()}
 
 
 @pytest.mark.parametrize("target", ["shell", "docker", "compose"])

@@ -40,17 +40,17 @@ def templates(name: str, **options: str) -> list[dict[str, Any]]:
 
 
 def engine(template: Mapping[str, Any]) -> dict[str, Any]:
-    (container,) = (one for one in template["spec"]["containers"] if one["name"] != "front")
+    (container,) = (container for container in template["spec"]["containers"] if container["name"] != "front")
     return dict(container)
 
 
 def closed(schema: Any) -> Any:
     """The schema with every object closed, as `kubectl --validate=strict` reads it."""
     if isinstance(schema, dict):
-        made = {key: closed(value) for key, value in schema.items()}
+        strict = {key: closed(value) for key, value in schema.items()}
         if isinstance(schema.get("properties"), dict) and "type" in schema:
-            made["additionalProperties"] = False
-        return made
+            strict["additionalProperties"] = False
+        return strict
     return [closed(each) for each in schema] if isinstance(schema, list) else schema
 
 
@@ -166,7 +166,7 @@ def test_nothing_reaches_the_pods_unless_the_spec_exposes_them() -> None:
             assert pod["automountServiceAccountToken"] is False
             assert not {"hostNetwork", "hostPID", "hostIPC"} & set(pod)
             assert not any("hostPath" in volume for volume in pod["volumes"])
-            assert not any(one["securityContext"]["allowPrivilegeEscalation"] for one in pod["containers"])
+            assert not any(container["securityContext"]["allowPrivilegeEscalation"] for container in pod["containers"])
             assert template["metadata"]["labels"]["app.kubernetes.io/name"] == name
 
 
@@ -191,7 +191,7 @@ def expanded(text: str, env: Mapping[str, str]) -> str:
     (https://kubernetes.io/docs/tasks/inject-data-application/define-interdependent-environment-variables/)."""
     return re.sub(
         r"\$\$|\$\(([^)]*)\)",
-        lambda found: "$" if found[0] == "$$" else env.get(found[1], found[0]),
+        lambda match: "$" if match[0] == "$$" else env.get(match[1], match[0]),
         text,
     )
 

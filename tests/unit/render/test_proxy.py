@@ -79,7 +79,7 @@ def test_a_pod_is_reached_through_its_front() -> None:
         assert "http://127.0.0.1:8001/health" in engine[probe]["exec"]["command"]
     assert "volumeMounts" not in front
     leader, worker = templates("sglang")
-    assert [len(one["spec"]["containers"]) for one in (leader, worker)] == [2, 1]
+    assert [len(workload["spec"]["containers"]) for workload in (leader, worker)] == [2, 1]
 
 
 def test_its_image_can_be_pinned() -> None:

@@ -93,9 +93,9 @@ class World:
             timeout=60,
         )
         assert done.returncode == 0, done.stderr
-        told: dict[str, Any] = json.loads(done.stdout)
-        told["argv"] = told["argv"][1:]  # "-c" stands first
-        return told
+        started: dict[str, Any] = json.loads(done.stdout)
+        started["argv"] = started["argv"][1:]  # "-c" stands first
+        return started
 
 
 @pytest.fixture(scope="module")
@@ -103,10 +103,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return World(tmp_path_factory.mktemp("world"))
 
 
-def assert_same(told: Mapping[str, Any], bound: BoundProcess, world: World) -> None:
-    assert tuple(told["argv"]) == bound.argv
+def assert_same(started: Mapping[str, Any], bound: BoundProcess, world: World) -> None:
+    assert tuple(started["argv"]) == bound.argv
     expected = {**bound.env, **{name: secret.reveal() for name, secret in bound.secret_env.items()}}
-    assert {name: told["env"].get(name) for name in expected} == expected
+    assert {name: started["env"].get(name) for name in expected} == expected
     for path, content, mode in bound.files:
         written = world.run_dir / path
         assert written.read_bytes() == content.encode()
@@ -130,11 +130,11 @@ def test_a_key_comes_by_environment_alone(world: World) -> None:
     deployment = engine_of(spec).processes(make_plan(spec, 1), runtime_of(spec))
     bindings = world.bindings(key="sk-canary $HOME")
     (bound,) = bind(deployment, bindings)
-    told = world.run(deployment, bindings)
-    assert told["env"]["VLLM_API_KEY"] == "sk-canary $HOME"
-    assert "canary" not in str(told["argv"])
+    started = world.run(deployment, bindings)
+    assert started["env"]["VLLM_API_KEY"] == "sk-canary $HOME"
+    assert "canary" not in str(started["argv"])
     assert "canary" not in render_shell(deployment)["node-0/run.sh"].text
-    assert_same(told, bound, world)
+    assert_same(started, bound, world)
 
 
 def deployment_of(

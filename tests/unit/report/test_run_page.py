@@ -44,13 +44,13 @@ def html_of(folder: Path) -> str:
     return run_page(data)
 
 
-def made(folder: Path, records: list[RequestRecord] | None = None, **more: Any) -> str:
+def page_of(folder: Path, records: list[RequestRecord] | None = None, **more: Any) -> str:
     write_run(folder / "run", ten() if records is None else records, **more)
     return html_of(folder / "run")
 
 
 def test_the_summary(tmp_path: Path) -> None:
-    page = Page(made(tmp_path, config=BenchConfig(requests=10, slo=Slo(ttft_s=0.55))))
+    page = Page(page_of(tmp_path, config=BenchConfig(requests=10, slo=Slo(ttft_s=0.55))))
     for output in (
         "kimi-k2 http://10.0.0.7:8000/v1; 2026-11-23T12:00:00+01:00; moonpad bench, run",
         "4 users, each sends its next request when the last one is answered, 10 requests",
@@ -82,12 +82,12 @@ def test_the_summary(tmp_path: Path) -> None:
     ],
 )
 def test_the_load_in_words(tmp_path: Path, config: BenchConfig, words: str) -> None:
-    assert words in Page(made(tmp_path, config=replace(config, requests=10))).text
+    assert words in Page(page_of(tmp_path, config=replace(config, requests=10))).text
 
 
 def test_what_a_reader_must_know_first(tmp_path: Path) -> None:
     failed = [*ten()[:3], record(3, scheduled_s=3.0, tokens_at_s=(), ended_s=3.5, failure=REFUSED)]
-    page = Page(made(tmp_path, failed, config=BenchConfig(requests=9), client_cpu=0.95))
+    page = Page(page_of(tmp_path, failed, config=BenchConfig(requests=9), client_cpu=0.95))
     assert "partial: 4 of 9 requests ended" in page.text
     assert "client-bound: the latencies may be the client's own" in page.text
     assert "1 of 4 requests failed" in page.text
@@ -95,12 +95,12 @@ def test_what_a_reader_must_know_first(tmp_path: Path) -> None:
 
 
 def test_intervals_stand_beside_the_figures(tmp_path: Path) -> None:
-    page = Page(made(tmp_path, ours={"intervals": {"p50_ttft_ms": [512.25, 587.5], "p90_ttft_ms": "x"}}))
+    page = Page(page_of(tmp_path, ours={"intervals": {"p50_ttft_ms": [512.25, 587.5], "p90_ttft_ms": "x"}}))
     assert "TTFT 550.00 550.00 512.25 to 587.50 910.00" in page.text
 
 
 def test_the_curve_is_the_share_of_values(tmp_path: Path) -> None:
-    svg = drawing(made(tmp_path), "ecdf-ttft")
+    svg = drawing(page_of(tmp_path), "ecdf-ttft")
     (curve,) = parts(svg, "curve")
     x, y = Ruler(svg, "axis-x"), Ruler(svg, "axis-y")
     actual = corners(curve)
@@ -120,7 +120,7 @@ def test_the_curve_is_the_share_of_values(tmp_path: Path) -> None:
 
 
 def test_every_latency_has_its_curve(tmp_path: Path) -> None:
-    html = made(tmp_path)
+    html = page_of(tmp_path)
     for name, count in (("ttft", "10"), ("tpot", "10"), ("itl", "20"), ("e2el", "10")):
         svg = drawing(html, f"ecdf-{name}")
         assert parts(svg, "curve")[0].get("data-values") == count
@@ -135,12 +135,12 @@ def test_what_lies_at_the_end_of_an_axis_is_not_beyond_it(tmp_path: Path) -> Non
     ends = [
         record(index, scheduled_s=due_s, tokens_at_s=(first_s, 2.0)) for index, (due_s, first_s) in enumerate(times)
     ]
-    assert "beyond the end of the axis" not in Page(made(tmp_path, ends)).text
+    assert "beyond the end of the axis" not in Page(page_of(tmp_path, ends)).text
 
 
 def test_a_long_tail_is_cut_and_said(tmp_path: Path) -> None:
     late = [record(index, tokens_at_s=(0.1 if index < 299 else 60.0, 90.0)) for index in range(300)]
-    html = made(tmp_path, late)
+    html = page_of(tmp_path, late)
     assert "1 of 300 values lie beyond the end of the axis; the largest is 60,000.00 ms." in Page(html).text
     svg = drawing(html, "ecdf-ttft")
     (curve,) = parts(svg, "curve")
@@ -153,7 +153,7 @@ def test_bars_stand_where_their_times_are(tmp_path: Path) -> None:
     )
     records = [*ten(), failed]
     records[4] = replace(records[4], started_s=4.25)
-    svg = drawing(made(tmp_path, records), "timeline")
+    svg = drawing(page_of(tmp_path, records), "timeline")
     x = Ruler(svg, "axis-x")
     bars = {int(element.get("data-index", "")): element for element in parts(svg, "request")}
     assert sorted(bars) == list(range(11))
@@ -183,7 +183,7 @@ def test_bars_stand_where_their_times_are(tmp_path: Path) -> None:
 
 def test_what_the_server_said_is_beneath(tmp_path: Path) -> None:
     output = [sample(0.0, 2, 0, 0.25), sample(4.0, 6, 3, 0.75), sample(8.0, 4, None, 0.5)]
-    html = made(tmp_path, samples=output)
+    html = page_of(tmp_path, samples=output)
     svg = drawing(html, "timeline")
     x = Ruler(svg, "axis-x")
     panels = {element.get("data-panel"): element for element in parts(svg, "panel")}
@@ -206,7 +206,7 @@ def test_what_the_server_said_is_beneath(tmp_path: Path) -> None:
 
 def test_what_the_devices_did_is_on_the_same_axis(tmp_path: Path) -> None:
     first, second = DeviceUse(0, 300.0, 0.5, 4 * GIB), DeviceUse(1, 500.0, 1.0, 6 * GIB)
-    html = made(tmp_path, uses=[(0.0, (first, second)), (4.0, (first, replace(second, power_w=100.0, busy=0.0)))])
+    html = page_of(tmp_path, uses=[(0.0, (first, second)), (4.0, (first, replace(second, power_w=100.0, busy=0.0)))])
     svg = drawing(html, "timeline")
     x = Ruler(svg, "axis-x")
     panels = {element.get("data-panel"): element for element in parts(svg, "panel")}
@@ -220,11 +220,11 @@ def test_what_the_devices_did_is_on_the_same_axis(tmp_path: Path) -> None:
     text = Page(html).text
     assert "devices 2 total power 600 W, at most 800 W energy per output token 220.00 J" in text
     assert "busy 50.0% of the time, at most 75.0% highest memory use 6.0 GiB" in text
-    assert "What the devices did" not in Page(made(tmp_path / "other")).text
+    assert "What the devices did" not in Page(page_of(tmp_path / "other")).text
 
 
 def test_tokens_a_second_add_up_to_the_tokens(tmp_path: Path) -> None:
-    html = made(tmp_path)
+    html = page_of(tmp_path)
     svg = drawing(html, "timeline")
     (panel,) = [element for element in parts(svg, "panel") if element.get("data-panel") == "tokens"]
     x, y = Ruler(svg, "axis-x"), Ruler(panel, "axis-y")
@@ -242,7 +242,7 @@ def test_tokens_a_second_add_up_to_the_tokens(tmp_path: Path) -> None:
 def test_of_many_requests_a_fair_part_is_drawn(tmp_path: Path) -> None:
     many = [record(index, scheduled_s=index / 100, tokens_at_s=(index / 100 + 0.1,)) for index in range(2000)]
     many[7] = record(7, scheduled_s=0.07, tokens_at_s=(), ended_s=0.1, failure=REFUSED)
-    html = made(tmp_path, many)
+    html = page_of(tmp_path, many)
     drawn = [int(element.get("data-index", "")) for element in parts(drawing(html, "timeline"), "request")]
     assert len(drawn) == MOST_BARS
     gaps = {after - before for before, after in pairwise(drawn)}
@@ -256,7 +256,7 @@ def test_of_many_requests_a_fair_part_is_drawn(tmp_path: Path) -> None:
 
 
 def test_the_steady_window_is_shaded(tmp_path: Path) -> None:
-    html = made(tmp_path, ours={"steady": {"from_s": 2.0, "to_s": 7.0, "output_throughput": 3.25}})
+    html = page_of(tmp_path, ours={"steady": {"from_s": 2.0, "to_s": 7.0, "output_throughput": 3.25}})
     svg = drawing(html, "timeline")
     (ground,) = parts(svg, "steady")
     x = Ruler(svg, "axis-x")
@@ -264,7 +264,7 @@ def test_the_steady_window_is_shaded(tmp_path: Path) -> None:
     assert (left, left + float(ground.get("width", ""))) == pytest.approx((x.place(2), x.place(7)), abs=0.03)
     assert "from 2.00 s to 7.00 s" in Page(html).text
     assert "3.25 output tokens a second" in Page(html).text
-    assert not parts(drawing(made(tmp_path / "other", ours={"steady": None}), "timeline"), "steady")
+    assert not parts(drawing(page_of(tmp_path / "other", ours={"steady": None}), "timeline"), "steady")
 
 
 def test_planned_figures_stand_beside_the_measured_ones(tmp_path: Path) -> None:
@@ -273,10 +273,10 @@ def test_planned_figures_stand_beside_the_measured_ones(tmp_path: Path) -> None:
         "mean_ttft_ms": {"value": 500},
         "x": {"value": 1},
     }
-    page = Page(made(tmp_path, ours={"planned": planned}))
+    page = Page(page_of(tmp_path, ours={"planned": planned}))
     assert "output_throughput 3 (2.50 to 3.50) 2.73 0.909" in page.text
     assert "mean_ttft_ms 500 550 1.100" in page.text
-    assert "holds no planned figures" in Page(made(tmp_path / "other")).text
+    assert "holds no planned figures" in Page(page_of(tmp_path / "other")).text
 
 
 def test_what_the_deployment_planned_stands_beside_what_its_engine_and_its_devices_say(tmp_path: Path) -> None:
@@ -285,15 +285,15 @@ def test_what_the_deployment_planned_stands_beside_what_its_engine_and_its_devic
         "device_memory_gib": {"value": 126.9, "low": 126.9, "high": 126.9, "measured": None},
     }
     devices = {"samples": 1, "count": 8, "most_used_bytes": 128 * GIB}
-    page = Page(made(tmp_path, ours={"planned": planned, "devices": devices}))
+    page = Page(page_of(tmp_path, ours={"planned": planned, "devices": devices}))
     assert "KV cache, tokens 200,000 (190,000 to 210,000) 205,000 1.025" in page.text
     assert "highest memory use of a device, GiB 126.90 128 1.009" in page.text
-    unseen = Page(made(tmp_path / "other", ours={"planned": planned, "devices": {"samples": 0}}))
+    unseen = Page(page_of(tmp_path / "other", ours={"planned": planned, "devices": {"samples": 0}}))
     assert "highest memory use of a device" not in unseen.text
 
 
 def test_all_of_the_configuration_is_there(tmp_path: Path) -> None:
-    page = Page(made(tmp_path, config=BenchConfig(requests=10, seed=77, temperature=0.25)))
+    page = Page(page_of(tmp_path, config=BenchConfig(requests=10, seed=77, temperature=0.25)))
     for output in ("seed 77", "temperature 0.25", "deadlines.connect_s", "workload.kind random", "ignore_eos no"):
         assert output in page.text
 
@@ -301,7 +301,7 @@ def test_all_of_the_configuration_is_there(tmp_path: Path) -> None:
 def test_nothing_that_was_measured_is_run(tmp_path: Path) -> None:
     failure = RequestFailure(FailureKind.STREAM_ERROR, EVIL)
     records = [*ten(), record(10, tokens_at_s=(), failure=failure)]
-    html = made(tmp_path, records, model=EVIL, ours={"base_url": EVIL, "server": {"why_not": EVIL}})
+    html = page_of(tmp_path, records, model=EVIL, ours={"base_url": EVIL, "server": {"why_not": EVIL}})
     page = Page(html)
     assert not page.attributes("script")
     assert not page.attributes("img")
@@ -314,7 +314,7 @@ def test_nothing_that_was_measured_is_run(tmp_path: Path) -> None:
 
 
 def test_ids_are_there_once(tmp_path: Path) -> None:
-    ids = re.findall(r'\sid="([^"]+)"', made(tmp_path))
+    ids = re.findall(r'\sid="([^"]+)"', page_of(tmp_path))
     assert len(ids) == len(set(ids))
 
 
@@ -328,7 +328,7 @@ def test_of_a_run_whose_requests_nobody_kept_the_figures_are_there(tmp_path: Pat
 
 
 def test_a_run_in_which_all_failed_has_a_page(tmp_path: Path) -> None:
-    page = Page(made(tmp_path, [record(0, tokens_at_s=(), ended_s=0.5, failure=REFUSED)]))
+    page = Page(page_of(tmp_path, [record(0, tokens_at_s=(), ended_s=0.5, failure=REFUSED)]))
     assert "TTFT, median not reported" in page.text
     assert "There are no curves: no request succeeded." in page.text
     assert len(page.attributes("svg")) == 1

@@ -59,7 +59,7 @@ class Rig:
     was_ready: bool = False
     begun: float = 0.0
     requests: list[tuple[float, str, dict[str, Any]]] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+    probes: list[str] = field(default_factory=list)
     deaf_until: float = 0.0
     writes_keeper_json: bool = True
     said_percents: set[tuple[int, int]] = field(default_factory=set)
@@ -147,24 +147,24 @@ class Rig:
 
     def health(self, endpoint: Endpoint, timeout_s: float) -> ProbeAnswer:
         self.maybe_kill()
-        self.asked.append("health")
+        self.probes.append("health")
         return self.present.health(self.age) if self.listens else NOBODY
 
     def token(self, endpoint: Endpoint, timeout_s: float) -> ProbeAnswer:
-        self.asked.append("token")
+        self.probes.append("token")
         return self.present.token(self.age) if self.listens else NOBODY
 
     def load(self, endpoint: Endpoint, names: object, timeout_s: float) -> EngineLoad | Unknown:
         self.maybe_kill()
-        self.asked.append("load")
+        self.probes.append("load")
         return self.present.metrics(self.age) if self.listens else Unknown("/metrics: connection refused")
 
     def begin(self, ask: Callable[[], tuple[ProbeAnswer, float]]) -> Callable[[], tuple[ProbeAnswer, float] | None]:
         """What a token takes: `token_s`, and one that times out the time that it was given."""
         answer, _ = ask()
-        asked = self.now
-        due = asked + (15.0 if answer.timed_out else self.present.token_s)
-        return lambda: (answer, self.now - asked) if self.now >= due else None
+        asked_at = self.now
+        due = asked_at + (15.0 if answer.timed_out else self.present.token_s)
+        return lambda: (answer, self.now - asked_at) if self.now >= due else None
 
     # - time -
 

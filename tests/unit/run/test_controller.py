@@ -40,7 +40,7 @@ def test_a_start(rig: Rig) -> None:
     fields = rig.requests[0][2]
     assert fields["generation"] == 1
     assert fields["asked_s"] == pytest.approx(rig.requests[0][0] - ready["token_s"], abs=0.2), "when it was asked for"
-    assert rig.asked.count("token") == 1
+    assert rig.probes.count("token") == 1
     assert rig.written == ControllerState(
         os.getpid(), read_start(os.getpid()), read_boot_id(), 1, State.READY, "/health answers 200", True, 0
     )
@@ -230,7 +230,7 @@ def test_an_engine_without_a_counter_is_never_hung(rig: Rig) -> None:
     rig.prepare(POLICY)
     rig.run(300.0)
     assert rig.told_words == ["ready"]
-    assert rig.asked.count("token") == 1
+    assert rig.probes.count("token") == 1
     assert rig.written.because == (
         "/health answers 200; hangs cannot be detected: /metrics has no count of generated tokens"
     )
@@ -278,14 +278,14 @@ def test_without_the_key_it_follows_what_it_can(rig: Rig, monkeypatch: pytest.Mo
     assert rig.written.state is State.STARTING
     assert "no token can be requested: MOONPAD_TEST_KEY is not set" in rig.written.because
     assert rig.requests == [], "an engine that is healthy is not stopped because our key is away"
-    assert "token" not in rig.asked
+    assert "token" not in rig.probes
 
 
 def test_the_key_may_come_back(rig: Rig, tmp_path: Path) -> None:
     key = tmp_path / "key"
     rig.prepare(POLICY, key={"env": None, "file": str(key)})
     rig.run(30.0)
-    assert "token" not in rig.asked
+    assert "token" not in rig.probes
     key.write_text("secret")
     key.chmod(0o600)
     rig.run(60.0)

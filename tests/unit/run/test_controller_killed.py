@@ -97,7 +97,7 @@ def test_the_next_one_knows_what_the_last_one_knew(rig: Rig) -> None:
     rig.controller().tick()
     assert (rig.written.state, rig.written.because, rig.written.stable) == (State.STALLED, because, True)
     check_history(rig)
-    assert rig.asked.count("token") == 2, "the first one, and one canary"
+    assert rig.probes.count("token") == 2, "the first one, and one canary"
 
 
 @pytest.mark.parametrize("answer", [ProbeAnswer(500, "no"), NOBODY])

@@ -221,21 +221,21 @@ def test_claims_come_and_go_with_their_folder(tmp_path: Path) -> None:
 
 
 def test_only_our_temporary_directories_are_removed(tmp_path: Path) -> None:
-    made = name_temp_dir(str(tmp_path))
-    Path(made).mkdir()
-    Path(made, "sub").mkdir()
-    Path(made, "sub", "file").touch()
+    temp_dir = name_temp_dir(str(tmp_path))
+    Path(temp_dir).mkdir()
+    Path(temp_dir, "sub").mkdir()
+    Path(temp_dir, "sub", "file").touch()
     with socket.socket(socket.AF_UNIX) as left:
-        left.bind(f"{made}/zmq")
+        left.bind(f"{temp_dir}/zmq")
     stranger = tmp_path / "stranger"
     stranger.mkdir()
     (tmp_path / f"moonpad-{os.getuid()}-link").symlink_to(stranger)
-    assert remove_temp_dir(made) == 2
+    assert remove_temp_dir(temp_dir) == 2
     assert remove_temp_dir(str(stranger)) == 0
     assert remove_temp_dir(str(tmp_path / f"moonpad-{os.getuid()}-link")) == 0
     assert remove_temp_dir("") == 0
     assert stranger.is_dir()
-    assert not Path(made).exists()
+    assert not Path(temp_dir).exists()
 
 
 def test_a_status_collected_between_two_questions(monkeypatch: pytest.MonkeyPatch) -> None:

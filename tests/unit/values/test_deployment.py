@@ -60,13 +60,13 @@ def test_names_that_are_no_label(name: str) -> None:
 
 def test_nothing_changes_afterwards() -> None:
     env = {"A": "1"}
-    made = process(env=env)
+    built = process(env=env)
     env["A"] = "2"
-    assert made.env == {"A": "1"}
+    assert built.env == {"A": "1"}
     with pytest.raises(TypeError):
-        made.env["A"] = "3"  # type: ignore[index]
+        built.env["A"] = "3"  # type: ignore[index]
     with pytest.raises(FrozenInstanceError):
-        made.rank = 1  # type: ignore[misc]
+        built.rank = 1  # type: ignore[misc]
 
 
 def test_processes_are_found_by_name() -> None:
@@ -119,13 +119,13 @@ def test_a_reference_without_a_binding_is_named(ref: Ref) -> None:
 
 
 def test_bind() -> None:
-    made = process(
+    built = process(
         runtime=Executable(((PathRef("checkpoint"), "/bin/vllm"),)),
         argv=("serve", ("http://", HostRef("node-0"), ":", API)),
         env={"PLAIN": "1", "KEY": ("Bearer ", KEY)},
         files=(File("etc/a", ("key=", KEY, "\n"), 0o600),),
     )
-    (bound,) = bind(deployment_of(made), BINDINGS)
+    (bound,) = bind(deployment_of(built), BINDINGS)
     assert bound.argv == ("/models/a b/bin/vllm", "serve", "http://10.0.0.1:8123")
     assert bound.env == {"PLAIN": "1"}
     assert bound.secret_env == {"KEY": Secret("Bearer sk-canary")}

@@ -56,8 +56,8 @@ def test_it_is_not_in_a_traceback_with_its_locals(secret: Secret) -> None:
 
     with pytest.raises(ValueError, match=r"wrong: \*\*\*") as caught:
         fail(secret)
-    told = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
-    assert "canary" not in "".join(told.format())
+    captured = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+    assert "canary" not in "".join(captured.format())
 
 
 def test_it_is_not_pickled(secret: Secret) -> None:

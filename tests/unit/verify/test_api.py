@@ -97,15 +97,15 @@ def test_a_stream_that_is_cut_off_keeps_what_came() -> None:
 
 
 def test_a_redirect_is_an_answer_and_the_key_goes_nowhere() -> None:
-    asked: list[str] = []
+    paths: list[str] = []
 
     async def away(request: web.Request) -> web.StreamResponse:
-        asked.append(request.path)
+        paths.append(request.path)
         raise web.HTTPTemporaryRedirect("/elsewhere")
 
     reply = ask(away, lambda client: client.chat({"messages": []}))
     assert isinstance(reply, Reply)
-    assert (reply.status, asked) == (307, ["/v1/chat/completions"])
+    assert (reply.status, paths) == (307, ["/v1/chat/completions"])
 
 
 def test_the_key_is_sent_and_not_shown() -> None:

@@ -29,8 +29,8 @@ def report(**outcomes: Outcome) -> Report:
 
 
 def turns(right: int, *, drift: bool = False) -> tuple[LoopTurn, ...]:
-    made = tuple(LoopTurn(number, 0.1, 10, "", {}) for number in range(1, right + 1))
-    return (*made, LoopTurn(right + 1, 0.1, 10, "another page", {})) if drift else made
+    loop_turns = tuple(LoopTurn(number, 0.1, 10, "", {}) for number in range(1, right + 1))
+    return (*loop_turns, LoopTurn(right + 1, 0.1, 10, "another page", {})) if drift else loop_turns
 
 
 def score(**counts: int) -> Score:

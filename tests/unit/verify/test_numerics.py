@@ -118,8 +118,8 @@ def test_what_is_no_scoring(answer: object) -> None:
 def test_a_recording_comes_back() -> None:
     floor = Distance(2, 0.1, 0.2, 0.5, TokenPlace("t", 1), TokenPlace("t", 2))
     for own_floor in (None, floor, replace(floor, first_changed=None)):
-        made = Recording("m", "an engine", "today", {"t": ONE}, own_floor)
-        assert msgspec.convert(json.loads(json.dumps(msgspec.to_builtins(made))), Recording) == made
+        recording = Recording("m", "an engine", "today", {"t": ONE}, own_floor)
+        assert msgspec.convert(json.loads(json.dumps(msgspec.to_builtins(recording))), Recording) == recording
 
 
 @pytest.mark.parametrize(
@@ -148,8 +148,10 @@ def scored(text: str, error: float = 0.0) -> Scored:
 
 
 def recorded(path: Path, error: float = 0.0, names: Mapping[str, str] = TEXTS) -> Path:
-    made = Recording("kimi-k2", "a test", "today", {name: scored(text, error) for name, text in names.items()}, None)
-    path.write_text(json.dumps(msgspec.to_builtins(made)))
+    recording = Recording(
+        "kimi-k2", "a test", "today", {name: scored(text, error) for name, text in names.items()}, None
+    )
+    path.write_text(json.dumps(msgspec.to_builtins(recording)))
     return path
 
 

@@ -110,15 +110,15 @@ def test_json_has_the_keys_of_the_command_line_contract() -> None:
 
 
 def test_a_probe_for_able_models_is_not_even_asked_on_a_small_one() -> None:
-    asked: list[Api] = []
+    apis: list[Api] = []
 
     async def ask(api: Api) -> Outcome:
-        asked.append(api)
+        apis.append(api)
         return passed("answered")
 
     probe = ApiProbe("hard", ask, "x", "y", needs_able_model=True)
     report = run(Fake(root="/catalog/kimi-k2-tiny"), probes=(probe,))
-    assert (statuses(report), asked) == ({"hard": Status.SKIP}, [])
+    assert (statuses(report), apis) == ({"hard": Status.SKIP}, [])
     assert statuses(run(Fake(), probes=(probe,))) == {"hard": Status.PASS}
 
 

@@ -25,16 +25,16 @@ def ours(pieces: list[str], deltas: Deltas) -> list[list[tuple[int, str, str]]]:
     return [[(delta.index, delta.name, delta.arguments) for delta in deltas(stream.feed(piece))] for piece in pieces]
 
 
-def vllm_s(said: dict[str, Any]) -> list[list[tuple[int, str, str]]]:
-    rows = [delta.get("tool_calls", []) for delta in said["deltas"]]
+def vllm_s(record: dict[str, Any]) -> list[list[tuple[int, str, str]]]:
+    rows = [delta.get("tool_calls", []) for delta in record["deltas"]]
     return [
         [(call["index"], call["function"].get("name", ""), call["function"].get("arguments", "")) for call in row]
         for row in rows
     ]
 
 
-def sglang_s(said: dict[str, Any]) -> list[list[tuple[int, str, str]]]:
-    return [[(index, name or "", text) for index, name, text in delta["calls"]] for delta in said["deltas"]]
+def sglang_s(record: dict[str, Any]) -> list[list[tuple[int, str, str]]]:
+    return [[(index, name or "", text) for index, name, text in delta["calls"]] for delta in record["deltas"]]
 
 
 @pytest.mark.parametrize("text", SOUND)

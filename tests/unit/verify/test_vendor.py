@@ -116,19 +116,19 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     requests.write_text("".join(json.dumps(body) + "\n" for body in own_requests(12)))
     fake = Fake()
     with served(fake) as url:
-        asked = ["verify", "--url", url, "--vendor", str(requests), "--out"]
-        assert run([*asked, str(reference), "--json"]) == 0
+        command = ["verify", "--url", url, "--vendor", str(requests), "--out"]
+        assert run([*command, str(reference), "--json"]) == 0
         document = json.loads(capsys.readouterr().out)
         assert (document["success_count"], document["compared"]) == (12, 0)
         out.parent.mkdir()
         out.write_text("".join(line + "\n" for line in reference.read_text().splitlines()[:5]))
         before = len(fake.requests)
-        assert run([*asked, str(out), "--reference", str(reference), "--floor", "0.9", "--json"]) == 0
+        assert run([*command, str(out), "--reference", str(reference), "--floor", "0.9", "--json"]) == 0
         assert len(fake.requests) == before + 7, "what was answered is not asked again"
         assert json.loads(capsys.readouterr().out)["tool_call_f1"] == 1.0
         assert run(["verify", "--url", url, "--vendor", "own"]) == 2
         assert run(["verify", "--url", url, "--vendor", str(tmp_path / "none"), "--out", str(out)]) == 2
-        assert run([*asked, str(out), "--floor", "0.9"]) == 2
+        assert run([*command, str(out), "--floor", "0.9"]) == 2
     assert len(out.read_text().splitlines()) == 12
     with served(Fake(faults=frozenset({"no tool parser"}))) as url:
         worse = tmp_path / "worse.jsonl"

@@ -31,7 +31,7 @@ ChangeKind = Literal[
 class Change:
     """`flag` is an option, an environment variable, a module or file, a key of a YAML file, or a field of an answer.
 
-    `value` narrows it to one value of the option. The change holds from `since` (in) to `until` (out); "" is no limit.
+    `value` narrows it to one value of the option. The change holds from `since` (in) to `until` (out); "": no limit.
     `bracket` says between which releases it was found. `to` is what to write instead.
     """
 

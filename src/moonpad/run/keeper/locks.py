@@ -51,7 +51,7 @@ def _open_lock(path: str, mode: int) -> int:
 
 
 def write_holder(handle: int, holder: dict[str, object]) -> None:
-    """Who holds the lock, for whoever comes too late. A full disk leaves it without a name, and still locked."""
+    """Who holds the lock, for those that come too late. A full disk leaves it without a name, and still locked."""
     with contextlib.suppress(OSError):
         os.ftruncate(handle, 0)
         os.pwrite(handle, json.dumps(holder).encode(), 0)

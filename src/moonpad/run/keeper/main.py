@@ -26,7 +26,7 @@ from moonpad.store.atomic_files import replace_json
 
 
 def main(words: list[str]) -> int:
-    if words[0] == "keep":  # the run's folder follows, for whoever reads the process list
+    if words[0] == "keep":  # the run's folder follows, so that it shows in the process list
         return keep(json.load(sys.stdin))
     from moonpad.run.keeper import remote_agent  # here, because it would add to the time until the keeper is there
 
@@ -77,7 +77,7 @@ def keep(job: dict[str, Any]) -> int:
         control = ControlSocket(loop, keeper.handle)
     except OSError as error:
         return refuse("unwritable", error=str(error))
-    keeper.snapshot({})  # before the answer: whoever gets it may look at once
+    keeper.snapshot({})  # before the answer: its receiver may look at once
     keeper.owned.cgroup = cgroup.make(keeper.owned.cgroup) if keeper.owned.cgroup else ""
     if former:
         keeper.journal.append("lock_taken_over", holder=former)

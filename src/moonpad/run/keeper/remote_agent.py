@@ -173,6 +173,6 @@ def stop(folder: Path, limit_s: float) -> int:
 
 def remove(folder: Path) -> int:
     gone = folder.with_name(f".{folder.name}.gone")
-    folder.rename(gone)  # at once, for whoever reads it just now
+    folder.rename(gone)  # in one step, for a concurrent reader
     shutil.rmtree(gone)
     return 0

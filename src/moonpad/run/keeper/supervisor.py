@@ -234,7 +234,7 @@ class Keeper:
             now = time.monotonic()
             pause = next(pause for age, pause in TICKS_S if now - self.began_s < age)
             self.loop.wait(min(pause, self.deaths.deadline_s - now))
-            time.sleep(POLL_S / 2)  # whoever wakes us often does not get all of a core
+            time.sleep(POLL_S / 2)  # frequent wake-ups must not take a whole core
             self.tick()
             if self.has_request():
                 return str((self.request or {}).get("reason") or "asked to stop")

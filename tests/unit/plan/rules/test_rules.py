@@ -60,10 +60,12 @@ def test_what_a_rule_says(rule: str, trial: Trial) -> None:
     if not trial.says:
         assert findings == []
         return
-    fitting = [one for one in findings if all(word in one.message for word in trial.says)]
-    assert fitting, [one.message for one in findings]
-    assert {(one.where, one.severity, one.code) for one in fitting} == {(trial.where, trial.severity, trial.code)}
-    assert all(one.remedy for one in fitting)
+    fitting = [finding for finding in findings if all(word in finding.message for word in trial.says)]
+    assert fitting, [finding.message for finding in findings]
+    assert {(finding.where, finding.severity, finding.code) for finding in fitting} == {
+        (trial.where, trial.severity, trial.code)
+    }
+    assert all(finding.remedy for finding in fitting)
 
 
 def test_each_function_has_its_row_and_each_row_its_function() -> None:
@@ -186,6 +188,6 @@ def test_a_remedy_for_the_tensor_parallel_size_is_legal(scheme: str) -> None:
     model, on = checkpoint(scheme), cluster(H200, 8)
     for tp in range(1, 65):
         refused = errors_of(check(model, on, "vllm", "", Layout(tp=tp), Settings()))
-        told = [int(found[1]) for one in refused if (found := re.match(r"set tp = (\d+)", one.remedy))]
-        if told:
-            assert not errors_of(check(model, on, "vllm", "", Layout(tp=min(told)), Settings())), (tp, told)
+        sizes = [int(match[1]) for refusal in refused if (match := re.match(r"set tp = (\d+)", refusal.remedy))]
+        if sizes:
+            assert not errors_of(check(model, on, "vllm", "", Layout(tp=min(sizes)), Settings())), (tp, sizes)
