@@ -1,4 +1,4 @@
-"""What planning and verifying have to know of llama.cpp's server.
+"""What planning and verifying have to know of llama.cpp's server, and what it alone refuses.
 
 Facts: tools/server/README.md, src/llama-model.cpp and tools/server/*.cpp of https://github.com/ggml-org/llama.cpp at
 b11434, and what that build did when it served kimi-k2-tiny (tests/e2e/test_llama_cpp.py).
@@ -6,14 +6,46 @@ b11434, and what that build did when it served kimi-k2-tiny (tests/e2e/test_llam
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from moonpad.engines import llama_cpp_rules
 from moonpad.engines.api_facts import ApiFacts, Topic
 from moonpad.engines.base import MetricNames
-from moonpad.values.configuration import EngineFacts
+from moonpad.values.configuration import Configuration, EngineFacts
+from moonpad.values.finding import Finding, illegal, invalid, unsupported
 from moonpad.values.platform import Platform
+
+
+def gguf_alone(configuration: Configuration) -> Iterator[Finding]:
+    if configuration.scheme != "gguf":
+        yield unsupported(
+            "quantization",
+            f"{configuration.scheme.upper()} weights in safetensors: {configuration.engine.name} reads GGUF files only",
+            "take a GGUF repository of the model; `moonpad catalog models` lists those that are known",
+        )
+
+
+def whole_layers(configuration: Configuration) -> Iterator[Finding]:
+    layout = configuration.layout
+    for name, size in (("tp", layout.tp), ("dp", layout.dp), ("ep", layout.ep), ("dcp", layout.dcp)):
+        if size > 1:
+            yield illegal(
+                name,
+                f"{name} {size}: {configuration.engine.name} is planned with whole layers on each device",
+                "set pp",
+            )
+
+
+def layers_on_devices(configuration: Configuration) -> Iterator[Finding]:
+    count, most = configuration.settings.device_layers, configuration.architecture.layers + 1
+    if count is not None and count > most:
+        yield invalid(
+            "device_layers", f"device_layers {count}: the model has {most}, the output included", "leave it out"
+        )
+
+
+RULES: Final = (gguf_alone, whole_layers, layers_on_devices)
 
 LLAMA_CPP: Final = EngineFacts(
     name="llama-cpp",
@@ -45,7 +77,7 @@ LLAMA_CPP: Final = EngineFacts(
     gguf_only=True,
     # Q8_0. Of the published quantisations of Kimi-K2 those with larger tensors beside the experts are the exception.
     gguf_rest_bits=8.5,
-    rules=llama_cpp_rules.RULES,
+    rules=RULES,
 )
 
 LLAMA_CPP_CPU: Final = replace(
