@@ -42,7 +42,7 @@ class Words:
         return value if isinstance(value, str) else None
 
     def mapping(self, *flags: str) -> Mapping[str, object]:
-        """The object of a JSON option; empty where it was not given or is no object."""
+        """The object of a JSON option; empty where it was not given or is not an object."""
         value = self.value(*flags)
         table = as_json(value) if isinstance(value, str) else value
         return table if isinstance(table, Mapping) else {}

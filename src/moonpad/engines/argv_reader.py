@@ -97,7 +97,7 @@ def _take(argv: Sequence[str], at: int, match: Match, grammar: Grammar) -> Occur
         return _dotted(argv, at, match)
     following = _following(argv, at, grammar) if match.attached is None else []
     if option is None:
-        # Of an unknown option nobody knows whether it takes a value; one word behind it most likely is one.
+        # Whether an unknown option takes a value is not known; a word behind it most likely is one.
         value = match.attached if match.attached is not None else (following[0] if following else None)
         length = 1 if match.attached is not None else 1 + len(following[:1])
         return Occurrence(at, length, match.written, None, value, match.problem, match.matches)
@@ -153,9 +153,9 @@ def _least(nargs: str) -> int:
 def _object_of(option: Option, value: str | bool | tuple[str, ...]) -> Value:
     """JSON as the object that it is; everything else as written."""
     if option.kind == "json" and isinstance(value, str):
-        found = as_json(value)
-        if isinstance(found, dict):
-            return found
+        document = as_json(value)
+        if isinstance(document, dict):
+            return document
     return value
 
 
@@ -170,5 +170,5 @@ def _put(into: dict[str, object], path: tuple[str, ...], text: str) -> None:
     if last.endswith("+"):
         into[last.removesuffix("+")] = text.split(",")
         return
-    found = as_json(text)
-    into[last] = text if found is None else found
+    document = as_json(text)
+    into[last] = text if document is None else document

@@ -29,10 +29,10 @@ def _backends(platform: Platform, sm: int | None, engine: str, version: str, kv_
             fitting = [order for order in known if since(version, order.since)]
             names = (fitting or known)[-1 if fitting else 0].names
             break
-    found = (backends()[name] for name in names)
+    candidates = (backends()[name] for name in names)
     return tuple(
         backend.name
-        for backend in found
+        for backend in candidates
         if engine in backend.engines
         and any(kind in backend.on for kind in kinds)
         and since(version, backend.since)

@@ -103,7 +103,7 @@ class Reading:
     takes_all_devices: bool = False
     """It deals the model out over every device that it finds, since no number is given."""
     left_to_engine: str = ""
-    """What the engine chooses at its start by what it finds, so that nobody can say what the devices hold."""
+    """What the engine chooses at its start by what it finds, so that what the devices hold is unknown."""
     extra: Mapping[str, Value] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -194,7 +194,7 @@ def installed_runtime(command: str) -> Executable:
 
 def listen_on(reach: Reach, runtime: Runtime) -> str:
     """The address that a server binds. In a network of a container's own the publishing of its port decides who
-    reaches it, so there it is every interface, unless nobody is to reach it."""
+    reaches it, so there it is every interface, unless it is private."""
     alone = isinstance(runtime, Image) and runtime.own_network
     closed = reach == "private" or (reach == "loopback" and not alone)
     return "127.0.0.1" if closed else "0.0.0.0"  # noqa: S104 - `expose` asked, or its own

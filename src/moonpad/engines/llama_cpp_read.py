@@ -88,7 +88,7 @@ def _host_expert_layers(words: Words) -> int | None:
     if words.switch("--cpu-moe"):
         return ALL_LAYERS
     count = words.whole("--n-cpu-moe", least=0)
-    words.text("--override-tensor")  # asked for, so that it is no extra
+    words.text("--override-tensor")  # known, and not an extra argument
     overrides = tuple(_overrides(words.parsed()))
     if not overrides:
         return count

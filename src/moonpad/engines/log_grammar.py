@@ -65,8 +65,8 @@ def read_progress(grammar: LogGrammar, line: str) -> Progress | None:
     """What the line says of the start, None where it says nothing of it."""
     text = plain(line)
     for known in grammar.phases:
-        if found := known.pattern.search(text):
-            groups = {name: value.replace(",", "") for name, value in found.groupdict().items() if value is not None}
+        if match := known.pattern.search(text):
+            groups = {name: value.replace(",", "") for name, value in match.groupdict().items() if value is not None}
             percent = groups.pop("percent", None)
             return Progress(known.phase, int(percent) if percent else None, groups)
     return None
@@ -86,11 +86,11 @@ def first_failure(grammar: LogGrammar, lines: Iterable[str]) -> Failure | None:
     for raw in lines:
         text = plain(raw)
         for cause in grammar.causes:
-            if found := cause.pattern.search(text):
-                groups = {name: value or "" for name, value in found.groupdict().items()}
+            if match := cause.pattern.search(text):
+                groups = {name: value or "" for name, value in match.groupdict().items()}
                 return Failure(cause.message.format(**groups), cause.remedy.format(**groups), text)
-        if first_exception is None and (found := _EXCEPTION.search(text)):
-            error = found["error"]
+        if first_exception is None and (match := _EXCEPTION.search(text)):
+            error = match["error"]
             if not any(generic in error for generic in grammar.generic):
                 first_exception = Failure(error, "", text)
     return first_exception

@@ -54,28 +54,28 @@ class Grammar:
         """What the word is as an option; None where it is a value or a positional."""
         if len(word) < 2 or word[0] != "-":
             return None
-        if found := self._exact(word):
-            return _match(word, found)
+        if entry := self._exact(word):
+            return _match(word, entry)
         key, equals, text = word.partition("=")
         attached = text if equals else None
-        if equals and (found := self._exact(key)):
-            return _match(key, found, attached)
+        if equals and (entry := self._exact(key)):
+            return _match(key, entry, attached)
         if self.options.dotted and "." in key:
             base, *path = key.split(".")
-            if (found := self._exact(base)) and found[0].kind == "json":
-                return _match(key, found, attached, path=tuple(path))
+            if (entry := self._exact(base)) and entry[0].kind == "json":
+                return _match(key, entry, attached, path=tuple(path))
         if match := self._guess(word, key, attached):
             return match
-        if found := self._former.get(self._spelling(key, self._former)):
-            return Match(key, found[0], None, attached, found[1], "unknown")
+        if entry := self._former.get(self._spelling(key, self._former)):
+            return Match(key, entry[0], None, attached, entry[1], "unknown")
         if _NEGATIVE_NUMBER.match(word) or " " in key:
             return None
         return Match(key, None, None, attached, problem="unknown")
 
     def option(self, flag: str) -> Option | None:
         """The option of that name, of this version or of `also`."""
-        found = self._names.get(flag) or self._former.get(flag)
-        return found[0] if found else None
+        entry = self._names.get(flag) or self._former.get(flag)
+        return entry[0] if entry else None
 
     def key(self, option: Option) -> str:
         """Where its value stands in `Parsed.values`."""
@@ -94,15 +94,15 @@ class Grammar:
             if not self.options.prefixes or len(key) < 3:
                 return None
             beginning = key.replace("_", "-") if self.options.underscores else key
-            found = {name: attached for name in self._names if name.startswith(beginning)}
+            values_by_name = {name: attached for name in self._names if name.startswith(beginning)}
         else:
             # argparse: a short name may have its value glued on; a single dash may begin a longer name as well.
-            found = {name: None for name in self._names if name.startswith(word) and not name.startswith("--")}
+            values_by_name = {name: None for name in self._names if name.startswith(word) and not name.startswith("--")}
             if word[:2] in self._names:
-                found[word[:2]] = word[2:]
-        if len(found) > 1:
-            return Match(key, None, None, attached, problem="ambiguous", matches=tuple(sorted(found)))
-        for name, value in found.items():
+                values_by_name[word[:2]] = word[2:]
+        if len(values_by_name) > 1:
+            return Match(key, None, None, attached, problem="ambiguous", matches=tuple(sorted(values_by_name)))
+        for name, value in values_by_name.items():
             glued = not word.startswith("--") and value is not None
             return _match(
                 name if glued else key,

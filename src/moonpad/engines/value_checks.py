@@ -16,7 +16,7 @@ _THOUSANDS: Final = {"k": 1, "m": 2, "g": 3, "t": 4}
 
 
 def unresolved(text: str) -> bool:
-    """Whether something stands in for the value: a shell variable that nobody set, `<YOUR_MODEL_DIR>`, a template."""
+    """Whether something stands in for the value: a shell variable that is not set, `<YOUR_MODEL_DIR>`, a template."""
     return bool(_PLACEHOLDER.search(text))
 
 
@@ -56,10 +56,10 @@ def number(text: str) -> float | None:
 def as_json(text: str) -> object | None:
     """What the JSON says; None for null, for what is no JSON, and for nesting beyond all reason."""
     try:
-        found: object = json.loads(text)
+        value: object = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return None if _depth_over(found, _DEEPEST) else found
+    return None if _depth_over(value, _DEEPEST) else value
 
 
 def _depth_over(value: object, most: int) -> bool:
@@ -67,9 +67,9 @@ def _depth_over(value: object, most: int) -> bool:
     for _ in range(most):
         level = [
             inner
-            for one in level
-            if isinstance(one, (dict, list))
-            for inner in (one.values() if isinstance(one, dict) else one)
+            for item in level
+            if isinstance(item, (dict, list))
+            for inner in (item.values() if isinstance(item, dict) else item)
         ]
         if not level:
             return False
@@ -83,11 +83,11 @@ def vllm_tokens(text: str) -> int | None:
     """
     if text in ("auto", "-1"):
         return -1
-    found = _HUMAN.match(text)
-    if found is None or len(found["suffix"] or "") > 1:
+    match = _HUMAN.match(text)
+    if match is None or len(match["suffix"] or "") > 1:
         return whole(text)
-    suffix = found["suffix"] or ""
-    return _scaled(found["number"], suffix, binary=suffix.isupper())
+    suffix = match["suffix"] or ""
+    return _scaled(match["number"], suffix, binary=suffix.isupper())
 
 
 def sglang_tokens(text: str) -> int | None:
@@ -95,13 +95,13 @@ def sglang_tokens(text: str) -> int | None:
 
     As the help of `--context-length` of SGLang 0.5.23 says.
     """
-    found = _HUMAN.match(text)
-    if found is None:
+    match = _HUMAN.match(text)
+    if match is None:
         return whole(text)
-    suffix = found["suffix"] or ""
+    suffix = match["suffix"] or ""
     if suffix not in ("", "k", "M", "G", "T", "Ki", "Mi", "Gi", "Ti"):
         return None
-    return _scaled(found["number"], suffix, binary=suffix.endswith("i"))
+    return _scaled(match["number"], suffix, binary=suffix.endswith("i"))
 
 
 def _scaled(digits: str, suffix: str, *, binary: bool) -> int | None:
