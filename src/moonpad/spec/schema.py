@@ -302,7 +302,7 @@ class Spec(Table):
 
     name: Annotated[str, _LABEL, Field(description="a text")]
     model: Text
-    engine: Annotated[EngineTable, Field(description='a name, like "vllm-cpu", or a table')]
+    engine: Annotated[EngineTable, Field(description=f'a name, like "{next(iter(ENGINES))}", or a table')]
     served_name: Text
     goal: Annotated[Goal | None, Field(description='"latency", "throughput" or "context"')] = None
     """What `plan` ranks by; a start does not depend on it."""
