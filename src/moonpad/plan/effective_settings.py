@@ -68,11 +68,9 @@ def limits_of(configuration: Configuration) -> Limits:
 def default_settings(configuration: Configuration) -> Settings:
     """What the engine takes for the settings that a search turns down, where it is told none, spelled out."""
     limits = limits_of(replace(configuration, settings=Settings()))
-    return Settings(
-        max_num_seqs=limits.max_num_seqs,
-        max_num_batched_tokens=limits.max_num_batched_tokens,
-        **{name: limits.memory_fraction or None for name in (configuration.engine.memory_fraction_name,) if name},  # type: ignore[arg-type]
-    )
+    settings = Settings(max_num_seqs=limits.max_num_seqs, max_num_batched_tokens=limits.max_num_batched_tokens)
+    name = configuration.engine.memory_fraction_name
+    return replace(settings, **{name: limits.memory_fraction or None}) if name else settings  # type: ignore[arg-type]
 
 
 def unasked_settings(engine: EngineFacts, pp: int) -> dict[str, int | bool]:
