@@ -2,9 +2,9 @@
 
     python -m benchmarks.client.fake_server --tokens 64 --gap-ms 40
 
-With `--spread 512` the first tokens of so many requests in a row are spread over one gap, as streams are that have
-nothing to do with each other; without it, requests that come at once get each token at once, as from one step of an
-engine: the hardest that a client can be given.
+`--format` says whose events they are like (see `formats.py`). With `--spread 512` the first tokens of so many requests
+in a row are spread over one gap, as streams are that have nothing to do with each other; without it, requests that come
+at once get each token at once, as from one step of an engine: the hardest that a client can be given.
 
 It prints its port. `GET /truth` gives, of the streams since the last such question: how many, the mean seconds from a
 request's last byte to its first token, the 99th percentile of all gaps between its own writes, and the instants of the
@@ -19,10 +19,10 @@ import asyncio
 import json
 import sys
 import time
-from functools import cache
 from itertools import pairwise
 from typing import Any, ClassVar, cast
 
+from benchmarks.client.formats import FORMATS, answers, beginning, ending
 from moonpad.load.event_loop import run_in_loop
 from moonpad.stats.percentiles import percentile
 
@@ -30,37 +30,18 @@ FIRST_S = 0.1
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
-def event(payload: bytes) -> bytes:
-    data = b"data: " + payload + b"\n\n"
-    return b"%x\r\n%s\r\n" % (len(data), data)
-
-
-def delta(fields: dict[str, Any], finish: str | None = None) -> bytes:
-    choice = {"index": 0, "delta": fields, "logprobs": None, "finish_reason": finish}
-    common = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "kimi-k2"}
-    return event(json.dumps({**common, "choices": [choice]}, separators=(",", ":")).encode())
-
-
-TOKEN = delta({"content": " four"})
-BEGIN = HEAD + delta({"role": "assistant", "content": ""})
-
-
-@cache
-def end_of(tokens: int) -> bytes:
-    usage = {"prompt_tokens": 12, "completion_tokens": tokens, "total_tokens": 12 + tokens}
-    last = json.dumps({"choices": [], "usage": usage}, separators=(",", ":")).encode()
-    return delta({}, "length") + event(last) + event(b"[DONE]") + b"0\r\n\r\n"
-
-
 class Fake(asyncio.Protocol):
     turnarounds: ClassVar[list[float]] = []
     """Of every connection: from the last token of a stream to the next request."""
 
-    def __init__(self, tokens: int, gap_s: float, spread: int, streams: list[tuple[float, list[float]]]) -> None:
-        self.tokens, self.gap_s, self.spread, self.streams = tokens, gap_s, spread, streams
+    def __init__(
+        self, answers: list[list[bytes]], gap_s: float, spread: int, streams: list[tuple[float, list[float]]]
+    ) -> None:
+        self.answers, self.gap_s, self.spread, self.streams = answers, gap_s, spread, streams
         self.pending = b""
         self.loop = asyncio.get_running_loop()
-        self.end = end_of(tokens)
+        self.tokens = len(answers[0])
+        self.begin, self.end = HEAD + beginning(), ending(self.tokens)
         self.ended_s: float | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -104,18 +85,19 @@ class Fake(asyncio.Protocol):
         if self.ended_s is not None:
             self.turnarounds.append(now_s - self.ended_s)
         first_s = self.loop.time() + FIRST_S + late_s
-        self.loop.call_at(first_s, self.write, writes, first_s, 0)
+        answer = self.answers[len(self.streams) % len(self.answers)]
+        self.loop.call_at(first_s, self.write, answer, writes, first_s, 0)
 
-    def write(self, writes: list[float], first_s: float, number: int) -> None:
+    def write(self, answer: list[bytes], writes: list[float], first_s: float, number: int) -> None:
         if self.transport.is_closing():
             return
         writes.append(time.perf_counter())
         last = number + 1 == self.tokens
-        self.transport.write((BEGIN if number == 0 else b"") + TOKEN + (self.end if last else b""))
+        self.transport.write((self.begin if number == 0 else b"") + answer[number] + (self.end if last else b""))
         if last:
             self.ended_s = writes[-1]
         else:
-            self.loop.call_at(first_s + (number + 1) * self.gap_s, self.write, writes, first_s, number + 1)
+            self.loop.call_at(first_s + (number + 1) * self.gap_s, self.write, answer, writes, first_s, number + 1)
 
     def truth(self) -> dict[str, Any]:
         whole = [(asked_s, writes) for asked_s, writes in self.streams if len(writes) == self.tokens]
@@ -137,10 +119,11 @@ class Fake(asyncio.Protocol):
         }
 
 
-async def serve(tokens: int, gap_s: float, spread: int) -> None:
+async def serve(form: str, tokens: int, gap_s: float, spread: int) -> None:
     streams: list[tuple[float, list[float]]] = []
+    rows = answers(form, tokens)
     server = await asyncio.get_running_loop().create_server(
-        lambda: Fake(tokens, gap_s, spread, streams), "127.0.0.1", 0, backlog=4096
+        lambda: Fake(rows, gap_s, spread, streams), "127.0.0.1", 0, backlog=4096
     )
     sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
     sys.stdout.flush()
@@ -152,8 +135,9 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--gap-ms", type=float, default=40.0)
     parser.add_argument("--spread", type=int, default=1)
+    parser.add_argument("--format", choices=FORMATS, default="vllm")
     args = parser.parse_args()
-    run_in_loop(serve(args.tokens, args.gap_ms / 1000, args.spread))
+    run_in_loop(serve(args.format, args.tokens, args.gap_ms / 1000, args.spread))
 
 
 if __name__ == "__main__":

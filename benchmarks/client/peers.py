@@ -2,7 +2,8 @@
 
     python -m benchmarks.client.peers --rounds 3 --out benchmarks/results/client_peers.json
 
-512 streams at once of 64 tokens, 40 ms apart; the server on one core, the client on the other. CPU seconds are those
+512 streams at once of 64 tokens, 40 ms apart, in the events of five kinds of server (`formats.py`), all tokens at once
+and spread; the server on one core, the client on the other. CPU seconds are those
 that the kernel counts for the client's processes from the first request that the server reads for as long as the client
 says that its run took, and until the last request is written down: what a start costs is no token's.
 """
@@ -24,6 +25,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks.client.formats import FORMATS
 from moonpad.environments.installed import find
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -141,10 +143,13 @@ def measured(name: str, port: int, streams: int, home: Path) -> dict[str, Any]:
     }
 
 
-def in_turn(streams: int, spread: int, count: int) -> dict[str, Any]:
-    """So many rounds, each of both clients; the medians of what is asked for, and all that was measured."""
+def in_turn(form: str, streams: int, spread: int, count: int) -> dict[str, Any]:
+    """So many rounds, each of all clients; the medians of what is asked for, and all that was measured."""
     server = subprocess.Popen(
-        (sys.executable, "-m", "benchmarks.client.fake_server", "--tokens", str(TOKENS), "--spread", str(spread)),
+        (
+            sys.executable, "-m", "benchmarks.client.fake_server",
+            "--format", form, "--tokens", str(TOKENS), "--spread", str(spread),
+        ),
         stdout=subprocess.PIPE, text=True, preexec_fn=lambda: os.sched_setaffinity(0, {1}),
     )  # fmt: skip
     assert server.stdout is not None
@@ -153,7 +158,7 @@ def in_turn(streams: int, spread: int, count: int) -> dict[str, Any]:
         with tempfile.TemporaryDirectory() as folder:
             for _ in range(count):
                 rounds.append({name: measured(name, port, streams, Path(folder)) for name in CLIENTS})
-                print(json.dumps(rounds[-1]), flush=True)
+                print(form, spread, json.dumps(rounds[-1]), flush=True)
     finally:
         server.kill()
         server.wait()
@@ -167,16 +172,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--streams", type=int, default=512)
+    parser.add_argument("--formats", nargs="+", choices=FORMATS, default=list(FORMATS))
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     os.sched_setaffinity(0, {1})
-    result = {
+    result: dict[str, Any] = {
         "what": f"{args.streams} streams of {TOKENS} tokens 40 ms apart, a core each for client and server",
         "at": time.strftime("%Y-%m-%d"),
         "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
-        "spread": in_turn(args.streams, args.streams, args.rounds),
-        "at once": in_turn(args.streams, 1, args.rounds),
     }
+    for form in args.formats:
+        result[form] = {
+            "at once": in_turn(form, args.streams, 1, args.rounds),
+            "spread": in_turn(form, args.streams, args.streams, args.rounds),
+        }
     if args.out:
         args.out.write_text(json.dumps(result, indent=1) + "\n")
 

@@ -1,7 +1,7 @@
 """Connections that are open before they are needed, and one timestamp for every read.
 
-The request is serialised and the connection open before it is due. Each `data_received` reads the clock once, before
-anything is parsed; what takes longer to parse waits in a backlog.
+The request is serialised and the connection open before it is due. Each `data_received` reads the clock, and parses
+nothing: the reads of a stream are parsed some at a time, which costs less, and when nothing else is to be read.
 """
 
 from __future__ import annotations
@@ -19,13 +19,18 @@ from moonpad.load.failure import FailureKind, RequestFailed
 from moonpad.load.http1 import ResponseParser
 from moonpad.load.read_backlog import Backlog, Clock
 from moonpad.load.request_timeouts import RequestTimeouts
-from moonpad.load.response_recorder import ResponseRecorder
-from moonpad.load.token_fast_path import TokenPattern, TokenPatterns
+from moonpad.load.response_recorder import DONE, ResponseRecorder
 
 AnyProtocol = TypeVar("AnyProtocol", bound=asyncio.Protocol)
 OnDone = Callable[[], None]
 # Between [DONE] and the end of the body; servers send both at once, often in two packets.
 DRAIN_S: Final = 1.0
+BATCH_READS: Final = 16
+"""So many reads of a stream are parsed at once."""
+SHORT_BYTES: Final = 4096
+"""A longer read is parsed as it comes: what waits unparsed is 64 KiB a stream at most."""
+EVENT_ENDS: Final = (b"\n\n\r\n", b"\r\n\r\n\r\n")
+"""Of an HTTP chunk that ends with an event. The end of a body, and all that is not chunked, ends otherwise."""
 
 
 @dataclass(slots=True, eq=False)
@@ -37,12 +42,12 @@ class Connection(asyncio.Protocol):
     _timeouts: RequestTimeouts
     _response: ResponseParser = field(default_factory=ResponseParser)
     requests: int = 0  # sent on it so far
-    _unseen: int = 0  # reads in the backlog
+    _reads: list[tuple[float, bytes]] = field(default_factory=list)  # not parsed yet
+    _in_backlog: bool = False
+    _may_wait: bool = False  # the reads to come, since they most likely bring tokens and no end
     _transport: asyncio.Transport | None = None
     _recorder: ResponseRecorder | None = None
     _on_done: OnDone = field(default=lambda: None)
-    _expected: TokenPattern | None = None  # the recorder's, while no read is in the backlog
-    _token_times_s: list[float] = field(default_factory=list)
 
     @property
     def usable(self) -> bool:
@@ -52,7 +57,7 @@ class Connection(asyncio.Protocol):
         """Sends the request; `on_done` is called later, when the recorder has finished, with an answer or a failure."""
         self.requests += 1
         self._recorder, self._on_done = recorder, on_done
-        self._expected, self._token_times_s = None, recorder.token_times_s
+        self._may_wait = False
         self._response.begin()
         recorder.sent(self._clock(), self._response)
         if self._transport is None or self._transport.is_closing():
@@ -60,14 +65,15 @@ class Connection(asyncio.Protocol):
             asyncio.get_running_loop().call_soon(self._end)
             return
         self._transport.write(wire)
-        self._timeouts.watch(recorder, deadlines, self._end)
+        self._timeouts.watch(recorder, deadlines, self._parse, self._end)
 
     def drop(self) -> bool:
         """Gives up the request, and returns whether there was one."""
         if self._recorder is None:
             return False
         self._timeouts.forget(self._recorder)
-        self._recorder = self._expected = None
+        self._recorder = None
+        self._reads.clear()
         self.close()
         return True
 
@@ -80,34 +86,41 @@ class Connection(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        now_s = self._clock()
-        usual = self._expected
-        if usual is not None and usual.matches_read(data):
-            self._token_times_s.append(now_s)
+        now_s, reads = self._clock(), self._reads
+        reads.append((now_s, data))
+        if (
+            self._may_wait
+            and len(reads) < BATCH_READS
+            and len(data) < SHORT_BYTES
+            and data.endswith(EVENT_ENDS)
+            and DONE not in data
+        ):
             return
         if self._recorder is None:  # bytes without a request would be taken for the next answer
+            reads.clear()
             self.close()
-            return
-        self._expected = None
-        self._unseen += 1
-        self._backlog.put(now_s, self._take, self._recorder, now_s, data)
+        elif not self._in_backlog:
+            self._in_backlog = True
+            self._backlog.put(now_s, self._parse)
 
-    def _take(self, recorder: ResponseRecorder, now_s: float, data: bytes) -> None:
-        self._unseen -= 1
-        if recorder is not self._recorder or recorder.finished:  # its deadline passed first
+    def _parse(self) -> None:
+        """Every read so far. It may end the request."""
+        self._in_backlog = False
+        reads, self._reads = self._reads, []
+        recorder = self._recorder
+        if recorder is None:  # its deadline passed first
             return
         was_done = recorder.stream_done
-        recorder.received(now_s, data)
+        for now_s, data in reads:
+            recorder.received(now_s, data)
+        self._may_wait = recorder.streams_tokens
         if recorder.finished:
             self._end()
-            return
-        if not self._unseen:
-            self._expected = recorder.usual
-        if recorder.stream_done and not was_done:
+        elif recorder.stream_done and not was_done:
             asyncio.get_running_loop().call_later(DRAIN_S, self._drained, recorder)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._backlog.clear()
+        self._parse()
         self._transport = None
         if self._recorder is not None:
             self._recorder.connection_closed(self._clock(), str(exc) if exc else "by the server")
@@ -119,7 +132,7 @@ class Connection(asyncio.Protocol):
             self._end()
 
     def _end(self) -> None:
-        recorder, self._recorder, self._expected = self._recorder, None, None
+        recorder, self._recorder, self._may_wait = self._recorder, None, False
         if recorder is None:
             return
         self._timeouts.forget(recorder)
@@ -134,8 +147,7 @@ class Connector:
     def __init__(self, target: Target, clock: Clock, connect_s: float) -> None:
         self._target, self._clock, self._connect_s = target, clock, connect_s
         self.backlog = Backlog(clock)
-        self.token_patterns = TokenPatterns()  # of all answers of the server
-        self._timeouts = RequestTimeouts(clock, self.backlog)
+        self._timeouts = RequestTimeouts(clock)
         self._addresses: tuple[str, ...] = ()
         self._tls = ssl.create_default_context() if target.tls else None
 

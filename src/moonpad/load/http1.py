@@ -10,7 +10,6 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 from moonpad.load.failure import FailureKind, RequestFailed
 
 MAX_HEAD_BYTES: Final = 64 * 1024
-MAX_CHUNK_LINE_BYTES: Final = 4096
 
 
 class Head(NamedTuple):
@@ -33,11 +32,12 @@ class ResponseParser:
     keeps_alive: the connection may carry another request: the body ended by itself, and nothing came after it.
     """
 
-    __slots__ = ("_after_chunk", "_begun_bytes", "_body", "_headers", "_parser", "complete", "head", "keeps_alive")
+    __slots__ = ("_body", "_bodyless_bytes", "_headers", "_parser", "complete", "head", "keeps_alive", "on_body")
 
     def __init__(self) -> None:
         self._headers: dict[str, str] = {}
         self._body: list[bytes] = []
+        self.on_body = self._body.append
         self.begin()
         # A reference cycle, and work for the garbage collector: so there is one for each connection, not each answer.
         self._parser = HttpResponseParser(self)
@@ -49,13 +49,7 @@ class ResponseParser:
         """What comes next is a new response; the one before was complete."""
         self.head = NO_HEAD
         self.complete = self.keeps_alive = False
-        self._after_chunk = False  # the next line has the size of a chunk
-        self._begun_bytes = 0  # of a head, or of the line with a chunk's size, that is not whole yet
-
-    @property
-    def between_chunks(self) -> bool:
-        """The next byte begins a chunk."""
-        return self._after_chunk and not self._begun_bytes
+        self._bodyless_bytes = 0  # since the last byte of the body: heads, or the line with a chunk's size
 
     def feed(self, data: bytes) -> bytes:
         """The body bytes among `data`.
@@ -63,27 +57,22 @@ class ResponseParser:
         Raises:
             RequestFailed: this is not HTTP/1.1 (`bad-http`).
         """
-        self._body.clear()
+        pieces = self._body
+        pieces.clear()
         try:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade) as error:
             if not self.complete:
                 raise _bad(f"{error}: {data[:80]!r}") from error
             self.keeps_alive = False
-        if not self.complete:
-            self._count_begun(data)
-        return b"".join(self._body)
-
-    def _count_begun(self, data: bytes) -> None:
-        if not self.head.status:
-            self._begun_bytes += len(data)
-            if self._begun_bytes > MAX_HEAD_BYTES:
-                raise _bad(f"the head is longer than {MAX_HEAD_BYTES} bytes")
-        elif self._after_chunk:
-            line_at = data.rfind(b"\n") + 1
-            self._begun_bytes = len(data) - line_at + (0 if line_at else self._begun_bytes)
-            if self._begun_bytes > MAX_CHUNK_LINE_BYTES:
-                raise _bad(f"a line between chunks is longer than {MAX_CHUNK_LINE_BYTES} bytes")
+        if len(pieces) == 1:
+            self._bodyless_bytes = 0
+            return pieces[0]
+        if not pieces and not self.complete:
+            self._bodyless_bytes += len(data)
+            if self._bodyless_bytes > MAX_HEAD_BYTES:
+                raise _bad(f"over {MAX_HEAD_BYTES} bytes of heads or between chunks, and nothing of the answer")
+        return b"".join(pieces)
 
     def end_of_connection(self) -> None:
         """The server closed, which ends a body without a stated length."""
@@ -104,16 +93,6 @@ class ResponseParser:
         status = self._parser.get_status_code()
         if status >= 200:  # 100 Continue, 103 Early Hints: the answer itself comes later
             self.head, self._headers = Head(status, self._headers), {}
-            self._after_chunk = "chunked" in self.head.header("transfer-encoding")
-
-    def on_chunk_header(self) -> None:
-        self._after_chunk = False
-
-    def on_body(self, body: bytes) -> None:
-        self._body.append(body)
-
-    def on_chunk_complete(self) -> None:
-        self._after_chunk = True
 
     def on_message_complete(self) -> None:
         if self.head.status:

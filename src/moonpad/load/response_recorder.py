@@ -11,11 +11,12 @@ from moonpad.load.http1 import ResponseParser
 from moonpad.load.openai_schema import Delta, Usage, join, read_event
 from moonpad.load.record import LoadRequest, RequestRecord
 from moonpad.load.sse import SseParser
-from moonpad.load.stream_chunk import Chunk
-from moonpad.load.token_fast_path import TokenPattern, TokenPatterns
+from moonpad.load.stream_event import NULL_BYTES, StreamDelta, decode_event, usage_of
 from moonpad.values.units import MIB
 
 DONE: Final = b"[DONE]"
+NO_DELTA: Final = StreamDelta()
+NO_USAGE: Final = Usage()
 # An answer that is not a stream is read to its end, so that its connection can be reused, up to this size.
 MAX_PLAIN_BYTES: Final = 16 * MIB
 
@@ -26,14 +27,11 @@ class ResponseRecorder:
 
     _request: LoadRequest
     _scheduled_s: float
-    _patterns: TokenPatterns = field(default_factory=TokenPatterns)
     queued_s: float = 0.0
     connect_s: float = 0.0
     resent: bool = False
     finished: bool = False
     stream_done: bool = False  # [DONE] came
-    usual: TokenPattern | None = None
-    """The likely next read. A read that matches it needs no more than its instant in `token_times_s`."""
     token_times_s: list[float] = field(default_factory=list)
     _sent_s: float = field(init=False)
     closed_s: float = field(init=False)
@@ -45,19 +43,17 @@ class ResponseRecorder:
     _tool_call_chunks: int = 0
     _wordless_chunks: int = 0
     _finish_reason: str | None = None
-    _usage: Usage | None = None
+    _usage: Usage = NO_USAGE
+    _usage_json: bytes = b""  # the last; some servers send one with every token
     _failure: RequestFailure | None = None
     _response: ResponseParser = field(init=False)
     _sse: SseParser | None = None
-    _shape: TokenPattern | None = field(init=False)  # how the last token's event looked, or the first may look
     _deltas: list[Delta] | None = field(init=False)  # kept for a conversation alone
-    _counted: int = 0  # of `token_times_s`: those whose kind was counted
     _plain: bytearray = field(default_factory=bytearray)  # the beginning of an answer that is not a stream
     _plain_bytes: int = 0
 
     def __post_init__(self) -> None:
         self._sent_s = self.closed_s = self._scheduled_s
-        self._shape = None if self._request.follow else self._patterns.last
         self._deltas = [] if self._request.follow else None
 
     @property
@@ -70,19 +66,25 @@ class ResponseRecorder:
         self._sent_s = now_s
         self._response = response or ResponseParser()
 
+    @property
+    def streams_tokens(self) -> bool:
+        """Tokens come, and the last was not yet announced: the next reads most likely bring more."""
+        return self._sse is not None and not self.stream_done and bool(self.token_times_s)
+
     def received(self, now_s: float, data: bytes) -> None:
-        """Any read. Most reads of a stream need not come here, see `usual`."""
-        if self.finished:
+        """What one read brought."""
+        if self.finished:  # more than the answer
+            self._response.keeps_alive = False
             return
-        self._count_usual()
         try:
             body = self._response.feed(data)
-            if self._response.head.status:
-                self._body(now_s, body)
+            if self._sse is not None:
+                for payload in self._sse.feed(body):
+                    self._event(now_s, payload)
+            elif self._response.head.status:
+                self._begin_body(now_s, body)
             if self._response.complete:
                 self._complete(now_s)
-            elif self._sse is not None and self._response.between_chunks and self._sse.between_events:
-                self.usual = self._shape if not self.stream_done else None
         except RequestFailed as failed:
             self.failed(now_s, failed.failure)
 
@@ -97,7 +99,7 @@ class ResponseRecorder:
     def again(self, now_s: float) -> ResponseRecorder:
         """Of the same request, to be sent a second time."""
         lost_s = self.connect_s + max(0.0, now_s - self._sent_s)
-        return ResponseRecorder(self._request, self._scheduled_s, self._patterns, self.queued_s, lost_s, resent=True)
+        return ResponseRecorder(self._request, self._scheduled_s, self.queued_s, lost_s, resent=True)
 
     @property
     def cut_before_answer(self) -> bool:
@@ -114,7 +116,6 @@ class ResponseRecorder:
 
     def failed(self, now_s: float, failure: RequestFailure) -> None:
         if not self.finished:
-            self._count_usual()
             self._failure = failure
             self._ended_s = now_s
             self._finish(now_s)
@@ -124,6 +125,10 @@ class ResponseRecorder:
         if not self.token_times_s:
             text = f"the stream ended as it should, finish reason {self._finish_reason}, and carried no token"
             self.failed(now_s, RequestFailure(FailureKind.NO_TOKENS, text))
+        try:
+            self._usage = usage_of(self._usage_json) or self._usage
+        except RequestFailed as failed:
+            self.failed(now_s, failed.failure)
         self._finish(now_s)
 
     @property
@@ -137,7 +142,7 @@ class ResponseRecorder:
         last_token_s = self.token_times_s[-1] if self.token_times_s else None
         return deadlines.next_due(self._sent_s, self._head_s, last_token_s)
 
-    def _body(self, now_s: float, body: bytes) -> None:
+    def _begin_body(self, now_s: float, body: bytes) -> None:
         if self._head_s is None:
             self._head_s = now_s
             self._sse = SseParser() if self._is_stream() else None
@@ -165,44 +170,35 @@ class ResponseRecorder:
         if payload.strip() == DONE:
             self.stream_done = True
             return
-        if self._shape is not None and self._shape.matches_event(payload):
-            self._tokens(now_s, self._shape.chunk)
-            return
-        chunk = self._patterns.chunk_of(payload)
-        if self._deltas is not None and isinstance(delta := read_event(payload), Delta):
-            self._deltas.append(delta)
-        self._usage = chunk.usage or self._usage
-        if chunk.wordless and self.token_times_s:
+        event = decode_event(payload)
+        if len(event.usage) > NULL_BYTES:
+            self._usage_json = bytes(event.usage)
+        if self._deltas is not None and isinstance(piece := read_event(payload), Delta):
+            self._deltas.append(piece)
+        reasoning = content = tool_calls = empty = False
+        finish_reason = None
+        for choice in event.choices or ():
+            delta = choice.delta or NO_DELTA
+            content = content or bool(delta.content or choice.text)
+            reasoning = reasoning or bool(delta.reasoning or delta.reasoning_content)
+            tool_calls = tool_calls or bool(delta.tool_calls)
+            empty = empty or "" in (delta.content, delta.reasoning, choice.text)
+            finish_reason = choice.finish_reason or finish_reason
+        if content or reasoning or tool_calls:
+            self._content_chunks += content
+            self._reasoning_chunks += reasoning
+            self._tool_call_chunks += tool_calls
+            if content and self._first_answer_s is None:
+                self._first_answer_s = now_s
+        elif empty and not finish_reason and self.token_times_s:
             self._wordless_chunks += 1
-            self._tokens(now_s, chunk)
-        if chunk.bears_tokens:
-            self._tokens(now_s, chunk)
-            if self._deltas is None:
-                self._shape = self._patterns.of(payload, chunk)
-        if chunk.finish_reason:
-            self._finish_reason = chunk.finish_reason
-            self._ended_s = now_s
-
-    def _count_usual(self) -> None:
-        """Counts the reads that were recognised by their pattern, of which only the instants were kept."""
-        usual, self.usual = self.usual, None
-        if usual is not None and len(self.token_times_s) > self._counted:
-            self._count(usual.chunk)
-
-    def _tokens(self, now_s: float, chunk: Chunk) -> None:
+        else:
+            if finish_reason:
+                self._finish_reason, self._ended_s = finish_reason, now_s
+            return
         self.token_times_s.append(now_s)
-        self._count(chunk)
-
-    def _count(self, chunk: Chunk) -> None:
-        """Counts the chunks since the last call, which are all of this kind."""
-        new = self.token_times_s[self._counted :]
-        self._counted += len(new)
-        self._ended_s = new[-1]
-        self._reasoning_chunks += chunk.reasoning * len(new)
-        self._content_chunks += chunk.content * len(new)
-        self._tool_call_chunks += chunk.tool_calls * len(new)
-        if chunk.content and self._first_answer_s is None:
-            self._first_answer_s = new[0]
+        self._ended_s = now_s
+        self._finish_reason = finish_reason or self._finish_reason
 
     def _complete(self, now_s: float) -> None:
         if self._sse is None:
@@ -232,7 +228,7 @@ class ResponseRecorder:
 
     def record(self, origin_s: float) -> RequestRecord:
         """The request as it ended, on a clock that began at `origin_s`."""
-        usage = self._usage or Usage()
+        usage = self._usage
         times = tuple([time_s - origin_s for time_s in self.token_times_s])
         counted = usage.completion_tokens is not None and self._failure is None
         return RequestRecord(

@@ -206,7 +206,7 @@ class _Slot:
         `queued_s`: how long after it was due the slot became free.
         """
         self._request, self._due_s = request, due_s
-        self._recorder = ResponseRecorder(request, due_s, self._resources.connector.token_patterns)
+        self._recorder = ResponseRecorder(request, due_s)
         self._recorder.queued_s = queued_s
         self._scheduler.timers.at(due_s - LEAD_S, self._connect)
 

@@ -7,7 +7,24 @@ from hypothesis import strategies as st
 
 from moonpad.load.failure import FailureKind, RequestFailed
 from moonpad.load.openai_schema import Usage
-from moonpad.load.stream_chunk import parse_chunk
+from moonpad.load.record import LoadRequest, RequestRecord
+from moonpad.load.response_recorder import ResponseRecorder
+from moonpad.load.stream_event import decode_event, usage_of
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+
+
+def record_of(payload: bytes) -> RequestRecord:
+    """Of a stream with this event alone."""
+    recorder = ResponseRecorder(LoadRequest(0, b"", 10, 6), 0.0)
+    recorder.sent(0.0)
+    recorder.received(1.0, HEAD + b"data: " + payload + b"\n\ndata: [DONE]\n\n")
+    recorder.connection_closed(1.0, "by the server")
+    return recorder.record(0.0)
+
+
+def server_usage(payload: bytes) -> Usage | None:
+    return usage_of(bytes(decode_event(payload).usage))
 
 
 @pytest.mark.parametrize(
@@ -24,25 +41,25 @@ from moonpad.load.stream_chunk import parse_chunk
     ],
 )
 def test_kinds_of_tokens(delta: str, kinds: tuple[bool, bool, bool]) -> None:
-    chunk = parse_chunk(f'{{"choices":[{{"delta":{delta}}}]}}'.encode())
-    assert (chunk.reasoning, chunk.content, chunk.tool_calls) == kinds
-    assert chunk.bears_tokens is any(kinds)
+    record = record_of(f'{{"choices":[{{"delta":{delta}}}]}}'.encode())
+    assert (record.reasoning_chunks, record.content_chunks, record.tool_call_chunks) == kinds
+    assert len(record.token_times_s) == any(kinds)
 
 
 def test_text_completions_bear_tokens() -> None:
-    assert parse_chunk(b'{"choices":[{"text":"a","finish_reason":"length"}]}').content
+    record = record_of(b'{"choices":[{"text":"a","finish_reason":"length"}]}')
+    assert (record.content_chunks, record.finish_reason) == (1, "length")
 
 
 def test_usage_with_and_without_details() -> None:
     usage = b'{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3%s}}'
-    assert parse_chunk(usage % b"").usage == Usage(7, 3)
+    assert server_usage(usage % b"") == Usage(7, 3)
     details = b',"completion_tokens_details":{"reasoning_tokens":2}'
-    assert parse_chunk(usage % details).usage == Usage(7, 3, reasoning_tokens=2)
+    assert server_usage(usage % details) == Usage(7, 3, reasoning_tokens=2)
 
 
 def test_counts_that_are_no_counts_are_not_reported() -> None:
-    usage = parse_chunk(b'{"usage":{"prompt_tokens":"7","completion_tokens":-1}}').usage
-    assert usage == Usage()
+    assert server_usage(b'{"usage":{"prompt_tokens":"7","completion_tokens":-1}}') == Usage()
 
 
 @pytest.mark.parametrize(
@@ -55,7 +72,7 @@ def test_counts_that_are_no_counts_are_not_reported() -> None:
 )
 def test_an_error_inside_the_stream(payload: bytes, text: str) -> None:
     with pytest.raises(RequestFailed) as caught:
-        parse_chunk(payload)
+        decode_event(payload)
     assert (caught.value.failure.kind, caught.value.failure.text) == (FailureKind.STREAM_ERROR, text)
 
 
@@ -67,13 +84,12 @@ def test_an_error_inside_the_stream(payload: bytes, text: str) -> None:
         (b'{"choices":[1]}', FailureKind.INVALID_JSON),
         (b'{"choices":3}', FailureKind.INVALID_JSON),
         (b'{"choices":[{"delta":"a"}]}', FailureKind.INVALID_JSON),
-        (b'{"usage":7}', FailureKind.INVALID_JSON),
         (b'{"choices":[{"delta":{"content":"\xe6\x9c"}}]}', FailureKind.INVALID_UTF8),
     ],
 )
 def test_what_is_no_chunk(payload: bytes, kind: FailureKind) -> None:
     with pytest.raises(RequestFailed) as caught:
-        parse_chunk(payload)
+        decode_event(payload)
     assert caught.value.failure.kind is kind
 
 
@@ -90,4 +106,18 @@ JSON = st.recursive(
 @given(JSON)
 def test_any_json_is_a_chunk_or_a_failed_request(document: object) -> None:
     with suppress(RequestFailed):
-        parse_chunk(orjson.dumps(document))
+        decode_event(orjson.dumps(document))
+
+
+@given(st.lists(JSON, max_size=3))
+def test_fields_that_are_not_read_change_nothing(others: list[object]) -> None:
+    choice = {"delta": {"content": "a"}, "finish_reason": None}
+    more = {f"other_{number}": other for number, other in enumerate(others)}
+    plain, padded = {"choices": [choice]}, {**more, "choices": [{**choice, **more}], **more}
+    assert decode_event(orjson.dumps(padded)) == decode_event(orjson.dumps(plain))
+
+
+def test_a_usage_that_is_no_object_fails_the_request() -> None:
+    record = record_of(b'{"choices":[{"text":"a"}],"usage":12345}')
+    assert record.failure is not None
+    assert record.failure.kind is FailureKind.INVALID_JSON

@@ -1,0 +1,97 @@
+"""One event of a streamed answer, as the API has it: chat completions and text completions alike.
+
+msgspec reads only the fields that are named here and skips the rest, whatever and however much a server adds
+(log-probabilities, token ids, padding): a fifth of the time of reading all of it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+import orjson
+
+from moonpad.load.failure import FailureKind, RequestFailed
+from moonpad.load.openai_schema import Usage, error_of, read_json, read_usage
+
+ABSENT: Final = msgspec.Raw()
+NULL_BYTES: Final = 4
+"""The length of `null`; no object with a field is as short."""
+
+
+class StreamDelta(msgspec.Struct, frozen=True, gc=False):
+    """vLLM calls thinking `reasoning`, SGLang and Moonshot's own API `reasoning_content`."""
+
+    content: str | None = None
+    reasoning: str | None = None
+    reasoning_content: str | None = None
+    tool_calls: list[msgspec.Raw] | None = None
+
+
+class StreamChoice(msgspec.Struct, frozen=True, gc=False):
+    """A text completion has `text` in place of a delta."""
+
+    delta: StreamDelta | None = None
+    text: str | None = None
+    finish_reason: str | None = None
+
+
+class StreamEvent(msgspec.Struct, frozen=True, gc=False):
+    """`usage` and `error` are JSON that is not parsed yet, `ABSENT` without any."""
+
+    choices: list[StreamChoice] | None = None
+    usage: msgspec.Raw = ABSENT
+    error: msgspec.Raw = ABSENT
+
+
+_decode: Final = msgspec.json.Decoder(StreamEvent).decode
+
+
+def decode_event(payload: bytes) -> StreamEvent:
+    """
+    Raises:
+        RequestFailed: the payload is an error of the server, or not an event of a chat or text completion.
+    """
+    try:
+        event = _decode(payload)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise _malformed(payload, str(error)) from error
+    if event.choices is None or len(event.error) > NULL_BYTES:
+        _raise_error_of(payload)
+    return event
+
+
+def usage_of(text: bytes) -> Usage | None:
+    """None for null, or no text.
+
+    Raises:
+        RequestFailed: it is neither an object nor null.
+    """
+    if len(text) <= NULL_BYTES:
+        return None
+    usage = read_json(text)
+    if not isinstance(usage, dict):
+        raise RequestFailed(FailureKind.INVALID_JSON, f"`usage` is not an object: {_excerpt(text)}")
+    return read_usage(usage)
+
+
+def _raise_error_of(payload: bytes) -> None:
+    """Some servers send the usage without `choices`, or an `error` that is false or empty."""
+    document = read_json(payload)
+    if not isinstance(document, dict):
+        raise _malformed(payload, "not a JSON object")
+    if document.get("error") or document.get("object") == "error":
+        message = error_of(document) or orjson.dumps(document.get("error") or document).decode()
+        raise RequestFailed(FailureKind.STREAM_ERROR, message)
+
+
+def _malformed(payload: bytes, why: str) -> RequestFailed:
+    try:
+        payload.decode()
+    except UnicodeDecodeError as error:
+        return RequestFailed(FailureKind.INVALID_UTF8, f"{error}: {_excerpt(payload)}")
+    return RequestFailed(FailureKind.INVALID_JSON, f"not an event of a completion: {why}: {_excerpt(payload)}")
+
+
+def _excerpt(payload: bytes) -> str:
+    return payload[:200].decode(errors="replace")
