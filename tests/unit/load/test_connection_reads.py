@@ -57,13 +57,16 @@ DONE = event(b"[DONE]")
 END = b"0\r\n\r\n"
 
 
-def by_connection(reads: Sequence[bytes]) -> tuple[RequestRecord, bool]:
-    """The record after these reads and the end of the connection; whether the connection had been kept until then."""
+def by_connection(reads: Sequence[bytes], busy: bool = False) -> tuple[RequestRecord, bool]:
+    """The record after these reads and the end of the connection; whether the connection had been kept until then.
+
+    `busy`: other work comes first, so that nothing is parsed before the last read.
+    """
 
     async def run() -> tuple[RequestRecord, bool]:
         ticks = count(1)
         clock = lambda: float(next(ticks))  # noqa: E731
-        connection = Connection(clock, Backlog(lambda: 0.0), RequestTimeouts(lambda: 0.0))
+        connection = Connection(clock, Backlog(lambda: 1e9 * busy), RequestTimeouts(lambda: 0.0))
         transport = Transport()
         connection.connection_made(transport)
         recorder = ResponseRecorder(REQUEST, 0.0)
@@ -112,10 +115,10 @@ reads_of_streams = st.one_of(
 )
 
 
-@given(st.lists(reads_of_streams, max_size=40))
-def test_the_record_is_that_of_reads_parsed_one_by_one(reads: list[bytes]) -> None:
+@given(st.lists(reads_of_streams, max_size=40), st.booleans())
+def test_the_record_is_that_of_reads_parsed_one_by_one(reads: list[bytes], busy: bool) -> None:
     reads = [HEAD, TOKEN, *(data for data in reads if data)]
-    assert alike(by_connection(reads)[0]) == alike(one_by_one(reads))
+    assert alike(by_connection(reads, busy)[0]) == alike(one_by_one(reads))
 
 
 @given(st.data())
@@ -143,8 +146,9 @@ def test_every_token_has_the_instant_at_which_it_was_read(tokens: int) -> None:
 
 
 @pytest.mark.parametrize("tail", [[TOKEN], [HEAD], [b"x"]])
-def test_bytes_after_the_answer_end_the_connection(tail: list[bytes]) -> None:
-    record, kept = by_connection([HEAD, TOKEN, TOKEN, DONE + END, *tail])
+@pytest.mark.parametrize("busy", [False, True])
+def test_bytes_after_the_answer_end_the_connection(tail: list[bytes], busy: bool) -> None:
+    record, kept = by_connection([HEAD, TOKEN, TOKEN, DONE + END, *tail], busy)
     assert (record.ok, kept) == (True, False)
 
 
