@@ -18,10 +18,13 @@ from moonpad.load.record import RequestRecord
 from moonpad.load.request_builder import Api
 from moonpad.stats.percentiles import Distribution
 
-# Above this share of one core, or this slip at p99 (of its requests, or of a timer of its own), the client may be
-# slower than the server, and its latencies are no longer the server's.
+# Above this share of one core, or this lateness, the client may be slower than the server, and its latencies are no
+# longer the server's.
 CLIENT_BOUND_CPU: Final = 0.7
-CLIENT_BOUND_SLIP_S: Final = 0.010
+CLIENT_BOUND_LATE_S: Final = 0.010
+CLIENT_ERROR_SHARE: Final = 0.05
+"""Of the mean TTFT: a client that sees first tokens 20 ms late still measures 2 s."""
+CLIENT_ERROR_ITL: Final = 1.25
 SCHEMA: Final = 1
 BACKENDS: Final[dict[Api, str]] = {"chat": "openai-chat", "completions": "openai"}
 """As `vllm bench serve` calls them."""
@@ -53,9 +56,23 @@ class BenchResult:
         return offered_rate(sorted(record.scheduled_s for record in self.records))
 
     @property
-    def client_bound(self) -> bool:
+    def client_bound_by(self) -> tuple[str, ...]:
+        """Why the latencies may be the client's own; empty where it kept up."""
         slip_s = self.metrics.slip_s.percentile(99.0) if self.metrics.slip_s else 0.0
-        return max(slip_s, self.client_lag_s) > CLIENT_BOUND_SLIP_S or self.client_cpu > CLIENT_BOUND_CPU
+        reasons = []
+        if self.client_cpu > CLIENT_BOUND_CPU:
+            reasons.append(f"it used {self.client_cpu:.0%} of a core")
+        if self.client_lag_s > CLIENT_BOUND_LATE_S:
+            reasons.append(f"its event loop was {1000 * self.client_lag_s:.0f} ms late at P99")
+        if slip_s > CLIENT_BOUND_LATE_S:
+            reasons.append(f"it sent requests {1000 * slip_s:.0f} ms late at P99")
+        if (error := self.client_error) is not None:
+            ttft_s = self.metrics.ttft_s.mean if self.metrics.ttft_s else 0.0
+            if error.ttft_s > max(CLIENT_BOUND_LATE_S, CLIENT_ERROR_SHARE * ttft_s):
+                reasons.append(f"it sees first tokens of a known server {1000 * error.ttft_s:.0f} ms late")
+            if error.itl_p99_ratio > CLIENT_ERROR_ITL:
+                reasons.append(f"it sees the P99 ITL of a known server as {error.itl_p99_ratio:.2f} times the truth")
+        return tuple(reasons)
 
 
 def as_json(result: BenchResult) -> dict[str, Any]:
@@ -156,7 +173,8 @@ def _ours(result: BenchResult) -> dict[str, Any]:
             "cpu": result.client_cpu,
             "workers": result.workers,
             "p99_lag_ms": 1000 * result.client_lag_s,
-            "client_bound": result.client_bound,
+            "client_bound": bool(result.client_bound_by),
+            "client_bound_by": list(result.client_bound_by),
             "error": result.client_error.as_json() if result.client_error else None,
             **_milliseconds("slip", metrics.slip_s),
         },

@@ -22,6 +22,7 @@ from moonpad.cli.output import bar, clean, emit, next_command, note
 from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.report.bench_block import bench_block, bench_notes
 from moonpad.report.bench_tables import knee_notes, repeat_table, sweep_table
+from moonpad.report.run_phrases import client_bound_words
 from moonpad.store.atomic_files import replace_json, replace_text
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, Interrupted, UsageError
@@ -44,7 +45,9 @@ class Bench:
     def single(self, config: BenchConfig, folder: Path | None, *, resume: bool) -> None:
         result = self._measure(config, folder, resume=resume)
         document = as_json(result)
-        emit(bench_block(result), document, json=self.json)
+        if self.json:
+            _note_client_bound("this run", document)
+        emit(bench_block(result, document), document, json=self.json)
         for line in bench_notes(result, document):
             note(line)
         if folder:
@@ -70,6 +73,8 @@ class Bench:
             if point.read and folder:
                 note(f"{sweep.over} {point.load}: already measured, in {sweep.folder_at(folder, point.load)}")
         result = SweepResult(sweep, tuple(points))
+        for point in points:
+            _note_client_bound(f"{sweep.over} {point.load}", point.document)
         emit(sweep_table(result), result.as_json(), json=self.json)
         for line in knee_notes(result.knee, sweep.loads):
             note(line)
@@ -88,6 +93,8 @@ class Bench:
             result = self._measure(config_of(config, number), place, resume=False)
             self._check(result, f"interrupted in run {number + 1} of {count}")
             documents.append(as_json(result))
+        for number, document in enumerate(documents, 1):
+            _note_client_bound(f"run {number}", document)
         emit(repeat_table(spreads_of(documents)), repeat_json(documents), json=self.json)
         if folder:
             _write_summary(folder, REPEAT_FILE, repeat_json(documents))
@@ -111,6 +118,11 @@ class Bench:
                 f"none of {result.plan.config.requests} requests succeeded: {clean(kinds)}",
                 remedy=f"moonpad verify{self.words}",
             )
+
+
+def _note_client_bound(where: str, document: Mapping[str, Any]) -> None:
+    if text := client_bound_words(document):
+        note(f"{where}: {text}")
 
 
 @contextmanager

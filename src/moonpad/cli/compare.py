@@ -13,6 +13,7 @@ from moonpad.bench.saved_results import PUBLISHED, SavedRun, read_run
 from moonpad.cli.output import Json, emit, next_command, note
 from moonpad.cli.run_argument import measured_path
 from moonpad.report.compare_table import compare_notes, compare_table
+from moonpad.report.run_phrases import client_bound_words
 from moonpad.values.errors import CheckFailed, UsageError
 
 EXAMPLE = "--min-ratio output_throughput=0.95"
@@ -24,9 +25,10 @@ def compare(
     *,
     min_ratio: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     max_ratio: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    accept_client_bound: bool = False,
     json: Json = False,
 ) -> None:
-    """Compare two measured runs, figure by figure. Exit 5 if a ratio misses its limit.
+    """Compare two measured runs, figure by figure. Exit 5 if a ratio misses its limit, or a client was at its limit.
 
     Parameters
     ----------
@@ -39,14 +41,20 @@ def compare(
         The least B / A of a figure: output_throughput=0.95. Refused for throughputs if the answers differ in length.
     max_ratio
         The largest B / A of a figure: p99_ttft_ms=1.1.
+    accept_client_bound
+        Compare runs all the same whose latencies may be the client's own.
     """
     limits = [(*_limit(text), True) for text in min_ratio or ()] + [(*_limit(text), False) for text in max_ratio or ()]
-    comparison = compared(_run(run_a), _run(run_b))
+    runs = _run(run_a), _run(run_b)
+    bound = [f"{run.name} was {text}" for run in runs if (text := client_bound_words(run.document))]
+    if bound and not accept_client_bound:
+        raise CheckFailed(". ".join(bound), remedy="measure again, or add --accept-client-bound")
+    comparison = compared(*runs)
     if not comparison.rows:
         raise UsageError("the two runs have no figure in common", remedy="measure one with moonpad bench --out FOLDER")
     broken = [why for name, limit, least in limits if (why := _broken(comparison, name, limit, least=least))]
     emit(compare_table(comparison), {**comparison.as_json(), "broken": broken}, json=json)
-    for line in () if json else compare_notes(comparison):
+    for line in () if json else [*bound, *compare_notes(comparison)]:
         note(line)
     if broken:
         raise CheckFailed("; ".join(broken))

@@ -7,17 +7,28 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from moonpad.bench.result import BenchResult
-from moonpad.report.run_phrases import client_words, device_rows, lengths_words, server_rows, warnings
+from moonpad.report.run_phrases import (
+    client_bound_words,
+    client_words,
+    device_rows,
+    lengths_words,
+    server_rows,
+    warnings,
+)
 from moonpad.stats.percentiles import Distribution
 
 WIDTH: Final = 50
 
 
-def bench_block(result: BenchResult) -> str:
-    """Labels, order and widths as there. A missing figure is «not reported», where vLLM prints 0.00."""
+def bench_block(result: BenchResult, document: Mapping[str, Any]) -> str:
+    """Labels, order and widths as there. A missing figure is «not reported», where vLLM prints 0.00.
+
+    Above it stands whether the figures are the server's at all. `document` is the JSON of the result.
+    """
     metrics, config = result.metrics, result.plan.config
     rate = config.arrivals.rate if config.arrivals else math.inf
     lines = [
+        *([text] if (text := client_bound_words(document)) else []),
         f"{' Serving Benchmark Result ':=^{WIDTH}}",
         _row("Successful requests:", metrics.completed),
         _row("Failed requests:", metrics.failed),
@@ -56,7 +67,7 @@ def _row(label: str, value: float | None) -> str:
 def bench_notes(result: BenchResult, document: Mapping[str, Any]) -> list[str]:
     """What a reader must know before trusting the block; `document` is the JSON of the result."""
     metrics, config = result.metrics, result.plan.config
-    notes = [text for _, text in warnings(document)]
+    notes = [text for _, text in warnings(document) if text != client_bound_words(document)]
     if metrics.failures:
         kinds = ", ".join(f"{count} × {kind}" for kind, count in metrics.failures.items())
         first = next(record.failure for record in result.records if record.failure)

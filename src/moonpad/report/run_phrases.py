@@ -127,18 +127,26 @@ def device_rows(document: Mapping[str, Any]) -> Rows:
     return rows
 
 
+def client_bound_words(document: Mapping[str, Any]) -> str:
+    """That the client was at its limit, why, and the remedy; "" where it kept up."""
+    client = mapping_at(document, "moonpad", "client")
+    if client.get("client_bound") is not True:
+        return ""
+    reasons = client.get("client_bound_by")
+    why = "; ".join(str(reason) for reason in reasons) if isinstance(reasons, list) else ""
+    workers = f"--workers {2 * (number_at(client, 'workers') or 1):.0f}"
+    because = f" ({why})" if why else ""
+    return f"client-bound: the latencies may be the client's own{because}; lower the load, or add {workers}"
+
+
 def warnings(document: Mapping[str, Any], *, killed: bool = False) -> Rows:
     """(severity, text): what a reader must know before trusting a figure. Severity: fail or skip, as on the page."""
-    rows = []
+    rows = [("fail", text)] if (text := client_bound_words(document)) else []
     ended, planned = number_at(document, "moonpad", "finished_requests"), number_at(document, "num_prompts")
     if value_at(document, "moonpad", "partial") is True and ended is not None and planned is not None:
         rows.append(("skip", f"partial: {ended:,.0f} of {planned:,.0f} requests ended; all figures are of these"))
     if killed:
         rows.append(("skip", "the run was killed before it wrote a result; the figures are of the requests it saved"))
-    client = mapping_at(document, "moonpad", "client")
-    if client.get("client_bound") is True:
-        workers = f"--workers {2 * (number_at(client, 'workers') or 1):.0f}"
-        rows.append(("fail", f"client-bound: the latencies may be the client's own; lower the load, or add {workers}"))
     if failed := number_at(document, "failed"):
         sent = failed + (number_at(document, "completed") or 0)
         rows.append(("fail", f"{failed:,.0f} of {sent:,.0f} requests failed; no latency or throughput includes them"))

@@ -112,11 +112,12 @@ def test_a_run_without_success_reports_null_and_not_zero() -> None:
 
 
 def test_the_block() -> None:
-    assert bench_block(GOOD) == BLOCK
+    assert bench_block(GOOD, as_json(GOOD)) == BLOCK
 
 
 def test_what_cannot_be_had_is_not_reported() -> None:
-    block = bench_block(result(record(tokens_at_s=(0.5,))))
+    measured = result(record(tokens_at_s=(0.5,)))
+    block = bench_block(measured, as_json(measured))
     assert "Mean TPOT (ms):                          not reported" in block
     assert "0.00" not in block.split("excl. 1st token")[1].split("End-to-end")[0]
 
@@ -132,9 +133,13 @@ def test_notes_say_what_the_block_leaves_out() -> None:
 
 
 def test_client_bound_and_partial_are_said() -> None:
-    notes = "\n".join(notes_of(result(record(0), client_cpu=0.71, partial=True)))
+    measured = result(record(0), client_cpu=0.71, partial=True)
+    notes = "\n".join(notes_of(measured))
     assert "partial: 1 of 3 requests ended" in notes
-    assert "client-bound" in notes
+    assert "client-bound" not in notes
+    first, second, *_ = bench_block(measured, as_json(measured)).splitlines()
+    assert first.startswith("client-bound: the latencies may be the client's own (it used 71% of a core)")
+    assert "Serving Benchmark Result" in second
 
 
 @pytest.mark.parametrize(
@@ -142,15 +147,29 @@ def test_client_bound_and_partial_are_said() -> None:
 )
 def test_client_bound_by_slip_or_by_processor(slip_s: float, cpu: float, bound: bool) -> None:
     late = replace(record(0), started_s=0.5 + slip_s, queued_s=0.4, connect_s=0.1)
-    assert result(late, client_cpu=cpu).client_bound is bound
+    assert bool(result(late, client_cpu=cpu).client_bound_by) is bound
 
 
 @pytest.mark.parametrize(("lag_s", "bound"), [(0.009, False), (0.011, True)])
 def test_client_bound_by_a_loop_that_is_late(lag_s: float, bound: bool) -> None:
     measured = replace(GOOD, client_lag_s=lag_s)
-    assert measured.client_bound is bound
+    assert bool(measured.client_bound_by) is bound
     assert as_json(measured)["moonpad"]["client"]["p99_lag_ms"] == lag_s * 1000
-    assert ("client-bound" in "\n".join(notes_of(measured))) is bound
+    assert ("client-bound" in bench_block(measured, as_json(measured))) is bound
+
+
+@pytest.mark.parametrize(
+    ("ttft_error_s", "itl_ratio", "bound"),
+    [(0.009, 1.0, False), (0.090, 1.0, True), (0.0, 1.2, False), (0.0, 1.3, True)],
+)
+def test_client_bound_by_its_error_against_a_known_server(ttft_error_s: float, itl_ratio: float, bound: bool) -> None:
+    measured = replace(GOOD, client_error=ClientError(16, 0.04, ttft_error_s, 0.05, itl_ratio, 0.2))
+    assert bool(measured.client_bound_by) is bound
+
+
+def test_a_client_that_is_late_where_answers_take_long_is_not_bound() -> None:
+    slow = result(record(0, tokens_at_s=(2.0, 2.1)))
+    assert not replace(slow, client_error=ClientError(16, 0.04, 0.030, 0.05, 1.0, 0.2)).client_bound_by
 
 
 def test_the_clients_own_error_is_said() -> None:

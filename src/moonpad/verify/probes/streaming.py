@@ -7,6 +7,7 @@ from contextlib import aclosing
 from itertools import takewhile
 from typing import Final
 
+from moonpad.load.loop_lag import watch_lag
 from moonpad.load.openai_schema import Delta, Done, Message, join
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api, Body
@@ -99,15 +100,15 @@ async def buffering(api: Api) -> Outcome:
     begun_s = time.monotonic()
     arrivals: list[float] = []
     story = greedy("Tell me a story of the sea.", max_tokens=STORY_TOKENS, ignore_eos=True)
-    async with aclosing(events_of(api, story, LOOK_AT_LOG)) as events:
+    async with watch_lag(time.monotonic) as lag, aclosing(events_of(api, story, LOOK_AT_LOG)) as events:
         async for event in events:
             if isinstance(event, Delta) and (event.content or event.reasoning):
                 arrivals.append(time.monotonic() - begun_s)
-    return _timely(arrivals)
+    return timely(arrivals, lag.longest_s)
 
 
-def _timely(arrivals: Sequence[float]) -> Outcome:
-    """By the seconds at which the pieces of a stream came."""
+def timely(arrivals: Sequence[float], client_late_s: float) -> Outcome:
+    """By the seconds at which the pieces of a stream came, and how long the client itself stood still."""
     if not arrivals:
         return failed(Code.STREAM_BROKEN, "stream", "the stream has no text", LOOK_AT_LOG)
     if len(arrivals) < LEAST_EVENTS:
@@ -115,6 +116,8 @@ def _timely(arrivals: Sequence[float]) -> Outcome:
     first_s, last_s = arrivals[0], arrivals[-1]
     if last_s < LEAST_S:
         return skipped(f"the whole stream took {last_s * 1000:.0f} ms: too short to tell")
+    if first_s > LATE * last_s >= first_s - client_late_s:
+        return skipped(f"this client stood still for {client_late_s:.1f} s: what came late may be its own fault")
     if first_s > LATE * last_s:
         message = f"nothing comes for {first_s:.1f} s, then {len(arrivals)} pieces within {last_s - first_s:.2f} s"
         remedy = "turn the proxy's buffering off (nginx: proxy_buffering off, or X-Accel-Buffering: no)"
