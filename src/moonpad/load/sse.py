@@ -29,11 +29,6 @@ class SseParser:
         self._data: list[bytes] = []  # the `data` values of the unfinished event
         self._data_bytes = 0
 
-    @property
-    def between_events(self) -> bool:
-        """Nothing is pending: the next byte begins an event."""
-        return not (self._line or self._data or self._first_line or self._after_cr)
-
     def feed(self, data: bytes) -> list[bytes]:
         """The `data` payload of each event that these bytes complete.
 
@@ -56,10 +51,11 @@ class SseParser:
     def _whole_events(self, data: bytes) -> list[bytes] | None:
         """What servers send almost always, whole events of one `data` line each, without a look at each line."""
         whole = data.startswith(b"data: ") and data.endswith(b"\n\n") and len(data) <= SHORT_BYTES
-        if not whole or self._line or self._data or self._after_cr:
+        if not whole or self._line or self._data or self._after_cr or b"\r" in data:
             return None
-        events = data[6:-2].split(b"\n\ndata: ")
-        if b"\r" in data or data.count(b"\n") != 2 * len(events):  # a line end within an event
+        ends = data.count(b"\n")
+        events = [data[6:-2]] if ends == 2 else data[6:-2].split(b"\n\ndata: ")
+        if ends != 2 * len(events):  # a line end within an event
             return None
         self._first_line = False  # and it had no byte order mark
         return events
