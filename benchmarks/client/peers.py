@@ -21,6 +21,7 @@ import threading
 import time
 import urllib.request
 from bisect import bisect
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -116,7 +117,12 @@ def floors(port: int, streams: int, out: Path) -> tuple[str, ...]:
     return (sys.executable, "-m", "benchmarks.client.floor", *load)
 
 
-CLIENTS = {"moonpad": ours, "vllm": vllms, "floor": floors}
+def other_core(name: str) -> Callable[[int, int, Path], tuple[str, ...]]:
+    """The floor on another compiled core; the package comes into moonpad's own environment for the measurement."""
+    return lambda port, streams, out: (*floors(port, streams, out), "--core", name)
+
+
+CLIENTS: dict[str, Callable[[int, int, Path], tuple[str, ...]]] = {"moonpad": ours, "vllm": vllms, "floor": floors}
 
 
 def measured(name: str, port: int, streams: int, home: Path) -> dict[str, Any]:
@@ -173,9 +179,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--streams", type=int, default=512)
     parser.add_argument("--formats", nargs="+", choices=FORMATS, default=list(FORMATS))
+    parser.add_argument("--cores", nargs="*", choices=("rloop", "pycurl"), default=[], help="floors on these as well")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     os.sched_setaffinity(0, {1})
+    CLIENTS.update({name: other_core(name) for name in args.cores})
     result: dict[str, Any] = {
         "what": f"{args.streams} streams of {TOKENS} tokens 40 ms apart, a core each for client and server",
         "at": time.strftime("%Y-%m-%d"),
