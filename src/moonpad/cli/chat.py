@@ -15,10 +15,11 @@ from typing import Any, Final
 from rich.console import Console
 
 from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
-from moonpad.cli.output import clean, err, next_command, note, out, print_error
+from moonpad.cli.output import err, next_command, note, out, print_error
 from moonpad.load.openai_schema import Broken, Delta, Message, Reply, join
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, ContactLost, MoonpadError
+from moonpad.values.redaction import SafePieces
 
 HELP: Final = "/reset clears the conversation, /quit or Ctrl-D leaves, Ctrl-C stops an answer."
 MAX_TOOL_ROUNDS: Final = 4
@@ -209,7 +210,7 @@ class Session:
             screen.end()
         answer = join(deltas)
         for call in answer.tool_calls:
-            err().print(clean(call_line(call)), style="cyan", emoji=False)
+            err().print(call_line(call), style="cyan", emoji=False)
         usage = usage_line(answer, time.monotonic() - started_s, self.options["max_tokens"])
         err().print(usage, style="dim", emoji=False)
         return answer
@@ -221,6 +222,8 @@ class Screen:
     def __init__(self) -> None:
         self._open: Console | None = None
         """Where a line is not ended yet."""
+        self._style = ""
+        self._text = SafePieces()
 
     def show(self, delta: Delta) -> None:
         self._write(err(), delta.reasoning, "dim")
@@ -228,13 +231,18 @@ class Screen:
 
     def end(self) -> None:
         if self._open is not None:
+            self._print(self._open, self._text.flush())
             self._open.print()
-        self._open = None
+        self._open, self._text = None, SafePieces()
 
     def _write(self, console: Console, text: str, style: str) -> None:
         if not text:
             return
         if self._open is not console:
             self.end()
-            self._open = console
-        console.print(clean(text), end="", style=style, emoji=False)
+            self._open, self._style = console, style
+        self._print(console, self._text.feed(text))
+
+    def _print(self, console: Console, text: str) -> None:
+        if text:
+            console.print(text, end="", style=self._style, emoji=False)
