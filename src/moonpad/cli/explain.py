@@ -73,7 +73,7 @@ def explain(
         raise UsageError("it starts no engine", remedy="moonpad explain --file SCRIPT, or put the command behind --")
     for line in (line for deployment in judged for line in deployment.commands):
         remember_words(line.argv)
-        remember_environment(line.env)
+        remember_environment({name: text for name, text in line.env.items() if not text.startswith("$")})
     width = out().width if out().is_terminal else 80
     view = explain_view(judged, script, width, ascii_only=out().options.ascii_only)
     emit(view, explain_json(judged, script), json=json)

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from moonpad.facts.processes import read_stat
 from moonpad.store.line_reader import lines_from_end, lines_of, pieces_of
-from moonpad.values.redaction import redact, redacted
+from moonpad.values.redaction import redact, redacted, secret_spans
 
 LINE_BYTES: Final = 1 << 20
 """A longer line is refused when it is written, and skipped when it is read."""
@@ -37,11 +37,12 @@ def replace_text(path: Path, text: str, mode: int = 0o600) -> None:
 
 
 def replace_json(path: Path, document: object, mode: int = 0o600) -> None:
-    replace_as_is(path, json.dumps(redacted(document), indent=1, default=_text) + "\n", mode)
+    replace_as_is(path, _json(document, indent=1) + "\n", mode)
 
 
-def _text(value: object) -> str:
-    return redact(str(value))
+def _json(document: object, **options: Any) -> str:
+    text = json.dumps(document, default=str, **options)
+    return json.dumps(redacted(json.loads(text)), **options) if secret_spans(text) else text
 
 
 def replace_as_is(path: Path, text: str, mode: int = 0o600) -> None:
@@ -55,7 +56,7 @@ def replace_as_is(path: Path, text: str, mode: int = 0o600) -> None:
         part.unlink(missing_ok=True)  # of a killed process that had our number
         # Other users may not read it, not even before it has its mode.
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fchmod(handle, mode)
@@ -94,7 +95,7 @@ def append_line(path: Path, record: Mapping[str, object]) -> None:
     read. Raises OSError: the line is not in the file, or only a torn piece of it: the disk is full (ENOSPC, EDQUOT),
     the line is over LINE_BYTES (EFBIG).
     """
-    line = json.dumps(redacted(record), default=_text).encode() + b"\n"
+    line = _json(record).encode() + b"\n"
     if len(line) > LINE_BYTES:
         raise OSError(errno.EFBIG, f"a line of {len(line)} bytes, the limit is {LINE_BYTES}", str(path))
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)

@@ -22,12 +22,12 @@ from typing import Any, NamedTuple
 REDACTED = "***"
 SHORTEST = 6
 CUT = 10
-"""Of a secret that another program has cut, as many characters, and at least half of it, are recognised."""
+"""Of a secret that was cut, as many characters, and at least half of it, are recognised where a word ends."""
 
 _OUR_WORDS = (
-    " moonpad openai vllm sglang ktransformers tensorrt-llm llama.cpp kimi-k2 model python status passed failed "
+    " openai vllm sglang ktransformers tensorrt-llm llama.cpp kimi-k2 model python status passed failed "
     "skipped stopped running endpoint content message choices object string number password secret api-key api_key "
-    "apikey bearer local default engine health "
+    "apikey bearer local default engine health moonpad "
 )
 _PLACES = (("bearer ", ""), (":", "@"), ("api-key ", ""), ("api-key=", ""), ("api_key=", ""), ('api_key": "', ""))
 
@@ -54,6 +54,7 @@ _SHAPED = re.compile(
 )
 _USERINFO = re.compile(r"://([^/?#\s'\"\\]*)@")
 _DIGITS = frozenset("0123456789.")
+_WORD = re.compile(r"[\w-]")
 _JOINABLE = re.compile("[^\x00-\x7f][\u200c\u200d\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]*$")
 _ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})")
 
@@ -192,7 +193,7 @@ def secret_spans(text: str) -> list[tuple[int, int]]:
             end = at + len(form.head)
             while end - at < len(form.text) and end < len(low) and low[end] == form.text[end - at]:
                 end += 1
-            if not (form.digits and _in_number(low, at, end)):
+            if _stands(form, low, at, end):
                 found.append((at + form.before, end - form.after))
             at = low.find(form.head, at + 1)
         at = low.find(form.tail) if form.tail else -1
@@ -200,7 +201,7 @@ def secret_spans(text: str) -> list[tuple[int, int]]:
             start, left = at, len(form.text) - len(form.tail)
             while left and start and low[start - 1] == form.text[left - 1]:
                 start, left = start - 1, left - 1
-            if not (form.digits and _in_number(low, start, at + len(form.tail))):
+            if _stands(form, low, start, at + len(form.tail)):
                 found.append((start, at + len(form.tail)))
             at = low.find(form.tail, at + 1)
     return _joined(text, found) if found else found
@@ -224,8 +225,13 @@ def _lower(text: str) -> str:
     return low if len(low) == len(text) else "".join(char.lower() if char < "\x80" else char for char in text)
 
 
-def _in_number(text: str, start: int, end: int) -> bool:
-    return text[max(0, start - 1) : start] in _DIGITS or text[end : end + 1] in _DIGITS
+def _stands(form: _Form, text: str, start: int, end: int) -> bool:
+    """Whether it is a secret: one of digits alone is not a part of a number, and one that was cut ends its word."""
+    before, after = text[max(0, start - 1) : start], text[end : end + 1]
+    if form.digits and (before in _DIGITS or after in _DIGITS):
+        return False
+    whole = end - start == len(form.text)
+    return whole or not _WORD.match(after if text.startswith(form.head, start) else before)
 
 
 def _whole(form: str) -> _Form:
