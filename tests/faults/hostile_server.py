@@ -47,11 +47,15 @@ class Hostile(BaseHTTPRequestHandler):
         self.answer(None)
 
     def do_POST(self) -> None:
-        self.answer(json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}"))
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        try:
+            self.answer(json.loads(body or b"{}"))
+        except ValueError:  # a probe that sends no JSON
+            self.send(400, {"error": {"message": self.echo() + body.decode(errors="replace")}})
 
     def answer(self, asked: Any) -> None:
         mode: str = self.server.mode  # type: ignore[attr-defined]
-        with suppress(OSError, ValueError):
+        with suppress(OSError):
             if self.path.endswith("/health"):
                 self.send(200, self.echo())
             elif self.path.endswith("/models"):

@@ -17,7 +17,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.conftest import ROOT
 from tests.faults.hostile_server import CODES, hostile, spellings
 
 KEYS = {"plain": "sk-CanAry-93b1f0c7d2e84a56", "signs": "k~Q7\"<c>&'y/+%9=zQ7\\n8"}
@@ -118,11 +117,9 @@ def asked(canary: Canary, url: str, *, wide: bool) -> None:
         canary(*verb)
 
 
-@pytest.mark.parametrize("mode", ["answers", "error401"])
-def test_an_endpoint_that_sends_the_key_back(canary: Canary, mode: str) -> None:
-    if (canary.key, mode) == (KEYS["plain"], "error401"):
-        pytest.skip("the wide test has it")
-    with hostile(mode, canary.key) as url:
+def test_an_endpoint_that_sends_the_key_back(tmp_path: Path) -> None:
+    canary = Canary(tmp_path, KEYS["signs"])
+    with hostile("answers", canary.key) as url:
         asked(canary, url, wide=False)
     assert canary.files()
     assert canary.leaks == []
@@ -135,3 +132,174 @@ def test_every_verb_at_every_fault(canary: Canary, mode: str) -> None:
         asked(canary, url, wide=True)
     assert canary.files()
     assert canary.leaks == []
+
+
+# --- secrets in the words, the environment, a script, a spec ---------------------------------------------------------
+
+
+def scripts(key: str) -> dict[str, str]:
+    word = "'" + key.replace("'", "'\\''") + "'"
+    serve = "vllm serve moonshotai/Kimi-K2-Thinking --tensor-parallel-size 8"
+    return {
+        "option.sh": f"{serve} --api-key {word} --nonsense --max-model-len 4096\n",
+        "equals.sh": f"{serve} --api-key={word} --nonsense\n",
+        "variable.sh": f"export VLLM_API_KEY={word}\nHF_TOKEN={word} {serve} --nonsense\n",
+        "curl.sh": f"{serve} --nonsense &\ncurl -H 'Authorization: Bearer '{word} http://me:{word}@h/v1/models\n",
+        "compose.yaml": "services:\n  v:\n    image: vllm/vllm-openai\n    environment:\n      VLLM_API_KEY: "
+        + json.dumps(key)
+        + f"\n    command: {json.dumps(['--model', 'moonshotai/Kimi-K2-Thinking', '--nonsense', '--api-key', key])}\n",
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", scripts("x"))
+def test_a_script_with_a_key_in_it(tmp_path: Path, name: str) -> None:
+    canary = Canary(tmp_path, "sk-CanAry-93b1f0c7d2e84a56", env={"CANARY_KEY": ""})
+    text = scripts(canary.key)[name]
+    (tmp_path / name).write_text(text)
+    for argv in (("--file", name), ("--file", name, "--json"), ("--file", name, "--on", "8xH200")):
+        assert canary("explain", *argv).returncode == 3
+    assert canary("explain", "--file", "-", typed=text).returncode in (2, 3)  # a compose file is known by its name
+    if name == "option.sh":
+        assert canary("explain", "--", *text.replace("'", "").split()).returncode == 3
+    assert canary.leaks == []
+
+
+KEYED = 'model = "moonshotai/Kimi-K2-Thinking"\nengine = "vllm"\n[hardware]\ncluster = "8xH200"\n[endpoint]\n'
+WRONG = (
+    'api_key = "{}"',
+    'api_key_env = "{}"',
+    'port = "{}"',
+    "{} = 1",
+    "'''{}",
+    'api_key_file = "{}"\nport = 99999999',
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", WRONG)
+def test_a_spec_with_a_key_in_it(tmp_path: Path, line: str) -> None:
+    canary = Canary(tmp_path, "sk-CanAry-93b1f0c7d2e84a56")
+    (tmp_path / "a.toml").write_text(KEYED + line.format(canary.key) + "\n")
+    for verb in (
+        ("plan",),
+        ("plan", "--json"),
+        ("render", "--to", "shell", "--out", "o"),
+        ("up",),
+        ("verify",),
+        ("bench",),
+    ):
+        assert canary(verb[0], "a.toml", *verb[1:]).returncode in (2, 3)
+    canary.files("a.toml")
+    assert canary.leaks == []
+
+
+@pytest.mark.slow
+def test_a_key_among_the_words(canary: Canary) -> None:
+    key = canary.key
+    for argv in (
+        ("plan", "--model", key, "--on", "8xH200"),
+        ("plan", "--model", "moonshotai/Kimi-K2-Thinking", "--on", key),
+        ("plan", "--model", "moonshotai/Kimi-K2-Thinking", "--on", "8xH200", "--set", f"tp={key}"),
+        ("init", "--model", "moonshotai/Kimi-K2-Thinking", "--on", "8xH200", "-o", "no/a.toml"),
+        ("init", "--model", "moonshotai/Kimi-K2-Thinking", "--on", "8xH200"),
+        ("verify", "--api-key", key),
+        ("bench", "--url", f"http://{key}/v1"),
+        ("status", key),
+        ("logs", key),
+        (key,),
+        ("runs", key),
+        ("compare", key, key),
+        ("engine", "install", key),
+    ):
+        canary(*argv)
+    canary.files()
+    assert canary.leaks == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["answers", "error401"])
+def test_a_password_in_the_url(tmp_path: Path, mode: str) -> None:
+    canary = Canary(tmp_path, "CanAry-93b1f0c7d2e84a56", env={"CANARY_KEY": ""})
+    with hostile(mode, canary.key) as url:
+        at = ("--url", url.replace("http://", f"http://me:{canary.key}@"))
+        canary("chat", *at, "--once", "hello")
+        canary("verify", *at, "--only", "health", "models", "--json", "--out", "verdict")
+        canary("bench", *at, "--requests", "1", "--warmup", "0", "--output-tokens", "4", "--out", "a")
+        canary("bench", *at, "--resume", "a")
+    canary.files()
+    assert canary.leaks == []
+
+
+@pytest.mark.slow
+def test_the_environment_is_known(tmp_path: Path) -> None:
+    """Whatever echoes it: here the server, which is asked without a key."""
+    names = ("MOONPAD_API_KEY", "OPENAI_API_KEY", "HF_TOKEN", "VLLM_API_KEY", "MY_PASSWORD")
+    canary = Canary(tmp_path, "CanAry-93b1f0c7d2e84a56")
+    with hostile("error500", canary.key) as url:
+        for name in names:
+            canary.env = {"CANARY_KEY": "", name: canary.key}
+            canary("chat", "--url", url, "--once", "hello")
+        canary.env = {"CANARY_KEY": "", "HTTPS_PROXY": f"http://me:{canary.key}@proxy"}
+        canary("chat", "--url", url, "--once", "hello")
+    assert canary.leaks == []
+
+
+def test_a_key_that_is_too_short_is_said_so(tmp_path: Path) -> None:
+    canary = Canary(tmp_path, "model")
+    with hostile("error401", canary.key) as url:
+        done = canary("chat", "--url", url, "--model", "m", "--key-env", "CANARY_KEY", "--once", "hello")
+    assert b"Bearer ***" in done.stderr
+    assert b"Bearer model" not in done.stderr
+    assert b"so short, or so common a word" in done.stderr
+
+
+# --- control characters ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_names_with_terminal_codes(tmp_path: Path) -> None:
+    home = tmp_path / "h\x1b[31m\u202e\n[bold]"
+    home.mkdir()
+    canary = Canary(home, "sk-CanAry-93b1f0c7d2e84a56")
+    name = CODES.replace("/", "_") + "\udcff"
+    (home / f"{name}.toml").write_text(KEYED + 'name = "\\u001b[31m"\n')
+    (home / "good.toml").write_text(KEYED.replace("[endpoint]\n", ""))
+    (home / f"{name}.sh").write_text(f"vllm serve '{CODES}' --nonsense{CODES} x --tensor-parallel-size 8\n")
+    (home / name).mkdir()
+    for argv in (
+        *(
+            ("plan", f"{name}.toml"),
+            ("plan", "--model", name, "--on", "8xH200"),
+            ("plan", "--model", "a", "--on", name),
+        ),
+        *(("up", f"{name}.toml"), ("status", name), ("logs", name), ("down", name), ("verify", f"{name}.toml")),
+        *(("explain", "--file", f"{name}.sh"), ("explain", "--file", f"{name}.sh", "--json"), ("runs", name)),
+        *(("explain", "--", "vllm", "serve", CODES, f"--x{CODES}"), (name,), ("plan", f"--{name}"), ("report", name)),
+        *(("checkpoint", "show", name), ("compare", name, name), ("engine", "install", name), ("bench", "--url", name)),
+        ("init", "--model", "moonshotai/Kimi-K2-Thinking", "--on", "8xH200", "-o", f"{name}/a.toml"),
+        ("init", "--model", "moonshotai/Kimi-K2-Thinking", "--on", "8xH200", "-o", f"{name}.2.toml", "--json"),
+        ("render", "good.toml", "--to", "shell", "--out", f"{name}/o"),
+    ):
+        canary(*argv)
+    assert canary.leaks == []
+
+
+def test_a_command_to_copy_is_one_that_a_shell_reads_back(tmp_path: Path) -> None:
+    canary = Canary(tmp_path, "sk-CanAry-93b1f0c7d2e84a56")
+    name = "a b;$(touch x)\x1b[31m\u202e'\\\n\t\x85.toml"
+    done = canary("init", "--model", "moonshotai/Kimi-K2-Thinking", "--on", "8xH200", "-o", name)
+    (line,) = [line for line in done.stderr.decode().splitlines() if line.startswith("Next: ")]
+    quoted = line.partition("set `model` in ")[2].partition(" to the weights")[0]
+    shell = subprocess.run(
+        ("bash", "-c", f"printf %s {quoted}"), env={"LC_ALL": "C.UTF-8"}, capture_output=True, check=True
+    )
+    assert shell.stdout.decode() == name
+    assert (tmp_path / name).is_file()
+
+
+def test_what_languages_write_stays(tmp_path: Path) -> None:
+    text = "中文　👩🏽‍💻 🏳️‍🌈 می‌خواهم العربية हिन्दी क्‍ष é"
+    canary = Canary(tmp_path, "sk-CanAry-93b1f0c7d2e84a56")
+    done = canary("status", text)
+    assert text in done.stderr.decode()

@@ -220,29 +220,30 @@ class Screen:
     """Shows one answer while it comes: reasoning dimmed on stderr, content on stdout, each ended by a newline."""
 
     def __init__(self) -> None:
+        self._pieces = {err(): SafePieces(), out(): SafePieces()}
         self._open: Console | None = None
         """Where a line is not ended yet."""
-        self._style = ""
-        self._text = SafePieces()
 
     def show(self, delta: Delta) -> None:
-        self._write(err(), delta.reasoning, "dim")
-        self._write(out(), delta.content, "")
+        self._write(err(), delta.reasoning)
+        self._write(out(), delta.content)
 
     def end(self) -> None:
-        if self._open is not None:
-            self._print(self._open, self._text.flush())
-            self._open.print()
-        self._open, self._text = None, SafePieces()
+        for console, pieces in self._pieces.items():
+            self._print(console, pieces.flush())
+        self._turn_to(None)
 
-    def _write(self, console: Console, text: str, style: str) -> None:
-        if not text:
-            return
-        if self._open is not console:
-            self.end()
-            self._open, self._style = console, style
-        self._print(console, self._text.feed(text))
+    def _write(self, console: Console, text: str) -> None:
+        if text and self._open not in (None, console):
+            self._print(self._open, self._pieces[self._open].feed(""))
+        self._print(console, self._pieces[console].feed(text) if text else "")
 
     def _print(self, console: Console, text: str) -> None:
         if text:
-            console.print(text, end="", style=self._style, emoji=False)
+            self._turn_to(console)
+            console.print(text, end="", style="dim" if console is err() else "", emoji=False)
+
+    def _turn_to(self, console: Console | None) -> None:
+        if self._open not in (None, console):
+            self._open.print()
+        self._open = console

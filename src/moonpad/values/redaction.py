@@ -262,6 +262,7 @@ def _spellings(secret: str) -> Iterator[str]:
     yield "".join(f"\\u{ord(char):04x}" for char in secret)
     yield data.hex()
     yield from _base64(data)
+    yield from _base64(data, whole=True)
 
 
 def _base64(data: bytes, *, whole: bool = False) -> Iterator[str]:
@@ -281,10 +282,11 @@ class SafePieces:
         self._held = ""
 
     def feed(self, piece: str) -> str:
-        """What can be shown now."""
+        """What can be shown now. An empty piece: another text stands between, and only what may be the beginning of a
+        secret is held back further."""
         text = self._held + piece
         begin = self._undecided(_lower(text)) if _forms else len(text)
-        if (joinable := _JOINABLE.search(text, 0, begin)) and begin == len(text):
+        if piece and begin == len(text) and (joinable := _JOINABLE.search(text)):
             begin = joinable.start()
         self._held = text[begin:]
         return redact(text[:begin])

@@ -28,7 +28,7 @@ _HIDDEN: Final = re.compile(
 
 def visible(text: str) -> str:
     """The text with what is hidden in it as escapes."""
-    if text.isascii() and text.isprintable():
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
     return _HIDDEN.sub(lambda match: escape_of(match[0]), text)
 
