@@ -57,5 +57,7 @@ def resolve_endpoint(spec: Path | None, options: EndpointOptions) -> Endpoint:
         raise UsageError("both a spec and --url were given", remedy="leave one of them out")
     if not options.url.startswith(("http://", "https://")):
         raise UsageError(f"{options.url!r} is not a URL", remedy="write http://HOST:PORT/v1")
+    if secret and "@" in options.url.split("/")[2]:
+        raise UsageError("both a password in --url and --key-env were given", remedy="leave one of them out")
     base_url = options.url.rstrip("/")
     return Endpoint(base_url if base_url.endswith("/v1") else f"{base_url}/v1", options.model or "", secret)

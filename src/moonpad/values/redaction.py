@@ -78,9 +78,9 @@ _unhidden: set[str] = set()
 def remember(secret: str) -> None:
     """From now on no text that leaves the program holds it."""
     secret = secret.strip()
-    if not secret or secret in _forms:
+    if not secret or secret in _forms or secret.upper() in ("EMPTY", "NONE"):  # what clients send where no key is asked
         return
-    if len(secret) < SHORTEST or f" {secret.lower()} " in _OUR_WORDS:
+    if _is_weak(secret):
         _unhidden.add(secret)
         low = secret.lower()
         places = (_Form(f"{a}{low}{b}", f"{a}{low}{b}", "", len(a), len(b)) for a, b in _PLACES)
@@ -88,6 +88,10 @@ def remember(secret: str) -> None:
         _forms[secret] = (*places, *basic)
     else:
         _forms[secret] = tuple(map(_whole, dict.fromkeys(form.lower() for form in _spellings(secret))))
+
+
+def _is_weak(secret: str) -> bool:
+    return len(secret) < SHORTEST or f" {secret.lower()} " in _OUR_WORDS
 
 
 def forget_all() -> None:
@@ -105,7 +109,7 @@ def remember_environment(environ: Mapping[str, str], exists: Callable[[str], boo
     """The variables that are named like keys, and the passwords of URLs (PIP_INDEX_URL, HTTPS_PROXY). A value that
     names a file is a place, not a key."""
     for name, value in environ.items():
-        if _KEY_NAME.fullmatch(name.upper()) and len(value) >= SHORTEST and not exists(value):
+        if _KEY_NAME.fullmatch(name.upper()) and not _is_weak(value) and not exists(value):
             remember(value)
         elif "://" in value:
             remember_urls(value)
