@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from moonpad.values.redaction import forget_all
 from tests import ports
 from tests.fake_environment import compiled, make_environment
 from tests.world import World
@@ -63,6 +64,13 @@ def _state_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _no_secret_of_another_test() -> Iterator[None]:
+    """What a test has as a key may be a plain word of the next one."""
+    yield
+    forget_all()
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from moonpad.bench.telemetry import Sample, ServerStats
 from moonpad.load.record import RequestRecord
 from moonpad.observe.metrics import EngineLoad
 from moonpad.values.errors import UsageError
+from moonpad.values.visible_text import shell_word
 
 GAUGES: Final = ("running", "waiting", "kv_usage")
 USES: Final = ("power_w", "busy")
@@ -88,7 +89,9 @@ def _run(folder: Path) -> RunData:
     samples, devices = _by_time(_samples(folder / SERVER_FILE)), _by_time(_uses(folder / DEVICES_FILE))
     try:
         if killed and not records:
-            raise UsageError(f"{folder}: no request of this run finished", remedy=f"moonpad bench --resume {folder}")
+            raise UsageError(
+                f"{folder}: no request of this run finished", remedy=f"moonpad bench --resume {shell_word(folder)}"
+            )
         document = killed_document(folder, records) if killed else read_document(folder / RESULT_FILE)
         requests = requests_of(records) if len(records) else None
     except (TypeError, ValueError, ArithmeticError) as error:

@@ -36,6 +36,8 @@ from moonpad.load.request_schedule import ClosedLoop
 from moonpad.load.scheduler import Idle, close_idle, open_idle, run_schedule
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, ContactLost, Interrupted, UsageError
+from moonpad.values.redaction import redact
+from moonpad.values.visible_text import shell_word
 
 # Indices of warm-up prompts; calibration has those just below zero.
 WARMUP_INDEX = -1000
@@ -83,10 +85,10 @@ def run_bench(
 def resume_bench(endpoint: Endpoint, folder: Path, *, on_progress: OnProgress | None = None) -> BenchResult:
     """Resumes the run of a folder: requests that ended are not sent again. Raises what `run_bench` raises."""
     plan, past = read_plan(folder), SavedRecords(folder / REQUESTS_FILE)
-    if plan.base_url != endpoint.base_url:
+    if plan.base_url != redact(endpoint.base_url):
         raise UsageError(
             f"{folder} was measured at {plan.base_url}, not at {endpoint.base_url}",
-            remedy=f"use --url {plan.base_url}, or measure in a new folder",
+            remedy=f"use --url {shell_word(plan.base_url)}, or measure in a new folder",
         )
     endpoint = replace(endpoint, model=plan.model)
     return _blocking(measure(endpoint, plan.config, out_dir=folder, on_progress=on_progress, plan=plan, past=past))

@@ -15,6 +15,7 @@ import orjson
 from moonpad.bench.saved_records import SavedRecords
 from moonpad.load.record import RequestRecord
 from moonpad.values.errors import CheckFailed, UsageError
+from moonpad.values.redaction import redacted, redacted_line
 
 REQUESTS_FILE: Final = "requests.jsonl"
 RESULT_FILE: Final = "result.json"
@@ -56,7 +57,7 @@ class RunFiles:
         if self._failure:
             raise self._failure
         try:
-            _append(self._lines, orjson.dumps(record) + b"\n")
+            _append(self._lines, redacted_line(orjson.dumps(record)) + b"\n")
         except OSError as error:
             self._failure = self._lost(REQUESTS_FILE, error)
             raise self._failure from error
@@ -80,7 +81,7 @@ class RunFiles:
     def append_sample(self, name: str, row: Mapping[str, Any]) -> None:
         """What was seen beside the requests; a full disk costs these lines, and not the result."""
         with suppress(OSError), (self._folder / name).open("ab", buffering=0) as lines:
-            _append(lines, orjson.dumps(row) + b"\n")
+            _append(lines, redacted_line(orjson.dumps(row)) + b"\n")
 
     def finish(self, document: dict[str, Any]) -> None:
         """Writes the result: the whole file or none.
@@ -99,7 +100,7 @@ class RunFiles:
         part = self._folder / f".{name}.{os.getpid()}.part"
         try:
             with part.open("wb") as file:
-                file.write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
+                file.write(orjson.dumps(redacted(document), option=orjson.OPT_INDENT_2) + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(self._folder / name)

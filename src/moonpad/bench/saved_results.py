@@ -17,6 +17,7 @@ from moonpad.bench.saved_records import SavedRecords
 from moonpad.catalog.published import published_by_id
 from moonpad.load.record import RequestRecord
 from moonpad.values.errors import UsageError
+from moonpad.values.visible_text import shell_word
 
 PUBLISHED: Final = "published:"
 FILE_BYTES: Final = 1 << 30
@@ -74,7 +75,9 @@ def read_run(named: str) -> SavedRun:
     folder = path if path.is_dir() else None
     file = folder / RESULT_FILE if folder else path
     if folder and not file.exists() and (folder / REQUESTS_FILE).exists():
-        raise UsageError(f"{folder} was killed before it wrote a result", remedy=f"moonpad bench --resume {folder}")
+        raise UsageError(
+            f"{folder} was killed before it wrote a result", remedy=f"moonpad bench --resume {shell_word(folder)}"
+        )
     document = read_document(file)
     if folder and (folder / REQUESTS_FILE).is_file():
         requests = tuple(_ours(SavedRecords(folder / REQUESTS_FILE)))

@@ -15,6 +15,7 @@ from moonpad.bench.knee import Knee, find_knee, level_of
 from moonpad.bench.run_files import RESULT_FILE
 from moonpad.bench.run_header import read_plan
 from moonpad.values.errors import UsageError
+from moonpad.values.redaction import redact
 
 SWEEP_FILE: Final = "sweep.json"
 EXAMPLE: Final = "--sweep concurrency=1,2,4,8,16,32 --requests-per-stream 10, or --sweep requests=1,16,32"
@@ -111,7 +112,7 @@ def _is_of(place: Path, wanted: BenchConfig, base_url: str) -> bool:
         plan = read_plan(place)
     except UsageError:
         return False
-    return plan.base_url == base_url and replace(plan.config, measure_client=wanted.measure_client) == wanted
+    return plan.base_url == redact(base_url) and replace(plan.config, measure_client=wanted.measure_client) == wanted
 
 
 def _whole(place: Path) -> dict[str, Any] | None:

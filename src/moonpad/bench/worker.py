@@ -21,6 +21,7 @@ from moonpad.load.client import Connector
 from moonpad.load.endpoint_url import target_of
 from moonpad.load.event_loop import run_in_loop
 from moonpad.load.scheduler import close_idle, open_idle, run_schedule
+from moonpad.store.safe_streams import guard_streams
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.secret import Secret
 
@@ -67,5 +68,6 @@ async def work() -> None:
 
 
 if __name__ == "__main__":
+    guard_streams()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
     run_in_loop(work())

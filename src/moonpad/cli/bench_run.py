@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from moonpad.bench.result import BenchResult, as_json
 from moonpad.bench.run import BenchProgress, OnProgress, resume_bench, run_bench
 from moonpad.bench.sweep import SWEEP_FILE, SweepResult, parse_sweep, run_sweep
 from moonpad.cli.bench_options import doubled, option_words
-from moonpad.cli.output import bar, clean, emit, next_command, note
+from moonpad.cli.output import bar, emit, next_command, note
 from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.report.bench_block import bench_block, bench_notes
 from moonpad.report.bench_tables import knee_notes, repeat_table, sweep_table
@@ -26,6 +25,7 @@ from moonpad.report.run_phrases import client_bound_words
 from moonpad.store.atomic_files import replace_json, replace_text
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, Interrupted, UsageError
+from moonpad.values.visible_text import shell_word
 
 
 @dataclass(slots=True)
@@ -54,7 +54,9 @@ class Bench:
             note(f"written: {folder}")
         done, planned = len(result.records), result.plan.config.requests
         self._check(result, f"interrupted after {done} of {planned} requests; the figures are of these")
-        next_command(f"moonpad bench{self.words} {shlex.join(option_words(doubled(result.plan.config)))}")
+        next_command(
+            f"moonpad bench{self.words} {' '.join(map(shell_word, option_words(doubled(result.plan.config))))}"
+        )
 
     def sweep(self, config: BenchConfig, text: str, requests_per_stream: int, folder: Path | None) -> None:
         """The same measurement at growing load; the same command measures the loads that are missing."""
@@ -80,7 +82,7 @@ class Bench:
             note(line)
         if folder:
             _write_summary(folder, SWEEP_FILE, result.as_json(), sweep_table(result))
-        next_command(f"moonpad report {shlex.quote(str(folder))}" if folder else "moonpad bench --out FOLDER")
+        next_command(f"moonpad report {shell_word(folder)}" if folder else "moonpad bench --out FOLDER")
 
     def repeat(self, config: BenchConfig, count: int, folder: Path | None) -> None:
         """The same measurement several times, each with its own prompts."""
@@ -98,7 +100,11 @@ class Bench:
         emit(repeat_table(spreads_of(documents)), repeat_json(documents), json=self.json)
         if folder:
             _write_summary(folder, REPEAT_FILE, repeat_json(documents))
-        next_command(f"moonpad compare {folder}/run-1 RUN  shows what a setting changes" if folder else "moonpad runs")
+        next_command(
+            f"moonpad compare {shell_word(folder / 'run-1')} RUN  shows what a setting changes"
+            if folder
+            else "moonpad runs"
+        )
 
     def _measure(self, config: BenchConfig, folder: Path | None, *, resume: bool) -> BenchResult:
         with _progress_bar() as show:
@@ -115,7 +121,7 @@ class Bench:
         if not result.metrics.completed:
             kinds = ", ".join(f"{count} × {kind}" for kind, count in result.metrics.failures.items())
             raise CheckFailed(
-                f"none of {result.plan.config.requests} requests succeeded: {clean(kinds)}",
+                f"none of {result.plan.config.requests} requests succeeded: {kinds}",
                 remedy=f"moonpad verify{self.words}",
             )
 

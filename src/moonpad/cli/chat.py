@@ -15,10 +15,11 @@ from typing import Any, Final
 from rich.console import Console
 
 from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
-from moonpad.cli.output import clean, err, next_command, note, out, print_error
+from moonpad.cli.output import err, next_command, note, out, print_error
 from moonpad.load.openai_schema import Broken, Delta, Message, Reply, join
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, ContactLost, MoonpadError
+from moonpad.values.redaction import SafePieces
 
 HELP: Final = "/reset clears the conversation, /quit or Ctrl-D leaves, Ctrl-C stops an answer."
 MAX_TOOL_ROUNDS: Final = 4
@@ -209,7 +210,7 @@ class Session:
             screen.end()
         answer = join(deltas)
         for call in answer.tool_calls:
-            err().print(clean(call_line(call)), style="cyan", emoji=False)
+            err().print(call_line(call), style="cyan", emoji=False)
         usage = usage_line(answer, time.monotonic() - started_s, self.options["max_tokens"])
         err().print(usage, style="dim", emoji=False)
         return answer
@@ -219,22 +220,30 @@ class Screen:
     """Shows one answer while it comes: reasoning dimmed on stderr, content on stdout, each ended by a newline."""
 
     def __init__(self) -> None:
+        self._pieces = {err(): SafePieces(), out(): SafePieces()}
         self._open: Console | None = None
         """Where a line is not ended yet."""
 
     def show(self, delta: Delta) -> None:
-        self._write(err(), delta.reasoning, "dim")
-        self._write(out(), delta.content, "")
+        self._write(err(), delta.reasoning)
+        self._write(out(), delta.content)
 
     def end(self) -> None:
-        if self._open is not None:
-            self._open.print()
-        self._open = None
+        for console, pieces in self._pieces.items():
+            self._print(console, pieces.flush())
+        self._turn_to(None)
 
-    def _write(self, console: Console, text: str, style: str) -> None:
-        if not text:
-            return
-        if self._open is not console:
-            self.end()
-            self._open = console
-        console.print(clean(text), end="", style=style, emoji=False)
+    def _write(self, console: Console, text: str) -> None:
+        if text and self._open not in (None, console):
+            self._print(self._open, self._pieces[self._open].feed(""))
+        self._print(console, self._pieces[console].feed(text) if text else "")
+
+    def _print(self, console: Console, text: str) -> None:
+        if text:
+            self._turn_to(console)
+            console.print(text, end="", style="dim" if console is err() else "", emoji=False)
+
+    def _turn_to(self, console: Console | None) -> None:
+        if self._open not in (None, console):
+            self._open.print()
+        self._open = console

@@ -13,11 +13,12 @@ from moonpad.catalog.embedded import embedded_checkpoint
 from moonpad.checkpoints.expectations import calculated_groups, compare
 from moonpad.checkpoints.read import read_checkpoint
 from moonpad.checkpoints.revision import revision_of
-from moonpad.cli.output import Json, clean, emit_json, next_command, out
+from moonpad.cli.output import Json, emit_json, next_command, out
 from moonpad.values.checkpoint import Architecture, Checkpoint
 from moonpad.values.errors import CheckpointError
 from moonpad.values.finding import Finding, errors_of
 from moonpad.values.units import gib
+from moonpad.values.visible_text import shell_word
 
 BF16_BYTES = 2
 
@@ -40,7 +41,7 @@ def show(folder: str, *, json: Json = False) -> None:
     if errors := errors_of(findings):
         raise CheckpointError(f"the files of {checkpoint.name} are not what its config.json says", findings=errors)
     if not json:
-        next_command(f"moonpad plan --model {folder} --on 8xH200")
+        next_command(f"moonpad plan --model {shell_word(folder)} --on 8xH200")
 
 
 def kv_bytes_per_token(architecture: Architecture) -> int:
@@ -108,16 +109,16 @@ def _components(checkpoint: Checkpoint) -> dict[str, dict[str, int]]:
 def _print(checkpoint: Checkpoint, findings: tuple[Finding, ...]) -> None:
     show = out().print
     kv_bytes = kv_bytes_per_token(checkpoint.architecture)
-    show(f"{clean(checkpoint.name)}: {checkpoint.quantization.scheme}, {gib(checkpoint.total_bytes)}", style="bold")
-    show(f"  {clean(architecture_line(checkpoint.architecture))}")
+    show(f"{checkpoint.name}: {checkpoint.quantization.scheme}, {gib(checkpoint.total_bytes)}", style="bold")
+    show(f"  {architecture_line(checkpoint.architecture)}")
     if checkpoint.groups:
         show(f"  {checkpoint.parameters:,} parameters in {checkpoint.tensors:,} tensors")
     show(f"  {kv_bytes:,} bytes of KV cache a token in BF16, {kv_bytes // 2:,} in FP8")
-    show(f"  {clean(checkpoint.source)}")
+    show(f"  {checkpoint.source}")
     if checkpoint.groups:
         _print_table(checkpoint)
     for finding in findings:
-        show(f"  {finding.severity}: {clean(finding.message)}")
+        show(f"  {finding.severity}: {finding.message}")
 
 
 def _print_table(checkpoint: Checkpoint) -> None:

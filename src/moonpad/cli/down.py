@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from moonpad.cli.output import Json, clean, emit, err, next_command, note
+from moonpad.cli.output import Json, busy, emit, next_command, note
 from moonpad.run.down import Stopped, stop_run
 from moonpad.run.drain import Drained
 from moonpad.run.endpoints import find_run, name_of
@@ -13,6 +13,7 @@ from moonpad.spec.safe_text import parse_duration
 from moonpad.store.run_folder import RunFolder, current_run
 from moonpad.values.errors import UsageError
 from moonpad.values.units import duration
+from moonpad.values.visible_text import shell_word
 
 
 def down(
@@ -44,15 +45,15 @@ def down(
         note(f"note: {text}")
     emit(_sentence(folder, stopped), _as_json(folder, stopped), json=json)
     if stopped.was_up and not json:
-        next_command(f"moonpad up {folder.about().get('spec', '')}")
+        next_command(f"moonpad up {shell_word(folder.about().get('spec', ''))}")
 
 
 def _stop(folder: RunFolder, drain_s: float) -> Stopped:
     """Ctrl-C means: at once."""
     grace_s = float(folder.about().get("stop_grace_s", 20.0))
-    with err().status(clean(f"stopping {folder.name}")) as status:
+    with busy(f"stopping {folder.name}") as say:
         try:
-            return stop_run(folder, grace_s, drain_s=drain_s, say=lambda text: status.update(clean(text)))
+            return stop_run(folder, grace_s, drain_s=drain_s, say=say)
         except KeyboardInterrupt:
             return stop_run(folder, grace_s, patience_s=0.0)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from cyclopts import Parameter
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import UsageError
 from moonpad.values.secret import Secret
+from moonpad.values.visible_text import shell_word
 
 
 @Parameter(name="*")
@@ -31,7 +31,7 @@ class EndpointOptions:
         options = (("--url", self.url), ("--model", self.model), ("--key-env", self.key_env))
         words = [str(spec)] if spec else []
         words += [word for flag, value in options if value for word in (flag, value)]
-        return "".join(f" {shlex.quote(word)}" for word in words)
+        return "".join(f" {shell_word(word)}" for word in words)
 
 
 def resolve_endpoint(spec: Path | None, options: EndpointOptions) -> Endpoint:
@@ -57,5 +57,7 @@ def resolve_endpoint(spec: Path | None, options: EndpointOptions) -> Endpoint:
         raise UsageError("both a spec and --url were given", remedy="leave one of them out")
     if not options.url.startswith(("http://", "https://")):
         raise UsageError(f"{options.url!r} is not a URL", remedy="write http://HOST:PORT/v1")
+    if secret and "@" in options.url.split("/")[2]:
+        raise UsageError("both a password in --url and --key-env were given", remedy="leave one of them out")
     base_url = options.url.rstrip("/")
     return Endpoint(base_url if base_url.endswith("/v1") else f"{base_url}/v1", options.model or "", secret)

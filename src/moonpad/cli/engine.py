@@ -12,7 +12,7 @@ from rich.text import Text
 
 from moonpad.catalog.images import images
 from moonpad.catalog.options import newest_stable
-from moonpad.cli.output import Json, clean, emit_json, next_command, note, out
+from moonpad.cli.output import Json, emit_json, next_command, note, out
 from moonpad.cli.progress_display import InstallDisplay
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine
@@ -20,6 +20,7 @@ from moonpad.environments.install import install as install_engine
 from moonpad.environments.install import remove as remove_engine
 from moonpad.environments.installed import BRING_YOUR_OWN, InstalledEngine, list_installed, list_unfinished
 from moonpad.environments.paths import engines_home
+from moonpad.report.plain_text import shown
 from moonpad.values.errors import UsageError
 from moonpad.values.platform import Platform
 from moonpad.values.units import duration, gib
@@ -44,7 +45,7 @@ def install(name: str, *, platform: str | None = None, json: Json = False) -> No
         return
     size = gib(done.engine.size_bytes or 0)
     how = "is already installed: nothing to do" if done.already else f"installed in {duration(done.seconds)}"
-    out().print(f"{name} {done.engine.version} {how}. {size} in {clean(str(done.engine.path))}")
+    out().print(f"{name} {done.engine.version} {how}. {size} in {done.engine.path}")
     if engine.recipe and not engine.recipe.served:
         note("this recipe was tested up to the engine's --version; no model has been served from it on record")
     next_command(f"moonpad up {ENGINES[name].facts.example}")
@@ -64,7 +65,7 @@ def list_(*, json: Json = False) -> None:
     if engines:
         _print_table(engines)
     else:
-        out().print(f"no engine is installed in {clean(str(engines_home()))}")
+        out().print(f"no engine is installed in {engines_home()}")
     for folder in unfinished:
         note(f"unfinished: {folder} (install it again to continue, or remove it)")
     next_command(
@@ -88,7 +89,7 @@ def remove(name: str, *, json: Json = False) -> None:
         emit_json({"removed": [str(folder) for folder in folders]})
         return
     for folder in folders:
-        out().print(f"removed {clean(str(folder))}")
+        out().print(f"removed {folder}")
     if not folders:
         out().print(f"{name} is not installed: nothing to remove")
     if name in _installable():
@@ -130,7 +131,7 @@ def _print_table(engines: Iterable[InstalledEngine]) -> None:
     for engine in engines:
         size, when = gib(engine.size_bytes or 0), (engine.installed_at or "")[:16].replace("T", " ")
         cells = (engine.name, engine.version, _short(engine.path), size, when)
-        table.add_row(*(Text(clean(cell)) for cell in cells))
+        table.add_row(*(Text(shown(cell)) for cell in cells))
     out().print(table)
 
 

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from moonpad.cli.output import Json, emit, next_command, out
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import Severity
+from moonpad.values.redaction import remember_environment, remember_labelled, remember_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,6 +71,9 @@ def explain(
     judged = judge(script, question, (*calibrations(), *own_calibrations()))
     if not judged:
         raise UsageError("it starts no engine", remedy="moonpad explain --file SCRIPT, or put the command behind --")
+    for line in (line for deployment in judged for line in deployment.commands):
+        remember_words(line.argv)
+        remember_environment({name: text for name, text in line.env.items() if not text.startswith("$")})
     width = out().width if out().is_terminal else 80
     view = explain_view(judged, script, width, ascii_only=out().options.ascii_only)
     emit(view, explain_json(judged, script), json=json)
@@ -93,7 +97,9 @@ def _read(path: Path) -> str:
         raise UsageError(f"cannot read {path}: {reason}", remedy="name a file that you may read") from None
     if len(raw) > MAX_BYTES:
         raise UsageError(f"{path} is larger than {MAX_BYTES:,} bytes", remedy="pass only the part with the command")
-    return raw.decode("utf-8", "replace")
+    text = raw.decode("utf-8", "replace")
+    remember_labelled(text)
+    return text
 
 
 def _next(judged: Sequence[Judged]) -> str:

@@ -5,20 +5,22 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from moonpad.cli.output import clean
 from moonpad.observe.log_tail import LogTail, last_lines
-from moonpad.run.endpoints import find_run
+from moonpad.run.endpoints import endpoint_of, find_run
 from moonpad.run.run_status import is_kept
 from moonpad.run.ssh_hosts import far_log
 from moonpad.store.run_folder import RunFolder
-from moonpad.values.errors import SpecError
+from moonpad.values.errors import MoonpadError, SpecError
 
 LOOK_S = 0.2
+LINES_AT_ONCE = 1000
 
 
 def logs(
@@ -42,6 +44,8 @@ def logs(
         The node whose log to show, for a run on several hosts.
     """
     folder = find_run(target)
+    with suppress(MoonpadError):
+        endpoint_of(folder)  # from here on its key is known, and not shown
     path = _path(folder, node)
     if follow_:
         follow(path, lambda: is_kept(folder), tail=tail)
@@ -71,8 +75,8 @@ def follow(path: Path, goes_on: Callable[[], bool], *, tail: int | None = None) 
 
 
 def _show(lines: Iterable[str]) -> None:
-    """Of a progress bar that redraws itself, the last state. Without rich: a flood has 100,000 lines a second."""
-    for line in lines:
-        text = line.rstrip("\r").rsplit("\r", 1)[-1]
-        sys.stdout.write((text if text.isprintable() else clean(text)) + "\n")
+    """Of a progress bar that redraws itself, the last state. Many lines at once: a flood has 100,000 a second."""
+    rest = iter(lines)
+    while some := [line.rstrip("\r").rsplit("\r", 1)[-1] for line in islice(rest, LINES_AT_ONCE)]:
+        sys.stdout.write("\n".join(some) + "\n")
     sys.stdout.flush()

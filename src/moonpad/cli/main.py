@@ -14,7 +14,9 @@ from moonpad.cli import output
 from moonpad.cli.interrupts import NUMBERS
 from moonpad.cli.output import Json
 from moonpad.cli.usage_errors import usage_error
+from moonpad.store.safe_streams import guard_streams
 from moonpad.values.errors import Interrupted, MoonpadError
+from moonpad.values.redaction import unhidden
 
 VERBS = (
     ("init", "moonpad.cli.init:init", "Write the spec of the best plan."),
@@ -79,7 +81,11 @@ def _catalog_summary(*, json: Json = False) -> None:
 
 def main() -> None:
     """Runs the command line. The one place that turns errors into exit codes; no traceback for bad input."""
-    sys.exit(run(sys.argv[1:]))
+    guard_streams(sys.argv[1:])
+    exit_code = run(sys.argv[1:])
+    if unhidden():
+        output.note("warning: a key is so short, or so common a word, that it is hidden only where its place shows it")
+    sys.exit(exit_code)
 
 
 def run(argv: list[str]) -> int:

@@ -1,7 +1,8 @@
 """What every verb prints with: results on stdout, progress and notes on stderr.
 
 rich turns colours off if NO_COLOR is set or the stream is not a terminal. Markup is off everywhere, so that a bracket
-in a model's answer or in a log line is text.
+in a model's answer or in a log line is text. No known secret passes here, and what would move a terminal's cursor or
+hide text is shown as an escape (cli/safe_console.py).
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from cyclopts import Parameter
 
 from moonpad.values.errors import MoonpadError, PreflightRefused
 from moonpad.values.finding import Finding
+from moonpad.values.redaction import redacted
+from moonpad.values.visible_text import one_line, visible_json
 
 if TYPE_CHECKING:  # rich is not imported by the commands that print none of it
     from rich.console import Console, RenderableType
@@ -41,9 +44,9 @@ def err() -> Console:
 
 
 def _console(*, stderr: bool) -> Console:
-    from rich.console import Console
+    from moonpad.cli.safe_console import SafeConsole
 
-    console = Console(stderr=stderr, markup=False, emoji=False, highlight=False, soft_wrap=True)
+    console = SafeConsole(stderr=stderr, markup=False, emoji=False, highlight=False, soft_wrap=True)
     if not console.file.isatty():
         console.width = PIPE_COLUMNS
     return console
@@ -55,7 +58,7 @@ def emit(text: RenderableType, document: object, *, json: bool) -> None:
         out().print(text)
         return
     # Not orjson: an import of it that Ctrl-C interrupts ends in a segmentation fault (3.13.0, seen here).
-    sys.stdout.write(json_module.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.write(visible_json(json_module.dumps(redacted(document), indent=2, ensure_ascii=False)) + "\n")
     sys.stdout.flush()
 
 
@@ -64,7 +67,7 @@ def emit_json(document: object) -> None:
 
 
 def note(text: str) -> None:
-    err().print(clean(text))
+    err().print(text)
 
 
 def note_findings(findings: Iterable[Finding]) -> None:
@@ -74,7 +77,7 @@ def note_findings(findings: Iterable[Finding]) -> None:
 
 def next_command(command: str) -> None:
     """Each command ends by naming the next one."""
-    err().print(f"Next: {clean(command)}", style="dim")
+    err().print(f"Next: {one_line(command)}", style="dim")
 
 
 @contextmanager
@@ -83,8 +86,10 @@ def busy(doing: str) -> Iterator[Callable[[str], None]]:
     if not err().is_terminal:
         yield lambda text: None
         return
-    with err().status(clean(doing)) as status:
-        yield lambda text: status.update(clean(text))
+    from rich.text import Text  # of a str a spinner reads the markup
+
+    with err().status(Text(one_line(doing))) as status:
+        yield lambda text: status.update(Text(one_line(text)))
 
 
 @contextmanager
@@ -98,28 +103,23 @@ def bar(doing: str, total: int) -> Iterator[Callable[..., None]]:
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err(), transient=True, refresh_per_second=4) as progress:
-        task = progress.add_task(clean(doing), total=total)
+        task = progress.add_task(one_line(doing), total=total)
 
         def show(done: int, text: str = "", total: int | None = None) -> None:
-            progress.update(task, completed=done, description=clean(text) or None, total=total)
+            progress.update(task, completed=done, description=one_line(text) or None, total=total)
 
         yield show
 
 
-def clean(text: str) -> str:
-    """Foreign text (logs, models, host names) without control characters, so that no escape reaches the terminal."""
-    return "".join(char if char in "\n\t" or (char.isprintable() or char == " ") else "\ufffd" for char in text)
-
-
 def print_error(error: MoonpadError) -> None:
     """What happened, its numbers, one remedy. Never a traceback."""
-    err().print(f"moonpad: {clean(error.message)}", style="bold red")
+    err().print(f"moonpad: {error.message}", style="bold red")
     if isinstance(error, PreflightRefused):
         for finding in error.findings:
-            err().print(f"  {finding.severity}: {clean(finding.where)}: {clean(finding.message)}")
+            err().print(f"  {finding.severity}: {finding.where}: {finding.message}")
             if finding.remedy:
-                err().print(f"    {clean(finding.remedy)}")
+                err().print(f"    {finding.remedy}")
     if error.remedy:
-        err().print(f"  {clean(error.remedy)}")
+        err().print(f"  {error.remedy}")

@@ -18,6 +18,7 @@ from moonpad.spec.loader import load_spec
 from moonpad.values.deployment import Executable
 from moonpad.values.finding import Code
 from moonpad.values.plan_answer import Answer
+from moonpad.values.visible_text import shell_word
 
 
 def answer_of_spec(
@@ -52,4 +53,4 @@ def run_dry(spec: Path, despite: frozenset[Code], *, json: bool) -> None:
     text = "\n".join(line for command in commands for line in command.lines())
     emit(text, {"changed": False, "processes": processes, "findings": findings}, json=json)
     if not json:
-        next_command(f"moonpad up {spec}")
+        next_command(f"moonpad up {shell_word(spec)}")

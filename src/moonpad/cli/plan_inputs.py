@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from moonpad.values.finding import Code, Finding
 from moonpad.values.plan import Plan
 from moonpad.values.plan_answer import Answer
 from moonpad.values.versions import checked_version
+from moonpad.values.visible_text import shell_word
 
 LARGEST_CONCURRENCY = 1_000_000
 
@@ -187,4 +187,4 @@ def init_command(model: Model, cluster: Cluster, options: PlanOptions) -> str:
         ("--concurrency", options.concurrency),
         *(("--set", word) for word in options.words or ()),
     )
-    return "moonpad init " + " ".join(f"{flag} {shlex.quote(str(value))}" for flag, value in words if value is not None)
+    return "moonpad init " + " ".join(f"{flag} {shell_word(value)}" for flag, value in words if value is not None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from moonpad.cli.output import clean, emit, emit_json, next_command, out
+from moonpad.cli.output import emit, emit_json, next_command, out
 from moonpad.cli.plan import PlanOptions
 from moonpad.cli.plan_inputs import (
     Model,
@@ -27,6 +27,7 @@ from moonpad.values.cluster import Cluster
 from moonpad.values.deployment import Executable
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.plan_answer import Answer, Choice
+from moonpad.values.visible_text import shell_word
 
 
 def run_plan(spec: Path | None, named: str | None, options: PlanOptions, *, every: bool, json: bool) -> None:
@@ -37,7 +38,7 @@ def run_plan(spec: Path | None, named: str | None, options: PlanOptions, *, ever
         from moonpad.cli.plan_from_spec import answer_of_spec  # pydantic, which a plan by name does not need
 
         model, request, answer = answer_of_spec(spec, named, options, every=every)
-        following = f"moonpad up {spec}"
+        following = f"moonpad up {shell_word(spec)}"
     if json:
         emit_json(answer_json(answer, {place: _commands_for(each, model) for place, each in enumerate(answer.choices)}))
     else:
@@ -45,7 +46,6 @@ def run_plan(spec: Path | None, named: str | None, options: PlanOptions, *, ever
         width = min(out().width, 120) if out().is_terminal else 120
         ascii_only = not (out().encoding or "").lower().startswith("utf")
         table = plan_table(answer, best, width, every=every, ascii_only=ascii_only)
-        table.plain = clean(table.plain)  # one character for one: the styles stay where they are
         out().print(table)
     refuse_unless_it_fits(answer, request)
     next_command(following)
@@ -72,8 +72,8 @@ def run_init(named: str, options: PlanOptions, file: Path, *, json: bool) -> Non
     document = {"file": str(file), "engine": best.plan.engine, "layout": layout}
     emit(f"{file}: {answer.model} on {cluster.name} with {summary}", document, json=json)
     if not json:
-        edit = f"set `model` in {file} to the weights' folder, then moonpad up"
-        next_command(f"moonpad up {file}" if model.here else edit)
+        edit = f"set `model` in {shell_word(file)} to the weights' folder, then moonpad up"
+        next_command(f"moonpad up {shell_word(file)}" if model.here else edit)
 
 
 def _of_model(named: str, options: PlanOptions, *, every: bool = False) -> tuple[Model, Cluster, Request, Answer]:

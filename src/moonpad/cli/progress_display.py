@@ -9,9 +9,10 @@ from typing import Any, Self
 
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from moonpad.cli.output import clean, err
+from moonpad.cli.output import err
 from moonpad.environments.build import InstallProgress
 from moonpad.values.units import duration
+from moonpad.values.visible_text import one_line
 
 
 class _Display:
@@ -47,10 +48,10 @@ class _Display:
     def _keep(self, text: str) -> None:
         """A line that stays above the bar."""
         if self._bar is not None:
-            self._bar.console.print(clean(text), style="dim")
+            self._bar.console.print(one_line(text), style="dim")
 
     def _line(self, text: str) -> None:
-        err().print(clean(f"{self._name}: {text} ({duration(time.monotonic() - self._begun)})"))
+        err().print(one_line(f"{self._name}: {text} ({duration(time.monotonic() - self._begun)})"))
 
 
 class StartDisplay(_Display):
@@ -91,7 +92,7 @@ class StartDisplay(_Display):
         changed = phase != self._phase
         self._phase = phase
         if self._bar is not None:
-            total, text = None if percent is None else 100, clean(f"{self._name}: {phase}")
+            total, text = None if percent is None else 100, one_line(f"{self._name}: {phase}")
             self._bar.update(self._task, description=text, total=total, completed=percent or 0)
         elif changed:
             self._line(phase)
@@ -122,19 +123,19 @@ class InstallDisplay(_Display, InstallProgress):
             bar = self._bar or self._start_bar()
             for task in bar.task_ids:
                 bar.remove_task(task)
-            self._task = bar.add_task(clean(name), total=total, count=f"0/{total}" if total else "", detail="")
+            self._task = bar.add_task(one_line(name), total=total, count=f"0/{total}" if total else "", detail="")
         else:
             self._line(name)
         self._phase, self._total, self._phase_begun = name, total, time.monotonic()
 
     def step(self, done: int | None = None, detail: str = "") -> None:
         if self._bar is not None and detail:
-            self._bar.update(self._task, detail=clean(detail))
+            self._bar.update(self._task, detail=one_line(detail))
         if self._bar is not None and done is not None:
             self._bar.update(self._task, completed=done, count=f"{done}/{self._total}")
 
     def note(self, text: str) -> None:
-        err().print(clean(f"{self._name}: {text}"))
+        err().print(one_line(f"{self._name}: {text}"))
 
     def _keep_phase(self, mark: str) -> None:
         """A finished phase stays above the bar, with its seconds."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 from moonpad.cli.output import Json, emit_json, next_command, note
 from moonpad.cli.run_argument import measured_path
 from moonpad.values.errors import UsageError
+from moonpad.values.visible_text import shell_word
 
 FILE = "report.html"
 
@@ -34,7 +34,7 @@ def report(
     from moonpad.bench.report_data import RunData, read_report
     from moonpad.report.run_page import run_page
     from moonpad.report.sweep_page import sweep_page
-    from moonpad.store.atomic_files import replace_text
+    from moonpad.store.atomic_files import replace_as_is
 
     path = measured_path(run)
     if devices < 1:
@@ -43,7 +43,7 @@ def report(
     html = run_page(data) if isinstance(data, RunData) else sweep_page(data, devices)
     file = path / FILE if out is None else out
     try:
-        replace_text(file, html, mode=0o644)
+        replace_as_is(file, html, mode=0o644)
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror or error}", remedy="--out FILE.html") from error
     if json:
@@ -51,10 +51,10 @@ def report(
     else:
         note(f"written: {file}")
     if isinstance(data, RunData):
-        next_command(f"moonpad compare {shlex.quote(str(path))} ANOTHER  shows what a change brought")
+        next_command(f"moonpad compare {shell_word(path)} ANOTHER  shows what a change brought")
     elif data.cut or len(data.points) == 1:
         next_command("moonpad bench --sweep … --out, as before: it measures the loads that are missing")
     else:
         loads = (data.points[at].load for at in (0, -1))
-        folders = (shlex.quote(str(path / f"{data.over}-{load}")) for load in loads)
+        folders = (shell_word(path / f"{data.over}-{load}") for load in loads)
         next_command(f"moonpad compare {' '.join(folders)}")

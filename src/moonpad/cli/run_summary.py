@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +10,7 @@ from moonpad.cli.output import out
 from moonpad.run.endpoints import endpoint_of, find_run
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.units import duration
+from moonpad.values.visible_text import shell_word
 
 QUESTION = "What is 84 * 3 / 2?"
 IMPORTING = "importing the engine"
@@ -46,7 +46,7 @@ def phases(folder: RunFolder) -> list[str]:
 
 def curl(base_url: str, model: str) -> str:
     body = f'{{"model": "{model}", "messages": [{{"role": "user", "content": "{QUESTION}"}}]}}'
-    return f"curl {base_url}/chat/completions -H 'Content-Type: application/json' -d {shlex.quote(body)}"
+    return f"curl {base_url}/chat/completions -H 'Content-Type: application/json' -d {shell_word(body)}"
 
 
 if __name__ == "__main__":

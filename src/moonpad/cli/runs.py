@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moonpad.cli.output import Json, emit_json, next_command, note, out
 from moonpad.store.result_folders import benches_folder
 from moonpad.values.errors import UsageError
+from moonpad.values.visible_text import shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,5 +53,5 @@ def _next(rows: Sequence[ListedRun], *, named: bool) -> str:
         return "moonpad compare last-1 last"
     for row in rows:
         if row.state in ("whole", "sweep"):
-            return f"moonpad report {row.folder.name if named else shlex.quote(str(row.folder))}"
+            return f"moonpad report {row.folder.name if named else shell_word(row.folder)}"
     return "moonpad bench SPEC.toml"

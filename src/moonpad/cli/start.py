@@ -30,6 +30,7 @@ from moonpad.store.run_folder import RunFolder, current_run
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, errors_of
 from moonpad.values.platform import Platform
+from moonpad.values.visible_text import shell_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class Start:
         if about.get("policy") not in (None, asdict(prepared.policy)):
             note("note: [launch] of the spec has changed since; it takes effect at the next start")
         if status.state == "ready":
-            next_command(f"moonpad verify {self.spec}")
+            next_command(f"moonpad verify {shell_word(self.spec)}")
         elif not self.no_wait:
             next_command("moonpad status")
 
@@ -95,7 +96,7 @@ class Start:
             text = f"{prepared.spec.name} is ready at {prepared.endpoint.base_url} after {started.seconds:.1f} s"
             if prepared.open_port:
                 text += f"\nOthers reach its API, and nothing else of it, at port {prepared.open_port}."
-            self._show(text, _started_document(started, prepared), f"moonpad verify {self.spec}")
+            self._show(text, _started_document(started, prepared), f"moonpad verify {shell_word(self.spec)}")
             if stay is not None:
                 stay.follow(folder)
         except KeyboardInterrupt as interrupt:

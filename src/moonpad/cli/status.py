@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from moonpad.cli.output import Json, clean, emit_json, next_command, out
+from moonpad.cli.output import Json, emit_json, next_command, out
 from moonpad.run.endpoints import find_run, keyless_endpoint_of
 from moonpad.run.planned_figures import kv_tokens_measured
 from moonpad.run.run_status import read_status
 from moonpad.store.run_folder import RunFolder, current_runs
 from moonpad.store.schema_version import SchemaTooNew
+from moonpad.values.visible_text import shell_word
 
 UNKNOWN = "unknown"
 """The state of a run whose files a newer moonpad wrote."""
@@ -41,16 +42,17 @@ def status(target: str | None = None, *, json: Json = False) -> None:
         next_command("moonpad up SPEC.toml")
         return
     for row in rows:
-        out().print(clean(f"{row['name']}: {row['state']}{_steadiness(row)} ({row['because']})"))
+        out().print(f"{row['name']}: {row['state']}{_steadiness(row)} ({row['because']})")
         if row["state"] == UNKNOWN:
             continue
         out().print(f"  {row['base_url']}  model {row['model']}  engine {row['engine']}  pid {row['pid'] or '-'}")
         out().print(f"  since {row['since']}{_kv_words(row['kv_tokens'])}")
         if row["hosts"]:
             there = ", ".join(f"{node} on {target}" for node, target in row["hosts"].items())
-            out().print(clean(f"  with {there}; moonpad logs --node {next(iter(row['hosts']))}"))
+            out().print(f"  with {there}; moonpad logs --node {next(iter(row['hosts']))}")
     up = [row for row in rows if row["state"] == "ready"]
-    next_command(f"moonpad verify {up[0]['spec']}" if up else f"moonpad up {rows[0]['spec']}".rstrip())
+    down = rows[0]["spec"] or "SPEC.toml"
+    next_command(f"moonpad verify {shell_word(up[0]['spec'])}" if up else f"moonpad up {shell_word(down)}")
 
 
 def _make_row(folder: RunFolder) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from moonpad.cli.output import bar, clean, emit, note
+from moonpad.cli.output import bar, emit, note
 from moonpad.cli.verify_target import Target, check_gate, with_gate, writing
 from moonpad.store.atomic_files import append_line, read_lines, replace_json
 from moonpad.values.endpoint import Endpoint
@@ -46,7 +46,7 @@ def verify_loop(target: Target, calls: int, seed: int, out_folder: Path | None) 
         replace_json(folder / VERDICT_FILE, {**turns.head, **document})
     except OSError as error:
         note(f"{folder} cannot be written: {error.strerror or error}")
-    emit(clean(_summary(result)), {**document, "turns": str(folder / TURNS_FILE)}, json=target.json)
+    emit(_summary(result), {**document, "turns": str(folder / TURNS_FILE)}, json=target.json)
     if not target.json:
         note(f"written: {folder / TURNS_FILE}")
     if lost:

@@ -8,12 +8,13 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from moonpad.cli.output import busy, clean, emit_json, next_command, out
+from moonpad.cli.output import busy, emit_json, next_command, out
 from moonpad.cli.verify_options import NumericsOptions
 from moonpad.cli.verify_target import Target, writing
 from moonpad.store.atomic_files import replace_json
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, UsageError
+from moonpad.values.visible_text import shell_word
 from moonpad.verify.judged_model import Card, connect_named
 from moonpad.verify.numerics.compare import Distance
 from moonpad.verify.numerics.judge import NumericsVerdict, Recording, judge, record
@@ -39,7 +40,7 @@ def verify_numerics(target: Target, options: NumericsOptions) -> None:
         with writing(options.record, "--record ANOTHER_FILE"):
             replace_json(options.record, msgspec.to_builtins(recording), mode=0o644)
         _show_recorded(recording, options.record, target.json)
-        next_command(f"moonpad verify --numerics --against {options.record}  --url OTHER")
+        next_command(f"moonpad verify --numerics --against {shell_word(options.record)}  --url OTHER")
         return
     verdict = asyncio.run(_judge(endpoint, trusted))
     _show(verdict, target.json)
@@ -102,7 +103,7 @@ def _show_recorded(recording: Recording, path: Path, json: bool) -> None:
     if json:
         emit_json({"model": recording.model, "file": str(path), "texts": len(recording.texts), "positions": positions})
         return
-    out().print(f"{positions} positions of {len(recording.texts)} texts of {clean(recording.model)} are in {path}")
+    out().print(f"{positions} positions of {len(recording.texts)} texts of {recording.model} are in {path}")
     if recording.floor:
         out().print(f"it differs from itself by {_in_words(recording.floor)}")
 
@@ -111,7 +112,7 @@ def _show(verdict: NumericsVerdict, json: bool) -> None:
     if json:
         emit_json(verdict.as_json())
         return
-    out().print(f"{clean(verdict.model)} against {clean(verdict.trusted)}")
+    out().print(f"{verdict.model} against {verdict.trusted}")
     if verdict.distance:
         out().print(f"  differs by       {_in_words(verdict.distance)}, over {verdict.distance.positions} positions")
         if first := verdict.distance.first_changed:
@@ -120,7 +121,7 @@ def _show(verdict: NumericsVerdict, json: bool) -> None:
     limits = verdict.limits
     out().print(f"  noise at most    {limits.mean:.3f} on average, {limits.largest:.2f}, {limits.changed:.1%}")
     for sentence in verdict.because:
-        out().print(f"  {clean(sentence)}", style="red")
+        out().print(f"  {sentence}", style="red")
 
 
 def _in_words(distance: Distance) -> str:

@@ -6,15 +6,16 @@ import asyncio
 import json
 from pathlib import Path
 
-from moonpad.cli.output import bar, clean, emit, out
+from moonpad.cli.output import bar, emit, out
 from moonpad.cli.verify_options import ProbeOptions
 from moonpad.cli.verify_target import Target, check_gate, keep, with_gate, writing
 from moonpad.report.junit import junit
 from moonpad.report.verify_page import verify_page
 from moonpad.report.verify_table import verify_table
-from moonpad.store.atomic_files import replace_text
+from moonpad.store.atomic_files import replace_as_is
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, ContactLost, UsageError
+from moonpad.values.redaction import redacted
 from moonpad.verify import runner
 from moonpad.verify.probe import ApiProbe
 from moonpad.verify.probes import PROBES
@@ -39,12 +40,11 @@ def verify_probes(target: Target, options: ProbeOptions, out_folder: Path | None
     document, xml = with_gate(report.as_json(), broken), junit(report)
     if options.junit is not None:
         with writing(options.junit, "--junit FILE"):
-            replace_text(options.junit, xml)
+            replace_as_is(options.junit, xml)
     table = verify_table(report, out().width if out().is_terminal else 10_000)
-    table.plain = clean(table.plain)  # one character for one: the styles stay where they are
     emit(table, document, json=target.json)
     page = verify_page(report, broken)
-    texts = {"verdict.html": page, "verdict.json": json.dumps(document, indent=2) + "\n", "junit.xml": xml}
+    texts = {"verdict.html": page, "verdict.json": json.dumps(redacted(document), indent=2) + "\n", "junit.xml": xml}
     keep(folder, texts, named=out_folder is not None)
     if not report.answered:
         raise ContactLost(f"nothing answers at {report.endpoint}", remedy="moonpad status")

@@ -22,6 +22,7 @@ from moonpad.environments.paths import EnvironmentFolder
 from moonpad.environments.process import DeadlinePassed, Watch, run
 from moonpad.environments.receipt import Receipt, read_receipt, write_receipt
 from moonpad.values.errors import InstallError
+from moonpad.values.redaction import redact
 from moonpad.values.units import duration
 
 VERSION_DEADLINE_S: Final = 600.0
@@ -189,7 +190,7 @@ class Builder:
             lines.append(line)
             on_line(line)
 
-        self.log.write(f"$ {' '.join(command)}\n".encode())
+        self.log.write(redact(f"$ {' '.join(command)}\n").encode())
         watch = Watch(self.log, self.cancellation, self.lock_fd, keep, on_tick)
         try:
             return run(command, pip.clean_environment(os.environ), watch, deadline_s), lines

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import IO, Final
 
 from moonpad.environments.cancellation import Cancellation
+from moonpad.values.redaction import redact_bytes
 
 TICK_S: Final = 0.1
 GRACE_S: Final = ((signal.SIGINT, 5.0), (signal.SIGTERM, 2.0), (signal.SIGKILL, 5.0))
@@ -59,17 +60,18 @@ def run(command: Sequence[str], env: Mapping[str, str], watch: Watch, deadline_s
     try:
         with closing(_output(process)) as output:
             for chunk in output:
-                watch.log.write(chunk)
                 *lines, rest = (rest + chunk).split(b"\n")
                 if len(rest) > LINE_BYTES:
                     lines, rest = [*lines, rest], b""
                 for line in lines:
+                    watch.log.write(redact_bytes(line) + b"\n")
                     watch.on_line(line.decode("utf-8", "replace"))
                 watch.on_tick()
                 watch.cancellation.raise_if_requested()
                 if deadline_s is not None and time.monotonic() - begun > deadline_s:
                     raise DeadlinePassed
         if rest:
+            watch.log.write(redact_bytes(rest))
             watch.on_line(rest.decode("utf-8", "replace"))
         return process.wait()
     finally:

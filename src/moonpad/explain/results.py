@@ -14,6 +14,7 @@ from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.plan_answer import Confidence
+from moonpad.values.visible_text import escape_of
 
 _SETS_ENV: Final = frozenset({"-e", "--env", "-x"})
 
@@ -224,8 +225,8 @@ def _contains(words: Sequence[str], part: Sequence[str]) -> bool:
 
 
 def printable(text: str) -> str:
-    """Without control characters: text out of a script of others goes to a terminal."""
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    """With control characters as escapes: text out of a script of others goes to a terminal."""
+    return "".join(char if char.isprintable() else escape_of(char) for char in text)
 
 
 def shortened(text: str, most: int = 60) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from moonpad.values.redaction import remember_words
+
 HOST = "127.0.0.1"
 WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 - what others listen on
 COMMAND_WORDS = 3
@@ -112,6 +114,7 @@ def _command(pid: int) -> str:
 
     try:
         process = psutil.Process(pid)
+        remember_words(process.cmdline())  # before a cut word is no longer recognised
         words = [" ".join(word.split())[:WORD_CHARACTERS] for word in process.cmdline()[:COMMAND_WORDS]]
         return " ".join(words) or process.name()
     except psutil.Error:

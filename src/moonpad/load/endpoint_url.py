@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 import moonpad
 from moonpad.values.endpoint import Endpoint
@@ -52,12 +53,20 @@ def target_of(endpoint: Endpoint) -> Target:
         "User-Agent": f"moonpad/{moonpad.__version__}",
         "Accept": "text/event-stream, application/json",
         "Connection": "keep-alive",
-        **endpoint.headers(),
+        **(endpoint.headers() or _basic(url)),
     }
     _check_printable("the URL", url.netloc + url.path)
     _check_printable("the key", "".join(endpoint.headers().values()).replace(" ", "", 1))
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
     return Target(host, port or (443 if tls else 80), tls, url.path, root_path, head)
+
+
+def _basic(url: SplitResult) -> dict[str, str]:
+    """The user and password of the URL, as the other verbs send them too."""
+    if url.username is None:
+        return {}
+    text = f"{unquote(url.username)}:{unquote(url.password or '')}"
+    return {"Authorization": f"Basic {base64.b64encode(text.encode()).decode()}"}
 
 
 def _check_printable(what: str, text: str) -> None:

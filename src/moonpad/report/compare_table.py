@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Final
 
 from rich.text import Text
 
 from moonpad.bench.compare import P99_REQUESTS, ComparedFigure, Comparison
 from moonpad.report.plain_text import aligned
+from moonpad.values.visible_text import shell_word
 
 NAMES: Final = {
     "request_throughput": "Request throughput (req/s)",
@@ -40,7 +40,7 @@ def compare_notes(comparison: Comparison) -> list[str]:
     """What a reader must know before trusting the table."""
     notes = [f"A: {comparison.first}", f"B: {comparison.second}"]
     notes += [
-        f"{name} is partial; complete it with moonpad bench --resume {shlex.quote(name)}" for name in comparison.partial
+        f"{name} is partial; complete it with moonpad bench --resume {shell_word(name)}" for name in comparison.partial
     ]
     if comparison.paired:
         notes.append(f"{comparison.paired} requests are the same in both and were compared pair by pair")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
 from xml.etree import ElementTree as ET
 
+from moonpad.report.plain_text import shown
 from moonpad.verify.probe import Status
 from moonpad.verify.remediation import issue_url
 from moonpad.verify.runner import Report, Result
-
-_NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold, however it is written: https://www.w3.org/TR/xml/#charsets"""
 
 
 def junit(report: Report) -> str:
@@ -26,7 +22,7 @@ def junit(report: Report) -> str:
         errors="0",
         time=f"{seconds:.3f}",
     )
-    ET.SubElement(ET.SubElement(suite, "properties"), "property", name="endpoint", value=_clean(report.endpoint))
+    ET.SubElement(ET.SubElement(suite, "properties"), "property", name="endpoint", value=shown(report.endpoint))
     for result in report.results:
         _case(suite, result, report.model)
     ET.indent(suite)
@@ -35,9 +31,9 @@ def junit(report: Report) -> str:
 
 def _case(suite: ET.Element, result: Result, model: str) -> None:
     case = ET.SubElement(
-        suite, "testcase", classname=_clean(model) or "endpoint", name=result.probe.id, time=f"{result.seconds:.3f}"
+        suite, "testcase", classname=shown(model) or "endpoint", name=result.probe.id, time=f"{result.seconds:.3f}"
     )
-    because = _clean(result.outcome.because)
+    because = shown(result.outcome.because)
     if result.outcome.status is Status.FAIL:
         code = str(result.outcome.findings[0].code) if result.outcome.findings else "failed"
         failure = ET.SubElement(case, "failure", message=because, type=code)
@@ -46,12 +42,8 @@ def _case(suite: ET.Element, result: Result, model: str) -> None:
         lines += [f"looks like {issue_url(issue)}" for issue in result.known_issues]
         for exchange in result.exchanges:
             lines += [f"asked: {exchange.request}", f"got: {exchange.status} {exchange.answer}"]
-        failure.text = _clean("\n".join(lines))
+        failure.text = shown("\n".join(lines))
     elif result.outcome.status is Status.SKIP:
         ET.SubElement(case, "skipped", message=because)
     else:
         ET.SubElement(case, "system-out").text = because
-
-
-def _clean(text: str) -> str:
-    return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)

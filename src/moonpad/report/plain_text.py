@@ -5,6 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Collection, Sequence
 
+from moonpad.values.redaction import redact
+from moonpad.values.visible_text import visible
+
 
 def aligned(rows: Sequence[Sequence[str]], left: Collection[int]) -> list[list[str]]:
     """Each cell padded to the width of its column, in the columns `left` on the right, in others on the left."""
@@ -32,5 +35,5 @@ def hanging(text: str, indent: int, width: int) -> str:
 
 
 def shown(text: object) -> str:
-    """Text of others, without what is invisible or turns the direction of what follows."""
-    return "".join(char if char in "\n\t" or char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in str(text))
+    """Text of others for a page, XML or a table: without a known secret, and with what hides in it as escapes."""
+    return visible(redact(str(text)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from moonpad.values.binding import Bindings, BoundProcess, bind
 from moonpad.values.deployment import Deployment, Executable, Process
 from moonpad.values.references import HostRef, PathRef, PortRef, Ref, SecretRef, parts
 from moonpad.values.secret import Secret
+from moonpad.values.visible_text import shell_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,10 @@ class Command:
     def lines(self) -> Iterator[str]:
         """For a shell: the files that it reads, then the command."""
         for path, text in self.files:
-            yield f"cat > {shlex.quote(path)} <<'EOF'"
+            yield f"cat > {shell_word(path)} <<'EOF'"
             yield from text.rstrip("\n").split("\n")
             yield "EOF"
-        yield from shell_lines(self.env, self.argv, shlex.quote)
+        yield from shell_lines(self.env, self.argv, shell_word)
 
 
 def commands_of(deployment: Deployment, model: str, *, here: bool = True) -> tuple[Command, ...]:

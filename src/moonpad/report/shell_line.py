@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
 from moonpad.explain.results import Line
+from moonpad.values.visible_text import is_visible, shell_word
 
 INDENT: Final = "  "
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)[^{}]*\}|([A-Za-z_]\w*))", re.ASCII)
@@ -42,11 +42,9 @@ def quoted(word: str, unresolved: Collection[str] = ()) -> str:
     `unresolved` are names of variables and substitutions that stay what they are: `"$MASTER_IP:50000"`. A dollar that
     begins none of them is quoted.
     """
-    if not word.isprintable():
-        return _escaped(word)
-    kept = _kept(word, unresolved)
+    kept = _kept(word, unresolved) if is_visible(word) else []
     if not kept:
-        return shlex.quote(word)
+        return shell_word(word)
     text, at = "", 0
     for start, end in kept:
         text += _SPECIAL.sub(_BACKSLASHED, word[at:start]) + word[start:end]
@@ -66,21 +64,6 @@ def _kept(word: str, unresolved: Collection[str]) -> list[tuple[int, int]]:
         if not kept or start >= kept[-1][1]:
             kept.append((start, end))
     return kept
-
-
-def _escaped(word: str) -> str:
-    """`$'…'`, in which a control character is a backslash and a number."""
-    pieces = []
-    for char in word:
-        if char in "\\'":
-            pieces.append(f"\\{char}")
-        elif char.isprintable():
-            pieces.append(char)
-        elif ord(char) < 0x80:
-            pieces.append(f"\\x{ord(char):02x}")
-        else:
-            pieces.append(f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}")
-    return f"$'{''.join(pieces)}'"
 
 
 def _groups(argv: Sequence[str], parts: Collection[int]) -> Iterator[Sequence[str]]:

@@ -25,6 +25,7 @@ from moonpad.run.generation_monitor import GenerationMonitor, MonitoredRun, Worl
 from moonpad.run.keeper.state_file import has_keeper
 from moonpad.run.restart_policy import restart_delay_s, restarts_within
 from moonpad.store.run_folder import RunFolder
+from moonpad.store.safe_streams import guard_streams
 from moonpad.values.errors import ContactLost, PreflightRefused
 from moonpad.values.supervision import Policy, State
 from moonpad.values.units import duration
@@ -194,6 +195,7 @@ def main(argv: list[str]) -> int:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    guard_streams()
     run_dir, name = argv
     Controller(RunFolder(name, Path(run_dir))).run()
     return 0

@@ -14,6 +14,7 @@ from moonpad.store.schema_version import SchemaTooNew
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.secret import Secret
+from moonpad.values.visible_text import shell_word
 
 
 def name_of(target: str | Path) -> str:
@@ -32,7 +33,9 @@ def find_run(target: str | Path | None) -> RunFolder:
     if target is not None:
         folder = current_run(name_of(target))
         if folder is None:
-            raise UsageError(f"{name_of(target)} was never up on this machine", remedy=f"moonpad up {target}")
+            raise UsageError(
+                f"{name_of(target)} was never up on this machine", remedy=f"moonpad up {shell_word(target)}"
+            )
         return folder
     folders = current_runs()
     if len(folders) > 1:
@@ -81,5 +84,5 @@ def endpoint_of_run(target: str | Path | None, key: Secret | None) -> Endpoint:
     """
     folder = find_run(target)
     if not read_status(folder, None).up:
-        raise PreflightRefused(f"{folder.name} is not up", remedy=f"moonpad up {target or ''}".rstrip())
+        raise PreflightRefused(f"{folder.name} is not up", remedy=f"moonpad up {shell_word(target or 'SPEC.toml')}")
     return endpoint_of(folder, key)

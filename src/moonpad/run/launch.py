@@ -19,7 +19,7 @@ from moonpad.environments.paths import cache_home
 from moonpad.facts.platform import this_system
 from moonpad.run import keeper
 from moonpad.run.keeper.log_file import LOG_BYTES
-from moonpad.store.atomic_files import replace_text
+from moonpad.store.atomic_files import replace_as_is
 from moonpad.store.paths import RUNTIME_TEMP_BASE, port_claim
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.binding import BoundProcess
@@ -62,7 +62,7 @@ def start_keeper(
     """
     for process in processes:
         for path, content, mode in process.files:
-            replace_text(folder.path / path, content, mode)
+            replace_as_is(folder.path / path, content, mode)
     folder.lock_path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     now = time.strftime("%Y-%m-%d %H:%M:%S")
     job = {

@@ -33,6 +33,7 @@ from moonpad.store.run_folder import RunFolder, create_run
 from moonpad.values.binding import BoundProcess
 from moonpad.values.errors import ContactLost, LaunchFailed, PreflightRefused
 from moonpad.values.finding import Code
+from moonpad.values.visible_text import shell_word
 
 START_PATIENCE_S = 3.0
 """An engine that is still starting has no request to finish, and is deaf to INT for seconds while it imports."""
@@ -175,7 +176,7 @@ def _ended(folder: RunFolder, prepared: Prepared, event: Event) -> LaunchFailed:
     if event["event"] == "stopped":
         return LaunchFailed(
             f"{folder.name} was stopped while it was starting: {reason}",
-            remedy=f"moonpad up {folder.about().get('spec', '')}",
+            remedy=f"moonpad up {shell_word(folder.about().get('spec', ''))}",
         )
     given_up = folder.last_event("refused", "overdue")
     if given_up and given_up.get("reason") == reason:

@@ -14,6 +14,7 @@ from moonpad.spec.key_lines import key_lines, line_of, statements
 from moonpad.spec.messages import problem
 from moonpad.spec.schema import Spec
 from moonpad.values.errors import SpecError
+from moonpad.values.redaction import remember_labelled
 
 MAX_SPEC_BYTES: Final = 1_000_000
 MAX_PROBLEMS: Final = 20
@@ -78,7 +79,9 @@ def _read(path: Path) -> str:
             f"{path} is larger than {MAX_SPEC_BYTES} bytes", remedy="a spec is a few lines: is it the right file?"
         )
     try:
-        return raw.decode("utf-8")
+        text = raw.decode("utf-8")
+        remember_labelled(text)
+        return text
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise SpecError(f"{path}:{line}: not UTF-8: byte 0x{raw[error.start]:02x}", line=line) from None

@@ -1,4 +1,8 @@
-"""Two ways to write, and no third: append a line, or replace a file by rename."""
+"""Two ways to write, and no third: append a line, or replace a file by rename.
+
+No known secret gets into a file. The exceptions, by `replace_as_is` and of mode 0600, have it as their purpose: the
+files of a process that the engine reads its key from, and on another host the job of the keeper.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from typing import Any, Final
 
 from moonpad.facts.processes import read_stat
 from moonpad.store.line_reader import lines_from_end, lines_of, pieces_of
+from moonpad.values.redaction import redact, redacted, secret_spans
 
 LINE_BYTES: Final = 1 << 20
 """A longer line is refused when it is written, and skipped when it is read."""
@@ -26,6 +31,21 @@ LEFTOVER_S: Final = 60.0
 
 
 def replace_text(path: Path, text: str, mode: int = 0o600) -> None:
+    """As `replace_as_is`, without a secret. A page and XML are written as they are: `***` in a tag would spoil them,
+    so their values are redacted where they are escaped (report/plain_text.py)."""
+    replace_as_is(path, redact(text), mode)
+
+
+def replace_json(path: Path, document: object, mode: int = 0o600) -> None:
+    replace_as_is(path, _json(document, indent=1) + "\n", mode)
+
+
+def _json(document: object, **options: Any) -> str:
+    text = json.dumps(document, default=str, **options)
+    return json.dumps(redacted(json.loads(text)), **options) if secret_spans(text) else text
+
+
+def replace_as_is(path: Path, text: str, mode: int = 0o600) -> None:
     """The old file or the new one, never half of it. The parent folder is made where it is missing. Raises OSError: the
     old file is there as it was; no part of the new one is left."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -46,10 +66,6 @@ def replace_text(path: Path, text: str, mode: int = 0o600) -> None:
         part.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)
-
-
-def replace_json(path: Path, document: object, mode: int = 0o600) -> None:
-    replace_text(path, json.dumps(document, indent=1, default=str) + "\n", mode)
 
 
 def remove_parts(folder: Path, name: str = "", older_than_s: float = LEFTOVER_S) -> None:
@@ -79,7 +95,7 @@ def append_line(path: Path, record: Mapping[str, object]) -> None:
     read. Raises OSError: the line is not in the file, or only a torn piece of it: the disk is full (ENOSPC, EDQUOT),
     the line is over LINE_BYTES (EFBIG).
     """
-    line = json.dumps(record, default=str).encode() + b"\n"
+    line = _json(record).encode() + b"\n"
     if len(line) > LINE_BYTES:
         raise OSError(errno.EFBIG, f"a line of {len(line)} bytes, the limit is {LINE_BYTES}", str(path))
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)

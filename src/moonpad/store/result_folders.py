@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from moonpad.store.atomic_files import replace_text
+from moonpad.store.atomic_files import replace_as_is
 from moonpad.store.paths import state_home
 
 ROOM_BYTES: Final = 1 << 20
@@ -66,6 +66,7 @@ def verdict_folder(run: Path | None) -> Path:
 
 
 def keep_verdict(folder: Path, files: Mapping[str, str]) -> None:
-    """Each file is complete, or not there at all. Raises OSError: one of them could not be written."""
+    """Each file is complete, or not there at all; its values are redacted already. Raises OSError: one of
+    them could not be written."""
     for name, text in files.items():
-        replace_text(folder / name, text)
+        replace_as_is(folder / name, text)

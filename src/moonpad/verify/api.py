@@ -16,6 +16,7 @@ from moonpad.load.openai_schema import Broken, Event, Malformed, Message, Reply,
 from moonpad.load.sse import SseParser
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, UsageError
+from moonpad.values.redaction import redact
 from moonpad.values.units import MIB, duration
 
 ANSWER_CAP_BYTES: Final = 16 * MIB
@@ -162,11 +163,7 @@ class Api:
             raise ContactLost(message, remedy="check the address, and that the server is up") from error
         finally:
             request = f"{method} {url} {_shortened(sent.decode(errors='replace'))}".rstrip()
-            self.exchanges.append(Exchange(self._hidden(request), status, self._hidden(_shortened(answer))))
-
-    def _hidden(self, text: str) -> str:
-        """Without the key: a server may send it back in the text of an error."""
-        return text.replace(self.endpoint.key.reveal(), str(self.endpoint.key)) if self.endpoint.key else text
+            self.exchanges.append(Exchange(redact(request), status, _shortened(redact(answer))))
 
 
 def _shortened(text: str) -> str:

@@ -87,7 +87,7 @@ def test_a_tool_call_is_shown_and_its_result_goes_back(talk: Talk) -> None:
 def test_no_escape_of_the_model_reaches_the_terminal(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.unit.verify.fake_endpoint.ANSWER", "\x1b]52;c;cHduZWQ=\x07[link=x]:warning:\x9b")
     out, _ = talk(Fake(), "hi\n")
-    assert out == "\ufffd]52;c;cHduZWQ=\ufffd[link=x]:warning:\ufffd\n"
+    assert out == r"\x1b]52;c;cHduZWQ=\x07[link=x]:warning:\x9b" + "\n"
 
 
 def test_bytes_that_are_no_text_are_asked_all_the_same(talk: Talk) -> None:

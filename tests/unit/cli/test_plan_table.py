@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import subprocess
+import unicodedata
 
 import pytest
 from hypothesis import given, settings
@@ -145,6 +148,7 @@ def test_one_flag_a_line() -> None:
 WORDS = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\x00"), min_size=1, max_size=20)
 
 
+UTF8 = {"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]}
 NAMES = st.from_regex(r"[A-Z][A-Z0-9_]{0,8}", fullmatch=True)
 
 
@@ -155,4 +159,9 @@ def test_a_shell_reads_the_same_words_back(argv: list[str], env: dict[str, str])
     lines = list(Command("engine", "node-0", env, tuple(argv)).lines())
     assert all(line.endswith(" \\") for line in lines[:-1])
     text = " ".join(line.removesuffix(" \\") for line in lines)
-    assert shlex.split(text) == [*(f"{name}={value}" for name, value in env.items()), *argv]
+    wanted = [*(f"{name}={value}" for name, value in env.items()), *argv]
+    assert not [char for char in text if unicodedata.category(char) in ("Cc", "Zl", "Zp") and char not in "\n\t"]
+    if "$'" not in text:
+        assert shlex.split(text) == wanted
+    shell = subprocess.run(("bash", "-c", f"printf '%s\\0' {text}"), env=UTF8, capture_output=True, check=True)
+    assert shell.stdout.decode().split("\0")[:-1] == wanted

@@ -23,6 +23,8 @@ from moonpad.run.keeper.locks import (
 )
 from moonpad.run.keeper.supervisor import Keeper
 from moonpad.store.atomic_files import replace_json
+from moonpad.store.safe_streams import SafeStream
+from moonpad.values.redaction import remember_environment
 
 
 def main(words: list[str]) -> int:
@@ -34,6 +36,9 @@ def main(words: list[str]) -> int:
 
 
 def keep(job: dict[str, Any]) -> int:
+    for process in job["processes"]:
+        remember_environment(process["env"], os.path.exists)
+    sys.stderr = SafeStream(sys.stderr)  # for a traceback
     former: dict[str, object] = {}
     holder = {**job["holder"], "pid": os.getpid()}
     locks: list[tuple[str, int]] = []

@@ -32,7 +32,7 @@ from moonpad.run.keeper.host_facts import gather_facts
 from moonpad.run.keeper.shared_memory import RESERVE, read_reserve
 from moonpad.run.keeper.state_file import find_living, has_keeper
 from moonpad.run.keeper.stop import remove_leftovers, stop_all
-from moonpad.store.atomic_files import read_json, replace_text
+from moonpad.store.atomic_files import read_json, replace_as_is
 from moonpad.store.paths import state_home
 
 ARCHIVE = Path(__file__).parents[3]
@@ -73,11 +73,11 @@ def place(job: dict[str, Any]) -> str:
     draft.write_bytes(ARCHIVE.read_bytes())
     draft.replace(folder / "keeper.pyz")
     for path, text, mode in job.pop("files"):
-        replace_text(folder / path, text, mode)
+        replace_as_is(folder / path, text, mode)
     job.update(run_dir=str(folder), lock=str(folder / "run.lock"))
     for process in job["processes"]:
         process["log"] = str(folder / "engine.log")
-    replace_text(folder / "job.json", json.dumps(job))
+    replace_as_is(folder / "job.json", json.dumps(job))
     return str(folder)
 
 
