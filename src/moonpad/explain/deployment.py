@@ -71,6 +71,7 @@ class Deployment:
         for number, (command, reading) in enumerate(zip(commands, readings, strict=True)):
             about_it = self._command_remarks(command, reading, version, checkpoint)
             remarks += (replace(remark, command=number) for remark in about_it)
+        self.script.budget.work(2 * sum(len(command.comments) for command in commands), "its comments")
         remarks += node_remarks(self.engine.command_line, version.text, cluster, readings, commands)
         memory: Memory | None = None
         suggestions: tuple[Improvement, ...] = ()
@@ -105,8 +106,12 @@ class Deployment:
         words = [word.text for word in command.argv]
         env = {name: word.text.removeprefix(f"{name}=") for name, word in command.env.items()}
         files = {path: file.text for path, file in self.script.files.items()}
+        named = {file for word in words for file in (word, word.rpartition("/")[2]) if file in files}
+        read_twice = sum(3 * len(files[file]) for file in named)  # as events, and as what they make
+        self.script.budget.work(10 * len(words) + len(files) // 4 + read_twice, "its engine commands")
         head = list(program_words(command)) if self.engine.command_line.told_by_program else []
         reading = self.engine.read([*head, *words], env, files=files, version=version.text or None)
+        self.script.budget.work(reading.effort, "its patterns of tensors")
         hosts = next((len(wrapper.hosts) for wrapper in command.wrappers if wrapper.hosts), None)
         if hosts is not None and reading.node.nodes is None:
             reading = replace(reading, node=replace(reading.node, nodes=hosts))
@@ -187,7 +192,7 @@ class Deployment:
         elif facts.needs_whole_context and self._occurrence(first, "max_model_len") is None:
             context = checkpoint.architecture.max_context
         # With `auto`, -1 or a variable the engine takes what there is.
-        return Subject(configuration, context, self.calibrations)
+        return Subject(configuration, context, self.calibrations, self.script.budget)
 
     def _occurrence(self, reading: Reading, name: str) -> Occurrence | None:
         """Where the command line has the engine's option for one of our names."""
@@ -209,9 +214,10 @@ class Deployment:
         program, line = program_of(command, self.engine), self.engine.command_line
         yield from removed_program_remarks(command, version, reading.parsed)
         if (book := rulebook(program, version, checkpoint, command)) is not None:
-            yield from flag_remarks([word.text for word in command.argv], reading.parsed, book)
-            yield from env_remarks(command.env, book)
-            yield from file_remarks(reading.parsed, self.script.files, book)
+            budget = self.script.budget
+            yield from flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
+            yield from env_remarks(command.env, book, budget)
+            yield from file_remarks(reading.parsed, self.script.files, book, budget)
         yield from serving_remarks(command, reading, line)
         yield from wrapper_remarks(command)
         name = checkpoint.name if checkpoint else reading.model

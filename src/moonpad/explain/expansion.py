@@ -51,6 +51,7 @@ class Expander:
     def fields(self, token: Token) -> list[Word]:
         """What a shell makes of a word of a command: none, one or several."""
         fields = _FieldBuilder(self.source, token.start, token.end)
+        self.budget.work(10 + 6 * len(token.segments), "its words")
         for segment in token.segments:
             self._expand(segment, fields, split=True)
         return fields.close()
@@ -59,6 +60,7 @@ class Expander:
         """The same without splitting, as for assignments; `start:end` is what the word stands for."""
         fields = _FieldBuilder(self.source, start, end)
         fields.exists = fields.written_here = True
+        self.budget.work(10 + 6 * len(segments), "its words")
         for segment in segments:
             self._expand(segment, fields, split=False)
         return fields.close()[0]
@@ -78,6 +80,7 @@ class Expander:
         (first, *rest), (name, index, plus) = token.segments, match.groups()
         before = self.scope.variables.get(name)
         elements = before if isinstance(before, tuple) else () if before is None else (before,)
+        self.budget.work(len(elements) // 20, "its arrays")
         if rest and isinstance(rest[0], Array):
             words = tuple(word for element in rest[0].words for word in self.fields(element))
             return name, _checked((*elements, *words) if plus else words)
@@ -96,6 +99,7 @@ class Expander:
         if isinstance(before, tuple):
             return name, _checked((*before, value))
         self.budget.spend(1, len(before.text))
+        self.budget.work(len(before.pieces), "what its variables, loops and functions expand to")
         return name, concatenated((before, value), value)
 
     # --- segments ---
@@ -264,7 +268,7 @@ def evaluate(text: str, lookup: Callable[[str], str | None]) -> int | None:
     try:
         # The blanks keep `**` and `//` from becoming operators of Python.
         return _value(ast.parse(" ".join(tokens), mode="eval").body)
-    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError):
+    except (SyntaxError, ValueError, ZeroDivisionError):
         return None
 
 

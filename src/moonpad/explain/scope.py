@@ -71,6 +71,12 @@ def unresolved(name: str, at: Value) -> Word:
     return replace(word, text=f"${name}", unresolved=(name,), pieces=())
 
 
+def size_of(layer: Layer) -> int:
+    """Steps of work to compare what a branch has set with what there was."""
+    values = [value for names in layer for value in names.values()]
+    return sum(3 + (len(value.text) // 500 if isinstance(value, Word) else len(value)) for value in values)
+
+
 def text_of(value: Value) -> str:
     return value.text if isinstance(value, Word) else " ".join(word.text for word in value)
 
