@@ -16,10 +16,11 @@ from moonpad.explain.commands import Command, Script
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
+from moonpad.explain.input_limits import OPTION_FILE, too_large
 from moonpad.explain.node_checks import node_remarks
 from moonpad.explain.option_sources import program_of, rulebook
 from moonpad.explain.programs import program_named
-from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words
+from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
 from moonpad.explain.security import serving_remarks, wrapper_remarks
 from moonpad.explain.serving_flags import parser_remarks
 from moonpad.explain.suggestions import Improvement, Subject, best_remedy, improvements
@@ -107,6 +108,10 @@ class Deployment:
         env = {name: word.text.removeprefix(f"{name}=") for name, word in command.env.items()}
         files = {path: file.text for path, file in self.script.files.items()}
         named = {file for word in words for file in (word, word.rpartition("/")[2]) if file in files}
+        for file in named:
+            if len(files[file]) > OPTION_FILE:
+                size = f"{len(files[file]):,} characters; the limit is {OPTION_FILE:,}"
+                raise too_large(f"the file {shortened(file)} has {size}", "pass only the options that matter")
         read_twice = sum(3 * len(files[file]) for file in named)  # as events, and as what they make
         self.script.budget.work(10 * len(words) + len(files) // 4 + read_twice, "its engine commands")
         head = list(program_words(command)) if self.engine.command_line.told_by_program else []

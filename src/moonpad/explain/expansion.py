@@ -14,11 +14,10 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.commands import Piece, Word, concatenated, cut, join_words, whole_number
-from moonpad.explain.input_limits import Budget
+from moonpad.explain.input_limits import Budget, too_large
 from moonpad.explain.scope import Scope, Value, text_of, unresolved
 from moonpad.explain.source_text import IGNORED, Source
 from moonpad.explain.tokens import Array, Here, LiteralText, Opaque, Segment, Token, Variable
-from moonpad.values.errors import UsageError
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]]*)\])?(\+?)=", re.ASCII)
 _LONGEST_ARRAY: Final = 1_000
@@ -38,7 +37,7 @@ def assignment_of(token: Token) -> re.Match[str] | None:
 
 def _checked(words: tuple[Word, ...]) -> tuple[Word, ...]:
     if len(words) > _LONGEST_ARRAY:
-        raise UsageError(f"an array of the script has more than {_LONGEST_ARRAY} elements", remedy="shorten it")
+        raise too_large(f"an array of the script has more than {_LONGEST_ARRAY:,} elements", "shorten it")
     return words
 
 

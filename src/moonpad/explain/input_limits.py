@@ -14,10 +14,12 @@ from typing import Final
 from moonpad.values.errors import UsageError
 
 TEXT_BYTES: Final = 1_000_000
-STEPS: Final = 2_000_000
-"""Steps of work, each about half a microsecond of one processor: a second in all. Published guides take under 90,000
-with the judging of all that they start.
+STEPS: Final = 1_600_000
+"""Steps of work, each about half a microsecond of one processor: under a second in all. The largest published guide
+takes 80,000, with the judging of all that it starts.
 """
+OPTION_FILE: Final = 65_536
+"""Characters of a file that an engine is started with. It is read again for each command."""
 NESTING: Final = 50
 """Depth of blocks, of quotes in substitutions, and of blocks, function calls and shells together."""
 SHELLS: Final = 8
