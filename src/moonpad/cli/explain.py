@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from moonpad.cli.output import Json, emit, next_command, out
+from moonpad.cli.output import Json, emit, emit_json, next_command, out
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import Severity
 from moonpad.values.redaction import remember_environment, remember_labelled, remember_words
@@ -61,22 +62,30 @@ def explain(
     from moonpad.report.explain_view import explain_view
     from moonpad.store.calibrations import own_calibrations
 
-    script = read_files([(str(path), _read(path)) for path in file]) if file else read_command(command)
-    question = Question(
-        checkpoint=find_model(model, typed_path(model)).checkpoint if model else None,
-        cluster=parse_cluster(on) if on else None,
-        engine=known_engine(engine) if engine else "",
-        version=engine_version,
-    )
-    judged = judge(script, question, (*calibrations(), *own_calibrations()))
-    if not judged:
-        raise UsageError("it starts no engine", remedy="moonpad explain --file SCRIPT, or put the command behind --")
+    try:
+        script = read_files([(str(path), _read(path)) for path in file]) if file else read_command(command)
+        question = Question(
+            checkpoint=find_model(model, typed_path(model)).checkpoint if model else None,
+            cluster=parse_cluster(on) if on else None,
+            engine=known_engine(engine) if engine else "",
+            version=engine_version,
+        )
+        judged = judge(script, question, (*calibrations(), *own_calibrations()))
+        if not judged:
+            raise UsageError(
+                "it starts no engine", remedy="moonpad explain --file SCRIPT, or put the command behind --"
+            )
+    except UsageError as error:
+        if json:
+            failure = {"message": error.message, "remedy": error.remedy}
+            emit_json({"deployments": [], "problems": [], "error": failure})
+        raise
     for line in (line for deployment in judged for line in deployment.commands):
         remember_words(line.argv)
         remember_environment({name: text for name, text in line.env.items() if not text.startswith("$")})
     width = out().width if out().is_terminal else 80
     view = explain_view(judged, script, width, ascii_only=out().options.ascii_only)
-    emit(view, explain_json(judged, script), json=json)
+    emit(view, _finite(explain_json(judged, script)), json=json)
     if not json:
         next_command(_next(judged))
     findings = [finding for deployment in judged for finding in deployment.findings]
@@ -100,6 +109,15 @@ def _read(path: Path) -> str:
     text = raw.decode("utf-8", "replace")
     remember_labelled(text)
     return text
+
+
+def _finite(value: object) -> object:
+    """The same without what JSON has no word for: NaN and infinities become null."""
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _next(judged: Sequence[Judged]) -> str:

@@ -15,8 +15,11 @@ from moonpad.cli.interrupts import NUMBERS
 from moonpad.cli.output import Json
 from moonpad.cli.usage_errors import usage_error
 from moonpad.store.safe_streams import guard_streams
-from moonpad.values.errors import Interrupted, MoonpadError
+from moonpad.values.errors import Interrupted, MoonpadError, UsageError
 from moonpad.values.redaction import unhidden
+
+ARGUMENTS = 5_000
+"""Reading them takes time by the square of their number."""
 
 VERBS = (
     ("init", "moonpad.cli.init:init", "Write the spec of the best plan."),
@@ -101,6 +104,9 @@ def run(argv: list[str]) -> int:
 
 def _run(argv: list[str]) -> int:
     try:
+        if len(argv) > ARGUMENTS:
+            message = f"the command line has {len(argv):,} arguments; the limit is {ARGUMENTS:,}"
+            raise UsageError(message, remedy="leave out what does not matter")
         app(argv)
     except (CycloptsError, MoonpadError) as error:
         ours = usage_error(error) if isinstance(error, CycloptsError) else error

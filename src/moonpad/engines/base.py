@@ -104,6 +104,8 @@ class Reading:
     """It deals the model out over every device that it finds, since no number is given."""
     left_to_engine: str = ""
     """What the engine chooses at its start by what it finds, so that what the devices hold is unknown."""
+    effort: int = 0
+    """Steps of work, each about half a microsecond, that reading took beyond a few for each word."""
     extra: Mapping[str, Value] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

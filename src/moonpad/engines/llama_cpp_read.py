@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -30,9 +31,13 @@ SETTING_FLAGS: Final = (
 )
 
 _MATRICES: Final = ("gate", "up", "down")
+_REPEATED: Final = re.compile(r"[*+{]")
+_OPTIONAL: Final = re.compile(r"(?<!\()\?")
 _NESTED: Final = re.compile(r"\)[*+{]")
 """A repeated group can take exponential time; people do not write one."""
-_MOST_OVERRIDES: Final = 400
+_LONGEST_NAME: Final = len("blk.98.ffn_gate_exps.weight")
+_MOST_EFFORT: Final = 2_000
+"""Of all patterns together. Published ones have up to 60 each."""
 
 
 @lru_cache(maxsize=16)
@@ -61,6 +66,7 @@ def read(invocation: Invocation) -> Reading:
         serving=serving,
         takes_all_devices=not splits and words.text("--split-mode") != "none" and words.text("--device") != "none",
         left_to_engine=_left_to_engine(words, settings),
+        effort=50 * min(_effort(_overrides(words.parsed())), _MOST_EFFORT),
         extra=words.rest(),
     )
 
@@ -89,31 +95,46 @@ def _host_expert_layers(words: Words) -> int | None:
         return ALL_LAYERS
     count = words.whole("--n-cpu-moe", least=0)
     words.text("--override-tensor")  # known, and not an extra argument
-    overrides = tuple(_overrides(words.parsed()))
-    if not overrides:
+    overrides = _overrides(words.parsed())
+    if not overrides or _effort(overrides) > _MOST_EFFORT:
         return count
+    patterns = [(pattern, buffer) for text, buffer in overrides if (pattern := _compiled(text)) is not None]
     matrices = [f"blk.{layer}.ffn_{matrix}_exps.weight" for layer in range(ALL_LAYERS // 10) for matrix in _MATRICES]
-    on_host = sum(_buffer_of(name, overrides) == "CPU" for name in matrices)
+    on_host = sum(_buffer_of(name, patterns) == "CPU" for name in matrices)
     layers = ALL_LAYERS if on_host == len(matrices) else on_host // len(_MATRICES)
     return max(count or 0, layers)
 
 
-def _overrides(parsed: Parsed) -> Iterator[tuple[re.Pattern[str], str]]:
+def _overrides(parsed: Parsed) -> list[tuple[str, str]]:
     """(pattern of tensor names, buffer) of every --override-tensor, in order."""
-    texts = [
-        part
+    parts = [
+        part.rpartition("=")
         for occurrence in parsed.occurrences
         if occurrence.flag == "--override-tensor" and isinstance(occurrence.value, str)
         for part in occurrence.value.split(",")
     ]
-    for text in texts[:_MOST_OVERRIDES]:
-        pattern, equals, buffer = text.rpartition("=")
-        if not equals or len(pattern) > 200 or _NESTED.search(pattern):
-            continue
-        try:
-            yield re.compile(pattern), buffer.strip()
-        except re.error:
-            continue
+    return [(pattern, buffer.strip()) for pattern, equals, buffer in parts if equals]
+
+
+def _effort(overrides: Sequence[tuple[str, str]]) -> int:
+    """The most ways that there are to try the patterns at one place of a name: the time that they can take."""
+    return sum(_ways(pattern) for pattern, _ in overrides)
+
+
+def _ways(pattern: str) -> int:
+    if len(pattern) > 200 or _NESTED.search(pattern):
+        return _MOST_EFFORT + 1
+    alternatives = math.prod(part.count("|") + 1 for part in re.split("[()]", pattern))
+    repeated, optional = len(_REPEATED.findall(pattern)), len(_OPTIONAL.findall(pattern))
+    return int(alternatives * _LONGEST_NAME**repeated * 2**optional)
+
+
+def _compiled(pattern: str) -> re.Pattern[str] | None:
+    """None for what the engine refuses."""
+    try:
+        return re.compile(pattern)
+    except (re.error, OverflowError):
+        return None
 
 
 def _buffer_of(name: str, overrides: Sequence[tuple[re.Pattern[str], str]]) -> str:
@@ -122,6 +143,8 @@ def _buffer_of(name: str, overrides: Sequence[tuple[re.Pattern[str], str]]) -> s
 
 
 def _left_to_engine(words: Words, settings: Settings) -> str:
+    if _effort(_overrides(words.parsed())) > _MOST_EFFORT:
+        return "the patterns of --override-tensor are too many or too intricate to be tried here"
     placed = settings.host_expert_layers is not None or words.given("--n-gpu-layers")
     fits = (words.text("--fit") or "on").lower() not in ("off", "false", "0")
     if placed or not fits:

@@ -36,7 +36,7 @@ def flat_options(text: str) -> dict[str, str]:
         document = as_json(text) or _yaml(text)
         return _flat(document) if isinstance(document, dict) else {}
     # What the constructors of YAML's types raise besides: for `!!int ""`, a month 13, an integer of 5,000 digits.
-    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
         return {}
 
 

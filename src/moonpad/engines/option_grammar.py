@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, takewhile
 from typing import Literal
 
 from moonpad.catalog.options import Option, OptionSet
@@ -40,6 +42,7 @@ class Grammar:
     checks: Mapping[str, Callable[[str], bool]] = field(default_factory=dict)
     _names: dict[str, tuple[Option, bool]] = field(init=False, repr=False, compare=False)
     _former: dict[str, tuple[Option, bool]] = field(init=False, repr=False, compare=False)
+    _sorted: list[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         names = _names_of(self.options.options)
@@ -49,6 +52,7 @@ class Grammar:
         former = {name: found for name, found in _names_of(self.also).items() if name not in names}
         object.__setattr__(self, "_names", names)
         object.__setattr__(self, "_former", former)
+        object.__setattr__(self, "_sorted", sorted(names))
 
     def find(self, word: str) -> Match | None:
         """What the word is as an option; None where it is a value or a positional."""
@@ -94,10 +98,10 @@ class Grammar:
             if not self.options.prefixes or len(key) < 3:
                 return None
             beginning = key.replace("_", "-") if self.options.underscores else key
-            values_by_name = {name: attached for name in self._names if name.startswith(beginning)}
+            values_by_name: dict[str, str | None] = dict.fromkeys(self._beginning(beginning), attached)
         else:
             # argparse: a short name may have its value glued on; a single dash may begin a longer name as well.
-            values_by_name = {name: None for name in self._names if name.startswith(word) and not name.startswith("--")}
+            values_by_name = {name: None for name in self._beginning(word) if not name.startswith("--")}
             if word[:2] in self._names:
                 values_by_name[word[:2]] = word[2:]
         if len(values_by_name) > 1:
@@ -112,6 +116,11 @@ class Grammar:
                 matches=() if glued else (name,),
             )
         return None
+
+    def _beginning(self, text: str) -> Iterator[str]:
+        """The names that begin so, in alphabetical order."""
+        at = bisect_left(self._sorted, text)
+        return takewhile(lambda name: name.startswith(text), islice(self._sorted, at, None))
 
 
 def _match(

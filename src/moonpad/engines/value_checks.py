@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from itertools import accumulate
 from typing import Final
 
 _PLACEHOLDER: Final = re.compile(r"\$|<[^<>]*>|\{\{")
 _DEEPEST: Final = 64
+_BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{\]}]', re.S)
 _LARGEST: Final = 2**63 - 1
 
 _HUMAN: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<suffix>[kKmMgGtT]i?)?\Z", re.ASCII)
@@ -55,25 +57,23 @@ def number(text: str) -> float | None:
 
 def as_json(text: str) -> object | None:
     """What the JSON says; None for null, for what is no JSON, and for nesting beyond all reason."""
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
+    if text.count("[") + text.count("{") > _DEEPEST and _depth(text) > _DEEPEST:
         return None
-    return None if _depth_over(value, _DEEPEST) else value
+    try:
+        value: object = json.loads(text, parse_constant=_no_constant)
+    except ValueError:
+        return None
+    return value
 
 
-def _depth_over(value: object, most: int) -> bool:
-    level: list[object] = [value]
-    for _ in range(most):
-        level = [
-            inner
-            for item in level
-            if isinstance(item, (dict, list))
-            for inner in (item.values() if isinstance(item, dict) else item)
-        ]
-        if not level:
-            return False
-    return True
+def _depth(text: str) -> int:
+    """How deep lists and objects are nested, counted before anything is built of them."""
+    signs = (1 if sign in "[{" else -1 for sign in _BRACKETS.findall(text) if sign in "[{]}")
+    return max(accumulate(signs), default=0)
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
 
 
 def vllm_tokens(text: str) -> int | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Final, Literal
 
 from moonpad.explain.input_limits import FAILURES, NESTING, too_deep
@@ -55,6 +56,7 @@ class Lexer:
 
     def __init__(self, source: Source, problems: Problems, *, substitutions: bool = False, indent: int = 0) -> None:
         self.source, self.text, self.problems, self.indent = source, source.text, problems, indent
+        self.work = partial(source.whole.budget.work, what="its words")
         self.placeholder = _PLACEHOLDER_OF_SPHINX if substitutions else _PLACEHOLDER
         self.at = 0
         self.failures = 0
@@ -65,6 +67,7 @@ class Lexer:
     def tokens(self) -> list[Token]:
         text, end, continued = self.text, len(self.text), False
         while self.at < end:
+            self.work(3)
             start = self.at
             if blank := _BLANK.match(text, start):
                 self.at = blank.end()
@@ -153,6 +156,7 @@ class Lexer:
         text, start = self.text, min(self.at, len(self.text))
         mark = "".join(s.text if isinstance(s, LiteralText) else text[s.start : s.end] for s in token.segments)
         line = next((line for line in _LINE.finditer(text, start) if line[1].strip(" \t\0") == mark), None)
+        self.work((text.count("\n", start, line.end() if line else len(text)) + 1) // 2)
         if line:
             self._check_end_mark(line, mark, token)
             end, behind = line.span()
@@ -196,6 +200,7 @@ class Lexer:
         quoted = mode in ("double", "here", "quoted operand")
         segments: list[Segment] = []
         while self.at < end:
+            self.work(4)
             start, character = self.at, text[self.at]
             if match := plain.match(text, start, end):
                 self.at = match.end()
@@ -311,13 +316,38 @@ class Lexer:
     def _skipped(self, length: int, closer: str, end: int, quoted: bool) -> Segment:
         """What stands between an opener of this length and its closer is not read."""
         start, inside = self.at, self.at + length
-        behind = _behind_closer(self.text, inside, closer, end) if self.failures <= FAILURES else -1
+        behind = self._behind_closer(inside, closer, end) if self.failures <= FAILURES else -1
         if behind >= 0:
             self.at = behind
             return Opaque(self.text[start:behind].replace(IGNORED, ""), start, behind, quoted)
         self._fail(start, inside)
         self.at = inside
         return LiteralText(self.text[start:inside], start, inside, quoted)
+
+    def _behind_closer(self, position: int, closer: str, end: int) -> int:
+        """Behind the closer of what was opened before `position`, past all that is nested in it; -1 without one.
+
+        Raises UsageError beyond 50 levels.
+        """
+        text, stack = self.text, [closer]
+        while match := _SPECIAL.search(text, position, end):
+            self.work(1)
+            special, top, position = match.group(), stack[-1], match.end()
+            if special == top:
+                stack.pop()
+                if not stack:
+                    return position
+            elif top == "`":
+                continue
+            elif special == "'" and top != '"':
+                position = text.find("'", position, end) + 1
+                if position == 0:
+                    return -1
+            elif special in _CLOSERS or (special == "(" and top == ")"):
+                stack.append(_CLOSERS.get(special, ")"))
+            if len(stack) > NESTING:
+                raise too_deep("quotes and substitutions")
+        return -1
 
     # --- problems ---
 
@@ -349,31 +379,6 @@ def _line_end(text: str, start: int, end: int) -> int:
 
 def _is_array_name(segment: Segment) -> bool:
     return isinstance(segment, LiteralText) and _ARRAY_NAME.match(segment.text) is not None
-
-
-def _behind_closer(text: str, position: int, closer: str, end: int) -> int:
-    """Behind the closer of what was opened before `position`, past all that is nested in it; -1 without one.
-
-    Raises UsageError beyond 50 levels.
-    """
-    stack = [closer]
-    while match := _SPECIAL.search(text, position, end):
-        special, top, position = match.group(), stack[-1], match.end()
-        if special == top:
-            stack.pop()
-            if not stack:
-                return position
-        elif top == "`":
-            continue
-        elif special == "'" and top != '"':
-            position = text.find("'", position, end) + 1
-            if position == 0:
-                return -1
-        elif special in _CLOSERS or (special == "(" and top == ")"):
-            stack.append(_CLOSERS.get(special, ")"))
-        if len(stack) > NESTING:
-            raise too_deep("quotes and substitutions")
-    return -1
 
 
 def _escaped_character(match: re.Match[str]) -> str:

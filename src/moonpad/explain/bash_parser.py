@@ -71,6 +71,7 @@ class Parser:
     def __init__(self, tokens: Sequence[Token], source: Source, problems: Problems) -> None:
         self.tokens = (*tokens, *[Token("end", "", len(source.text), len(source.text))] * 3)
         self.source, self.problems = source, problems
+        source.whole.budget.work(3 * len(tokens), "its words")
         self.position = 0
         self.comments: list[str] = []
         self.label: str | None = None

@@ -9,7 +9,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
-from moonpad.explain.input_limits import NAMES
+from moonpad.explain.input_limits import NAMES, Budget
 
 
 class Piece(NamedTuple):
@@ -226,6 +226,8 @@ class Script:
     markdown: bool = False
     origins: tuple[tuple[str, int], ...] = ()
     """Of several files, the name of each and its first line in `lines`; empty for a single one."""
+    budget: Budget = field(default_factory=Budget, repr=False, compare=False)
+    """What judging and showing it may still cost."""
 
     def place(self, line: int) -> tuple[str, int]:
         """The file that a line belongs to, "" where there is only one, and its number in that file."""

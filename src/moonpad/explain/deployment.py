@@ -16,10 +16,11 @@ from moonpad.explain.commands import Command, Script
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
+from moonpad.explain.input_limits import OPTION_FILE, too_large
 from moonpad.explain.node_checks import node_remarks
 from moonpad.explain.option_sources import program_of, rulebook
 from moonpad.explain.programs import program_named
-from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words
+from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
 from moonpad.explain.security import serving_remarks, wrapper_remarks
 from moonpad.explain.serving_flags import parser_remarks
 from moonpad.explain.suggestions import Improvement, Subject, best_remedy, improvements
@@ -71,6 +72,7 @@ class Deployment:
         for number, (command, reading) in enumerate(zip(commands, readings, strict=True)):
             about_it = self._command_remarks(command, reading, version, checkpoint)
             remarks += (replace(remark, command=number) for remark in about_it)
+        self.script.budget.work(2 * sum(len(command.comments) for command in commands), "its comments")
         remarks += node_remarks(self.engine.command_line, version.text, cluster, readings, commands)
         memory: Memory | None = None
         suggestions: tuple[Improvement, ...] = ()
@@ -105,8 +107,16 @@ class Deployment:
         words = [word.text for word in command.argv]
         env = {name: word.text.removeprefix(f"{name}=") for name, word in command.env.items()}
         files = {path: file.text for path, file in self.script.files.items()}
+        named = {file for word in words for file in (word, word.rpartition("/")[2]) if file in files}
+        for file in named:
+            if len(files[file]) > OPTION_FILE:
+                size = f"{len(files[file]):,} characters; the limit is {OPTION_FILE:,}"
+                raise too_large(f"the file {shortened(file)} has {size}", "pass only the options that matter")
+        read_twice = sum(3 * len(files[file]) for file in named)  # as events, and as what they make
+        self.script.budget.work(10 * len(words) + len(files) // 4 + read_twice, "its engine commands")
         head = list(program_words(command)) if self.engine.command_line.told_by_program else []
         reading = self.engine.read([*head, *words], env, files=files, version=version.text or None)
+        self.script.budget.work(reading.effort, "its patterns of tensors")
         hosts = next((len(wrapper.hosts) for wrapper in command.wrappers if wrapper.hosts), None)
         if hosts is not None and reading.node.nodes is None:
             reading = replace(reading, node=replace(reading.node, nodes=hosts))
@@ -187,7 +197,7 @@ class Deployment:
         elif facts.needs_whole_context and self._occurrence(first, "max_model_len") is None:
             context = checkpoint.architecture.max_context
         # With `auto`, -1 or a variable the engine takes what there is.
-        return Subject(configuration, context, self.calibrations)
+        return Subject(configuration, context, self.calibrations, self.script.budget)
 
     def _occurrence(self, reading: Reading, name: str) -> Occurrence | None:
         """Where the command line has the engine's option for one of our names."""
@@ -209,9 +219,10 @@ class Deployment:
         program, line = program_of(command, self.engine), self.engine.command_line
         yield from removed_program_remarks(command, version, reading.parsed)
         if (book := rulebook(program, version, checkpoint, command)) is not None:
-            yield from flag_remarks([word.text for word in command.argv], reading.parsed, book)
-            yield from env_remarks(command.env, book)
-            yield from file_remarks(reading.parsed, self.script.files, book)
+            budget = self.script.budget
+            yield from flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
+            yield from env_remarks(command.env, book, budget)
+            yield from file_remarks(reading.parsed, self.script.files, book, budget)
         yield from serving_remarks(command, reading, line)
         yield from wrapper_remarks(command)
         name = checkpoint.name if checkpoint else reading.model

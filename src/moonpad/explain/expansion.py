@@ -14,11 +14,10 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.commands import Piece, Word, concatenated, cut, join_words, whole_number
-from moonpad.explain.input_limits import Budget
+from moonpad.explain.input_limits import Budget, too_large
 from moonpad.explain.scope import Scope, Value, text_of, unresolved
 from moonpad.explain.source_text import IGNORED, Source
 from moonpad.explain.tokens import Array, Here, LiteralText, Opaque, Segment, Token, Variable
-from moonpad.values.errors import UsageError
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]]*)\])?(\+?)=", re.ASCII)
 _LONGEST_ARRAY: Final = 1_000
@@ -38,7 +37,7 @@ def assignment_of(token: Token) -> re.Match[str] | None:
 
 def _checked(words: tuple[Word, ...]) -> tuple[Word, ...]:
     if len(words) > _LONGEST_ARRAY:
-        raise UsageError(f"an array of the script has more than {_LONGEST_ARRAY} elements", remedy="shorten it")
+        raise too_large(f"an array of the script has more than {_LONGEST_ARRAY:,} elements", "shorten it")
     return words
 
 
@@ -51,6 +50,7 @@ class Expander:
     def fields(self, token: Token) -> list[Word]:
         """What a shell makes of a word of a command: none, one or several."""
         fields = _FieldBuilder(self.source, token.start, token.end)
+        self.budget.work(10 + 6 * len(token.segments), "its words")
         for segment in token.segments:
             self._expand(segment, fields, split=True)
         return fields.close()
@@ -59,6 +59,7 @@ class Expander:
         """The same without splitting, as for assignments; `start:end` is what the word stands for."""
         fields = _FieldBuilder(self.source, start, end)
         fields.exists = fields.written_here = True
+        self.budget.work(10 + 6 * len(segments), "its words")
         for segment in segments:
             self._expand(segment, fields, split=False)
         return fields.close()[0]
@@ -78,6 +79,7 @@ class Expander:
         (first, *rest), (name, index, plus) = token.segments, match.groups()
         before = self.scope.variables.get(name)
         elements = before if isinstance(before, tuple) else () if before is None else (before,)
+        self.budget.work(len(elements) // 20, "its arrays")
         if rest and isinstance(rest[0], Array):
             words = tuple(word for element in rest[0].words for word in self.fields(element))
             return name, _checked((*elements, *words) if plus else words)
@@ -96,6 +98,7 @@ class Expander:
         if isinstance(before, tuple):
             return name, _checked((*before, value))
         self.budget.spend(1, len(before.text))
+        self.budget.work(len(before.pieces), "what its variables, loops and functions expand to")
         return name, concatenated((before, value), value)
 
     # --- segments ---
@@ -264,7 +267,7 @@ def evaluate(text: str, lookup: Callable[[str], str | None]) -> int | None:
     try:
         # The blanks keep `**` and `//` from becoming operators of Python.
         return _value(ast.parse(" ".join(tokens), mode="eval").body)
-    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError):
+    except (SyntaxError, ValueError, ZeroDivisionError):
         return None
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from moonpad.catalog.options import option_set
@@ -68,7 +69,12 @@ def _layout_words(command: Command) -> tuple[Word, ...]:
     return tuple(word for place in places for word in command.argv[place.index : place.index + place.length])
 
 
-def _candidates() -> dict[str, CommandLine]:
+def _candidates() -> Mapping[str, CommandLine]:
+    return _serving_programs(tuple(ENGINES))
+
+
+@lru_cache(maxsize=4)
+def _serving_programs(_: tuple[str, ...]) -> Mapping[str, CommandLine]:
     """The program that each engine serves with, where it has one of its own."""
     owners = program_table().engines
     return {

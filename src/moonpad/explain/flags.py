@@ -10,6 +10,7 @@ from moonpad.catalog.options import Change, changes, known_environment
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.value_checks import fits
 from moonpad.explain.commands import Command, HereFile, Word
+from moonpad.explain.input_limits import Budget
 from moonpad.explain.option_sources import Rulebook
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
@@ -41,13 +42,23 @@ _ALL_BUT_THE_SAME = 0.93
 # --- options ---
 
 
-def flag_remarks(words: Sequence[str], parsed: Parsed, book: Rulebook) -> Iterator[Remark]:
-    """Findings for each option as it was written among the words."""
+def _nearest(written: str, names: Sequence[str], alike: float, budget: Budget) -> str | None:
+    """The name that is written most like it, where one is. Raises UsageError when the budget is spent."""
+    budget.work(4 * len(names), "names that are not known")
+    return next(iter(difflib.get_close_matches(written[:80], names, n=1, cutoff=alike)), None)
+
+
+def flag_remarks(
+    words: Sequence[str], parsed: Parsed, book: Rulebook, budget: Budget | None = None
+) -> Iterator[Remark]:
+    """Findings for each option as it was written among the words. Raises UsageError when the budget is spent."""
+    budget = budget or Budget()
     for option in parsed.occurrences:
+        budget.work(20, "its flags")
         if (change := _change(option, book.now)) is not None:
             yield from _changed(words, option, change, parsed, book)
         elif option.problem is not None:
-            yield from _problem(words, option, book)
+            yield from _problem(words, option, book, budget)
         elif (change := _change(option, book.later)) is not None:
             message = f"{book.label} has it; from {change.since} on: {change.message}"
             code, _ = _CODES[change.kind]
@@ -102,7 +113,7 @@ def _change_edits(
             yield replaced((change.to[0], *values))
 
 
-def _problem(words: Sequence[str], option: Occurrence, book: Rulebook) -> Iterator[Remark]:
+def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: Budget) -> Iterator[Remark]:
     """What the parser of that version refuses; nothing where the version in question may take it."""
     if not book.options.exact and _right_later(option, book):
         return
@@ -111,8 +122,8 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook) -> Iterat
     match option.problem:
         case "unknown":
             names = [name for known in book.options.options for name in known.names]
-            near = difflib.get_close_matches(written[:80], names, n=1, cutoff=0.7)
-            hint = f"did you mean {near[0]}?" if near else "leave it out"
+            near = _nearest(written, names, 0.7, budget)
+            hint = f"did you mean {near}?" if near else "leave it out"
             if book.options.exact:
                 yield error(Code.UNKNOWN_FLAG, written, f"{book.label} has no {written}", hint)
             else:
@@ -161,28 +172,32 @@ def _right_later(option: Occurrence, book: Rulebook) -> bool:
 # --- variables, files, programs ---
 
 
-def env_remarks(names: Iterable[str], book: Rulebook) -> Iterator[Remark]:
+def env_remarks(names: Iterable[str], book: Rulebook, budget: Budget | None = None) -> Iterator[Remark]:
     """Variables that nothing reads any more, and those that are all but a name that the engine declares."""
     dead = {change.flag: change for change in book.now if change.kind == "dead-env"}
     declared = known_environment(book.program, book.options.version)
+    budget = budget or Budget()
     prefixes = {name.partition("_")[0] for name in declared}
     for name in names:
         if (change := dead.get(name)) is not None:
             finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, change.message, change.remedy)
             yield Remark(finding, variable=name, drop_variable=True)
-        elif name not in declared and name.partition("_")[0] in prefixes:
-            near = difflib.get_close_matches(name, sorted(declared), n=1, cutoff=_ALL_BUT_THE_SAME)
-            if near:
-                message = f"{book.label} declares no such variable, and ignores it without a warning"
-                finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, message, f"did you mean {near[0]}?")
-                yield Remark(finding, variable=name)
+        elif (
+            name not in declared
+            and name.partition("_")[0] in prefixes
+            and (near := _nearest(name, sorted(declared), _ALL_BUT_THE_SAME, budget))
+        ):
+            message = f"{book.label} declares no such variable, and ignores it without a warning"
+            finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, message, f"did you mean {near}?")
+            yield Remark(finding, variable=name)
 
 
-def file_remarks(parsed: Parsed, files: Mapping[str, HereFile], book: Rulebook) -> Iterator[Remark]:
+def file_remarks(parsed: Parsed, files: Mapping[str, HereFile], book: Rulebook, budget: Budget) -> Iterator[Remark]:
     """Keys of the YAML files that the command names, as the script writes them. Such a change is called `table.key`."""
-    values = [option.value for option in parsed.occurrences if option.value]
+    values = {option.value for option in parsed.occurrences if option.value}
     for file in (file for path, file in files.items() if path in values):
         for change in (*book.now, *book.later):
+            budget.work(1 + ("." in change.flag) * len(file.text) // 20, "its files")
             place = _key(file, change.flag)
             if place is None or change.kind not in _CODES:
                 continue

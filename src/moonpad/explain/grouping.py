@@ -46,18 +46,21 @@ def group(commands: Iterable[Command]) -> tuple[Group, ...]:
     A fragment is its own group: its caller gives it a program. A benchmark in a loop is one group.
     """
     groups: list[list[Command]] = []
-    last_server: list[Command] | None = None
+    servers: list[Command] = []
+    last_server: _Server | None = None
     for command in commands:
         kind = _kind(command)
         if command.program == "other":
             continue
+        server = _Server(command) if kind == "server" else None
         if kind == "client" and groups and _repeats(command, groups[-1][-1]):
             groups[-1].append(command)
-        elif kind == "server" and last_server is not None and _belongs(command, last_server):
-            last_server.append(command)
+        elif server is not None and last_server is not None and last_server.takes(server):
+            servers.append(command)
         else:
             groups.append([command])
-            last_server = groups[-1] if kind == "server" else last_server
+            if server is not None:
+                servers, last_server = groups[-1], server
     return tuple(Group(tuple(members), _role(members[0])) for members in groups)
 
 
@@ -91,19 +94,28 @@ def _repeats(command: Command, before: Command) -> bool:
     return command.program == before.program and first == other != []
 
 
-def _belongs(command: Command, others: Sequence[Command]) -> bool:
-    """Whether it is one more rank of them: the same engine, model and layout, and a place that none of them has."""
-    first = others[0]
-    if command.program != first.program or _role(command) != _role(first) or model_of(command) != model_of(first):
-        return False
-    for names in _SAME:
-        value, other = value_of(command.argv, names), value_of(first.argv, names)
-        if value and other and not (value.unresolved or other.unresolved) and value.text != other.text:
+class _Server:
+    """A command that serves, and the ranks that belong to it. Each command is looked through once."""
+
+    def __init__(self, command: Command) -> None:
+        self.same = (command.program, _role(command), model_of(command))
+        self.values = [value_of(command.argv, names) for names in _SAME]
+        self.heading = command.heading
+        self.places = {_place(command)}
+        self.explicit = _rank(command) is not None or _headless(command)
+
+    def takes(self, other: _Server) -> bool:
+        """Whether the other is one more rank: the same engine, model and layout, and a place that none of them has."""
+        if self.same != other.same or self.places & other.places:
             return False
-    if _place(command) in [_place(other) for other in others]:
-        return False
-    explicit = any(_rank(member) is not None or _headless(member) for member in (command, *others))
-    return explicit or command.heading == first.heading
+        for value, its in zip(self.values, other.values, strict=True):
+            if value and its and not (value.unresolved or its.unresolved) and value.text != its.text:
+                return False
+        if not (self.explicit or other.explicit or self.heading == other.heading):
+            return False
+        self.places |= other.places
+        self.explicit |= other.explicit
+        return True
 
 
 def _place(command: Command) -> tuple[str, str]:

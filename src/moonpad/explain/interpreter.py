@@ -16,9 +16,9 @@ from moonpad.explain.bash_lexer import Lexer
 from moonpad.explain.bash_parser import Branches, Compound, For, Function, Node, Parser, Simple
 from moonpad.explain.commands import Command, HereFile, Word, Wrapper, whole_number
 from moonpad.explain.expansion import Expander, assignment_of
-from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, NESTING, SHELLS, Budget, too_deep
+from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, SHELLS, Budget
 from moonpad.explain.programs import base_name
-from moonpad.explain.scope import Scope, unresolved
+from moonpad.explain.scope import Layer, Scope, size_of, unresolved
 from moonpad.explain.source_text import InputText, Problems, Source
 from moonpad.explain.tokens import Here, Token
 from moonpad.explain.wrappers import Peeled, peel
@@ -42,20 +42,25 @@ class ScriptState:
 
     text: InputText
     problems: Problems = field(init=False)
-    budget: Budget = field(default_factory=Budget)
+    budget: Budget = field(init=False)
     commands: list[Command] = field(default_factory=list)
     files: dict[str, HereFile] = field(default_factory=dict)
     containers: dict[str, Wrapper] = field(default_factory=dict)
+    last_known: Command | None = None
+    """The last command of a program that is known."""
     heading: str | None = None
     intro: str | None = None
     """The line above the block in a document, where it ends with a colon."""
 
     def __post_init__(self) -> None:
         self.problems = Problems(self.text)
+        self.budget = self.text.budget
 
     def add(self, command: Command) -> None:
         self.budget.count(command.program != "other")
         self.commands.append(command)
+        if command.program not in ("other", "fragment"):
+            self.last_known = command
 
 
 @dataclass(slots=True)
@@ -97,7 +102,10 @@ class Shell:
         """One command with all its words expanded."""
         if base_name(words[0]) in _NO_PROGRAMS:
             return
-        peeled = peel(words, self.scope.environment(), self.state.containers)
+        environment = self.scope.environment()
+        self.state.budget.work(12 + 2 * len(words) + len(environment) // 4, "its commands")
+        peeled = peel(words, environment, self.state.containers)
+        self.state.budget.work(5 * sum(len(wrapper.options) for wrapper in peeled.wrappers), "its commands")
         for wrapper in peeled.wrappers:
             if wrapper.kind == "docker run" and (name := wrapper.value("--name")):
                 self.state.containers[name] = wrapper
@@ -115,30 +123,36 @@ class Shell:
     # --- statements ---
 
     def _statements(self, nodes: Sequence[Node]) -> None:
-        for node in nodes:
-            if self.paid:
-                self.state.budget.spend(1, 0)
-            after_test = False
-            match node:
-                case Simple(words):
-                    conditional = node.connector == "||" or (node.connector == "&&" and self.after_test)
-                    if conditional:
-                        self.scope.push()
-                    self._simple(node)
-                    if conditional:
-                        self.scope.join([self.scope.pop()], exhaustive=False)
-                    after_test = not words or words[0].text in _TESTS
-                case For():
-                    self._for(node)
-                case Branches(conditions, bodies, exhaustive):
-                    self._statements(conditions)
-                    self._branches(bodies, exhaustive)
-                case Function(name, body):
-                    self.functions[name] = body
-                case Compound(body, subshell):
-                    with self._layer() if subshell else nullcontext():
-                        self._statements(body)
-            self.after_test = after_test
+        """Raises UsageError where blocks, function calls and shells are nested too deep."""
+        with self.state.budget.level("blocks, function calls and shells"):
+            for node in nodes:
+                self._statement(node)
+
+    def _statement(self, node: Node) -> None:
+        self.state.budget.work(8, "its statements")
+        if self.paid:
+            self.state.budget.spend(1, 0)
+        after_test = False
+        match node:
+            case Simple(words):
+                conditional = node.connector == "||" or (node.connector == "&&" and self.after_test)
+                if conditional:
+                    self.scope.push()
+                self._simple(node)
+                if conditional:
+                    self._join([self.scope.pop()], exhaustive=False)
+                after_test = not words or words[0].text in _TESTS
+            case For():
+                self._for(node)
+            case Branches(conditions, bodies, exhaustive):
+                self._statements(conditions)
+                self._branches(bodies, exhaustive)
+            case Function(name, body):
+                self.functions[name] = body
+            case Compound(body, subshell):
+                with self._layer() if subshell else nullcontext():
+                    self._statements(body)
+        self.after_test = after_test
 
     @contextmanager
     def _layer(self) -> Iterator[None]:
@@ -153,6 +167,10 @@ class Shell:
             self.scope.push()
             self._statements(body)
             layers.append(self.scope.pop())
+        self._join(layers, exhaustive)
+
+    def _join(self, layers: Sequence[Layer], exhaustive: bool) -> None:
+        self.state.budget.work(sum(map(size_of, layers)), "its conditions")
         self.scope.join(layers, exhaustive)
 
     def _for(self, node: For) -> None:
@@ -237,8 +255,6 @@ class Shell:
     # --- functions and inner shells ---
 
     def _called_with(self, name: str, arguments: tuple[Word, ...] | None) -> None:
-        if len(self.called) >= NESTING:
-            raise too_deep("function calls")
         before, self.scope.arguments = self.scope.arguments, arguments
         paid, self.paid = self.paid, self.paid or name in self.ever_called
         self.called.append(name)
@@ -248,6 +264,7 @@ class Shell:
         self.paid, self.scope.arguments = paid, before
 
     def _inner_shell(self, inside: Word, peeled: Peeled, node: Simple, stdin: Word | None) -> None:
+        self.state.budget.work(20 + len(inside.pieces) + len(self.comments) + len(node.comments), "its shells")
         evaluated = bool(peeled.wrappers) and peeled.wrappers[-1].kind == "eval"
         if self.paid:
             self.state.budget.spend(1, len(inside.text))
@@ -266,6 +283,7 @@ class Shell:
     # --- what is read ---
 
     def _add_command(self, peeled: Peeled, node: Simple) -> None:
+        self.state.budget.work(10 + len(self.comments) + len(node.comments), "its commands")
         self.state.add(
             Command(
                 peeled.program,
@@ -292,6 +310,8 @@ class Shell:
         if path is None or not path.text:
             return
         body = self.expander.here(here) if here is not None else (*words[2:], Word(""))[0]
+        if self.paid:
+            self.state.budget.spend(1, len(body.text))
         appends = any(redirect.text == ">>" for redirect in written) or "-a" in names
         before = self.state.files.get(path.text) if appends else None
         if before is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.options import newest, option_set
@@ -15,6 +16,7 @@ from moonpad.explain.deployment import Deployment
 from moonpad.explain.flag_lists import as_commands
 from moonpad.explain.flags import env_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group, group
+from moonpad.explain.input_limits import LINE_SHOWN
 from moonpad.explain.option_sources import rulebook
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import Judged, Remark, mended_line, printable
@@ -23,18 +25,23 @@ from moonpad.explain.target_detection import Question, Version, engine_of, versi
 from moonpad.explain.typo_repair import as_meant
 from moonpad.values.finding import Finding
 
+_SHOWING: Final = "showing the answer"
+
 
 def judge(script: Script, question: Question, calibrations: Sequence[Calibration] = ()) -> tuple[Judged, ...]:
     """One judgement for each deployment and each client command, in the order of the script.
 
     Raises UsageError where the version that was asked for is not a version.
     """
+    words = sum(len(command.words) + len(command.env) for command in script.commands if command.program != "other")
+    script.budget.work(8 * words + len(script.commands), "its engine commands")
     groups = group(as_commands(script.commands))
     judged = (_judged(member, script, question, tuple(calibrations)) for member in groups)
     return tuple(judgement for judgement in judged if judgement is not None)
 
 
 def _judged(written: Group, script: Script, question: Question, calibrations: tuple[Calibration, ...]) -> Judged | None:
+    script.budget.work(500, "its engine commands")
     repaired = [as_meant(command, script) for command in written.commands]
     meant = replace(written, commands=tuple(command for command, _ in repaired))
     repairs = tuple(
@@ -47,7 +54,7 @@ def _judged(written: Group, script: Script, question: Question, calibrations: tu
         judged = Deployment(meant, script, question, calibrations, ENGINES[engine], repairs).judged()
     if judged is None:
         return None
-    return replace(
+    whole = replace(
         judged,
         kind=written.kind,
         sources=written.commands,
@@ -56,6 +63,29 @@ def _judged(written: Group, script: Script, question: Question, calibrations: tu
             mended_line(command, judged.remarks_on(number)) for number, command in enumerate(meant.commands)
         ),
         remarks=tuple(replace(remark, finding=_printable(remark.finding)) for remark in judged.remarks),
+    )
+    script.budget.work(_showing(whole, script), _SHOWING)
+    return whole
+
+
+def _showing(judged: Judged, script: Script) -> int:
+    """Steps of work to print it as text and as JSON."""
+    lines = [*judged.commands, *judged.corrected, *(line for better in judged.better for line in better.lines)]
+    texts = [text for line in lines for text in (*line.argv, *line.env.values())]
+    texts += [text for finding in judged.findings for text in (finding.where, finding.message, finding.remedy)]
+    # Substitutions, each of which is looked for in each word.
+    opaque = [name for name in (lines[-1].unresolved if lines else ()) if not name.isidentifier()]
+    script.budget.work((10 + 3 * len(texts)) * len(opaque) + 6 * sum(map(len, opaque)), _SHOWING)
+    spans = [(word.line, word.end_line) for command in judged.sources for word in command.words]
+    script.budget.work(sum(last - first + 1 for first, last in spans), _SHOWING)
+    rows = {row for first, last in set(spans) for row in range(max(first, 1), min(last, len(script.lines)) + 1)}
+    return (
+        12 * len(texts)
+        + sum(map(len, texts)) // 3
+        + sum(20 + min(len(script.lines[row - 1]), LINE_SHOWN) for row in rows)
+        + 100 * len(judged.remarks)
+        + len(judged.sources) * (len(judged.remarks) // 10 + len(script.problems))
+        + len(spans) * min(len(script.problems), 10)
     )
 
 
@@ -80,8 +110,8 @@ def _judged_client(group: Group, script: Script, question: Question, repairs: Se
             about_it += removed_program_remarks(command, version, Parsed())
         if engine and (book := rulebook(name, version)) is not None:
             words = [word.text for word in command.argv]
-            about_it += flag_remarks(words, parse(words, Grammar(book.options)), book)
-            about_it += env_remarks(command.env, book)
+            about_it += flag_remarks(words, parse(words, Grammar(book.options)), book, script.budget)
+            about_it += env_remarks(command.env, book, script.budget)
         remarks += (replace(remark, command=number) for remark in about_it)
     if not engine and not remarks:
         return None

@@ -17,7 +17,7 @@ from typing import Final
 from yaml import MarkedYAMLError, Node
 
 from moonpad.explain.commands import Command, HereFile, Word, concatenated, cut
-from moonpad.explain.input_limits import NESTING, NODES
+from moonpad.explain.input_limits import COMMANDS, NESTING, Budget, too_deep, too_large
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.source_text import Source
 from moonpad.explain.yaml_source import Fields, YamlSource, is_true, items, scalar
@@ -54,12 +54,13 @@ class _Surroundings:
     """Those that a controller sets."""
     label: str = ""
 
-    def interpolated(self, word: Word, values: Mapping[str, Word]) -> Word:
+    def interpolated(self, word: Word, values: Mapping[str, Word], budget: Budget) -> Word:
         """With the values in place of references; a name that is not known stays as it is, and is unresolved."""
         parts, at = list[Word](), 0
         for match in (_COMPOSE if self.compose else _KUBERNETES).finditer(word.text):
             reference = cut(word, *match.span())
             value = self._value(match, values)
+            budget.spend(1, len(value.text))
             pieces = (piece._replace(start=0, end=len(value.text)) for piece in reference.pieces[:1])
             parts += (cut(word, at, match.start()), replace(value, pieces=tuple(pieces)))
             at = match.end()
@@ -98,7 +99,6 @@ class _ManifestReader:
     def __init__(self, source: YamlSource, state: ScriptState) -> None:
         self.source, self.state = source, state
         self.fields, self.inner, self.word = source.fields, source.inner, source.word
-        self.nodes = 0
 
     # --- objects ---
 
@@ -112,10 +112,9 @@ class _ManifestReader:
 
     def visit(self, node: Node, around: _Surroundings, depth: int = 0) -> None:
         """All containers in it. What an alias stands for is read wherever it stands; it may hold itself."""
-        self.nodes += 1
-        if self.nodes > NODES or depth > NESTING:
-            message = f"the YAML expands to more than {NODES:,} values"
-            raise UsageError(message, remedy="pass only the part with the command")
+        self.state.budget.work(20, "its YAML")
+        if depth > NESTING:
+            raise too_deep("the YAML is")
         fields = self.fields(node)
         if "leaderWorkerTemplate" in fields:
             self._leader_and_workers(self.fields(fields["leaderWorkerTemplate"]), around, depth)
@@ -137,7 +136,10 @@ class _ManifestReader:
         pods = [template.get("leaderTemplate", workers)]
         size = scalar(template.get("size"))
         if size.isascii() and size.isdigit():
-            pods += [workers] * (min(int(size[:9]), NODES) - 1)
+            if int(size[:9]) > COMMANDS:
+                message = f"a LeaderWorkerSet has a size of {size[:9]}; the limit is {COMMANDS}"
+                raise too_large(message, "write the size that you run")
+            pods += [workers] * (int(size[:9]) - 1)
         for rank, pod in enumerate(pods):
             if pod is None:
                 continue
@@ -158,6 +160,10 @@ class _ManifestReader:
 
     # --- containers ---
 
+    def interpolated(self, node: Node, around: _Surroundings, values: Mapping[str, Word]) -> Word:
+        self.state.budget.work(20, "its YAML")
+        return around.interpolated(self.word(node), values, self.state.budget)
+
     def container(self, node: Node, around: _Surroundings) -> None:
         fields = self.fields(node)
         env = dict(self._environment(fields, around))
@@ -175,7 +181,7 @@ class _ManifestReader:
                 options += (replace(at, text="--entrypoint"), words.pop(0))
             start = (replace(at, text="docker"), replace(at, text="run"))
             before = len(self.state.commands)
-            shell.command([*start, *options, around.interpolated(self.word(image), {}), *words])
+            shell.command([*start, *options, self.interpolated(image, around, {}), *words])
             commands = [_as_in_the_file(command, around) for command in self.state.commands[before:]]
             self.state.commands[before:] = commands
         elif words and words[0].text.startswith("-"):
@@ -189,24 +195,24 @@ class _ManifestReader:
     def _argv(self, node: Node | None, around: _Surroundings, env: Mapping[str, Word]) -> Sequence[Word]:
         """A list of words, or in compose a text that is split into words as by a shell."""
         if not scalar(node) or node is None:
-            return [around.interpolated(self.word(item), env) for item in items(node)]
-        return words_of(Source.inside(around.interpolated(self.word(node), {}), self.state.text), self.state)
+            return [self.interpolated(item, around, env) for item in items(node)]
+        return words_of(Source.inside(self.interpolated(node, around, {}), self.state.text), self.state)
 
     def _environment(self, fields: Fields, around: _Surroundings) -> Iterator[tuple[str, Word]]:
         """Of compose a mapping or a list of `NAME=value`, of Kubernetes a list in which names refer to those before."""
         environment = fields.get("environment")
         for item in items(environment):
-            word = around.interpolated(self.word(item), {})
+            word = self.interpolated(item, around, {})
             name, equals, value = word.text.partition("=")
             yield name, replace(word, text=value, pieces=()) if equals else _unknown(word, name)
         for name, node in self.fields(environment).items():
-            word = around.interpolated(self.word(node), {})
+            word = self.interpolated(node, around, {})
             yield name, word if scalar(node) else _unknown(word, name)
         values = dict(around.variables)
         for variable in map(self.fields, items(fields.get("env"))):
             name = scalar(variable.get("name"))
             if "value" in variable:
-                values[name] = around.interpolated(self.word(variable["value"]), values)
+                values[name] = self.interpolated(variable["value"], around, values)
             elif name:
                 values[name] = _unknown(self.word(variable["name"]), name)
         yield from values.items()

@@ -149,5 +149,5 @@ def _without_session(lines: list[str], language: str) -> list[str]:
 def _root_prompt(line: str) -> re.Match[str] | None:
     """`# vllm serve …`, which a comment may look like: only in front of a command that is known."""
     match = _ROOT_PROMPT.match(line)
-    known = {words[0] for words in program_table().commands}
-    return match if match and (_TYPED.fullmatch(match[1]) or match[1] in known) else None
+    known = match is not None and (_TYPED.fullmatch(match[1]) or match[1] in program_table().first_words)
+    return match if known else None

@@ -26,6 +26,7 @@ class ProgramTable:
     engines: Mapping[str, str]
     """The name of a program → its engine."""
     commands: Mapping[tuple[str, ...], str]
+    first_words: frozenset[str]
     files: Mapping[str, str]
     launchers: frozenset[str]
     """Commands that run the program behind them as it is."""
@@ -46,6 +47,7 @@ def _program_table(engines: tuple[str, ...]) -> ProgramTable:
         {program.name: program for _, program in owned},
         {program.name: name for name, program in owned},
         commands,
+        frozenset(words[0] for words in commands),
         {file: program.name for _, program in owned for file in program.files},
         frozenset(launcher for name in engines for launcher in ENGINES[name].command_line.launchers),
         max(map(len, commands)),

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from moonpad.explain.commands import Word
-from moonpad.explain.input_limits import EXPORTED
-from moonpad.values.errors import UsageError
+from moonpad.explain.input_limits import EXPORTED, too_large
 
 Value = Word | tuple[Word, ...]
 """A scalar or an array."""
@@ -42,7 +41,7 @@ class Scope:
         exported = {name: value for layer in layers for name, value in layer.items() if isinstance(value, Word)}
         if len(exported) > EXPORTED:
             message = f"the script exports more than {EXPORTED:,} variables"
-            raise UsageError(message, remedy="remove the ones that are not needed")
+            raise too_large(message, "remove the ones that are not needed")
         return exported
 
     def push(self) -> None:
@@ -69,6 +68,12 @@ def unresolved(name: str, at: Value) -> Word:
     """The value of a variable that is not known; `at` is where it was set."""
     word = at if isinstance(at, Word) else (at[0] if at else Word(""))
     return replace(word, text=f"${name}", unresolved=(name,), pieces=())
+
+
+def size_of(layer: Layer) -> int:
+    """Steps of work to compare what a branch has set with what there was."""
+    values = [value for names in layer for value in names.values()]
+    return sum(3 + (len(value.text) // 500 if isinstance(value, Word) else len(value)) for value in values)
 
 
 def text_of(value: Value) -> str:

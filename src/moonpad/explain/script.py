@@ -6,11 +6,12 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from moonpad.explain import text_hints
 from moonpad.explain.commands import Command, Piece, Problem, Script, Word
-from moonpad.explain.input_limits import Budget
+from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.markdown import Block, Bullets, is_markdown, only_flags, parts_of
 from moonpad.explain.source_text import IGNORED, InputText, Source
@@ -45,8 +46,8 @@ def read_files(files: Sequence[tuple[str, str]]) -> Script:
     if len(files) == 1:
         return read_script(files[0][1])
     texts = [text.replace("\r\n", "\n").rstrip("\r\n") + "\n" for _, text in files]
-    whole = InputText("".join(texts))
-    state = ScriptState(whole, budget=Budget(files=len(files)))
+    whole = InputText("".join(texts), Budget(len(files)))
+    state = ScriptState(whole)
     documents, origins, start = False, [], 0
     for (name, _), text in zip(files, texts, strict=True):
         origins.append((name, whole.place(start)[0]))
@@ -91,11 +92,12 @@ def read_command(words: Sequence[str]) -> Script:
         placed.append(whole.word(word, position, end, (piece,)))
         position = end + 1
     shell = Shell(state, Source.block(whole, 0, whole.clean))
-    while len(placed) > 1 and (pair := assignment(placed[0])):
+    first = 0
+    while first + 1 < len(placed) and (pair := assignment(placed[first])):
         shell.scope.set(*pair, export=True)
-        placed.pop(0)
+        first += 1
     if placed:
-        shell.command(placed)
+        shell.command(placed[first:])
     return _script(state, False)
 
 
@@ -108,10 +110,9 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
         # Outputs stand in shell blocks too: they are not commands with mistakes.
         del state.problems.items[problems_before:]
     else:
-        for start, character in state.text.odd:
-            if block.start <= start < block.start + len(block.text):
-                message = f"the shell does not ignore this invisible character (U+{ord(character):04X})"
-                state.problems.add("invisible-character", start, start + 1, message, "retype the line")
+        for start, character in state.text.odd_in(block.start, block.start + len(block.text)):
+            message = f"the shell does not ignore this invisible character (U+{ord(character):04X})"
+            state.problems.add("invisible-character", start, start + 1, message, "retype the line")
     state.intro = None
 
 
@@ -120,13 +121,14 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
     argv: list[Word] = []
     env: dict[str, Word] = {}
     for start, code in part.codes if isinstance(part, Bullets) else ((part.start, part.text),):
+        state.budget.work(25, "its lists of flags")
         words = words_of(Source.block(state.text, start, code), state)
         if words and (pair := assignment(words[0])):
             env[pair[0]] = pair[1]
         else:
             argv += words
-    known = (command for command in reversed(state.commands) if command.program not in ("other", "fragment"))
-    if isinstance(part, Bullets) and (above := next(known, None)):
+    if isinstance(part, Bullets) and (above := state.last_known) is not None:
+        state.budget.work(len(above.words) + len(above.env), "its lists of flags")
         flags = {word.text.partition("=")[0] for word in argv if word.text.startswith("-")} | set(env)
         if flags <= {word.text.partition("=")[0] for word in above.words} | set(above.env):
             return
@@ -143,17 +145,19 @@ def _script(state: ScriptState, document: bool) -> Script:
         image = command.container.image if command.container else None
         if image is not None and (version := text_hints.version_of_image(image.text)):
             named.setdefault(*version)
-    hints = ((machine, whole.place(offset)[0]) for offset, machine in text_hints.machines_of(text))
-    problems = (*state.problems.items, *_odd_characters(state.commands))
+    hints = dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in text_hints.machines_of(text))
+    state.budget.work(5 * len(hints), "the machines that it names")
+    problems = (*state.problems.items, *islice(_odd_characters(state.commands), PROBLEMS))
     return Script(
         tuple(state.commands),
         whole.lines,
         dict(state.files),
         named,
         minimum,
-        tuple(dict.fromkeys(hints)),
+        tuple(hints),
         tuple(dict.fromkeys(sorted(problems, key=lambda problem: (problem.line, problem.column)))),
         document,
+        budget=state.budget,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
-from moonpad.explain.commands import Command, Wrapper, WrapperOption
+from moonpad.explain.commands import Command, WrapperOption
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
@@ -62,8 +62,9 @@ def _published_to_all(value: str) -> bool:
 def wrapper_remarks(command: Command) -> Iterator[Remark]:
     """The container or launcher around it."""
     for wrapper in command.wrappers:
+        privileged = wrapper.has("--privileged")
         for option in wrapper.options:
-            if (finding := _open_option(wrapper, option)) is not None:
+            if (finding := _open_option(wrapper.kind, option, privileged)) is not None:
                 yield _insecure(*finding, word=option.words[-1])
         careless = next((word for word in wrapper.words if "StrictHostKeyChecking=no" in word.text), None)
         if wrapper.kind == "ssh" and careless is not None:
@@ -74,13 +75,13 @@ def wrapper_remarks(command: Command) -> Iterator[Remark]:
             yield _insecure("StrictHostKeyChecking=no", message, remedy, word=careless)
 
 
-def _open_option(wrapper: Wrapper, option: WrapperOption) -> tuple[str, str, str] | None:
+def _open_option(kind: str, option: WrapperOption, privileged: bool) -> tuple[str, str, str] | None:
     """Where, what and the remedy, for an option that opens the host."""
     name, value = option.name, option.value or ""
-    match wrapper.kind, name:
+    match kind, name:
         case "mpirun", "--allow-run-as-root":
             return name, "every rank runs as root", "run as a user who may use the devices"
-        case "docker run", "--privileged" if wrapper.has("--privileged"):
+        case "docker run", "--privileged" if privileged:
             message = "the container may do everything that root may do on the host"
             return (
                 name,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from moonpad.explain.commands import Piece, Problem, Word
-from moonpad.explain.input_limits import PROBLEMS, TEXT_BYTES
-from moonpad.values.errors import UsageError
+from moonpad.explain.input_limits import PROBLEMS, TEXT_BYTES, Budget, too_large
 
 IGNORED: Final = "\0"
 """Stands where a character was that no shell word should hold; the lexer skips it."""
@@ -26,17 +25,22 @@ _CONTROL: Final = {
 
 
 class InputText:
-    """The whole input. `clean` has its length (after CRLF became LF) and its lines."""
+    """The whole input. `clean` has its length (after CRLF became LF) and its lines; `budget` is what it may cost."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, budget: Budget | None = None) -> None:
         """Raises UsageError beyond 1 MB."""
+        self.budget = budget or Budget()
         size = len(text.encode("utf-8", "surrogatepass"))
         if size > TEXT_BYTES:
             message = f"the script has {size:,} bytes; the limit is {TEXT_BYTES:,}"
-            raise UsageError(message, remedy="pass only the part with the command")
+            raise too_large(message, "pass only the part with the command")
+        # Each character is looked at by a dozen patterns, each line by a dozen more.
+        self.budget.work(len(text) // 5 + 2 * text.count("\n") + text.count("\x1b"), "its text")
         text = _ANSI.sub(lambda match: IGNORED * len(match.group()), text.replace("\r\n", "\n"))
         self.odd = [(match.start(), match.group()) for match in _INVISIBLE.finditer(text, 1)]
         self.odd += [(match.start(), match.group()) for match in _SPACE.finditer(text)]
+        self.odd.sort()
+        self.budget.work(len(self.odd), "its invisible characters")
         text = _SPACE.sub(" ", _INVISIBLE.sub(IGNORED, text))
         self.clean: str = text.translate(_CONTROL)
         self._starts = [0, *(match.end() for match in re.finditer("\n", self.clean))]
@@ -44,6 +48,10 @@ class InputText:
     @property
     def lines(self) -> tuple[str, ...]:
         return tuple(self.clean.replace(IGNORED, " ").split("\n"))
+
+    def odd_in(self, start: int, end: int) -> Sequence[tuple[int, str]]:
+        """Offset and character of what is invisible, or an unusual blank, in `clean[start:end]`."""
+        return self.odd[bisect_left(self.odd, (start, "")) : bisect_left(self.odd, (end, ""))]
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line from 1, column from 0."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Final, NamedTuple
 
 from moonpad.catalog.calibrations import Calibration
+from moonpad.explain.input_limits import Budget
 from moonpad.plan.layouts import legal_layouts
 from moonpad.plan.memory import memory_of
 from moonpad.plan.ranking import network_hops
@@ -36,8 +37,11 @@ class Subject:
     configuration: Configuration
     context: int | None
     calibrations: tuple[Calibration, ...] = ()
+    budget: Budget = field(default_factory=Budget, compare=False)
 
     def memory(self) -> Memory:
+        """Raises UsageError when the budget is spent."""
+        self.budget.work(200, "the search for better settings")
         return memory_of(self.configuration, context=self.context, calibrations=self.calibrations)
 
     def with_settings(self, **changes: object) -> Subject:
@@ -211,6 +215,7 @@ def best_remedy(subject: Subject, suggestions: Sequence[Improvement]) -> str:
     def cost(layout: Layout) -> tuple[int, int, int]:
         return network_hops(layout, configuration.cluster, configuration.architecture), -layout.tp, -layout.dcp
 
+    subject.budget.work(500 * configuration.cluster.devices.bit_length() ** 2, "the search for better settings")
     for layout in sorted(legal_layouts(configuration), key=cost):
         other = replace(subject, configuration=replace(configuration, layout=layout))
         if is_legal(other.configuration) and (memory := other.memory()).fits and not memory.tight:

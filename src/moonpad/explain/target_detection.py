@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -135,6 +135,7 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     if served and (model := find_model(served)) is not None:
         return model, f"served as {served}"
     headings = [command.heading or "" for command in commands]
+    script.budget.work(_scan(script), "the text around its engine commands")
     for where, texts in (("the heading", headings), ("the text", script.lines)):
         if model := _named_in(texts):
             return model, f"{where} names {model.id}"
@@ -177,6 +178,7 @@ def cluster_of(
     platforms = engine.platforms
     if platforms == (Platform.CPU,):
         return _cluster("cpu"), f"{engine.name} runs on a CPU"
+    script.budget.work(_scan(script) + 8 * len(script.placed_hints), "the text around its engine commands")
     devices, per_node = _used(reading, commands[0].container)
     first = min(command.line for command in commands)
     variables = (*_ROCM_ENV, *engine.command_line.rocm_env)
@@ -190,8 +192,9 @@ def cluster_of(
     if counted and devices == 1:
         return counted[0], f"the text names {counted[0].name}"
     kinds = [machine.name.rpartition("x")[2] for machine in counted]
-    kinds += [kind for kind in _nearest(_named_kinds(script), first) if _kinds()[kind] in allowed]
-    for kind in kinds:
+    named = [place for place in _named_kinds(script.lines) if _kinds()[place[0]] in allowed]
+    script.budget.work(len(named), "the text around its engine commands")
+    for kind in dict.fromkeys((*kinds, *_nearest(named, first))):
         nodes = _cluster(f"{devices // per_node}x{per_node}x{kind}") if per_node is not None else None
         if (cluster := nodes or _cluster(f"{devices}x{kind}")) is not None:
             return cluster, f"the text names {kind}, the command uses {devices}"
@@ -251,12 +254,18 @@ def _titles(script: Script, line: int) -> Iterator[str]:
     yield from open_titles.values()
 
 
-def _named_kinds(script: Script) -> Iterator[tuple[str, int]]:
+def _scan(script: Script) -> int:
+    """Steps of work to look through the whole text once."""
+    return 20 + len(script.lines) + sum(min(len(line), _LONGEST) for line in script.lines) // 40
+
+
+@lru_cache(maxsize=1)
+def _named_kinds(lines: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     """Kinds of devices that the text names, `on H200`, with their lines."""
-    for number, text in enumerate(script.lines, 1):
-        for match in _WORD.finditer(text[:_LONGEST]):
-            if match.group() in _kinds():
-                yield match.group(), number
+    words = (
+        (match.group(), number) for number, line in enumerate(lines, 1) for match in _WORD.finditer(line[:_LONGEST])
+    )
+    return tuple(place for place in words if place[0] in _kinds())
 
 
 @cache

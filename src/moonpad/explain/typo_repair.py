@@ -20,8 +20,10 @@ def as_meant(command: Command, script: Script) -> tuple[Command, tuple[Remark, .
     """The command with such words repaired, and a finding for each of them."""
     words = list(command.argv)
     repairs: list[Remark] = []
+    repairable = [problem for problem in script.problems if problem.code in ("stray-dollar", "dash", "quotes")]
+    script.budget.work(len(words) * len(repairable) // 2, "its quotes and dashes")
     for at, word in enumerate(command.argv):
-        for problem in script.problems:
+        for problem in repairable:
             meant = _meant(word, problem)
             if meant is not None and meant != words[at].text:
                 words[at] = replace(word, text=meant)

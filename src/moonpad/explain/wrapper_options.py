@@ -12,6 +12,9 @@ from typing import Final
 
 from moonpad.explain.commands import Word, WrapperOption
 
+_LONGEST_CLUSTER: Final = 4096
+"""A longer word with one dash is taken to be an option of its own."""
+
 
 class Options:
     """How a wrapper writes its options; names are separated by blanks.
@@ -53,7 +56,7 @@ def scan(words: Sequence[Word], position: int, options: Options) -> tuple[tuple[
         name, equals, value = text.partition("=")
         if len(text) < 2 or text[0] != "-" or name in options.stops:
             break
-        if options.clusters and text[1] != "-":
+        if options.clusters and text[1] != "-" and len(text) <= _LONGEST_CLUSTER:
             position = _cluster(words, position, options, given)
             continue
         taken = 0 if equals else options.arity(name)

@@ -10,9 +10,8 @@ import yaml
 from yaml import MappingNode, Mark, MarkedYAMLError, Node, ScalarNode, SequenceNode
 
 from moonpad.explain.commands import Piece, Word
-from moonpad.explain.input_limits import ALIASES, NESTING, too_deep
+from moonpad.explain.input_limits import ALIASES, NESTING, too_deep, too_large
 from moonpad.explain.source_text import IGNORED, InputText
-from moonpad.values.errors import UsageError
 
 Fields = Mapping[str, Node]
 
@@ -34,14 +33,15 @@ class YamlSource:
         """Raises MarkedYAMLError, and UsageError where it is nested too deep or has too many aliases."""
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         level = aliases = 0
+        work = self.whole.budget.work
         for event in yaml.parse(self.text, Loader=loader):
             level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             aliases += isinstance(event, yaml.AliasEvent)
+            work(25 + len(getattr(event, "value", "")) // 100, "its YAML")
             if level > NESTING:
                 raise too_deep("the YAML is")
             if aliases > ALIASES:
-                message = f"the YAML has more than {ALIASES} aliases"
-                raise UsageError(message, remedy="pass only the part with the command")
+                raise too_large(f"the YAML has more than {ALIASES} aliases", "pass only the part with the command")
         return [document for document in yaml.compose_all(self.text, Loader=loader) if document is not None]
 
     def line(self, error: MarkedYAMLError) -> int:
@@ -59,7 +59,10 @@ class YamlSource:
             merges = [value for key, value in pairs if key.tag == _MERGE]
             fields = {key.value: value for key, value in pairs if key.tag != _MERGE}
             for mapping in (mapping for value in merges for mapping in (items(value) or (value,))):
-                fields = {**self.fields(mapping), **fields}
+                with self.whole.budget.level("merged mappings of YAML are"):
+                    merged = self.fields(mapping)
+                self.whole.budget.work(len(merged) + len(fields), "its YAML")
+                fields = {**merged, **fields}
             self._fields[id(node)] = fields
         return self._fields[id(node)]
 
@@ -74,6 +77,7 @@ class YamlSource:
         start, end = self._offset(node.start_mark), self._offset(node.end_mark)
         end = start + len(self.text[start:end].rstrip())
         text = scalar(node)
+        self.whole.budget.work(4 + len(text) // 100 + text.count("\n"), "its YAML")
         if not text:
             return self.whole.word("", self.start + start, self.start + min(end, start + 1))
         return self.whole.word(text, self.start + start, self.start + end, self._pieces(text, start, end))
