@@ -85,7 +85,7 @@ def remember(secret: str) -> None:
         low = secret.lower()
         places = (_Form(f"{a}{low}{b}", f"{a}{low}{b}", "", len(a), len(b)) for a, b in _PLACES)
         basic = (_whole(form) for form in _base64(f":{secret}".encode(errors="replace"), whole=True))
-        _forms[secret] = (*places, *basic)
+        _forms[secret] = (*places, *(form for form in basic if len(form.text) >= SHORTEST))
     else:
         _forms[secret] = tuple(map(_whole, dict.fromkeys(form.lower() for form in _spellings(secret))))
 
