@@ -22,6 +22,15 @@ class Head(NamedTuple):
     def header(self, name: str) -> str:
         return self.headers.get(name, "").lower()
 
+    def check_not_packed(self) -> None:
+        """A packed answer of a kilobyte may be a gigabyte, and nothing here asks for one.
+
+        Raises:
+            RequestFailed: it is packed (`bad-http`).
+        """
+        if (packed := self.header("content-encoding").strip()) not in ("", "identity"):
+            raise _bad(f"the answer has content-encoding {packed[:40]!r}, which was not asked for")
+
 
 NO_HEAD: Final = Head(0, {})
 
@@ -68,7 +77,8 @@ class ResponseParser:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade) as error:
             if not self.complete:
-                raise _bad(f"{error}: {data[:80]!r}") from error
+                ours = error.__context__  # what a method below raised
+                raise _bad(f"{ours if isinstance(ours, ValueError) else error}: {data[:80]!r}") from error
             self.keeps_alive = False
         if not self.complete:
             self._count_begun(data)
@@ -84,6 +94,12 @@ class ResponseParser:
             self._begun_bytes = len(data) - line_at + (0 if line_at else self._begun_bytes)
             if self._begun_bytes > MAX_CHUNK_LINE_BYTES:
                 raise _bad(f"a line between chunks is longer than {MAX_CHUNK_LINE_BYTES} bytes")
+        elif self._body:
+            self._begun_bytes = 0
+        else:  # after the last chunk: header fields, which nothing reads
+            self._begun_bytes += len(data)
+            if self._begun_bytes > MAX_HEAD_BYTES:
+                raise _bad(f"the end of the answer is longer than {MAX_HEAD_BYTES} bytes")
 
     def end_of_connection(self) -> None:
         """The server closed, which ends a body without a stated length."""
@@ -98,10 +114,13 @@ class ResponseParser:
         self._headers = {}
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+        if not self.head.status:
+            self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
+        if status < 100:  # "HTTP/1.1 000": the parser takes any three digits
+            raise ValueError(f"there is no status {status:03}")
         if status >= 200:  # 100 Continue, 103 Early Hints: the answer itself comes later
             self.head, self._headers = Head(status, self._headers), {}
             self._after_chunk = "chunked" in self.head.header("transfer-encoding")
