@@ -27,7 +27,7 @@ VENDOR_LINE = {
 VERBS: dict[str, Sequence[str]] = {
     "chat": ("chat", "--once", "hello", "--max-tokens", "16", "--demo-tool"),
     "verify": ("verify", "--json", "--out", "verdict"),
-    "vendor": ("verify", "--json", "--vendor", "vendor.jsonl", "--out", "rows.jsonl"),
+    "vendor": ("verify", "--json", "--out", "rows.jsonl"),
     "vendor streamed": ("verify", "--json", "--vendor", "vendor.jsonl", "--stream", "--out", "rows.jsonl"),
     "loop": ("verify", "--json", "--loop", "3", "--out", "loop"),
     "numerics": ("verify", "--json", "--numerics", "--record", "recording.json"),
@@ -70,6 +70,7 @@ def run(
     with hostile(attack, spare) as server:
         argv = [*VERBS[verb], "--url", server.url, "--timeout", f"{TIMEOUT_S:g}s", *more]
         argv += ["--model", MODEL] if named else []
+        argv += ["--vendor", "vendor.jsonl"] if verb == "vendor" and "--vendor" not in argv else []
         begun_s = time.monotonic()
         with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
             process = subprocess.Popen(
@@ -102,7 +103,7 @@ def _problems(done: Run) -> list[str]:
     problems = []
     if done.code not in CODES:
         problems.append(f"exit code {done.code}")
-    for sign in ("Traceback", "Error:", "was never retrieved", "Exception in callback", "protocol.data_received"):
+    for sign in ("Traceback", "was never retrieved", "Exception in callback", "protocol.data_received"):
         if sign in done.stderr + done.stdout:
             problems.append(f"{sign}: {done.stderr[-600:]}")
     if done.seconds > MOST_S:

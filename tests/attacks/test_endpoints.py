@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from moonpad.values.secret import Secret
 from moonpad.verify.api import connect
 from moonpad.verify.probes import LONG_PROBES, PROBES
 from moonpad.verify.runner import verify
-from tests.attacks.endpoint_runs import MOST_S, VERBS, run
+from tests.attacks.endpoint_runs import MOST_S, VENDOR_LINE, VERBS, run
 from tests.attacks.endpoints import ATTACKS
 from tests.attacks.hostile_server import EVERYTHING, MODEL, Attack, hostile, says
 
@@ -59,6 +60,26 @@ def test_the_runner_sees_what_is_wrong(tmp_path: Path) -> None:
     done = run("bench", None, tmp_path)
     assert (done.problems, done.code, 20 < done.mib < 500) == ((), 0, True)
     assert '"completed":3' in done.stdout.replace(" ", "")
+
+
+def test_a_sweep_keeps_the_loads_before_the_one_that_fails(tmp_path: Path) -> None:
+    """Two requests of the first load are answered, none of the second."""
+    done = run("sweep", BY_NAME["closes after 9 bytes"], tmp_path, spare=2)
+    assert (done.problems, done.code) == ((), 5)
+    points = json.loads(done.stdout)["points"]
+    assert [(point["load"], point["completed"]) for point in points] == [(1, 2)]
+    assert json.loads((tmp_path / "run" / "sweep.json").read_text())["points"] == points
+
+
+def test_a_vendor_set_is_scored_as_far_as_it_was_answered(tmp_path: Path) -> None:
+    """One answer, and then three in a row that do not come in time."""
+    lines = [json.dumps({**VENDOR_LINE, "max_tokens": 60 + number}) for number in range(9)]
+    (tmp_path / "vendor9.jsonl").write_text("\n".join(lines))
+    more = ("--vendor", "vendor9.jsonl", "--concurrency", "1")
+    done = run("vendor", BY_NAME["silent after 1 bytes"], tmp_path, spare=1, more=more)
+    assert (done.problems, done.code) == ((), 6)
+    score = json.loads(done.stdout)
+    assert (score["success_count"], score["failure_count"]) == (1, 2)
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ class Bench:
             failure = error  # what was measured before is shown all the same
         result = SweepResult(sweep, tuple(points))
         emit(sweep_table(result), result.as_json(), json=self.json)
-        for line in knee_notes(result.knee, sweep.loads):
+        for line in knee_notes(result.knee, sweep.loads) if failure is None else ():
             note(line)
         if folder:
             _write_summary(folder, SWEEP_FILE, result.as_json(), sweep_table(result))

@@ -177,6 +177,9 @@ async def _judge(api: Api, probe: ApiProbe, small: str) -> Outcome:
         return failed(Code.UNREACHABLE, api.endpoint.base_url, lost.message, lost.remedy)
     except CheckFailed as wrong:
         return failed(Code.WRONG_ANSWER, api.endpoint.base_url, wrong.message, wrong.remedy)
+    except Exception as error:  # noqa: BLE001 - an answer that a probe did not foresee costs its probe, not the verdict
+        message = f"the answer could not be judged: {type(error).__name__}: {error}"
+        return failed(Code.WRONG_ANSWER, api.endpoint.base_url, message, f"report it: moonpad verify --only {probe.id}")
     if small and outcome.model_may_be_why and outcome.status is Status.FAIL:
         return skipped(f"{small}: {outcome.because}")
     return outcome
