@@ -18,6 +18,7 @@ from tests.attacks.hostile_server import (
     delta,
     event,
     floods,
+    garbles,
     plain,
     says,
     says_much,
@@ -125,7 +126,9 @@ STREAM_ATTACKS = (
         says(CHUNKED + event({"error": {"message": "e" * 10_000_000}}) + event(b"[DONE]") + b"0\r\n\r\n", ""),
     ),
 )
+GARBLED = tuple(Attack(f"garbled {seed}", garbles(seed), EVERYTHING) for seed in range(36))
 ATTACKS: tuple[Attack, ...] = (
+    *GARBLED,
     *HTTP_ATTACKS,
     *STREAM_ATTACKS,
     *JSON_ATTACKS,

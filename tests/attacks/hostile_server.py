@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import socket
 import struct
 import threading
@@ -122,7 +123,7 @@ def stream_events() -> list[dict[str, Any]]:
     return [delta(role="assistant", content=""), *words, end, {"choices": [], "usage": USAGE}]
 
 
-def sound(wire: Wire, request: Request) -> None:
+def sound(wire: Wire | _Written, request: Request) -> None:
     if request.path == "/v1/models":
         wire.send(plain({"data": [{"id": MODEL, "max_model_len": 4096, "owned_by": "vllm"}]}))
     elif request.path == "/tokenize":
@@ -158,6 +159,35 @@ def floods(head: bytes, data: bytes) -> Answer:
     def answer(wire: Wire, request: Request) -> None:
         wire.send(head)
         wire.flood(data)
+
+    return answer
+
+
+@dataclass
+class _Written:
+    """Takes what a sound answer would send."""
+
+    data: bytes = b""
+
+    def send(self, data: bytes) -> None:
+        self.data += data
+
+
+def garbles(seed: int) -> Answer:
+    """Each sound answer with bytes flipped, cut out, repeated or put in: others for each answer, the same each time."""
+    dice = random.Random(seed)
+
+    def answer(wire: Wire, request: Request) -> None:
+        written = _Written()
+        sound(written, request)
+        data = written.data
+        for _ in range(dice.choice((0, 1, 1, 2, 4))):
+            at, end = sorted(dice.randrange(len(data) + 1) for _ in range(2))
+            junk = dice.choice((dice.randbytes(8), data[at:end] * 3, b"-1", b"9" * 20, b"[", b'"', b"\r\n\r\n"))
+            data = dice.choice((data[:at] + junk + data[end:], data[:at] + data[end:], data[:at], data[:at] + junk))
+        wire.send(data)
+        if dice.random() < 0.7:
+            raise OSError("closed")
 
     return answer
 
