@@ -28,7 +28,7 @@ from moonpad.load.endpoint_url import Target, target_of
 from moonpad.load.event_loop import run_in_loop
 from moonpad.load.failure import RequestFailed
 from moonpad.load.json_request import fetch
-from moonpad.load.openai_schema import Malformed, model_cards
+from moonpad.load.openai_schema import Malformed, model_cards, names_of
 from moonpad.load.prompt_calibration import PromptCalibration, calibrate
 from moonpad.load.record import RequestRecord
 from moonpad.load.request_builder import RequestBuilder
@@ -152,11 +152,14 @@ class _Run:
         """Asks the server for its model, and calibrates the prompts."""
         config = self.config
         try:
-            model = self.endpoint.model or await _only_model(self.target)
+            timeout_s = config.deadlines.total_s
+            model = self.endpoint.model or await _only_model(self.target, min(MODELS_TIMEOUT_S, timeout_s))
             lengths = config.input_lengths.draw(config.requests, config.seed, "input")
             usual = round(sum(lengths) / len(lengths))
             builder = RequestBuilder(self.target, model, config.api)
-            calibration = await calibrate(builder, input_tokens=usual, seed=config.seed, before=self.before)
+            calibration = await calibrate(
+                builder, input_tokens=usual, seed=config.seed, before=self.before, timeout_s=timeout_s
+            )
             return RunPlan(config, model, calibration, self.endpoint.base_url, self.endpoint.planned)
         except RequestFailed as failed:
             raise ContactLost(
@@ -246,7 +249,7 @@ class _Run:
         return await measure_client_error(math.ceil(streams / workers), metrics.itl_s.median)
 
 
-async def _only_model(target: Target) -> str:
+async def _only_model(target: Target, timeout_s: float) -> str:
     """The one model of `GET /v1/models`.
 
     Raises:
@@ -254,7 +257,7 @@ async def _only_model(target: Target) -> str:
         CheckFailed: it refuses the request.
         RequestFailed: it does not answer.
     """
-    answer = await fetch(target, target.get(f"{target.api_path}/models"), timeout_s=MODELS_TIMEOUT_S)
+    answer = await fetch(target, target.get(f"{target.api_path}/models"), timeout_s=timeout_s)
     if answer.status in (401, 403):
         raise CheckFailed(
             f"the endpoint requires a key: HTTP {answer.status}", remedy="name its variable with --key-env"
@@ -265,8 +268,9 @@ async def _only_model(target: Target) -> str:
             remedy="name the model with --model, and check that the URL ends where /v1 begins",
         )
     cards = model_cards(answer.json)
-    names = [] if isinstance(cards, Malformed) else [str(card["id"]) for card in cards]
-    if len(names) != 1:
-        serves = f"{len(names)} models: {', '.join(names[:8])}" if names else "no model"
+    if isinstance(cards, Malformed):
+        raise CheckFailed(f"{target.api_path}/models is not a list of models: {cards.because}", remedy="--model NAME")
+    if len(cards) != 1:
+        serves = f"{len(cards)} models: {names_of(cards)}" if cards else "no model"
         raise UsageError(f"the endpoint serves {serves}", remedy="name one with --model")
-    return names[0]
+    return str(cards[0]["id"])

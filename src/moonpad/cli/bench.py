@@ -17,6 +17,7 @@ from moonpad.cli.bench_options import (
 )
 from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
 from moonpad.cli.run_argument import measured_path, output_folder
+from moonpad.load.deadlines import RequestDeadlines
 from moonpad.load.workloads.recorded import read_trace
 from moonpad.values.errors import UsageError
 
@@ -124,6 +125,7 @@ def bench(
         seed=seed,
         workers=workers,
         measure_client=calibrate,
+        deadlines=RequestDeadlines().within(at.timeout_s),
     )
     endpoint, folder = resolve_endpoint(spec, at), measured_path(resume) if resume is not None else out
     from moonpad.cli.bench_run import Bench

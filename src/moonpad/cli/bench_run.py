@@ -24,7 +24,7 @@ from moonpad.report.bench_tables import knee_notes, repeat_table, sweep_table
 from moonpad.report.run_phrases import client_bound_words
 from moonpad.store.atomic_files import replace_json, replace_text
 from moonpad.values.endpoint import Endpoint
-from moonpad.values.errors import CheckFailed, Interrupted, UsageError
+from moonpad.values.errors import CheckFailed, Interrupted, MoonpadError, UsageError
 from moonpad.values.visible_text import shell_word
 
 
@@ -70,36 +70,52 @@ class Bench:
             self._check(result, f"interrupted at {sweep.over} {config.concurrency}{resumable}")
             return as_json(result)
 
-        for point in run_sweep(sweep, config, self.endpoint.base_url, folder, measure):
-            points.append(point)
-            if point.read and folder:
-                note(f"{sweep.over} {point.load}: already measured, in {sweep.folder_at(folder, point.load)}")
+        failure: MoonpadError | None = None
+        try:
+            for point in run_sweep(sweep, config, self.endpoint.base_url, folder, measure):
+                points.append(point)
+                if point.read and folder:
+                    note(f"{sweep.over} {point.load}: already measured, in {sweep.folder_at(folder, point.load)}")
+        except MoonpadError as error:
+            if not points:
+                raise
+            failure = error  # what was measured before is shown all the same
         result = SweepResult(sweep, tuple(points))
         for point in points:
             _note_client_bound(f"{sweep.over} {point.load}", point.document)
         emit(sweep_table(result), result.as_json(), json=self.json)
-        for line in knee_notes(result.knee, sweep.loads):
+        for line in knee_notes(result.knee, sweep.loads) if failure is None else ():
             note(line)
         if folder:
             _write_summary(folder, SWEEP_FILE, result.as_json(), sweep_table(result))
+        if failure:
+            raise failure
         next_command(f"moonpad report {shell_word(folder)}" if folder else "moonpad bench --out FOLDER")
 
     def repeat(self, config: BenchConfig, count: int, folder: Path | None) -> None:
         """The same measurement several times, each with its own prompts."""
         if count < 2:
             raise UsageError(f"--repeat must be at least 2, not {count}")
-        documents = []
-        for number in range(count):
-            note(f"run {number + 1} of {count}, seed {config.seed + number}")
-            place = folder / f"run-{number + 1}" if folder else None
-            result = self._measure(config_of(config, number), place, resume=False)
-            self._check(result, f"interrupted in run {number + 1} of {count}")
-            documents.append(as_json(result))
+        documents: list[dict[str, Any]] = []
+        failure: MoonpadError | None = None
+        try:
+            for number in range(count):
+                note(f"run {number + 1} of {count}, seed {config.seed + number}")
+                place = folder / f"run-{number + 1}" if folder else None
+                result = self._measure(config_of(config, number), place, resume=False)
+                self._check(result, f"interrupted in run {number + 1} of {count}")
+                documents.append(as_json(result))
+        except MoonpadError as error:
+            if len(documents) < 2:  # one run has no spread; its own folder has its figures
+                raise
+            failure = error
         for number, document in enumerate(documents, 1):
             _note_client_bound(f"run {number}", document)
         emit(repeat_table(spreads_of(documents)), repeat_json(documents), json=self.json)
         if folder:
             _write_summary(folder, REPEAT_FILE, repeat_json(documents))
+        if failure:
+            raise failure
         next_command(
             f"moonpad compare {shell_word(folder / 'run-1')} RUN  shows what a setting changes"
             if folder

@@ -190,7 +190,7 @@ class Session:
         from moonpad.report.transcript import DEMO_TOOL, call_line, usage_line
         from moonpad.verify.api import Deadlines, connect
 
-        patient = Deadlines(idle_s=600.0, stream_s=3600.0)  # a person waits, and has Ctrl-C
+        patient = Deadlines(idle_s=600.0, stream_s=3600.0).within(self.endpoint.timeout_s)  # a person has Ctrl-C
         body = {"messages": messages, **self.options, **({"tools": [DEMO_TOOL]} if self.demo_tool else {})}
         started_s = time.monotonic()
         deltas: list[Delta] = []

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cyclopts import Parameter
 
+from moonpad.spec.safe_text import parse_duration
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import UsageError
 from moonpad.values.secret import Secret
@@ -25,12 +26,30 @@ class EndpointOptions:
     """The model's served name; without it, the spec's, or the only one that the endpoint lists."""
     key_env: str | None = None
     """The environment variable that holds the key."""
+    timeout: str | None = None
+    """The longest that one answer may take, like 30s or 10m. Without it: bench 6h, chat 1h, verify 2m or, for a stream,
+    10m."""
+
+    @property
+    def timeout_s(self) -> float | None:
+        """
+        Raises:
+            UsageError: the text is not a duration, or is none.
+        """
+        try:
+            seconds = None if self.timeout is None else parse_duration(self.timeout)
+        except ValueError as error:
+            raise UsageError(f"--timeout: {error}", remedy="--timeout 10m") from None
+        if seconds == 0.0:
+            raise UsageError("--timeout must be more than 0 seconds", remedy="--timeout 10m")
+        return seconds
 
     def words(self, spec: Path | None) -> str:
         """What names the same endpoint again, for the next command."""
-        options = (("--url", self.url), ("--model", self.model), ("--key-env", self.key_env))
+        names = ("url", "model", "key_env", "timeout")
+        values = [(f"--{name.replace('_', '-')}", getattr(self, name)) for name in names]
         words = [str(spec)] if spec else []
-        words += [word for flag, value in options if value for word in (flag, value)]
+        words += [word for flag, value in values if value for word in (flag, value)]
         return "".join(f" {shell_word(word)}" for word in words)
 
 
@@ -51,7 +70,7 @@ def resolve_endpoint(spec: Path | None, options: EndpointOptions) -> Endpoint:
     if options.url is None:
         from moonpad.run.endpoints import endpoint_of_run
 
-        endpoint = endpoint_of_run(spec, secret)
+        endpoint = replace(endpoint_of_run(spec, secret), timeout_s=options.timeout_s)
         return replace(endpoint, model=options.model) if options.model else endpoint
     if spec:
         raise UsageError("both a spec and --url were given", remedy="leave one of them out")
@@ -60,4 +79,5 @@ def resolve_endpoint(spec: Path | None, options: EndpointOptions) -> Endpoint:
     if secret and "@" in options.url.split("/")[2]:
         raise UsageError("both a password in --url and --key-env were given", remedy="leave one of them out")
     base_url = options.url.rstrip("/")
-    return Endpoint(base_url if base_url.endswith("/v1") else f"{base_url}/v1", options.model or "", secret)
+    base_url = base_url if base_url.endswith("/v1") else f"{base_url}/v1"
+    return Endpoint(base_url, options.model or "", secret, timeout_s=options.timeout_s)

@@ -13,7 +13,7 @@ from moonpad.cli.verify_options import VendorOptions
 from moonpad.cli.verify_target import Target, check_gate, with_gate, writing
 from moonpad.store.atomic_files import LINE_BYTES, append_line
 from moonpad.values.endpoint import Endpoint
-from moonpad.values.errors import CheckFailed, UsageError
+from moonpad.values.errors import CheckFailed, MoonpadError, UsageError
 from moonpad.verify.judged_model import connect_named
 from moonpad.verify.vendor import Score, VendorRequest, ask_all, read_requests, score
 from moonpad.verify.vendor_set import own_requests
@@ -44,8 +44,14 @@ def verify_vendor(target: Target, requests: str, options: VendorOptions, out_fil
     earlier = _rows(out_file) if out_file.exists() else []
     done = {row["data_index"] for row in earlier if row.get("status") == "success" and _is_of(row, wanted)}
     missing = [request for request in chosen if request.index not in done]
-    if missing:
-        asyncio.run(_run(endpoint, missing, len(chosen), out_file, options))
+    failure: MoonpadError | None = None
+    try:
+        if missing:
+            asyncio.run(_run(endpoint, missing, len(chosen), out_file, options))
+    except MoonpadError as error:
+        if not out_file.exists():
+            raise
+        failure = error  # what was answered before is scored all the same
     rows = {row["data_index"]: row for row in _rows(out_file) if _is_of(row, wanted)}
     result = score(rows.values(), reference)
     broken = limits.of_score(result) if limits else None
@@ -53,6 +59,8 @@ def verify_vendor(target: Target, requests: str, options: VendorOptions, out_fil
     emit("\n".join(_lines_of(result)), document, json=target.json)
     if problem := next((row["tool_calls_problem"] for row in rows.values() if row.get("tool_calls_problem")), None):
         note(f"the first call that is not valid: {problem}")
+    if failure:
+        raise failure
     if result.failure_count:
         remedy = f'look for "failed" in {out_file}; the same command asks those again'
         raise CheckFailed(f"{result.failure_count} of {len(rows)} requests failed", remedy=remedy)
@@ -84,9 +92,11 @@ async def _run(
 
 
 def _keep(out_file: Path, row: Mapping[str, Any]) -> None:
-    """A line as it comes; without its request if that is too long for one."""
+    """A line as it comes; without its request, or the answer too, if those are too long for one."""
     if len(json.dumps(row)) > LINE_BYTES // 2:
         row = {name: value for name, value in row.items() if name != "request"}
+    if (size := len(json.dumps(row))) > LINE_BYTES // 2:
+        row = {**row, "response": {"error": f"{size} bytes, too long to be kept"}}
     with writing(out_file, "--out FILE"):
         out_file.parent.mkdir(parents=True, exist_ok=True)
         append_line(out_file, row)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from moonpad.load.failure import FailureKind
 
@@ -23,6 +23,12 @@ class RequestDeadlines:
     first_token_s: float = 1800.0
     between_tokens_s: float = 300.0
     total_s: float = 21600.0
+
+    def within(self, most_s: float | None) -> RequestDeadlines:
+        """The same, with at most `most_s` for a whole answer; None changes nothing."""
+        if most_s is None:
+            return self
+        return replace(self, connect_s=min(self.connect_s, most_s), total_s=min(self.total_s, most_s))
 
     @property
     def shortest_s(self) -> float:

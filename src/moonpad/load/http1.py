@@ -21,6 +21,15 @@ class Head(NamedTuple):
     def header(self, name: str) -> str:
         return self.headers.get(name, "").lower()
 
+    def check_not_packed(self) -> None:
+        """A packed answer of a kilobyte may be a gigabyte, and nothing here asks for one.
+
+        Raises:
+            RequestFailed: it is packed (`bad-http`).
+        """
+        if (packed := self.header("content-encoding").strip()) not in ("", "identity"):
+            raise _bad(f"the answer has content-encoding {packed[:40]!r}, which was not asked for")
+
 
 NO_HEAD: Final = Head(0, {})
 
@@ -63,16 +72,17 @@ class ResponseParser:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade) as error:
             if not self.complete:
-                raise _bad(f"{error}: {data[:80]!r}") from error
+                ours = error.__context__  # what a method below raised
+                raise _bad(f"{ours if isinstance(ours, ValueError) else error}: {data[:80]!r}") from error
             self.keeps_alive = False
-        if len(pieces) == 1:
+        if pieces:
             self._bodyless_bytes = 0
-            return pieces[0]
-        if not pieces and not self.complete:
+            return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        if not self.complete:
             self._bodyless_bytes += len(data)
             if self._bodyless_bytes > MAX_HEAD_BYTES:
                 raise _bad(f"over {MAX_HEAD_BYTES} bytes of heads or between chunks, and nothing of the answer")
-        return b"".join(pieces)
+        return b""
 
     def end_of_connection(self) -> None:
         """The server closed, which ends a body without a stated length."""
@@ -87,10 +97,13 @@ class ResponseParser:
         self._headers = {}
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+        if not self.head.status:
+            self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
+        if status < 100:  # "HTTP/1.1 000": the parser takes any three digits
+            raise ValueError(f"there is no status {status:03}")
         if status >= 200:  # 100 Continue, 103 Early Hints: the answer itself comes later
             self.head, self._headers = Head(status, self._headers), {}
 

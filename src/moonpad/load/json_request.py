@@ -14,7 +14,8 @@ from moonpad.load.http1 import ResponseParser
 from moonpad.load.openai_schema import read_json
 from moonpad.values.units import MIB
 
-MAX_ANSWER_BYTES: Final = 16 * MIB
+MAX_ANSWER_BYTES: Final = 8 * MIB
+"""As values of Python a JSON text may take thirty times its size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class JsonResponse:
 async def fetch(target: Target, wire: bytes, *, timeout_s: float) -> JsonResponse:
     """
     Raises:
-        RequestFailed: no connection, or no complete answer within `timeout_s`.
+        RequestFailed: no connection, or no complete answer of at most MAX_ANSWER_BYTES within `timeout_s`.
     """
     connector = Connector(target, time.perf_counter, timeout_s)
     reader = asyncio.StreamReader()
@@ -58,6 +59,7 @@ async def _read(reader: asyncio.StreamReader) -> JsonResponse:
                 raise _cut("by the server")
         if len(body) > MAX_ANSWER_BYTES:
             raise RequestFailed(FailureKind.TOO_LARGE, f"the answer is over {MAX_ANSWER_BYTES // MIB} MiB")
+    response.head.check_not_packed()
     return JsonResponse(response.head.status, read_json(bytes(body)), body.decode(errors="replace"))
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import orjson
 
 # vLLM writes the first, SGLang and older vLLM the second (vllm-project/vllm#27755).
 REASONING_FIELDS: Final = ("reasoning", "reasoning_content")
+MOST_TOKENS: Final = 10**8
+"""Ten times the longest context of any model: a server that counts more in one request does not count."""
+TEMPLATE_TOKENS: Final = 1 << 16
+MOST_NAME_CHARACTERS: Final = 512
+"""Of a model's id, which each request repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,19 @@ class Usage:
     total_tokens: int | None = None
     reasoning_tokens: int | None = None
     cached_tokens: int | None = None
+
+    def credible(self, sent_bytes: int, most_output: int) -> Usage:
+        """Without the counts that cannot be of a request of `sent_bytes` bytes, for which at most `most_output` tokens
+        were generated: a sum with them would be wrong.
+
+        A token of a prompt is a byte at least, but for what templates and gateways add.
+        """
+        return replace(
+            self,
+            prompt_tokens=_at_most(self.prompt_tokens, sent_bytes + TEMPLATE_TOKENS),
+            completion_tokens=_at_most(self.completion_tokens, most_output),
+            reasoning_tokens=_at_most(self.reasoning_tokens, most_output),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +154,15 @@ def model_cards(document: object) -> tuple[dict[str, object], ...] | Malformed:
     if not isinstance(rows, list):
         return Malformed("`data` is not a list")
     cards = tuple(row for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str))
-    return cards if len(cards) == len(rows) else Malformed("a model without an `id`")
+    if len(cards) < len(rows) or not all(0 < len(card["id"]) <= MOST_NAME_CHARACTERS for card in cards):
+        return Malformed(f"a model without an `id` of 1 to {MOST_NAME_CHARACTERS} characters")
+    return cards
+
+
+def names_of(cards: Sequence[Mapping[str, object]], most: int = 8) -> str:
+    """The ids of the models, of many the first."""
+    more = f" and {len(cards) - most} more" if len(cards) > most else ""
+    return (", ".join(str(card["id"]) for card in cards[:most]) or "none") + more
 
 
 def read_answer(document: object) -> Message | Malformed:
@@ -158,7 +184,7 @@ def read_answer(document: object) -> Message | Malformed:
         reasoning=reasoning,
         reasoning_field=field,
         tool_calls=calls,
-        finish_reason=_text(choice.get("finish_reason")),
+        finish_reason=_text(choice.get("finish_reason"))[:MOST_NAME_CHARACTERS],
         usage=read_usage(document.get("usage")),
     )
 
@@ -181,7 +207,7 @@ def read_event(payload: bytes) -> Delta | Done | Broken:
         reasoning=reasoning,
         reasoning_field=field,
         calls=tuple(_call_deltas(delta.get("tool_calls"))),
-        finish_reason=_text(choice.get("finish_reason")),
+        finish_reason=_text(choice.get("finish_reason"))[:MOST_NAME_CHARACTERS],
         usage=read_usage(document.get("usage")),
     )
 
@@ -189,19 +215,25 @@ def read_event(payload: bytes) -> Delta | Done | Broken:
 def join(deltas: Iterable[Delta]) -> Message:
     """The message that a stream adds up to."""
     deltas = tuple(deltas)
-    calls: dict[int, ToolCall] = {}
+    pieces: dict[int, list[CallDelta]] = {}
     for piece in (piece for delta in deltas for piece in delta.calls):
-        so_far = calls.get(piece.index, ToolCall("", "", ""))
-        calls[piece.index] = ToolCall(
-            so_far.id or piece.id, so_far.name or piece.name, so_far.arguments + piece.arguments
-        )
+        pieces.setdefault(piece.index, []).append(piece)
     return Message(
         content="".join(delta.content for delta in deltas),
         reasoning="".join(delta.reasoning for delta in deltas),
         reasoning_field=_last(delta.reasoning_field for delta in deltas),
-        tool_calls=tuple(calls[index] for index in sorted(calls)),
+        tool_calls=tuple(_joined(pieces[index]) for index in sorted(pieces)),
         finish_reason=_last(delta.finish_reason for delta in deltas),
         usage=next((delta.usage for delta in reversed(deltas) if delta.usage), None),
+    )
+
+
+def _joined(pieces: Sequence[CallDelta]) -> ToolCall:
+    """One call; its id and name are the first that came."""
+    return ToolCall(
+        next((piece.id for piece in pieces if piece.id), ""),
+        next((piece.name for piece in pieces if piece.name), ""),
+        "".join(piece.arguments for piece in pieces),
     )
 
 
@@ -232,7 +264,7 @@ def _call_deltas(rows: object) -> Iterator[CallDelta]:
         if isinstance(row, dict) and isinstance(function, dict | None):
             function = function or {}
             yield CallDelta(
-                index=_count(row.get("index")) or 0,
+                index=count_of(row.get("index")) or 0,
                 id=_text(row.get("id")),
                 name=_text(function.get("name")),
                 arguments=_text(function.get("arguments")),
@@ -240,16 +272,38 @@ def _call_deltas(rows: object) -> Iterator[CallDelta]:
 
 
 def read_usage(row: object) -> Usage | None:
+    """A count that is not one (`count_of`) counts as not reported."""
     if not isinstance(row, dict):
         return None
     details, of_prompt = row.get("completion_tokens_details"), row.get("prompt_tokens_details")
     return Usage(
-        prompt_tokens=_count(row.get("prompt_tokens")),
-        completion_tokens=_count(row.get("completion_tokens")),
-        total_tokens=_count(row.get("total_tokens")),
-        reasoning_tokens=_count(details.get("reasoning_tokens")) if isinstance(details, dict) else None,
-        cached_tokens=_count(of_prompt.get("cached_tokens")) if isinstance(of_prompt, dict) else None,
+        prompt_tokens=count_of(row.get("prompt_tokens")),
+        completion_tokens=count_of(row.get("completion_tokens")),
+        total_tokens=count_of(row.get("total_tokens")),
+        reasoning_tokens=count_of(details.get("reasoning_tokens")) if isinstance(details, dict) else None,
+        cached_tokens=count_of(of_prompt.get("cached_tokens")) if isinstance(of_prompt, dict) else None,
     )
+
+
+def usage_of(document: object) -> Usage:
+    """Of a whole answer; all None where it reports nothing."""
+    return (read_usage(document.get("usage")) if isinstance(document, dict) else None) or Usage()
+
+
+def count_of(value: object) -> int | None:
+    """A number of tokens that a server reports: a whole number from 0 to MOST_TOKENS. None for anything else."""
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
+
+
+def most_events(asked_tokens: int) -> int:
+    """Events of the stream of an answer of at most so many tokens: there may be several to a token, and some without.
+    A stream of more ignores the limit that it was given, and may have no end.
+    """
+    return 4 * asked_tokens + 256
+
+
+def _at_most(count: int | None, most: int) -> int | None:
+    return None if count is None or count > most else count
 
 
 def error_of(document: Mapping[str, object]) -> str:
@@ -272,13 +326,15 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _count(value: object) -> int | None:
-    return value if type(value) is int and value >= 0 else None
-
-
 def _one_line(text: str, most: int = 300) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[:most] + " …"
+    line = " ".join(text.lstrip()[: 4 * most].split())  # of megabytes the beginning is enough
+    return line if len(line) <= most and len(text) <= 4 * most else line[:most] + " …"
+
+
+def has_choice(text: str) -> bool:
+    """Whether the text of an answer is a completion of any kind."""
+    document = read_json(text)
+    return isinstance(document, dict) and _first(document.get("choices")) is not None
 
 
 def completion_text(document: object) -> str | None:

@@ -14,10 +14,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from moonpad.load.failure import RequestFailed
+from moonpad.load.failure import FailureKind, RequestFailed
 from moonpad.load.json_request import fetch
+from moonpad.load.openai_schema import TEMPLATE_TOKENS, count_of, usage_of
 from moonpad.load.prompts import FIRST, WORDS, random_prompt, random_words, text_of, weighed
 from moonpad.load.request_builder import RequestBuilder
 from moonpad.values.errors import CheckFailed
@@ -25,6 +26,8 @@ from moonpad.values.errors import CheckFailed
 ROUNDS: Final = 5
 FIRST_WORDS: Final = (8, 40)
 TIMEOUT_S: Final = 600.0
+"""For the whole calibration, and for each of its requests."""
+WEIGH_S: Final = 300.0
 GROUP: Final = 32
 MOST_COUNTS: Final = 96
 """At most so many requests weigh the words, where each count is a request."""
@@ -73,22 +76,38 @@ class PromptCalibration:
 
 
 async def calibrate(
-    builder: RequestBuilder, *, input_tokens: int, seed: int, before: PromptCalibration | None = None
+    builder: RequestBuilder,
+    *,
+    input_tokens: int,
+    seed: int,
+    before: PromptCalibration | None = None,
+    timeout_s: float = TIMEOUT_S,
 ) -> PromptCalibration:
-    """`before`: an earlier result for the same endpoint, whose weights are reused.
+    """`before`: an earlier result for the same endpoint, whose weights are reused. `timeout_s`: of each request.
 
     Raises:
         CheckFailed: the server refuses a plain request, or counts no tokens.
         RequestFailed: the server does not answer.
     """
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            return await _calibrate(builder, input_tokens, seed, before, min(timeout_s, TIMEOUT_S))
+    except TimeoutError as error:
+        text = f"the tokens of a few prompts were not counted within {TIMEOUT_S:g} s"
+        raise RequestFailed(FailureKind.TOTAL_TIMEOUT, text) from error
+
+
+async def _calibrate(
+    builder: RequestBuilder, input_tokens: int, seed: int, before: PromptCalibration | None, timeout_s: float
+) -> PromptCalibration:
     judge: Judge = "/tokenize"
     try:
-        await _counted_by(builder, judge, text_of(()))
+        await _counted_by(builder, judge, timeout_s, text_of(()))
     except RequestFailed:
         raise
     except CheckFailed:
         judge = "usage"
-    count_text = partial(_counted_by, builder, judge)
+    count_text = partial(_counted_by, builder, judge, timeout_s)
 
     async def count(index: int, words: int) -> int:
         return await count_text(random_prompt(seed, index, words))
@@ -98,8 +117,9 @@ async def calibrate(
     if before is not None and before.weights:
         return replace(rough, weights=before.weights, alone=before.alone)
     try:
-        alone, weights = await weigh(count_text, MOST_COUNTS if judge == "usage" else None)
-    except (_TooMany, CheckFailed):  # the latter: it answered one at a time, and refuses several
+        async with asyncio.timeout(WEIGH_S):
+            alone, weights = await weigh(count_text, MOST_COUNTS if judge == "usage" else None)
+    except (_TooMany, CheckFailed, TimeoutError):  # the second: it answered one at a time, and refuses several
         return rough
     exact = replace(rough, weights=weights if 1 in weights else (), alone=alone)
     wanted = max(input_tokens, alone)
@@ -159,18 +179,17 @@ async def words_for(input_tokens: int, count: Counted) -> tuple[int, int, float]
     return nearest, counted, slope
 
 
-async def _counted_by(builder: RequestBuilder, judge: Judge, text: str) -> int:
+async def _counted_by(builder: RequestBuilder, judge: Judge, timeout_s: float, text: str) -> int:
     """
     Raises:
         CheckFailed: the server refuses to count this way.
         RequestFailed: it does not answer.
     """
     wire = builder.count_by_tokenize(text) if judge == "/tokenize" else builder.count_by_usage(text)
-    answer = await fetch(builder.target, wire, timeout_s=TIMEOUT_S)
-    count: Any = answer.json
-    for key in ("count",) if judge == "/tokenize" else ("usage", "prompt_tokens"):
-        count = count.get(key) if isinstance(count, dict) else None
-    if answer.status != 200 or type(count) is not int or count <= 0:
+    answer = await fetch(builder.target, wire, timeout_s=timeout_s)
+    document = answer.json if isinstance(answer.json, dict) else {}
+    count = count_of(document.get("count")) if judge == "/tokenize" else usage_of(document).prompt_tokens
+    if answer.status != 200 or not count or count > len(wire) + TEMPLATE_TOKENS:
         raise CheckFailed(
             f"the endpoint refused a plain request to {builder.model!r}: HTTP {answer.status}: {answer.text[:400]}",
             remedy="moonpad verify  shows which part of the API fails",

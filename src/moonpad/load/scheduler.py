@@ -227,7 +227,9 @@ class _Slot:
         clock, begun_s = self._resources.clock, max(self._resources.clock(), self._due_s)
         try:
             self._connection = await self._resources.connector.open()
-            then = self._send
+            then = (
+                self._exchange
+            )  # whatever has become of it: a server that closes each new one would be asked for ever
         except RequestFailed as failed:
             then = partial(self._fail, failed.failure)
         self._recorder.connect_s += max(0.0, clock() - begun_s)
@@ -236,7 +238,11 @@ class _Slot:
     def _send(self) -> None:
         if self._connection is None or not self._connection.usable:  # closed by the server since it was taken
             self._connect()
-            return
+        else:
+            self._exchange()
+
+    def _exchange(self) -> None:
+        assert self._connection is not None  # noqa: S101 - it was just opened, or looked at
         self._resources.in_flight.running += 1
         self._connection.exchange(self._request.wire, self._recorder, self._resources.deadlines, self._over)
 

@@ -18,13 +18,15 @@ from moonpad.values.endpoint import Endpoint
 BODY_BYTES = 4 << 20
 LINES = 4096
 LINE_BYTES = 8192
+MOST = float(2**53)
+"""Up to here a float counts by ones: no counter of an engine is larger."""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineLoad:
     """Sums over the label sets (data-parallel engines have one a rank), of `kv_usage` (0 to 1) the largest.
 
-    None: not reported, or not a number.
+    None: not reported, or not a number from 0 to MOST.
     """
 
     running: float | None
@@ -39,11 +41,17 @@ class EngineLoad:
 
 def ask_load(endpoint: Endpoint, names: MetricNames, timeout_s: float) -> EngineLoad | Unknown:
     """One look at `/metrics`. Never raises."""
+    body = ask_metrics(endpoint, timeout_s)
+    return body if isinstance(body, Unknown) else read_load(body, names)
+
+
+def ask_metrics(endpoint: Endpoint, timeout_s: float) -> bytes | Unknown:
+    """The text of `/metrics`. Never raises."""
     try:
         status, body = exchange(endpoint, "GET", "/metrics", None, timeout_s, BODY_BYTES + 1)
     except TROUBLE as error:
-        return Unknown(f"/metrics: {error or type(error).__name__}")
-    return read_load(body, names) if status == 200 else Unknown(f"/metrics answered {status}")
+        return Unknown(f"/metrics: {error or type(error).__name__}"[:300])
+    return body if status == 200 else Unknown(f"/metrics answered {status}")
 
 
 def read_load(body: bytes, names: MetricNames) -> EngineLoad | Unknown:
@@ -66,7 +74,7 @@ def read_load(body: bytes, names: MetricNames) -> EngineLoad | Unknown:
     def total(name: str, over: Callable[[Iterable[float]], float] = sum) -> float | None:
         samples = values.get(name, [])
         value = over(samples) if samples else math.nan
-        return value if math.isfinite(value) and min(samples) >= 0 else None
+        return value if 0 <= value <= MOST and min(samples) >= 0 else None
 
     return EngineLoad(
         running=total(names.running),

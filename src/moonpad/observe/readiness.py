@@ -6,17 +6,19 @@
 from __future__ import annotations
 
 import http.client
-import io
 import json
 import socket
 import time
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
+from moonpad.load.failure import RequestFailed
+from moonpad.load.http1 import ResponseParser
+from moonpad.load.openai_schema import has_choice
 from moonpad.values.endpoint import Endpoint
 
 BODY_BYTES = 1 << 20
+READ_BYTES = 1 << 16
 TROUBLE = (OSError, http.client.HTTPException, ValueError)
 """What `exchange` raises where no complete answer came."""
 
@@ -46,7 +48,7 @@ def ask_one_token(endpoint: Endpoint, timeout_s: float) -> ProbeAnswer:
     """
     body = {"model": endpoint.model, "prompt": "Hello", "max_tokens": 1, "temperature": 0}
     answer = _request(endpoint, "POST", "/v1/completions", body, timeout_s)
-    if answer.ok and '"choices"' not in answer.text:
+    if answer.ok and not has_choice(answer.text):
         return ProbeAnswer(None, f"no completion in the answer: {answer.text[:200]}")
     return answer
 
@@ -71,36 +73,28 @@ def exchange(
             connection.request(method, url.path + path, json.dumps(body) if body is not None else None, headers)
         except ValueError:  # its message would say the key
             raise ValueError("the key or the address cannot stand in a request") from None
-        response = http.client.HTTPResponse(_Until(connection.sock, until), method=method)  # type: ignore[arg-type]
-        response.begin()
-        data = response.read(limit_bytes)
-        if response.length and len(data) < limit_bytes:
-            raise http.client.IncompleteRead(data, response.length)
-        return response.status, data
+        return _read(connection.sock, until, limit_bytes)
+    except RequestFailed as failed:
+        raise http.client.HTTPException(failed.failure.text[:300]) from failed
     finally:
         connection.close()
 
 
-class _Until(io.RawIOBase):
-    """A socket's bytes until a point in time: a socket's own timeout restarts with every byte."""
-
-    def __init__(self, connection: socket.socket, until: float) -> None:
-        self._connection = connection
-        self._until = until
-
-    def makefile(self, _mode: str) -> io.BufferedReader:
-        """What `HTTPResponse` asks of a socket."""
-        return io.BufferedReader(self)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        left_s = self._until - time.monotonic()
+def _read(connection: socket.socket, until: float, limit_bytes: int) -> tuple[int, bytes]:
+    response, body = ResponseParser(), bytearray()
+    while not response.complete and len(body) < limit_bytes:
+        left_s = until - time.monotonic()  # a socket's own timeout restarts with every byte
         if left_s <= 0:
             raise TimeoutError("timed out")
-        self._connection.settimeout(left_s)
-        return self._connection.recv_into(buffer)
+        connection.settimeout(left_s)
+        if data := connection.recv(READ_BYTES):
+            body += response.feed(data)
+            continue
+        response.end_of_connection()
+        if not response.complete:
+            raise http.client.HTTPException(f"the connection closed after {len(body)} bytes of an incomplete answer")
+    response.head.check_not_packed()
+    return response.head.status, bytes(body[:limit_bytes])
 
 
 def _request(endpoint: Endpoint, method: str, path: str, body: object, timeout_s: float) -> ProbeAnswer:

@@ -10,13 +10,16 @@ from moonpad.values.secret import Secret
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`base_url` ends in `/v1`. `engine` is "" where it is unknown. `planned`: figures of our own deployment."""
+    """`base_url` ends in `/v1`. `engine` is "" where it is unknown. `planned`: figures of our own deployment.
+    `timeout_s`: the longest that the user gives one answer; None leaves it to the verb.
+    """
 
     base_url: str
     model: str
     key: Secret | None = None
     engine: str = ""
     planned: tuple[Planned, ...] = ()
+    timeout_s: float | None = None
 
     @property
     def root_url(self) -> str:

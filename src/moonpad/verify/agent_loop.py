@@ -16,6 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from moonpad.load.openai_schema import Malformed, Message, Reply
+from moonpad.values.errors import CheckFailed
 from moonpad.verify.api import Api
 from moonpad.verify.offered_tools import argument, tool, wrong_calls, wrong_end
 
@@ -130,15 +131,11 @@ async def run_loop(
         messages += _history_of(turn)
     for number in range(len(past) + 1, calls + 2):
         started_s = clock()
-        answer = await api.chat(
-            {
-                "messages": messages,
-                "tools": [TOOL],
-                "tool_choice": "auto",
-                "temperature": 0,
-                "max_tokens": ANSWER_TOKENS,
-            }
-        )
+        body = {"messages": messages, "tools": [TOOL], "tool_choice": "auto", "temperature": 0}
+        try:
+            answer = await api.chat({**body, "max_tokens": ANSWER_TOKENS})
+        except CheckFailed as wrong:  # too long, or packed
+            answer = Malformed(wrong.message)
         seconds = clock() - started_s
         if isinstance(answer, Reply):
             return LoopResult(calls, tuple(turns), answer.because)

@@ -5,24 +5,37 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
 import aiohttp
 import orjson
 
 from moonpad.load.failure import RequestFailed
-from moonpad.load.openai_schema import Broken, Event, Malformed, Message, Reply, read_answer, read_event
+from moonpad.load.json_request import MAX_ANSWER_BYTES
+from moonpad.load.openai_schema import (
+    Broken,
+    Event,
+    Malformed,
+    Message,
+    Reply,
+    count_of,
+    most_events,
+    read_answer,
+    read_event,
+)
 from moonpad.load.sse import SseParser
 from moonpad.values.endpoint import Endpoint
-from moonpad.values.errors import ContactLost, UsageError
+from moonpad.values.errors import CheckFailed, ContactLost, UsageError
 from moonpad.values.redaction import redact
-from moonpad.values.units import MIB, duration
+from moonpad.values.units import KIB, MIB, duration, gib
 
-ANSWER_CAP_BYTES: Final = 16 * MIB
 STREAM_CAP_BYTES: Final = 64 * MIB
 ERROR_CAP_BYTES: Final = 4096
+MOST_EVENTS: Final = 1_000_000
 EXCHANGES: Final = 4
+NOT_PACKED: Final = {"Accept-Encoding": "identity"}
+OBEY_LIMIT: Final = "let the engine obey max_tokens, and no gateway repeat its answer"
 EVIDENCE_CHARACTERS: Final = 4000
 
 Body = Mapping[str, object]
@@ -39,6 +52,7 @@ class Deadlines:
     idle_s: of silence before and inside a stream.
     stream_s: for a whole stream.
     canary_s: for one token, after a probe got no answer; without it the other probes are skipped.
+    most_s: for an answer that a probe gives more time than these.
     """
 
     connect_s: float = 10.0
@@ -47,6 +61,45 @@ class Deadlines:
     idle_s: float = 120.0
     stream_s: float = 600.0
     canary_s: float = 20.0
+    most_s: float = 900.0
+
+    def within(self, most_s: float | None) -> Deadlines:
+        """The same, with at most `most_s` for anything; None changes nothing."""
+        if most_s is None:
+            return self
+        return replace(self, **{row.name: min(getattr(self, row.name), most_s) for row in fields(self)})
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCaps:
+    """How large an answer may become before it is no answer to its request: it has no end, or is an attack.
+
+    answer_bytes: of an answer that is not streamed, and of one event of a stream.
+    """
+
+    answer_bytes: int = MAX_ANSWER_BYTES
+    stream_bytes: int = STREAM_CAP_BYTES
+    events: int = MOST_EVENTS
+    asked: str = "the longest that moonpad reads"
+
+    @classmethod
+    def of(cls, body: Body, sent_bytes: int) -> AnswerCaps:
+        """For a request. With `echo` its prompt comes back with log-probabilities; in a stream tokens have frames."""
+        limits = (body.get("max_tokens"), body.get("max_completion_tokens"))
+        asked = next((tokens for limit in limits if (tokens := count_of(limit))), None)
+        if asked is None:
+            return cls()
+        tokens = asked * (count_of(body.get("n")) or 1)
+        echo_bytes = 64 * sent_bytes if body.get("echo") else 0
+        return cls(
+            answer_bytes=min(MAX_ANSWER_BYTES, 64 * KIB + echo_bytes + 256 * tokens),
+            stream_bytes=min(STREAM_CAP_BYTES, 256 * KIB + 4096 * tokens),
+            events=min(MOST_EVENTS, most_events(tokens)),
+            asked=f"{asked} tokens were asked for at most",
+        )
+
+
+WHOLE: Final = AnswerCaps()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +113,8 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """Asks one endpoint. An HTTP error is a value; ContactLost is raised where no answer comes in time.
+    """Asks one endpoint. An HTTP error is a value; ContactLost is raised where no answer comes in time, CheckFailed
+    where it is too long to be one, or packed.
 
     Redirects are not followed, so that the key never reaches a host that the user did not name.
     """
@@ -81,7 +135,7 @@ class Api:
 
     async def post(self, path: str, body: Body, *, answer_s: float | None = None) -> Reply:
         """The body is sent with the endpoint's model, unless it names one."""
-        limit_s = self.deadlines.answer_s if answer_s is None else answer_s
+        limit_s = self.deadlines.answer_s if answer_s is None else min(answer_s, self.deadlines.most_s)
         return await self._ask("POST", self.endpoint.base_url + path, self._named(body), limit_s=limit_s)
 
     async def post_root(self, path: str, body: Body) -> Reply:
@@ -114,60 +168,73 @@ class Api:
         timeout = aiohttp.ClientTimeout(
             total=self.deadlines.stream_s, sock_connect=self.deadlines.connect_s, sock_read=self.deadlines.idle_s
         )
-        async with self._exchange("POST", url, request, timeout, self.deadlines.idle_s) as (response, record):
+        async with self._exchange("POST", url, request, timeout) as (response, caps, record):
             if response.status != 200:
-                reply = await _reply(response)
+                reply = await _reply(response, caps)
                 record(reply.text)
                 yield reply
                 return
-            async for event in _events(response, record):
+            async for event in _events(response, caps, record):
                 yield event
 
     async def _ask(self, method: str, url: str, body: Body | bytes | None = None, *, limit_s: float) -> Reply:
         timeout = aiohttp.ClientTimeout(total=limit_s, sock_connect=min(limit_s, self.deadlines.connect_s))
-        async with self._exchange(method, url, body, timeout, limit_s) as (response, record):
-            reply = await _reply(response)
+        async with self._exchange(method, url, body, timeout) as (response, caps, record):
+            reply = await _reply(response, caps)
             record(reply.text)
             return reply
 
     @asynccontextmanager
     async def _exchange(
-        self, method: str, url: str, body: Body | bytes | None, timeout: aiohttp.ClientTimeout, within_s: float
-    ) -> AsyncIterator[tuple[aiohttp.ClientResponse, Callable[[str], None]]]:
-        """The response, and what keeps the text that came of it. The request is kept also if no answer comes.
+        self, method: str, url: str, body: Body | bytes | None, timeout: aiohttp.ClientTimeout
+    ) -> AsyncIterator[tuple[aiohttp.ClientResponse, AnswerCaps, Callable[[str], None]]]:
+        """The response, how large it may become, and what keeps the text that came of it. The request is kept also if
+        no answer comes.
 
         Raises:
-            ContactLost: no answer within `within_s` seconds, or none at all.
+            ContactLost: a deadline passed, or no answer came at all.
+            CheckFailed: the answer is packed.
         """
         status, answer = None, ""
 
         def record(text: str) -> None:
             nonlocal answer
             if len(answer) <= EVIDENCE_CHARACTERS:
-                answer += text
+                answer += text[: EVIDENCE_CHARACTERS + 1]
 
         sent = body if isinstance(body, bytes) else b"" if body is None else _encode(body)
+        caps = AnswerCaps.of(body, len(sent)) if isinstance(body, Mapping) else WHOLE
         closing = {"Connection": "close"} if isinstance(body, bytes) else {}
-        headers = {"Content-Type": "application/json", **self.endpoint.headers(), **closing}
+        headers = {"Content-Type": "application/json", **NOT_PACKED, **self.endpoint.headers(), **closing}
         try:
             async with self.session.request(
                 method, url, data=sent or None, headers=headers, timeout=timeout, allow_redirects=False
             ) as response:
                 status = response.status
-                yield response, record
+                _check_not_packed(response)
+                yield response, caps, record
         except TimeoutError as error:
-            message = f"no answer from {url} within {duration(within_s)}"
+            message = f"{_passed(error, timeout)} {url}"
             raise ContactLost(message, remedy="look at the engine's log: moonpad logs") from error
         except (aiohttp.ClientError, OSError) as error:
-            message = f"no answer from {url}: {' '.join(str(error).split()) or type(error).__name__}"
+            message = f"no answer from {url}: {_shortened(' '.join(str(error).split()), 500) or type(error).__name__}"
             raise ContactLost(message, remedy="check the address, and that the server is up") from error
         finally:
-            request = f"{method} {url} {_shortened(sent.decode(errors='replace'))}".rstrip()
-            self.exchanges.append(Exchange(redact(request), status, _shortened(redact(answer))))
+            request = f"{method} {url} {_shortened(sent[: 4 * EVIDENCE_CHARACTERS].decode(errors='replace'))}".rstrip()
+            self.exchanges.append(Exchange(redact(request), status, redact(_shortened(answer))))
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= EVIDENCE_CHARACTERS else text[:EVIDENCE_CHARACTERS] + " …"
+def _shortened(text: str, most: int = EVIDENCE_CHARACTERS) -> str:
+    return text if len(text) <= most else text[:most] + " …"
+
+
+def _passed(error: TimeoutError, timeout: aiohttp.ClientTimeout) -> str:
+    """The deadline that passed."""
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return f"no connection within {duration(timeout.sock_connect or 0.0)} to"
+    if isinstance(error, aiohttp.SocketTimeoutError):
+        return f"no answer within {duration(timeout.sock_read or 0.0)}, not even a piece of one, from"
+    return f"no answer within {duration(timeout.total or 0.0)}, or none that ends, from"
 
 
 @asynccontextmanager
@@ -175,8 +242,11 @@ async def connect(endpoint: Endpoint, deadlines: Deadlines | None = None) -> Asy
     # A connection for each request: one that idles while a probe thinks may be closed as the next request is sent, and
     # that is not the server's fault (llama-server closes after 5 s).
     connector = aiohttp.TCPConnector(force_close=True)
-    async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), connector=connector) as session:
-        yield Api(endpoint, session, deadlines or Deadlines())
+    # A packed answer of a kilobyte may be a gigabyte.
+    async with aiohttp.ClientSession(
+        cookie_jar=aiohttp.DummyCookieJar(), connector=connector, auto_decompress=False
+    ) as session:
+        yield Api(endpoint, session, (deadlines or Deadlines()).within(endpoint.timeout_s))
 
 
 def _encode(body: Body) -> bytes:
@@ -186,26 +256,46 @@ def _encode(body: Body) -> bytes:
         raise UsageError(f"the request cannot be written as JSON: {error}", remedy="send text that is UTF-8") from error
 
 
-async def _reply(response: aiohttp.ClientResponse) -> Reply:
-    cap_bytes = ANSWER_CAP_BYTES if response.status == 200 else ERROR_CAP_BYTES
+def _check_not_packed(response: aiohttp.ClientResponse) -> None:
+    packed = response.headers.get("Content-Encoding", "identity").strip()
+    if packed.lower() not in ("", "identity"):
+        message = f"{response.url.path} answers with content-encoding {packed[:40]!r}, which was not asked for"
+        raise CheckFailed(message, remedy="turn the compression of answers off in the proxy")
+
+
+async def _reply(response: aiohttp.ClientResponse, caps: AnswerCaps) -> Reply:
+    """
+    Raises:
+        CheckFailed: the answer is too long to be one. The text of an error is only cut.
+    """
+    cap_bytes = caps.answer_bytes if response.status == 200 else ERROR_CAP_BYTES
     body = bytearray()
     async for chunk in response.content.iter_any():
         body += chunk
+        if len(body) > cap_bytes and response.status == 200:
+            message = f"{response.url.path} answers with more than {gib(cap_bytes)}, {caps.asked}"
+            raise CheckFailed(message, remedy=OBEY_LIMIT)
         if len(body) > cap_bytes:
             return Reply(response.status, body[:cap_bytes].decode(errors="replace"), truncated=True)
     return Reply(response.status, body.decode(errors="replace"))
 
 
-async def _events(response: aiohttp.ClientResponse, record: Callable[[str], None]) -> AsyncIterator[Event]:
-    parser, received_bytes = SseParser(), 0
+async def _events(
+    response: aiohttp.ClientResponse, caps: AnswerCaps, record: Callable[[str], None]
+) -> AsyncIterator[Event]:
+    parser, received_bytes, events = SseParser(caps.answer_bytes), 0, 0
     try:
         async for chunk in response.content.iter_any():
             received_bytes += len(chunk)
-            if received_bytes > STREAM_CAP_BYTES:
-                yield Broken(f"the stream is longer than {STREAM_CAP_BYTES // MIB} MiB")
+            if received_bytes > caps.stream_bytes:
+                yield Broken(f"the stream is longer than {gib(caps.stream_bytes)}, {caps.asked}")
                 return
             for payload in parser.feed(chunk):
-                record(payload.decode(errors="replace") + "\n")
+                events += 1
+                if events > caps.events:
+                    yield Broken(f"the stream has more than {caps.events} events, {caps.asked}")
+                    return
+                record(payload[: 4 * EVIDENCE_CHARACTERS].decode(errors="replace") + "\n")
                 yield read_event(payload)
     except RequestFailed as error:
         yield Broken(error.failure.text)

@@ -10,7 +10,7 @@ from typing import Final
 
 from moonpad.engines import ENGINES
 from moonpad.engines.api_facts import ApiFacts
-from moonpad.load.openai_schema import Malformed, model_cards
+from moonpad.load.openai_schema import Malformed, count_of, model_cards, names_of
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, UsageError
 from moonpad.verify.api import Api, connect
@@ -19,6 +19,8 @@ from moonpad.verify.api import Api, connect
 SMALL_MODELS: Final = ("kimi-k2-tiny",)
 
 CONTEXT_FIELDS: Final = ("max_model_len", "context_length")
+MOST_CONTEXT: Final = 1 << 21
+"""Tokens: probes send prompts of the claimed length. Eight times the longest context of the family."""
 
 Card = Mapping[str, object]
 
@@ -37,18 +39,18 @@ async def subject_of(api: Api) -> tuple[Endpoint, Card]:
             return api.endpoint, {}
         raise
     listed = model_cards(reply.json()) if reply.status == 200 else reply
-    cards = tuple([await _with_path(api, card) for card in listed]) if isinstance(listed, tuple) else ()
+    cards = listed if isinstance(listed, tuple) else ()
     if api.endpoint.model:
-        return api.endpoint, next((card for card in cards if card["id"] == api.endpoint.model), {})
+        card = next((card for card in cards if card["id"] == api.endpoint.model), {})
+        return api.endpoint, await _with_path(api, card)
     if len(cards) == 1:
-        return replace(api.endpoint, model=str(cards[0]["id"])), cards[0]
+        return replace(api.endpoint, model=str(cards[0]["id"])), await _with_path(api, cards[0])
     url = f"{api.endpoint.base_url}/models"
     if reply.status in (401, 403):
         raise UsageError(f"{url} wants a key (HTTP {reply.status})", remedy="--key-env VAR")
     if not isinstance(listed, tuple):
         raise UsageError(f"no model was named, and {url} lists none: {listed.because}", remedy="--model NAME")
-    names = ", ".join(str(card["id"]) for card in cards) or "none"
-    raise UsageError(f"no model was named, and {url} lists {len(cards)}: {names}", remedy="--model NAME")
+    raise UsageError(f"no model was named, and {url} lists {len(cards)}: {names_of(cards)}", remedy="--model NAME")
 
 
 @asynccontextmanager
@@ -82,8 +84,8 @@ def _owner(card: Card) -> ApiFacts | None:
 async def claimed_context(api: Api) -> int | None:
     """Tokens of context by the model list; None where it names none."""
     card = next((card for card in await cards_of(api) if card["id"] == api.endpoint.model), {})
-    sizes = (size for name in CONTEXT_FIELDS if isinstance(size := card.get(name), int))
-    return size if (size := next(sizes, 0)) > 2 else None
+    sizes = (size for name in CONTEXT_FIELDS if (size := count_of(card.get(name))) is not None)
+    return size if 2 < (size := next(sizes, 0)) <= MOST_CONTEXT else None
 
 
 async def _with_path(api: Api, card: Card) -> Card:

@@ -18,7 +18,7 @@ PARSER: Final = "--tool-call-parser"
 TEMPLATE: Final = "--chat-template"
 ENABLE_PARSER: Final = "start the engine with its tool-call parser for Kimi (kimi_k2)"
 UPDATE_PARSER: Final = f"{ENABLE_PARSER}, in its newest release"
-KIMI_ID: Final = re.compile(r"functions\.(?P<name>.+):(?P<number>\d+)", re.DOTALL)
+KIMI_ID: Final = re.compile(r"functions\.(?P<name>.+):(?P<number>\d{1,9})", re.DOTALL)
 
 
 def tool(name: str, description: str, required: Sequence[str] = (), **properties: Mapping[str, Any]) -> Tool:

@@ -44,6 +44,7 @@ class ProbeEnded(Exception):
         self.outcome = outcome
 
 
+MOST_CHARACTERS: Final = 2000
 Run = Callable[[Api], Awaitable[Outcome]]
 """Asks and judges; may raise ProbeEnded and ContactLost."""
 
@@ -75,16 +76,22 @@ def probe(id: str) -> Callable[[Run], ApiProbe]:
 
 
 def passed(because: str, *findings: Finding) -> Outcome:
-    return Outcome(Status.PASS, because, findings)
+    return Outcome(Status.PASS, _short(because), findings)
 
 
 def skipped(because: str) -> Outcome:
-    return Outcome(Status.SKIP, because)
+    return Outcome(Status.SKIP, _short(because))
 
 
 def failed(code: Code, where: str, message: str, remedy: str) -> Outcome:
     """A failure with one finding: `where` is the flag or the path to look at."""
+    message = _short(message)
     return Outcome(Status.FAIL, message, (Finding(Severity.ERROR, code, where, message, remedy),))
+
+
+def _short(text: str) -> str:
+    """A server's text in it may be megabytes."""
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]} …"
 
 
 def failed_if_able(code: Code, where: str, message: str, remedy: str) -> Outcome:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from typing import Final
 
 from moonpad.values.endpoint import Endpoint
-from moonpad.values.errors import ContactLost, UsageError
+from moonpad.values.errors import CheckFailed, ContactLost, UsageError
 from moonpad.values.finding import Code
 from moonpad.verify import remediation
 from moonpad.verify.api import Api, Deadlines, Exchange, connect
@@ -109,7 +110,8 @@ async def verify(
     chosen = choose(only, probes)
     async with connect(endpoint, deadlines) as api:
         try:
-            await api.get_root("/health")
+            with suppress(CheckFailed):  # its probe says so
+                await api.get_root("/health")
         except ContactLost as lost:
             return _unanswered(endpoint, chosen, lost)
         named, card = await subject_of(api)
@@ -173,6 +175,11 @@ async def _judge(api: Api, probe: ApiProbe, small: str) -> Outcome:
         outcome = ended.outcome
     except ContactLost as lost:
         return failed(Code.UNREACHABLE, api.endpoint.base_url, lost.message, lost.remedy)
+    except CheckFailed as wrong:
+        return failed(Code.WRONG_ANSWER, api.endpoint.base_url, wrong.message, wrong.remedy)
+    except Exception as error:  # noqa: BLE001 - an answer that a probe did not foresee costs its probe, not the verdict
+        message = f"the answer could not be judged: {type(error).__name__}: {error}"
+        return failed(Code.WRONG_ANSWER, api.endpoint.base_url, message, f"report it: moonpad verify --only {probe.id}")
     if small and outcome.model_may_be_why and outcome.status is Status.FAIL:
         return skipped(f"{small}: {outcome.because}")
     return outcome
@@ -185,7 +192,8 @@ def _lost_contact(outcome: Outcome) -> bool:
 async def _answers(api: Api) -> bool:
     """Whether a request for one token still gets any answer."""
     try:
-        await api.chat(greedy("Hello!", max_tokens=1), answer_s=api.deadlines.canary_s)
+        with suppress(CheckFailed):  # an answer, though a wrong one
+            await api.chat(greedy("Hello!", max_tokens=1), answer_s=api.deadlines.canary_s)
     except ContactLost:
         return False
     return True

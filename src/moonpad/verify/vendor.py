@@ -21,11 +21,13 @@ from typing import Any, Final, NotRequired, TypedDict
 import msgspec
 
 from moonpad.load.openai_schema import Broken, Delta, Message, Reply, join, read_json
-from moonpad.values.errors import ContactLost, UsageError
+from moonpad.values.errors import CheckFailed, ContactLost, UsageError
 from moonpad.verify.api import Api
 from moonpad.verify.json_schema import schema_fault
 
 RETRIES: Final = 3
+MOST_UNANSWERED: Final = 3
+"""Requests in a row whose deadline passed, after which the endpoint counts as lost."""
 CONCURRENCY: Final = 5
 
 
@@ -121,13 +123,22 @@ async def ask_all(
 ) -> AsyncIterator[Row]:
     """The results as they come. `stream` True or False overrides what the requests say.
 
-    Raises ContactLost when one request got no answer after its retries.
+    Raises ContactLost when one request got no answer after its retries, or several in a row none in time.
     """
-    slots = asyncio.Semaphore(concurrency)
+    slots, unanswered = asyncio.Semaphore(concurrency), 0
 
     async def ask_in_turn(request: VendorRequest) -> Row:
+        nonlocal unanswered
         async with slots:
-            return await _ask(api, request, stream)
+            try:
+                row = await _ask(api, request, stream)
+            except ContactLost as lost:
+                unanswered += 1
+                if not isinstance(lost.__cause__, TimeoutError) or unanswered >= MOST_UNANSWERED:
+                    raise
+                return _failed_row(api, request, lost.message)
+            unanswered = 0
+            return row
 
     tasks = [asyncio.create_task(ask_in_turn(request)) for request in requests]
     try:
@@ -146,14 +157,20 @@ async def _ask(api: Api, request: VendorRequest, stream: bool | None) -> Row:
         try:
             answer = await _answer(api, body, streamed=streamed)
         except ContactLost as lost:
-            if attempt == RETRIES:
+            if attempt == RETRIES or isinstance(lost.__cause__, TimeoutError):
                 raise
             answer = lost.message
+        except CheckFailed as wrong:
+            answer = wrong.message
         if isinstance(answer, Message):
             return _row(api, request, answer)
+    return _failed_row(api, request, answer)
+
+
+def _failed_row(api: Api, request: VendorRequest, why: str | Message) -> Row:
     return {
         **_head(api, request),
-        "response": {"error": answer},
+        "response": {"error": why},
         "status": "failed",
         "finish_reason": None,
         "tool_calls_valid": None,

@@ -50,3 +50,16 @@ def test_the_words_name_it_again() -> None:
     options = EndpointOptions(url="http://host/v1", model="a model", key_env="A_KEY")
     assert options.words(None) == " --url http://host/v1 --model 'a model' --key-env A_KEY"
     assert EndpointOptions().words(Path("my spec.toml")) == " 'my spec.toml'"
+
+
+def test_a_time_limit_is_a_duration() -> None:
+    options = EndpointOptions(url="http://host", timeout="90s")
+    assert resolve_endpoint(None, options).timeout_s == 90.0
+    assert options.words(None) == " --url http://host --timeout 90s"
+    assert resolve_endpoint(None, EndpointOptions(url="http://host")).timeout_s is None
+
+
+@pytest.mark.parametrize("timeout", ["0s", "0.0m", "10", "-1s", "soon", "", "9" * 12 + "s"])
+def test_a_time_limit_that_is_none(timeout: str) -> None:
+    with pytest.raises(UsageError, match="--timeout"):
+        resolve_endpoint(None, EndpointOptions(url="http://host", timeout=timeout))

@@ -1,4 +1,4 @@
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 import pytest
 from hypothesis import given
@@ -125,3 +125,52 @@ def test_the_quick_way_reads_what_the_careful_one_reads(
     assert quick[3] == careful[3]
     assert careful[3] or quick == careful
     assert not careful[3] or careful[0].startswith(quick[0])
+
+
+@pytest.mark.parametrize("status", [b"000", b"001", b"099", b"99", b"1000", b"-200", b"abc"])
+def test_a_status_that_is_none(status: bytes) -> None:
+    with pytest.raises(RequestFailed) as failed:
+        ResponseParser().feed(b"HTTP/1.1 %s X\r\nContent-Length: 2\r\n\r\n{}" % status)
+    assert failed.value.failure.kind is FailureKind.BAD_HTTP
+
+
+def test_the_message_of_a_status_that_is_none() -> None:
+    with pytest.raises(RequestFailed, match="there is no status 007"):
+        ResponseParser().feed(b"HTTP/1.1 007 X\r\n\r\n")
+
+
+@pytest.mark.parametrize(
+    ("head", "piece"),
+    [
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        (b"", b"HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n"),
+        (b"HTTP/1.1 200 OK\r\n", b"X: y\r\n"),
+        (b"HTTP/1.1 200 OK\r\nX: ", b"a" * 50),
+        (CHUNKED[: CHUNKED.index(b"Trailer")], b"X: y\r\n"),
+        (CHUNKED[: CHUNKED.index(b"Trailer")] + b"X: ", b"a" * 50),
+        (CHUNKED[: CHUNKED.index(b"A;ext")], b"0" * 50),
+    ],
+    ids=["interim responses", "early hints", "header fields", "one header", "trailers", "one trailer", "chunk size"],
+)
+def test_what_has_no_end_is_ended(head: bytes, piece: bytes) -> None:
+    """64 KiB of a head or of what follows the last chunk."""
+    parser = ResponseParser()
+    parser.feed(head)
+    reads = iter(piece for _ in range(66 * 1024 // len(piece) + 1))
+    with pytest.raises(RequestFailed) as failed:
+        list(map(parser.feed, reads))
+    assert failed.value.failure.kind is FailureKind.BAD_HTTP
+
+
+def test_trailers_are_no_headers() -> None:
+    parser = ResponseParser()
+    parser.feed(CHUNKED)
+    assert "trailer" not in parser.head.headers
+
+
+@pytest.mark.parametrize(("value", "packed"), [(b"gzip", True), (b"moon", True), (b"identity", False), (b"", False)])
+def test_a_packed_answer_is_refused(value: bytes, packed: bool) -> None:
+    parser = ResponseParser()
+    parser.feed(b"HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: 0\r\n\r\n" % value)
+    with pytest.raises(RequestFailed) if packed else nullcontext():
+        parser.head.check_not_packed()

@@ -185,13 +185,13 @@ def test_it_is_asked() -> None:
     [
         (head(9, "404 Not Found") + b"not found", "/metrics answered 404"),
         (head(9, "503 Busy") + TEXT, "/metrics answered 503"),
-        (head(len(TEXT)) + TEXT[: TEXT.index(b"# TYPE vllm:prompt")], "IncompleteRead"),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n" + TEXT, "IncompleteRead"),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n" + TEXT, "IncompleteRead"),
+        (head(len(TEXT)) + TEXT[: TEXT.index(b"# TYPE vllm:prompt")], "incomplete"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n" + TEXT, "incomplete"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n" + TEXT, "chunk size"),
         (b"HTTP/1.1 200 OK\r\n\r\n" + TEXT[:-3], "middle of a line"),
         (b"SSH-2.0-OpenSSH_9.6\r\n", "SSH"),
-        (b"HTTP/1.1 200 OK\r\n" + b"X-Long: " + b"x" * 70_000, "header line"),
-        (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200, "headers"),
+        (b"HTTP/1.1 200 OK\r\n" + b"X-Long: " + b"x" * 70_000, "head is longer"),
+        (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200, "incomplete"),
         (b"", "closed"),
     ],
 )

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 from aiohttp import web
 
-from moonpad.load.openai_schema import Broken, Delta, Event, Malformed, Reply
+from moonpad.load.openai_schema import Broken, Delta, Event, Malformed, Message, Reply
 from moonpad.values.endpoint import Endpoint
-from moonpad.values.errors import ContactLost, UsageError
+from moonpad.values.errors import CheckFailed, ContactLost, UsageError
 from moonpad.values.secret import Secret
 from moonpad.verify import api
-from moonpad.verify.api import Api, connect
+from moonpad.verify.api import Api, Body, connect
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -64,14 +65,41 @@ def test_an_error_body_is_kept_in_part() -> None:
     assert (reply.status, len(reply.text), reply.truncated) == (500, api.ERROR_CAP_BYTES, True)
 
 
-def test_an_answer_past_the_cap_is_malformed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "ANSWER_CAP_BYTES", 1000)
-    assert isinstance(ask(answers(b'{"choices": [' + b" " * 2000), lambda client: client.chat({})), Malformed)
+def test_an_answer_longer_than_its_tokens_allow_fails() -> None:
+    """64 KiB and 256 bytes a token."""
+    long = answers(b'{"choices": [{"message": {"content": "hi"}}]}' + b" " * (65 * 1024))
+    with pytest.raises(CheckFailed, match=r"more than 0\.1 MiB, 1 tokens were asked for at most"):
+        ask(long, lambda client: client.chat({"max_tokens": 1}))
+    assert isinstance(ask(long, lambda client: client.chat({"max_tokens": 100})), Message)
+    assert isinstance(ask(long, lambda client: client.chat({})), Message)
 
 
-def test_a_stream_past_the_cap_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "STREAM_CAP_BYTES", 1000)
-    assert isinstance(ask(answers(b": comment\n" * 200), events_of)[-1], Broken)
+def test_a_stream_longer_than_its_tokens_allow_is_broken() -> None:
+    """256 KiB and 4 KiB a token, 256 events and four a token."""
+
+    def last(data: bytes, **body: object) -> Event:
+        return ask(answers(data), lambda client: _events(client, body))[-1]
+
+    async def _events(client: Api, body: Body) -> list[Event]:
+        return [event async for event in client.stream(body)]
+
+    token = b'data: {"choices": [{"delta": {"content": "a"}}]}\n\n'
+    assert last(token * 260, max_tokens=1) == Delta(content="a")
+    assert last(token * 261, max_tokens=1) == Broken(
+        "the stream has more than 260 events, 1 tokens were asked for at most"
+    )
+    assert isinstance(last(token * 261, max_tokens=2), Delta)
+    assert isinstance(last(token * 261), Delta)
+    assert isinstance(last(b": comment\n" * 30_000, max_tokens=1), Broken)
+
+
+def test_a_packed_answer_is_refused_before_it_is_unpacked() -> None:
+    async def packed(request: web.Request) -> web.Response:
+        return web.Response(body=gzip.compress(b"0" * 10_000_000), headers={"Content-Encoding": "gzip"})
+
+    for asking in (lambda client: client.get("/models"), lambda client: client.chat({}), events_of):
+        with pytest.raises(CheckFailed, match="content-encoding 'gzip'"):
+            ask(packed, asking)
 
 
 def test_text_that_is_no_utf8_is_a_value() -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from moonpad.values.errors import UsageError
+from moonpad.values.errors import CheckFailed, UsageError
 from moonpad.verify.api import Api
 from moonpad.verify.numerics.compare import (
     Distance,
@@ -102,8 +102,19 @@ async def judge(
 async def _ask(
     api: Api, texts: Mapping[str, str], on_text: Callable[[str], None]
 ) -> tuple[dict[str, Scored], Distance]:
-    one_by_one = await score_apart(api, texts, on_text)
-    return one_by_one, distance(one_by_one, await score_together(api, texts, on_text))
+    """
+    Raises:
+        CheckFailed: it splits a text into other tokens the second time, or every text into one.
+    """
+    one_by_one, together = await score_apart(api, texts, on_text), await score_together(api, texts, on_text)
+    if (place := tokens_differ(one_by_one, together)) is not None:
+        raise CheckFailed(
+            f"the endpoint splits {place.text} into other tokens the second time, from token {place.position} on",
+            remedy="ask the engine directly: a gateway may send requests to several models",
+        )
+    if not any(scored.logprobs for scored in one_by_one.values()):
+        raise CheckFailed("each text is a single token there", remedy="ask the engine directly, without the gateway")
+    return one_by_one, distance(one_by_one, together)
 
 
 def _other_tokens(expected: Mapping[str, Scored], answers: Mapping[str, Scored], place: TokenPlace) -> str:

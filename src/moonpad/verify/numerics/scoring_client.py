@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from itertools import islice
-from typing import Any
+from typing import Annotated
 
-from moonpad.load.openai_schema import Malformed
+import msgspec
+
+from moonpad.load.openai_schema import Malformed, usage_of
 from moonpad.values.errors import CheckFailed
 from moonpad.verify.api import Api
 from moonpad.verify.numerics.compare import Scored
+
+_Logprob = Annotated[float, msgspec.Meta(ge=-1e6, le=0.01)]
+"""Natural; engines write -9999 for none. Rounding may take that of a certain token above 0."""
 
 
 async def score_apart(api: Api, texts: Mapping[str, str], on_text: Callable[[str], None]) -> dict[str, Scored]:
@@ -53,16 +57,29 @@ async def _score(api: Api, text: str) -> Scored:
     return scored
 
 
-def read_scored(answer: Any) -> Scored | Malformed:
+class _Logprobs(msgspec.Struct):
+    tokens: list[str | int]
+    token_logprobs: list[_Logprob | None]
+    top_logprobs: list[dict[str, float] | None]
+
+
+class _Choice(msgspec.Struct):
+    logprobs: _Logprobs
+
+
+class _Answer(msgspec.Struct):
+    choices: Annotated[list[_Choice], msgspec.Meta(min_length=1)]
+
+
+def read_scored(answer: object) -> Scored | Malformed:
     """Of the legacy completions API with `echo` and `logprobs`: what was generated after the prompt is left out."""
     try:
-        rows = answer["choices"][0]["logprobs"]
-        count = int(answer["usage"]["prompt_tokens"])
-        tokens = tuple(map(str, rows["tokens"][:count]))
-        logprobs = tuple(round(float(value), 6) for value in islice(rows["token_logprobs"], 1, count))
-        likeliest = tuple(max(top, key=top.get) for top in islice(rows["top_logprobs"], 1, count))
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        return Malformed(f"no log-probabilities of the prompt: {type(error).__name__}: {error}")
-    if len(tokens) != count or len(logprobs) != count - 1 or len(likeliest) != count - 1:
+        rows = msgspec.convert(answer, _Answer).choices[0].logprobs
+    except msgspec.ValidationError as error:
+        return Malformed(f"no log-probabilities of the prompt: {str(error)[:200]}")
+    count = usage_of(answer).prompt_tokens or 0
+    logprobs = [value for value in rows.token_logprobs[1:count] if value is not None]
+    likeliest = [max(top, key=top.__getitem__) for top in rows.top_logprobs[1:count] if top]
+    if count < 1 or len(rows.tokens) < count or not len(logprobs) == len(likeliest) == count - 1:
         return Malformed(f"log-probabilities of {len(logprobs) + 1} of {count} tokens of the prompt")
-    return Scored(tokens, logprobs, likeliest)
+    return Scored(tuple(map(str, rows.tokens[:count])), tuple(round(value, 6) for value in logprobs), tuple(likeliest))

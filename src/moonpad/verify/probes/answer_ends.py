@@ -55,9 +55,10 @@ def stop_word(answer: Message) -> str:
 
     A whole word where there is one, else any few characters.
     """
-    words = list(re.finditer(r"[^\W_]{2,}|\d", answer.content))
+    end = max(0, len(answer.content) - 4096)  # each piece is looked for in the whole
+    words = list(re.compile(r"[^\W_]{2,}|\d").finditer(answer.content, end))
     pieces = [(match.start(), match[0]) for match in reversed(words)]
-    pieces += [(at, answer.content[at : at + 6]) for at in range(len(answer.content) - 6, 0, -1)]
+    pieces += [(at, answer.content[at : at + 6]) for at in range(len(answer.content) - 6, end, -1)]
     for at, piece in pieces:
         if at > 0 and piece not in answer.reasoning and answer.content.index(piece) == at:
             return piece

@@ -1,6 +1,6 @@
 """One plain answer, by the chat API and by the older completions API."""
 
-from moonpad.load.openai_schema import Usage, completion_text
+from moonpad.load.openai_schema import Usage, completion_text, usage_of
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.probe import Outcome, failed, failed_if_able, passed, probe, skipped
@@ -64,12 +64,11 @@ async def completions(api: Api) -> Outcome:
     if reply.status != 200:
         return no_answer(api, reply)
     document = reply.json()
-    usage = document.get("usage") if isinstance(document, dict) else None
-    tokens = usage.get("completion_tokens") if isinstance(usage, dict) else None
+    tokens = usage_of(document).completion_tokens
     text = completion_text(document)
     if text is None:
         return failed(Code.WRONG_ANSWER, where, "the answer has no choice with a text", "ask the engine directly")
-    if not isinstance(tokens, int) or not 0 < tokens <= limit:
+    if not tokens or tokens > limit:
         message = f"usage reports {tokens} completion tokens, the limit was {limit}"
         return failed(Code.WRONG_ANSWER, "usage", message, USAGE_CHANGED)
     return passed(f"{len(text)} characters in {tokens} tokens")

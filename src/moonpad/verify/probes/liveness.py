@@ -1,7 +1,7 @@
 """Something answers, names its model and reports its load."""
 
 from moonpad.engines import ENGINES
-from moonpad.load.openai_schema import Malformed, model_cards
+from moonpad.load.openai_schema import Malformed, model_cards, names_of
 from moonpad.observe.metrics import EngineLoad, read_load
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
@@ -35,10 +35,9 @@ async def models(api: Api) -> Outcome:
     if isinstance(cards, Malformed):
         message = f"/v1/models is not a model list: {cards.because}"
         return failed(Code.WRONG_ANSWER, "/v1/models", message, "check that the address is that of an OpenAI API")
-    names = tuple(str(card["id"]) for card in cards)
-    if api.endpoint.model in names:
+    if any(card["id"] == api.endpoint.model for card in cards):
         return passed(f"{api.endpoint.model} is served")
-    message = f"{api.endpoint.model!r} is not served; these are: {', '.join(names) or 'none'}"
+    message = f"{api.endpoint.model!r} is not served; these are: {names_of(cards)}"
     remedy = f"ask for one of those (--model NAME), or start the engine with --served-model-name {api.endpoint.model}"
     return failed(Code.MODEL_NAME, "--served-model-name", message, remedy)
 

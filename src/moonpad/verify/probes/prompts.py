@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from moonpad.load.openai_schema import count_of
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.offered_tools import TEMPLATE, WEATHER, call_turns
@@ -74,7 +75,7 @@ async def count(api: Api) -> Outcome:
 async def _tokenized(api: Api, messages: Messages, *, opened: bool) -> int | None:
     """The prompt's tokens by the server's own tokenizer; None where it has no such path."""
     tokens = (await tokenize(api, messages=messages, add_generation_prompt=opened)).get("count")
-    return tokens if isinstance(tokens, int) else None
+    return count_of(tokens)
 
 
 @probe("empty_content")

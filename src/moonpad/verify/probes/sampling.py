@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from moonpad.load.openai_schema import usage_of
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.probe import Outcome, failed, passed, probe, skipped
@@ -68,10 +69,9 @@ async def logprobs(api: Api) -> Outcome:
 def _rows(document: Any) -> tuple[list[Any] | None, int | None]:
     try:
         rows = document["choices"][0]["logprobs"]["content"]
-        count = document["usage"]["completion_tokens"]
     except (KeyError, IndexError, TypeError):
         return None, None
-    return (rows if isinstance(rows, list) and rows else None), (count if isinstance(count, int) else None)
+    return (rows if isinstance(rows, list) and rows else None), usage_of(document).completion_tokens
 
 
 def _fault(row: Any) -> str:
