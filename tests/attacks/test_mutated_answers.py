@@ -28,7 +28,7 @@ from moonpad.load.openai_schema import (
 )
 from moonpad.load.openai_schema import Delta as StreamDelta
 from moonpad.load.sse import SseParser
-from moonpad.load.stream_chunk import parse_chunk
+from moonpad.load.stream_event import decode_event, parse_usage
 from moonpad.observe.metrics import EngineLoad, read_load
 from moonpad.verify.numerics.scoring_client import read_scored
 from tests.attacks.hostile_server import (
@@ -151,7 +151,7 @@ def test_a_wrong_value_anywhere_is_a_value(document: Any) -> None:
         join([read, read])
         _check(read.usage)
     with suppress(RequestFailed):
-        _check(parse_chunk(payload).usage)
+        _check(parse_usage(bytes(decode_event(payload).usage), 10_000, 1_000))
 
 
 @given(st.data(), changed_bytes(WIRES))
@@ -162,7 +162,7 @@ def test_wrong_bytes_anywhere_are_an_answer_or_a_failure(data: st.DataObject, wi
             for payload in events.feed(response.feed(piece)):
                 read_event(payload)
                 with suppress(RequestFailed):
-                    parse_chunk(payload)
+                    decode_event(payload)
             if response.complete:
                 break
         response.end_of_connection()

@@ -96,6 +96,7 @@ def test_a_client_that_cannot_take_what_comes_says_so(tmp_path: Path) -> None:
     flood: Script = [HEAD, *[delta(content="a") * 20_000] * 10, FINISH + usage(9, 200_000) + DONE]
     with in_thread(lambda number: flood) as server:
         argv = ("--url", server.endpoint.base_url, "--concurrency", "4", "--requests", "16", "--warmup", "0")
+        argv += ("--output-tokens", "200000")
         done = subprocess.run(command(*argv, "--no-calibrate", "--json"), capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     document = orjson.loads(done.stdout)

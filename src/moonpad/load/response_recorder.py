@@ -8,10 +8,10 @@ from typing import Final
 from moonpad.load.deadlines import RequestDeadlines
 from moonpad.load.failure import TEXT_LIMIT, FailureKind, RequestFailed, RequestFailure
 from moonpad.load.http1 import ResponseParser
-from moonpad.load.openai_schema import Delta, Usage, join, read_event
+from moonpad.load.openai_schema import Delta, Usage, join, most_events, read_event
 from moonpad.load.record import LoadRequest, RequestRecord
 from moonpad.load.sse import SseParser
-from moonpad.load.stream_event import NULL_BYTES, StreamDelta, decode_event, usage_of
+from moonpad.load.stream_event import NULL_BYTES, StreamDelta, decode_event, parse_usage
 from moonpad.values.units import MIB
 
 DONE: Final = b"[DONE]"
@@ -48,6 +48,8 @@ class ResponseRecorder:
     _failure: RequestFailure | None = None
     _response: ResponseParser = field(init=False)
     _sse: SseParser | None = None
+    _events: int = 0
+    _most_events: int = field(init=False)
     _deltas: list[Delta] | None = field(init=False)  # kept for a conversation alone
     _plain: bytearray = field(default_factory=bytearray)  # the beginning of an answer that is not a stream
     _plain_bytes: int = 0
@@ -55,6 +57,7 @@ class ResponseRecorder:
     def __post_init__(self) -> None:
         self._sent_s = self.closed_s = self._scheduled_s
         self._deltas = [] if self._request.follow else None
+        self._most_events = most_events(self._request.output_tokens)
 
     @property
     def connection_reusable(self) -> bool:
@@ -126,7 +129,7 @@ class ResponseRecorder:
             text = f"the stream ended as it should, finish reason {self._finish_reason}, and carried no token"
             self.failed(now_s, RequestFailure(FailureKind.NO_TOKENS, text))
         try:
-            self._usage = usage_of(self._usage_json) or self._usage
+            self._usage = parse_usage(self._usage_json, len(self._request.wire), self._most_events) or self._usage
         except RequestFailed as failed:
             self.failed(now_s, failed.failure)
         self._finish(now_s)
@@ -170,6 +173,11 @@ class ResponseRecorder:
         if payload.strip() == DONE:
             self.stream_done = True
             return
+        self._events += 1
+        if self._events > self._most_events:
+            tokens = self._request.output_tokens
+            text = f"the stream has over {self._most_events:,} events, of an answer of at most {tokens:,} tokens"
+            raise RequestFailed(FailureKind.TOO_LARGE, text)
         event = decode_event(payload)
         if len(event.usage) > NULL_BYTES:
             self._usage_json = bytes(event.usage)

@@ -61,18 +61,28 @@ def decode_event(payload: bytes) -> StreamEvent:
     return event
 
 
-def usage_of(text: bytes) -> Usage | None:
-    """None for null, or no text.
+def parse_usage(text: bytes, sent_bytes: int, most_output: int) -> Usage | None:
+    """None for null, or no text. A count that is no number is not reported.
+
+    `sent_bytes`, `most_output`: see `Usage.credible`.
 
     Raises:
-        RequestFailed: it is neither an object nor null.
+        RequestFailed: it is neither an object nor null, or counts what cannot be.
     """
     if len(text) <= NULL_BYTES:
         return None
     usage = read_json(text)
     if not isinstance(usage, dict):
         raise RequestFailed(FailureKind.INVALID_JSON, f"`usage` is not an object: {_excerpt(text)}")
-    return read_usage(usage)
+    counts = read_usage(usage) or Usage()
+    credible = counts.credible(sent_bytes, most_output)
+    for name in ("prompt_tokens", "completion_tokens", "total_tokens"):
+        value = usage.get(name)
+        whole = isinstance(value, float) and value.is_integer() and 0 <= value < 2**53  # 12.0: odd, and no lie
+        if type(value) in (int, float) and getattr(credible, name) is None and not whole:
+            what = f"a request of {sent_bytes:,} bytes and an answer of at most {most_output:,} tokens"
+            raise RequestFailed(FailureKind.BAD_USAGE, f"`usage.{name}` is {value:.6g}, for {what}")
+    return counts
 
 
 def _raise_error_of(payload: bytes) -> None:

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moonpad.load.failure import FailureKind, RequestFailed
-from moonpad.load.openai_schema import Usage
+from moonpad.load.openai_schema import Usage, most_events
 from moonpad.load.record import LoadRequest, RequestRecord
 from moonpad.load.response_recorder import ResponseRecorder
-from moonpad.load.stream_event import decode_event, usage_of
+from moonpad.load.stream_event import decode_event, parse_usage
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 
@@ -24,7 +24,7 @@ def record_of(payload: bytes) -> RequestRecord:
 
 
 def server_usage(payload: bytes) -> Usage | None:
-    return usage_of(bytes(decode_event(payload).usage))
+    return parse_usage(bytes(decode_event(payload).usage), 100, 6)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_usage_with_and_without_details() -> None:
 
 
 def test_counts_that_are_no_counts_are_not_reported() -> None:
-    assert server_usage(b'{"usage":{"prompt_tokens":"7","completion_tokens":-1}}') == Usage()
+    assert server_usage(b'{"usage":{"prompt_tokens":"7","completion_tokens":null}}') == Usage()
 
 
 @pytest.mark.parametrize(
@@ -121,3 +121,25 @@ def test_a_usage_that_is_no_object_fails_the_request() -> None:
     record = record_of(b'{"choices":[{"text":"a"}],"usage":12345}')
     assert record.failure is not None
     assert record.failure.kind is FailureKind.INVALID_JSON
+
+
+@pytest.mark.parametrize("count", ["-1", "1e30", "9223372036854775808", "18446744073709551616", "2.5", "100000"])
+@pytest.mark.parametrize("name", ["prompt_tokens", "completion_tokens"])
+def test_a_count_out_of_range_fails_the_request_and_the_tokens_that_came_stay(name: str, count: str) -> None:
+    record = record_of(b'{"choices":[{"text":"a"}],"usage":{"%s":%s}}' % (name.encode(), count.encode()))
+    assert record.failure is not None
+    assert record.failure.kind is FailureKind.BAD_USAGE
+    assert f"`usage.{name}`" in record.failure.text
+    assert (record.output_tokens, record.output_tokens_from, len(record.token_times_s)) == (1, "chunks", 1)
+
+
+def test_a_stream_without_end_fails_when_it_has_more_events_than_the_answer_can_have() -> None:
+    recorder = ResponseRecorder(LoadRequest(0, b"", 10, 6), 0.0)
+    recorder.sent(0.0)
+    recorder.received(1.0, HEAD)
+    for number in range(2 * most_events(6)):
+        recorder.received(2.0 + number, b'data: {"choices":[{"text":"a"}]}\n\n')
+    record = recorder.record(0.0)
+    assert record.failure is not None
+    assert record.failure.kind is FailureKind.TOO_LARGE
+    assert len(record.token_times_s) == most_events(6)
