@@ -59,6 +59,9 @@ llama-server -hf unsloth/Kimi-K2-Instruct-GGUF -ot ".ffn_.*_exps.=CPU" --n-gpu-l
 LINES: Final = """\
 vllm serve moonshotai/Kimi-K2-Thinking -tp 8 --reasoning-parser kimi_k2 --compilation-config '{"level": 3}'
 kt run m --gpu-experts 8 --port 8000
+python3 -W ignore -X utf8 -X dev -m sglang.launch_server --kt-method RAWINT4 --model moonshotai/Kimi-K2-Instruct --tp 8
+uv run --with a python -m sglang.launch_server --model-path moonshotai/Kimi-K2-Instruct --enable-deepep-moe --dp 2
+python ktransformers/server/main.py --model_path moonshotai/Kimi-K2-Instruct --cache_lens 32768
 vllm bench serve --model moonshotai/Kimi-K2-Thinking --random-input-len 1000 --num-prompts 64
 """
 

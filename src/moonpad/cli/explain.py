@@ -115,7 +115,7 @@ def _finite(value: object) -> object:
     """The same without what JSON has no word for: NaN and infinities become null."""
     if isinstance(value, dict):
         return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [_finite(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 

@@ -114,7 +114,8 @@ class Deployment:
                 raise too_large(f"the file {shortened(file)} has {size}", "pass only the options that matter")
         read_twice = sum(3 * len(files[file]) for file in named)  # as events, and as what they make
         self.script.budget.work(10 * len(words) + len(files) // 4 + read_twice, "its engine commands")
-        head = list(program_words(command)) if self.engine.command_line.told_by_program else []
+        # The reader looks for the program among the first words; options of Python may stand before it.
+        head = list(program_words(command)[-2:]) if self.engine.command_line.told_by_program else []
         reading = self.engine.read([*head, *words], env, files=files, version=version.text or None)
         self.script.budget.work(reading.effort, "its patterns of tensors")
         hosts = next((len(wrapper.hosts) for wrapper in command.wrappers if wrapper.hosts), None)
@@ -123,8 +124,10 @@ class Deployment:
         if not head:
             return reading
         # Places count from behind the program's own words.
-        occurrences = (replace(option, index=option.index - len(head)) for option in reading.parsed.occurrences)
-        positionals = ((at - len(head), text) for at, text in reading.parsed.positionals)
+        before = len(head)
+        options = (option for option in reading.parsed.occurrences if option.index >= before)
+        occurrences = (replace(option, index=option.index - before) for option in options)
+        positionals = ((at - before, text) for at, text in reading.parsed.positionals if at >= before)
         parsed = replace(reading.parsed, occurrences=tuple(occurrences), positionals=tuple(positionals))
         return replace(reading, parsed=parsed)
 

@@ -42,10 +42,13 @@ _ALL_BUT_THE_SAME = 0.93
 # --- options ---
 
 
-def _nearest(written: str, names: Sequence[str], alike: float, budget: Budget) -> str | None:
+def _nearest(written: str, names: Sequence[str], alike: float, book: Rulebook, budget: Budget) -> str | None:
     """The name that is written most like it, where one is. Raises UsageError when the budget is spent."""
-    budget.work(4 * len(names), "names that are not known")
-    return next(iter(difflib.get_close_matches(written[:80], names, n=1, cutoff=alike)), None)
+    key = (written[:80], book.label, alike)
+    if key not in budget.nearest:
+        budget.work(4 * len(names), "names that are not known")
+        budget.nearest[key] = next(iter(difflib.get_close_matches(key[0], names, n=1, cutoff=alike)), None)
+    return budget.nearest[key]
 
 
 def flag_remarks(
@@ -122,7 +125,7 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
     match option.problem:
         case "unknown":
             names = [name for known in book.options.options for name in known.names]
-            near = _nearest(written, names, 0.7, budget)
+            near = _nearest(written, names, 0.7, book, budget)
             hint = f"did you mean {near}?" if near else "leave it out"
             if book.options.exact:
                 yield error(Code.UNKNOWN_FLAG, written, f"{book.label} has no {written}", hint)
@@ -185,7 +188,7 @@ def env_remarks(names: Iterable[str], book: Rulebook, budget: Budget | None = No
         elif (
             name not in declared
             and name.partition("_")[0] in prefixes
-            and (near := _nearest(name, sorted(declared), _ALL_BUT_THE_SAME, budget))
+            and (near := _nearest(name, sorted(declared), _ALL_BUT_THE_SAME, book, budget))
         ):
             message = f"{book.label} declares no such variable, and ignores it without a warning"
             finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, message, f"did you mean {near}?")

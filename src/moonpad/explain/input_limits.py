@@ -57,6 +57,8 @@ class Budget:
         self.steps = 0
         self.shares: Counter[str] = Counter()
         """The steps of each kind of work."""
+        self.nearest: dict[tuple[str, str, float], str | None] = {}
+        """What has been looked for already among the names of a program: ranks repeat each other's words."""
 
     def work(self, steps: int, what: str) -> None:
         """Raises UsageError when the input takes more than `STEPS` of work; `what` names this work in a sentence."""

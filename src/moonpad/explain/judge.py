@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import Final
 
@@ -31,8 +32,9 @@ _SHOWING: Final = "showing the answer"
 def judge(script: Script, question: Question, calibrations: Sequence[Calibration] = ()) -> tuple[Judged, ...]:
     """One judgement for each deployment and each client command, in the order of the script.
 
-    Raises UsageError where the version that was asked for is not a version.
+    Raises UsageError where the version that was asked for is not a version, and where the script is too large.
     """
+    script = replace(script, budget=deepcopy(script.budget))  # each judgement begins where the reading ended
     words = sum(len(command.words) + len(command.env) for command in script.commands if command.program != "other")
     script.budget.work(8 * words + len(script.commands), "its engine commands")
     groups = group(as_commands(script.commands))

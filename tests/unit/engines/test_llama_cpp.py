@@ -151,3 +151,13 @@ def test_phases() -> None:
     progress = read_progress(LOG, line)
     assert progress is not None
     assert (progress.phase, progress.figures) == ("sizing the KV cache", {"at_tokens": "4096"})
+
+
+@pytest.mark.parametrize("pattern", [".*" * 80 + "x", "(.|.)" * 39 + "x", "(a*)*b", "x" * 300])
+def test_patterns_that_could_take_for_ever_are_not_tried(pattern: str) -> None:
+    reading = read("-m", "x.gguf", "-ot", f"{pattern}=CPU")
+    assert "--override-tensor" in reading.left_to_engine
+    published = r"\.(6|7|8|9|[0-9][0-9]|[0-9][0-9][0-9])\.ffn_(gate|up|down)_exps.=CPU"
+    reading = read("-m", "x.gguf", "-ot", published)
+    assert reading.left_to_engine == ""
+    assert reading.settings.host_expert_layers == 93

@@ -329,3 +329,11 @@ def test_edits() -> None:
     assert mended(words, edits) == ("M", "--a", "1", "--x", "2", "--c", "--y")
     assert mended(words, (Edit(4, 1, ()),)) == words[:4]
     assert mended((), (Edit(0, 0, ("--z",)),)) == ("--z",)
+
+
+def test_options_of_python_in_front_of_the_program() -> None:
+    python = " ".join(f"-X option{n}" for n in range(6))
+    (judged,) = ask(f"python {python} -m sglang.launch_server --kt-method RAWINT4 --model-path m --tp 8 --bogus 1\n")
+    assert judged.engine == "ktransformers"
+    places = {remark.finding.where: remark.at for remark in judged.remarks}
+    assert (places["--tp"], places["--bogus"]) == (4, 6)
