@@ -8,12 +8,11 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
-import orjson
-
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.knee import Knee, find_knee, level_of
 from moonpad.bench.run_files import RESULT_FILE
 from moonpad.bench.run_header import read_plan
+from moonpad.spec.json_input import read_json_file
 from moonpad.values.errors import UsageError
 
 SWEEP_FILE: Final = "sweep.json"
@@ -116,7 +115,7 @@ def _is_of(place: Path, wanted: BenchConfig, base_url: str) -> bool:
 
 def _whole(place: Path) -> dict[str, Any] | None:
     try:
-        document: dict[str, Any] = orjson.loads((place / RESULT_FILE).read_bytes())
+        document: dict[str, Any] = read_json_file(place / RESULT_FILE)
         return None if document["moonpad"]["partial"] else document
     except (OSError, ValueError, KeyError, TypeError):
         return None

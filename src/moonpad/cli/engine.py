@@ -20,6 +20,7 @@ from moonpad.environments.install import install as install_engine
 from moonpad.environments.install import remove as remove_engine
 from moonpad.environments.installed import BRING_YOUR_OWN, InstalledEngine, list_installed, list_unfinished
 from moonpad.environments.paths import engines_home
+from moonpad.spec.home import home_folder
 from moonpad.values.errors import UsageError
 from moonpad.values.platform import Platform
 from moonpad.values.units import duration, gib
@@ -135,4 +136,5 @@ def _print_table(engines: Iterable[InstalledEngine]) -> None:
 
 
 def _short(path: Path) -> str:
-    return f"~/{path.relative_to(Path.home())}" if path.is_relative_to(Path.home()) else str(path)
+    home = home_folder()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)

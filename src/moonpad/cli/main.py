@@ -13,7 +13,7 @@ from moonpad import __version__
 from moonpad.cli import output
 from moonpad.cli.interrupts import NUMBERS
 from moonpad.cli.output import Json
-from moonpad.cli.usage_errors import usage_error
+from moonpad.cli.usage_errors import last_resort, usage_error
 from moonpad.values.errors import Interrupted, MoonpadError
 
 VERBS = (
@@ -79,7 +79,16 @@ def _catalog_summary(*, json: Json = False) -> None:
 
 def main() -> None:
     """Runs the command line. The one place that turns errors into exit codes; no traceback for bad input."""
+    _repair_streams()
     sys.exit(run(sys.argv[1:]))
+
+
+def _repair_streams() -> None:
+    """A stream may be closed (`>&-`), and a name that is not UTF-8 must not end the printing of it."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, PTH123 - until the process ends
+        getattr(sys, name).reconfigure(errors="backslashreplace")
 
 
 def run(argv: list[str]) -> int:
@@ -101,6 +110,16 @@ def _run(argv: list[str]) -> int:
         output.print_error(ours)
         return ours.exit_code
     except BrokenPipeError:
-        # `moonpad logs | head`: the reader has seen enough. Python would complain again when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_stdout()  # `moonpad logs | head`: the reader has seen enough
+    except Exception as error:  # noqa: BLE001 - the edge: whatever it is, a user reads a sentence
+        ours = last_resort(error)
+        if isinstance(error, OSError) and error.filename is None:
+            _close_stdout()  # it may be what is full
+        output.print_error(ours)
+        return ours.exit_code
     return 0
+
+
+def _close_stdout() -> None:
+    """So that Python does not complain again when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -11,6 +11,7 @@ import msgspec
 from moonpad.cli.output import busy, clean, emit_json, next_command, out
 from moonpad.cli.verify_options import NumericsOptions
 from moonpad.cli.verify_target import Target, writing
+from moonpad.spec.input_file import read_regular
 from moonpad.store.atomic_files import replace_json
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, UsageError
@@ -88,9 +89,7 @@ def _read(path: Path) -> Recording:
         UsageError: the file cannot be read, or is not a recording.
     """
     try:
-        if path.stat().st_size > FILE_BYTES:
-            raise ValueError(f"it has {path.stat().st_size} bytes, a recording at most {FILE_BYTES}")
-        return msgspec.json.decode(path.read_bytes(), type=Recording)
+        return msgspec.json.decode(read_regular(path, FILE_BYTES), type=Recording)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}", remedy=RECORD_ONE) from error
     except (ValueError, RecursionError) as error:

@@ -92,9 +92,11 @@ def _empirical(text: str, lines: Sequence[str]) -> Lengths:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        if not line.strip().isdecimal() or not 1 <= int(line) <= MOST:
-            raise UsageError(f"{text[1:]}, line {number} is not a number of tokens", remedy="one number per line")
-        values.append(int(line))
+        try:
+            values.append(_count(line.strip(), text))
+        except UsageError:
+            message = f"{text[1:]}, line {number} is not a number of tokens"
+            raise UsageError(message, remedy="one number per line") from None
     if not values:
         raise UsageError(f"{text[1:]} is empty", remedy="one number per line")
     return Lengths(text, min(values), max(values), values=tuple(values))
@@ -107,4 +109,4 @@ def _count(part: str, text: str) -> int:
 
 
 def _wrong(text: str) -> UsageError:
-    return UsageError(f"{text!r} is not a length in tokens", remedy=f"write {EXAMPLES}")
+    return UsageError(f"{text[:60]!r} is not a length in tokens", remedy=f"write {EXAMPLES}")
