@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import count
@@ -16,6 +17,7 @@ from moonpad.spec.json_input import read_json_file
 from moonpad.values.errors import UsageError
 
 SWEEP_FILE: Final = "sweep.json"
+_LOAD: Final = re.compile(r" *0*[1-9][0-9]{0,6} *")
 EXAMPLE: Final = "--sweep concurrency=1,2,4,8,16,32 --requests-per-stream 10, or --sweep requests=1,16,32"
 
 
@@ -69,9 +71,9 @@ def parse_sweep(text: str, requests_per_stream: int) -> Sweep:
     """
     over, _, values = text.partition("=")
     parts = values.split(",")
-    loads = tuple(sorted({int(part) for part in parts if part.strip().isdecimal() and int(part) >= 1}))
+    loads = tuple(sorted({int(part) for part in parts if _LOAD.fullmatch(part)}))
     if not loads or len(loads) != len(parts) or requests_per_stream < 1 or over not in ("concurrency", "requests"):
-        raise UsageError(f"--sweep {text!r} is not a list of loads", remedy=EXAMPLE)
+        raise UsageError(f"--sweep {text[:60]!r} is not a list of loads", remedy=EXAMPLE)
     return Sweep("concurrency" if over == "concurrency" else "requests", loads, requests_per_stream)
 
 

@@ -13,7 +13,7 @@ from moonpad import __version__
 from moonpad.cli import output
 from moonpad.cli.interrupts import NUMBERS
 from moonpad.cli.output import Json
-from moonpad.cli.usage_errors import last_resort, usage_error
+from moonpad.cli.usage_errors import last_resort, refuse_empty_paths, usage_error
 from moonpad.values.errors import Interrupted, MoonpadError
 
 VERBS = (
@@ -104,6 +104,7 @@ def run(argv: list[str]) -> int:
 
 def _run(argv: list[str]) -> int:
     try:
+        refuse_empty_paths(argv)
         app(argv)
     except (CycloptsError, MoonpadError) as error:
         ours = usage_error(error) if isinstance(error, CycloptsError) else error

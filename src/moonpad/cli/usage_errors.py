@@ -25,7 +25,20 @@ from moonpad.values.errors import MoonpadError, UsageError
 TRACEBACK = "MOONPAD_TRACEBACK"
 """The variable that shows the traceback of an error that was not foreseen."""
 PLACES = "HOME, XDG_STATE_HOME and XDG_CACHE_HOME"
+PATHS = ("--out", "-o", "--junit", "--record", "--against", "--reference", "--file", "--spec", "--folder", "--resume")
 KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
+
+
+def refuse_empty_paths(argv: Iterable[str]) -> None:
+    """`--out "$UNSET"` would mean the present folder. Raises UsageError."""
+    before = ""
+    for word in argv:
+        if word == "--":
+            return
+        flag, equals, value = (before, "=", word) if before in PATHS else word.partition("=")
+        if equals and not value and flag in PATHS:
+            raise UsageError(f"{flag} needs a value, and it is empty", remedy="is a variable of the shell not set?")
+        before = word
 
 
 def last_resort(error: Exception) -> MoonpadError:

@@ -10,7 +10,7 @@ import msgspec
 
 from moonpad.cli.output import busy, clean, emit_json, next_command, out
 from moonpad.cli.verify_options import NumericsOptions
-from moonpad.cli.verify_target import Target, writing
+from moonpad.cli.verify_target import Target, refuse_unwritable, writing
 from moonpad.spec.input_file import read_regular
 from moonpad.store.atomic_files import replace_json
 from moonpad.values.endpoint import Endpoint
@@ -34,6 +34,8 @@ def verify_numerics(target: Target, options: NumericsOptions) -> None:
     if options.record and options.against:
         raise UsageError("--record does not go with --against", remedy="record the trusted endpoint, then compare")
     trusted = _read(options.against) if options.against else None
+    if options.record:
+        refuse_unwritable(options.record, "--record ANOTHER_FILE")
     endpoint = target.endpoint()
     if options.record:
         recording = asyncio.run(_record(endpoint))

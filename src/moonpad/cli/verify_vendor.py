@@ -10,7 +10,7 @@ from typing import Any
 
 from moonpad.cli.output import bar, emit, note
 from moonpad.cli.verify_options import VendorOptions
-from moonpad.cli.verify_target import Target, check_gate, with_gate, writing
+from moonpad.cli.verify_target import Target, check_gate, refuse_unwritable, with_gate, writing
 from moonpad.spec.input_file import read_regular
 from moonpad.spec.json_input import load_json
 from moonpad.store.atomic_files import LINE_BYTES, append_line
@@ -40,6 +40,7 @@ def verify_vendor(target: Target, requests: str, options: VendorOptions, out_fil
         )
     if options.floor is not None and options.reference is None:
         raise UsageError("--floor needs a reference to compare with", remedy="--reference RESULTS.jsonl")
+    refuse_unwritable(out_file, "--out FILE")
     limits = target.limits()
     chosen = own_set() if requests == OWN else read_requests(_lines(Path(requests)))
     reference = _rows(options.reference) if options.reference else []

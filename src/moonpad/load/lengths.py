@@ -56,6 +56,20 @@ class Lengths:
         return dice.randint(self.least, self.most)
 
 
+def check_bounds(name: str, value: float, least: float, most: float) -> None:
+    """Raises UsageError where a number, given as the option of that name, is outside of them, or not a number."""
+    flag = f"--{name.replace('_', '-')}"
+    if not value >= least:
+        raise UsageError(f"{flag} must be at least {least:,}, not {shown(value)}")
+    if value > most:
+        raise UsageError(f"{flag} must be at most {most:,}, not {shown(value)}")
+
+
+def shown(value: float) -> str:
+    """As a message may repeat it: Python prints no integer of 4300 digits."""
+    return str(value) if abs(value) < 10**20 else f"about {value:.0e}" if abs(value) < 10**300 else "a huge number"
+
+
 def fixed(tokens: int) -> Lengths:
     return Lengths(str(tokens), tokens, tokens)
 

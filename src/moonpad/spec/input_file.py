@@ -31,12 +31,12 @@ _KINDS: Final = (
 def open_regular(path: Path, most_bytes: int | None = None) -> BinaryIO:
     """The opened file, of at most that size. No pipe is waited for, and a device is not even opened."""
     try:
-        _require(path.stat(), path, most_bytes)
+        require_regular(path.stat(), path, most_bytes)
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     except ValueError:  # a NUL, or half of a surrogate pair
         raise OSError(errno.EINVAL, "no file can have that name", str(path)) from None
     try:
-        _require(os.fstat(handle), path, most_bytes)  # what lay there may have been replaced
+        require_regular(os.fstat(handle), path, most_bytes)  # what lay there may have been replaced
     except OSError:
         os.close(handle)
         raise
@@ -85,7 +85,8 @@ def _read_handle(handle: int, most_bytes: int, path: Path) -> bytes:
     raise _too_large(path, most_bytes, "more")
 
 
-def _require(about: os.stat_result, path: Path, most_bytes: int | None) -> None:
+def require_regular(about: os.stat_result, path: Path, most_bytes: int | None = None) -> None:
+    """Raises OSError where it is something else, or larger."""
     if stat.S_ISREG(about.st_mode):
         if most_bytes is not None and about.st_size > most_bytes:
             raise _too_large(path, most_bytes, f"{about.st_size:,} bytes")

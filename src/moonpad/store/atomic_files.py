@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from moonpad.facts.processes import read_stat
-from moonpad.spec.input_file import open_regular, read_regular
+from moonpad.spec.input_file import open_regular, read_regular, require_regular
 from moonpad.store.line_reader import PIECE_BYTES, lines_from_end, lines_of, pieces_of
 
 LINE_BYTES: Final = 1 << 20
@@ -35,8 +35,7 @@ LEFTOVER_S: Final = 60.0
 def replace_text(path: Path, text: str, mode: int = 0o600) -> None:
     """The old file or the new one, never half of it. The parent folder is made where it is missing. Raises OSError: the
     old file is there as it was; no part of the new one is left."""
-    if not path.name:  # "" or "/"
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    require_replaceable(path)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     remove_parts(path.parent, path.name)
     # The thread's number, so that two of them do not write one part; the process's last, for `remove_parts`.
@@ -55,6 +54,14 @@ def replace_text(path: Path, text: str, mode: int = 0o600) -> None:
         part.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)
+
+
+def require_replaceable(path: Path) -> None:
+    """Raises OSError where no file can be at the path, or something else is: root could replace /dev/null by a file."""
+    if not path.name:  # "" or "/"
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    with suppress(FileNotFoundError):
+        require_regular(path.stat(), path)
 
 
 def replace_json(path: Path, document: object, mode: int = 0o600) -> None:
