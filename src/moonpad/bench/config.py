@@ -7,7 +7,8 @@ from typing import Final
 
 from moonpad.load.arrivals import Arrivals
 from moonpad.load.deadlines import RequestDeadlines
-from moonpad.load.lengths import Lengths, fixed
+from moonpad.load.lengths import MOST as MOST_TOKENS
+from moonpad.load.lengths import Lengths, check_bounds, fixed
 from moonpad.load.record import RequestRecord
 from moonpad.load.request_builder import Api
 from moonpad.load.workloads.workload import RANDOM, Workload
@@ -40,6 +41,17 @@ class Slo:
         return {name: limit for name, limit in asdict(self).items() if limit is not None}
 
 
+BOUNDS: Final = {
+    "input_tokens": (1, MOST_TOKENS),
+    "output_tokens": (1, MOST_TOKENS),
+    "requests": (1, 1_000_000),
+    "concurrency": (1, 100_000),
+    "warmup": (0, 1_000_000),
+    "workers": (1, 256),
+    "seed": (-(2**63), 2**63 - 1),
+    "temperature": (0, 1_000),
+}
+"""The least and the most of each field that is a number: a larger one is a slip, and would take all memory."""
 NO_LIMITS: Final = Slo()
 
 
@@ -71,13 +83,9 @@ class BenchConfig:
     deadlines: RequestDeadlines = field(default_factory=RequestDeadlines)
 
     def __post_init__(self) -> None:
-        least = {"input_tokens": 1, "output_tokens": 1, "requests": 1, "concurrency": 1, "warmup": 0, "workers": 1}
-        for name, minimum in least.items():
-            value = getattr(self, name)
-            if isinstance(value, int) and value < minimum:
-                flag = "--" + name.replace("_", "-")
-                raise UsageError(f"{flag} must be at least {minimum}, not {value}")
-
+        for name, bounds in BOUNDS.items():
+            if isinstance(value := getattr(self, name), int | float):
+                check_bounds(name, value, *bounds)
         if self.concurrency is None and not self.paced:
             raise UsageError("neither --concurrency nor --rate is given", remedy="give one of them, or both")
         if self.output_tokens is None and not self.workload.file:

@@ -14,6 +14,7 @@ import orjson
 
 from moonpad.bench.saved_records import SavedRecords
 from moonpad.load.record import RequestRecord
+from moonpad.spec.input_file import PIECE_BYTES, open_regular
 from moonpad.values.errors import CheckFailed, UsageError
 from moonpad.values.redaction import redacted, redacted_line
 
@@ -144,8 +145,13 @@ def _remove_torn_line(file: Path) -> int:
     """The number of lines that are left."""
     if not file.exists():
         return 0
-    data = file.read_bytes()
-    end = data.rfind(b"\n") + 1
-    if end < len(data):
+    count = size = end = 0
+    with open_regular(file) as lines:
+        while piece := lines.read(PIECE_BYTES):
+            if b"\n" in piece:
+                end = size + piece.rindex(b"\n") + 1
+            count += piece.count(b"\n")
+            size += len(piece)
+    if end < size:
         os.truncate(file, end)
-    return data.count(b"\n")
+    return count

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import orjson
 
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.run_files import RUN_FILE
 from moonpad.load.prompt_calibration import PromptCalibration
+from moonpad.spec.json_input import read_json_file
 from moonpad.values.errors import UsageError
 from moonpad.values.estimate import Planned
 
@@ -54,7 +54,7 @@ def read_plan(folder: Path) -> RunPlan:
     """
     file = folder / RUN_FILE
     try:
-        return plan_from(orjson.loads(file.read_bytes()))
+        return plan_from(read_json_file(file))
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror or error}", remedy="name the folder of a run: --out") from error
     except (ValueError, TypeError, KeyError) as error:

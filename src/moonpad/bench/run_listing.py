@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
-import orjson
-
 from moonpad.bench.lenient_json import number_at
 from moonpad.bench.repeat import REPEAT_FILE
 from moonpad.bench.report_data import killed_document
 from moonpad.bench.run_files import REQUESTS_FILE, RESULT_FILE, RUN_FILE
 from moonpad.bench.saved_records import SavedRecords
 from moonpad.bench.sweep import SWEEP_FILE
+from moonpad.spec.json_input import read_json_file
 from moonpad.values.errors import UsageError
 
 FIGURES: Final = (
@@ -59,7 +58,7 @@ def list_run(folder: Path) -> ListedRun:
     try:
         for name, row_of in ((SWEEP_FILE, _sweep), (REPEAT_FILE, _repeats), (RESULT_FILE, _result)):
             if (folder / name).exists():
-                return row_of(folder, orjson.loads((folder / name).read_bytes()))
+                return row_of(folder, read_json_file(folder / name))
         if (folder / RUN_FILE).exists():
             document = killed_document(folder, SavedRecords(folder / REQUESTS_FILE))
             return replace(_result(folder, {**document, "date": ""}), state="partial")

@@ -5,12 +5,19 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Final, overload
 
 import orjson
 
 from moonpad.load.failure import FailureKind, RequestFailure
 from moonpad.load.record import RequestRecord
+from moonpad.spec.input_file import open_regular
+from moonpad.values.errors import UsageError
+
+LINE_BYTES: Final = 64_000_000
+"""A request of a million tokens has a line of 20 MB."""
+BAD_LINES: Final = 1000
+"""A kill, or a full disk, tears a line or two."""
 
 
 def record_from(line: bytes) -> RequestRecord:
@@ -33,15 +40,24 @@ class SavedRecords(Sequence[RequestRecord]):
     """
 
     def __init__(self, file: Path) -> None:
+        """
+        Raises:
+            OSError: the file cannot be read.
+            UsageError: it holds something else than records.
+        """
         self._file = file
         self._places = array("Q")  # of the lines in the file, in the order of their requests
         places: dict[int, int] = {}
         if file.exists():
-            with file.open("rb") as lines:
-                at = 0
-                for line in lines:
+            with open_regular(file) as lines:
+                at = bad = 0
+                while line := lines.readline(LINE_BYTES + 1):
                     if (index := _index(line)) is not None:
                         places.setdefault(index, at)
+                    else:
+                        bad += 1
+                    if bad > BAD_LINES or len(line) > LINE_BYTES:
+                        raise UsageError(f"{file} is not a list of requests", remedy="measure again in a new folder")
                     at += len(line)
         self._places.extend(places[index] for index in sorted(places))
 

@@ -16,11 +16,11 @@ from moonpad.bench.run_files import REQUESTS_FILE, RESULT_FILE
 from moonpad.bench.saved_records import SavedRecords
 from moonpad.catalog.published import published_by_id
 from moonpad.load.record import RequestRecord
+from moonpad.spec.json_input import read_json_file
 from moonpad.values.errors import UsageError
 from moonpad.values.visible_text import shell_word
 
 PUBLISHED: Final = "published:"
-FILE_BYTES: Final = 1 << 30
 MAKE_ONE: Final = "moonpad bench --out FOLDER makes one"
 
 
@@ -99,9 +99,7 @@ def read_document(file: Path) -> dict[str, Any]:
         UsageError: it is missing, or not a result.
     """
     try:
-        if file.stat().st_size > FILE_BYTES:
-            raise ValueError(f"it has {file.stat().st_size} bytes")
-        document = orjson.loads(file.read_bytes())
+        document = read_json_file(file)
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror or error}", remedy=MAKE_ONE) from error
     except ValueError as error:

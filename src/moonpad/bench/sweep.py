@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
-import orjson
-
 from moonpad.bench.config import BenchConfig
 from moonpad.bench.knee import Knee, find_knee, level_of
 from moonpad.bench.run_files import RESULT_FILE
 from moonpad.bench.run_header import read_plan
+from moonpad.spec.json_input import read_json_file
 from moonpad.values.errors import UsageError
 from moonpad.values.redaction import redact
 
 SWEEP_FILE: Final = "sweep.json"
+_LOAD: Final = re.compile(r" *0*[1-9][0-9]{0,6} *")
 EXAMPLE: Final = "--sweep concurrency=1,2,4,8,16,32 --requests-per-stream 10, or --sweep requests=1,16,32"
 
 
@@ -71,9 +72,9 @@ def parse_sweep(text: str, requests_per_stream: int) -> Sweep:
     """
     over, _, values = text.partition("=")
     parts = values.split(",")
-    loads = tuple(sorted({int(part) for part in parts if part.strip().isdecimal() and int(part) >= 1}))
+    loads = tuple(sorted({int(part) for part in parts if _LOAD.fullmatch(part)}))
     if not loads or len(loads) != len(parts) or requests_per_stream < 1 or over not in ("concurrency", "requests"):
-        raise UsageError(f"--sweep {text!r} is not a list of loads", remedy=EXAMPLE)
+        raise UsageError(f"--sweep {text[:60]!r} is not a list of loads", remedy=EXAMPLE)
     return Sweep("concurrency" if over == "concurrency" else "requests", loads, requests_per_stream)
 
 
@@ -117,7 +118,7 @@ def _is_of(place: Path, wanted: BenchConfig, base_url: str) -> bool:
 
 def _whole(place: Path) -> dict[str, Any] | None:
     try:
-        document: dict[str, Any] = orjson.loads((place / RESULT_FILE).read_bytes())
+        document: dict[str, Any] = read_json_file(place / RESULT_FILE)
         return None if document["moonpad"]["partial"] else document
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
-
 from moonpad.checkpoints.files import read_bounded
+from moonpad.spec.json_input import load_json
 from moonpad.values.errors import CheckpointError
 
 CONFIG: Final = "config.json"
@@ -43,8 +42,8 @@ def check_config(folder: Path) -> None:
 def load_object(raw: bytes) -> dict[str, Any]:
     """Raises CheckpointError where the bytes are not a JSON object."""
     try:
-        loaded = orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
+        loaded = load_json(raw)
+    except ValueError as error:
         raise CheckpointError(f"is not JSON: {error}") from None
     if not isinstance(loaded, dict):
         raise CheckpointError("is not a JSON object")

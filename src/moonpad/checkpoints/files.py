@@ -7,10 +7,10 @@ cache, https://huggingface.co/docs/huggingface_hub/guides/manage-cache.
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 from typing import BinaryIO
 
+from moonpad.spec.input_file import open_regular
 from moonpad.values.errors import CheckpointError
 
 
@@ -34,17 +34,12 @@ def open_inside(folder: Path, name: str) -> tuple[BinaryIO, int]:
         allowed = (home, home.parent.parent / "blobs") if home.parent.name == "snapshots" else (home,)
         if not any(path.is_relative_to(place) for place in allowed):
             raise CheckpointError(f"is a link out of the checkpoint folder, to {path}")
-        # A named pipe would block the opening for ever.
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        file = open_regular(path)
     except FileNotFoundError:
         raise
     except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: links in a circle, before Python 3.13
         raise CheckpointError(f"cannot be read: {_reason(error)}") from None
-    about = os.fstat(handle)
-    if not stat.S_ISREG(about.st_mode):
-        os.close(handle)
-        raise CheckpointError("is not a regular file")
-    return os.fdopen(handle, "rb"), about.st_size
+    return file, os.fstat(file.fileno()).st_size
 
 
 def read_bounded(folder: Path, name: str, most_bytes: int) -> bytes:

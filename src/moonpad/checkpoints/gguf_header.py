@@ -20,6 +20,8 @@ MAX_HEADER_BYTES: Final = 1 << 27
 MAX_TENSORS: Final = 1 << 17
 MAX_KEYS: Final = 1 << 12
 MAX_DIMENSIONS: Final = 4
+MAX_TEXTS: Final = 500_000
+"""In arrays, all together: the words of Kimi-K2 and how they merge are 330 thousand."""
 MAX_TEXT: Final = 1 << 16
 """Longer texts, such as chat templates, are passed over."""
 
@@ -84,6 +86,7 @@ class _Reader:
         self._buffer = b""
         self._at = 0
         self._taken = 0
+        self._texts = 0
 
     def take(self, count: int) -> bytes:
         self._taken += count
@@ -104,10 +107,14 @@ class _Reader:
         return int(struct.unpack(f"<{code}", self.take(struct.calcsize(f"<{code}")))[0])
 
     def text(self) -> str:
+        return self.take(self._size())[:MAX_TEXT].decode(errors="replace")
+
+    def _size(self) -> int:
+        """Of the text that follows."""
         size = self.number("Q")
         if size > MAX_HEADER_BYTES:
             raise CheckpointError(f"has a text of {size} bytes in its header")
-        return self.take(size)[:MAX_TEXT].decode(errors="replace")
+        return size
 
     def value(self, kind: int) -> int | float | bool | str:
         if kind == _STRING:
@@ -123,8 +130,11 @@ class _Reader:
         if count > MAX_HEADER_BYTES:
             raise CheckpointError(f"has an array of {count} elements in its header")
         if kind == _STRING:
+            self._texts += count
+            if self._texts > MAX_TEXTS:
+                raise CheckpointError(f"has {self._texts} texts in its header; at most {MAX_TEXTS} is plausible")
             for _ in range(count):
-                self.text()
+                self.take(self._size())
         elif kind == _ARRAY:
             raise CheckpointError("has arrays of arrays in its header")
         else:

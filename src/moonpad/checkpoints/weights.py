@@ -11,12 +11,15 @@ from typing import Final
 from moonpad.checkpoints.config import load_object
 from moonpad.checkpoints.files import open_inside, read_bounded
 from moonpad.checkpoints.header import Tensor, read_header, tensors
+from moonpad.spec.safe_text import shorten
 from moonpad.values.errors import CheckpointError
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.units import gib
 
 FETCH: Final = "download the checkpoint again; the download resumes where it stopped"
 MAX_NAMED: Final = 20
+MAX_FILES: Final = 10_000
+"""Kimi-K2-Thinking has 62."""
 INDEX: Final = "model.safetensors.index.json"
 MAX_INDEX_BYTES: Final = 64_000_000
 """That of Kimi-K2-Thinking, with 211 thousand tensors, is below 25 MB."""
@@ -58,9 +61,11 @@ def read_index(folder: Path) -> Index | None:
         if not isinstance(name, str):
             raise CheckpointError(f"does not say which file holds {tensor}")
         by_file.setdefault(name, set()).add(tensor)
+        if len(by_file) > MAX_FILES:
+            raise CheckpointError(f"places tensors in more than {MAX_FILES} files")
     for name in by_file:
         if not _FILE_NAME.fullmatch(name):
-            raise CheckpointError(f"places tensors in {name!r}, which is not the name of a safetensors file")
+            raise CheckpointError(f"places tensors in {shorten(name)!r}, which is not the name of a safetensors file")
     metadata = document.get("metadata")
     total = metadata.get("total_size") if isinstance(metadata, dict) else None
     tensors_of = {name: frozenset(by_file[name]) for name in sorted(by_file)}
@@ -72,6 +77,8 @@ def expected_shards(folder: Path) -> tuple[str, ...]:
     names = sorted(path.name for path in folder.glob("*.safetensors"))
     for numbered in filter(None, map(_NUMBERED.fullmatch, names)):
         stem, digits, count = numbered["stem"], len(numbered["number"]), numbered["count"]
+        if int(count) > MAX_FILES:
+            continue  # a name that only looks like one of many
         return tuple(f"{stem}-{number:0{digits}d}-of-{count}.safetensors" for number in range(1, int(count) + 1))
     return tuple(names) or ("model.safetensors",)
 

@@ -18,7 +18,7 @@ from moonpad.cli.bench_options import (
 from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
 from moonpad.cli.run_argument import measured_path, output_folder
 from moonpad.load.deadlines import RequestDeadlines
-from moonpad.load.workloads.recorded import read_trace
+from moonpad.load.workloads.recorded import read_chats, read_trace
 from moonpad.values.errors import UsageError
 
 USERS = 4
@@ -109,6 +109,8 @@ def bench(
     work = workload.read()
     if requests is None:
         requests = len(read_trace(Path(work.file), work.digest)) if work.kind == "trace" else REQUESTS
+    if work.kind == "sharegpt":
+        read_chats(Path(work.file), work.digest, work.turns)  # a wrong file is refused before anything is asked
     open_loop = rate is not None or work.kind == "trace"
     config = BenchConfig(
         input_tokens=read_lengths("--input-tokens", input_tokens),

@@ -13,10 +13,12 @@ from moonpad.load.arrivals import Arrivals
 from moonpad.load.lengths import Lengths, parse_lengths
 from moonpad.load.workloads.recorded import digest_of
 from moonpad.load.workloads.workload import RANDOM, TURNS, Workload, parse_dataset
+from moonpad.spec.input_file import read_regular
 from moonpad.spec.safe_text import parse_duration
 from moonpad.values.errors import UsageError
 
 OUTPUT_TOKENS = "64"
+LENGTHS_BYTES = 4_000_000
 WORKLOAD_FIELDS = ("tool_tokens", "prefix_tokens", "prefixes", "speed")
 SLO_EXAMPLE = "--slo ttft=500ms,tpot=50ms,e2el=20s"
 
@@ -49,7 +51,7 @@ class WorkloadOptions:
             UsageError: no such dataset, its file cannot be read, or an option does not fit it.
         """
         kind, file = parse_dataset(self.dataset)
-        path = Path(file).resolve() if file else None
+        path = Path(file).absolute() if file else None
         return Workload(
             kind=kind,
             file=str(path or ""),
@@ -73,9 +75,10 @@ def read_lengths(flag: str, text: str) -> int | Lengths:
     lines: list[str] = []
     if text.startswith("@"):
         try:
-            lines = Path(text[1:]).read_text().splitlines()
+            lines = read_regular(Path(text[1:]), LENGTHS_BYTES).decode("ascii").splitlines()
         except (OSError, ValueError) as error:
-            raise UsageError(f"{flag} {text}: the file cannot be read: {error}", remedy="one number a line") from error
+            reason = error.strerror if isinstance(error, OSError) else "it is not a list of numbers"
+            raise UsageError(f"{flag} {text}: the file cannot be read: {reason}", remedy="one number a line") from None
     lengths = parse_lengths(text, lines)
     return lengths if lengths.fixed is None else lengths.fixed
 

@@ -18,14 +18,17 @@ from moonpad.bench.run import BenchProgress, OnProgress, resume_bench, run_bench
 from moonpad.bench.sweep import SWEEP_FILE, SweepResult, parse_sweep, run_sweep
 from moonpad.cli.bench_options import doubled, option_words
 from moonpad.cli.output import bar, emit, next_command, note
+from moonpad.load.lengths import check_bounds
 from moonpad.load.prompt_calibration import PromptCalibration
 from moonpad.report.bench_block import bench_block, bench_notes
 from moonpad.report.bench_tables import knee_notes, repeat_table, sweep_table
 from moonpad.report.run_phrases import client_bound_words
 from moonpad.store.atomic_files import replace_json, replace_text
 from moonpad.values.endpoint import Endpoint
-from moonpad.values.errors import CheckFailed, Interrupted, MoonpadError, UsageError
+from moonpad.values.errors import CheckFailed, Interrupted, MoonpadError
 from moonpad.values.visible_text import shell_word
+
+MOST_REPEATS = 1000
 
 
 @dataclass(slots=True)
@@ -94,8 +97,7 @@ class Bench:
 
     def repeat(self, config: BenchConfig, count: int, folder: Path | None) -> None:
         """The same measurement several times, each with its own prompts."""
-        if count < 2:
-            raise UsageError(f"--repeat must be at least 2, not {count}")
+        check_bounds("repeat", count, 2, MOST_REPEATS)
         documents: list[dict[str, Any]] = []
         failure: MoonpadError | None = None
         try:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 
-from moonpad.spec.safe_text import parse_duration
+from moonpad.spec.safe_text import parse_duration, shorten
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import UsageError
 from moonpad.values.secret import Secret
@@ -61,7 +62,8 @@ def resolve_endpoint(spec: Path | None, options: EndpointOptions) -> Endpoint:
     """
     key = os.environ.get(options.key_env, "") if options.key_env else ""
     if options.key_env and not key:
-        raise UsageError(f"the environment variable {options.key_env} is not set", remedy=f"export {options.key_env}=…")
+        name = shorten(options.key_env)
+        raise UsageError(f"the environment variable {name} is not set", remedy=f"export {name}=…")
     if not key.isprintable():
         raise UsageError(
             f"the key in {options.key_env} holds a line break or a control character", remedy="set it again"
@@ -74,10 +76,20 @@ def resolve_endpoint(spec: Path | None, options: EndpointOptions) -> Endpoint:
         return replace(endpoint, model=options.model) if options.model else endpoint
     if spec:
         raise UsageError("both a spec and --url were given", remedy="leave one of them out")
-    if not options.url.startswith(("http://", "https://")):
-        raise UsageError(f"{options.url!r} is not a URL", remedy="write http://HOST:PORT/v1")
+    if not options.url.startswith(("http://", "https://")) or not _has_host(options.url):
+        raise UsageError(f"{shorten(options.url)!r} is not a URL", remedy="write http://HOST:PORT/v1")
     if secret and "@" in options.url.split("/")[2]:
         raise UsageError("both a password in --url and --key-env were given", remedy="leave one of them out")
     base_url = options.url.rstrip("/")
     base_url = base_url if base_url.endswith("/v1") else f"{base_url}/v1"
     return Endpoint(base_url, options.model or "", secret, timeout_s=options.timeout_s)
+
+
+def _has_host(url: str) -> bool:
+    """Whether its host is a name or an address, and its port a number."""
+    try:
+        parts = urlsplit(url)
+        name = (parts.hostname or "").rstrip(".")
+        return 0 < len(name) <= 253 and bool(name.encode("idna")) and parts.port != 0
+    except ValueError:  # of the port, the brackets, or a name that no host can have
+        return False

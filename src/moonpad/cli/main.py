@@ -13,7 +13,7 @@ from moonpad import __version__
 from moonpad.cli import output
 from moonpad.cli.interrupts import NUMBERS
 from moonpad.cli.output import Json
-from moonpad.cli.usage_errors import usage_error
+from moonpad.cli.usage_errors import last_resort, refuse_empty_paths, usage_error
 from moonpad.store.safe_streams import guard_streams
 from moonpad.values.errors import Interrupted, MoonpadError, UsageError
 from moonpad.values.redaction import unhidden
@@ -107,12 +107,23 @@ def _run(argv: list[str]) -> int:
         if len(argv) > ARGUMENTS:
             message = f"the command line has {len(argv):,} arguments; the limit is {ARGUMENTS:,}"
             raise UsageError(message, remedy="leave out what does not matter")
+        refuse_empty_paths(argv)
         app(argv)
     except (CycloptsError, MoonpadError) as error:
         ours = usage_error(error) if isinstance(error, CycloptsError) else error
         output.print_error(ours)
         return ours.exit_code
     except BrokenPipeError:
-        # `moonpad logs | head`: the reader has seen enough. Python would complain again when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_stdout()  # `moonpad logs | head`: the reader has seen enough
+    except Exception as error:  # noqa: BLE001 - the edge: whatever it is, a user reads a sentence
+        ours = last_resort(error)
+        if isinstance(error, OSError) and error.filename is None:
+            _close_stdout()  # it may be what is full
+        output.print_error(ours)
+        return ours.exit_code
     return 0
+
+
+def _close_stdout() -> None:
+    """So that Python does not complain again when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import traceback
 from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import chain
@@ -18,9 +20,43 @@ from cyclopts.exceptions import (
 )
 
 from moonpad.spec.safe_text import shorten
-from moonpad.values.errors import UsageError
+from moonpad.values.errors import MoonpadError, UsageError
 
+TRACEBACK = "MOONPAD_TRACEBACK"
+"""The variable that shows the traceback of an error that was not foreseen."""
+PLACES = "HOME, XDG_STATE_HOME and XDG_CACHE_HOME"
+PATHS = ("--out", "-o", "--junit", "--record", "--against", "--reference", "--file", "--spec", "--folder", "--resume")
 KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
+
+
+def refuse_empty_paths(argv: Iterable[str]) -> None:
+    """`--out "$UNSET"` would mean the present folder. Raises UsageError."""
+    before = ""
+    for word in argv:
+        if word == "--":
+            return
+        flag, equals, value = (before, "=", word) if before in PATHS else word.partition("=")
+        if equals and not value and flag in PATHS:
+            raise UsageError(f"{flag} needs a value, and it is empty", remedy="is a variable of the shell not set?")
+        before = word
+
+
+def last_resort(error: Exception) -> MoonpadError:
+    """What no verb has caught, as a sentence; a traceback is for us, and for those who ask for it."""
+    if os.environ.get(TRACEBACK):
+        traceback.print_exception(error)
+    match error:
+        case OSError() if error.filename is not None:
+            name = os.fsdecode(error.filename) if isinstance(error.filename, bytes) else str(error.filename)
+            return UsageError(f"{name}: {error.strerror}", remedy=f"name another path, or look at {PLACES}")
+        case OSError():
+            return UsageError(f"the system refused it: {error.strerror or error}", remedy="free what it lacks")
+        case MemoryError():
+            return UsageError("this takes more memory than there is", remedy="is it the right file?")
+        case RecursionError():
+            return UsageError("what was given is nested too deeply", remedy="is it the right file?")
+    message = f"an error in moonpad itself: {type(error).__name__}: {shorten(str(error))}"
+    return MoonpadError(message, remedy=f"please report it; {TRACEBACK}=1 shows where it happened")
 
 
 def usage_error(error: CycloptsError) -> UsageError:

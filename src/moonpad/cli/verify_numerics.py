@@ -10,7 +10,8 @@ import msgspec
 
 from moonpad.cli.output import busy, emit_json, next_command, out
 from moonpad.cli.verify_options import NumericsOptions
-from moonpad.cli.verify_target import Target, writing
+from moonpad.cli.verify_target import Target, refuse_unwritable, writing
+from moonpad.spec.input_file import read_regular
 from moonpad.store.atomic_files import replace_json
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, UsageError
@@ -34,6 +35,8 @@ def verify_numerics(target: Target, options: NumericsOptions) -> None:
     if options.record and options.against:
         raise UsageError("--record does not go with --against", remedy="record the trusted endpoint, then compare")
     trusted = _read(options.against) if options.against else None
+    if options.record:
+        refuse_unwritable(options.record, "--record ANOTHER_FILE")
     endpoint = target.endpoint()
     if options.record:
         recording = asyncio.run(_record(endpoint))
@@ -89,9 +92,7 @@ def _read(path: Path) -> Recording:
         UsageError: the file cannot be read, or is not a recording.
     """
     try:
-        if path.stat().st_size > FILE_BYTES:
-            raise ValueError(f"it has {path.stat().st_size} bytes, a recording at most {FILE_BYTES}")
-        return msgspec.json.decode(path.read_bytes(), type=Recording)
+        return msgspec.json.decode(read_regular(path, FILE_BYTES), type=Recording)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}", remedy=RECORD_ONE) from error
     except (ValueError, RecursionError) as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from moonpad.cli.output import bar, emit, out
 from moonpad.cli.verify_options import ProbeOptions
-from moonpad.cli.verify_target import Target, check_gate, keep, with_gate, writing
+from moonpad.cli.verify_target import Target, check_gate, keep, refuse_unwritable, with_gate, writing
 from moonpad.report.junit import junit
 from moonpad.report.verify_page import verify_page
 from moonpad.report.verify_table import verify_table
@@ -33,6 +33,8 @@ def verify_probes(target: Target, options: ProbeOptions, out_folder: Path | None
         raise UsageError(f"--repeat {options.repeat}: must be from 1 to {MOST_RUNS}", remedy="--repeat 3")
     if target.gate and options.ids:
         raise UsageError("--gate judges all probes, --only and --raw choose some", remedy="leave one of them out")
+    if options.junit is not None:
+        refuse_unwritable(options.junit, "--junit FILE")
     limits, endpoint, folder = target.limits(), target.endpoint(), target.folder(out_folder)
     ids = options.ids if limits is None else (*(probe.id for probe in PROBES), *limits.must_pass)
     report = runner.merged(_ask(endpoint, ids, options))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from errno import EACCES, ENOTDIR
 from pathlib import Path
 
 from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
 from moonpad.cli.output import next_command, note
 from moonpad.run.endpoints import find_run
 from moonpad.spec.loader import load_spec
+from moonpad.store.atomic_files import require_replaceable
 from moonpad.store.result_folders import keep_verdict, verdict_folder
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, UsageError
@@ -71,6 +74,21 @@ def writing(path: Path, remedy: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}", remedy=remedy) from error
+
+
+def refuse_unwritable(path: Path, remedy: str) -> None:
+    """Before anything is asked, since the answers take minutes.
+
+    Raises:
+        UsageError: no file can be written there.
+    """
+    with writing(path, remedy):
+        require_replaceable(path)
+        nearest = next(place for place in path.absolute().parents if os.path.lexists(place))
+        if not os.access(nearest, os.W_OK | os.X_OK):
+            raise PermissionError(EACCES, os.strerror(EACCES), str(nearest))
+        if not nearest.is_dir():
+            raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), str(nearest))
 
 
 def with_gate(document: Mapping[str, object], broken: tuple[str, ...] | None) -> dict[str, object]:

@@ -10,7 +10,9 @@ from typing import Any
 
 from moonpad.cli.output import bar, emit, note
 from moonpad.cli.verify_options import VendorOptions
-from moonpad.cli.verify_target import Target, check_gate, with_gate, writing
+from moonpad.cli.verify_target import Target, check_gate, refuse_unwritable, with_gate, writing
+from moonpad.spec.input_file import read_regular
+from moonpad.spec.json_input import load_json
 from moonpad.store.atomic_files import LINE_BYTES, append_line
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, MoonpadError, UsageError
@@ -20,6 +22,8 @@ from moonpad.verify.vendor_set import own_requests
 
 OWN = "own"
 MOST_AT_ONCE = 1024
+FILE_BYTES = 64 << 20
+"""Moonshot's own set of 4000 requests, with its answers, has some 30 MB."""
 
 
 def verify_vendor(target: Target, requests: str, options: VendorOptions, out_file: Path | None) -> None:
@@ -36,6 +40,7 @@ def verify_vendor(target: Target, requests: str, options: VendorOptions, out_fil
         )
     if options.floor is not None and options.reference is None:
         raise UsageError("--floor needs a reference to compare with", remedy="--reference RESULTS.jsonl")
+    refuse_unwritable(out_file, "--out FILE")
     limits = target.limits()
     chosen = own_set() if requests == OWN else read_requests(_lines(Path(requests)))
     reference = _rows(options.reference) if options.reference else []
@@ -109,16 +114,17 @@ def _is_of(row: Mapping[str, Any], wanted: Mapping[int, str]) -> bool:
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8").splitlines()
+        return read_regular(path, FILE_BYTES).decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}", remedy="--vendor FILE.jsonl, or own") from error
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise UsageError(f"{path} cannot be read: {reason}", remedy="--vendor FILE.jsonl, or own") from error
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
     rows = []
     for number, line in enumerate(_lines(path), 1):
         try:
-            row = json.loads(line)
+            row = load_json(line.encode("utf-8", "surrogatepass"))
         except ValueError:
             row = None
         if not isinstance(row, dict) or not isinstance(row.get("data_index"), int):

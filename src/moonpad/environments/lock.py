@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from moonpad.environments.cancellation import Cancellation
+from moonpad.spec.input_file import read_regular
 from moonpad.values.errors import PreflightRefused
 
 POLL_S: Final = 0.1
@@ -45,7 +46,7 @@ def locked(path: Path, cancellation: Cancellation, on_wait: Callable[[str], None
 def holder(path: Path) -> str:
     """Who holds the lock, by the pid that it wrote there."""
     try:
-        pid = int(path.read_text(encoding="ascii"))
+        pid = int(read_regular(path, 64))
         os.kill(pid, 0)
     except ProcessLookupError:
         return f"a process that pid {pid} left running"

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moonpad.engines.install_recipe import Recipe
+from moonpad.spec.home import home_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class EnvironmentFolder:
 def cache_home() -> Path:
     """$XDG_CACHE_HOME; the XDG specification says that a relative one is to be ignored."""
     base = os.environ.get("XDG_CACHE_HOME", "")
-    return Path(base) if base.startswith("/") else Path.home() / ".cache"
+    return Path(base) if base.startswith("/") else home_folder() / ".cache"
 
 
 def engines_home() -> Path:

@@ -8,8 +8,10 @@ from pathlib import Path
 import msgspec
 
 from moonpad.environments.paths import EnvironmentFolder
+from moonpad.spec.input_file import read_regular
 
 SCHEMA = 1
+RECEIPT_BYTES = 1_000_000
 
 
 class Receipt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -40,8 +42,8 @@ def write_receipt(place: EnvironmentFolder, receipt: Receipt) -> None:
 def read_receipt(path: Path) -> Receipt | None:
     """None where there is no file, or it is not a receipt of this schema."""
     try:
-        receipt = msgspec.json.decode(path.read_bytes(), type=Receipt)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        receipt = msgspec.json.decode(read_regular(path, RECEIPT_BYTES), type=Receipt)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     return receipt if receipt.schema == SCHEMA else None
 

@@ -12,10 +12,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from random import Random
-from typing import Literal
+from typing import Final, Literal
 
 from moonpad.values.errors import UsageError
 
+LEAST_RATE: Final = 1e-6
+"""A request in twelve days: less is a slip."""
+LEAST_BURSTINESS: Final = 1e-3
 Kind = Literal["constant", "poisson", "gamma"]
 
 
@@ -31,9 +34,9 @@ class Arrivals:
     burstiness: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.rate > 0:
+        if not self.rate >= LEAST_RATE:
             raise UsageError(f"--rate must be above 0, not {self.rate:g}", remedy="or inf: all at once")
-        if not (self.burstiness > 0 and math.isfinite(self.burstiness)):
+        if not LEAST_BURSTINESS <= self.burstiness <= 1 / LEAST_BURSTINESS:
             raise UsageError(f"--burstiness must be above 0, not {self.burstiness:g}", remedy="1 is Poisson")
         if self.burstiness != 1.0 and self.kind != "gamma":
             raise UsageError(f"--burstiness needs gamma arrivals, not {self.kind}", remedy="add --arrivals gamma")

@@ -56,6 +56,20 @@ class Lengths:
         return dice.randint(self.least, self.most)
 
 
+def check_bounds(name: str, value: float, least: float, most: float) -> None:
+    """Raises UsageError where a number, given as the option of that name, is outside of them, or not a number."""
+    flag = f"--{name.replace('_', '-')}"
+    if not value >= least:
+        raise UsageError(f"{flag} must be at least {least:,}, not {shown(value)}")
+    if value > most:
+        raise UsageError(f"{flag} must be at most {most:,}, not {shown(value)}")
+
+
+def shown(value: float) -> str:
+    """As a message may repeat it: Python prints no integer of 4300 digits."""
+    return str(value) if abs(value) < 10**20 else f"about {value:.0e}" if abs(value) < 10**300 else "a huge number"
+
+
 def fixed(tokens: int) -> Lengths:
     return Lengths(str(tokens), tokens, tokens)
 
@@ -92,9 +106,11 @@ def _empirical(text: str, lines: Sequence[str]) -> Lengths:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        if not line.strip().isdecimal() or not 1 <= int(line) <= MOST:
-            raise UsageError(f"{text[1:]}, line {number} is not a number of tokens", remedy="one number per line")
-        values.append(int(line))
+        try:
+            values.append(_count(line.strip(), text))
+        except UsageError:
+            message = f"{text[1:]}, line {number} is not a number of tokens"
+            raise UsageError(message, remedy="one number per line") from None
     if not values:
         raise UsageError(f"{text[1:]} is empty", remedy="one number per line")
     return Lengths(text, min(values), max(values), values=tuple(values))
@@ -107,4 +123,4 @@ def _count(part: str, text: str) -> int:
 
 
 def _wrong(text: str) -> UsageError:
-    return UsageError(f"{text!r} is not a length in tokens", remedy=f"write {EXAMPLES}")
+    return UsageError(f"{text[:60]!r} is not a length in tokens", remedy=f"write {EXAMPLES}")

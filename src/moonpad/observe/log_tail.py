@@ -15,6 +15,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Final
 
+from moonpad.spec.input_file import open_regular
 from moonpad.store.line_reader import lines_from_end, lines_of, pieces_of
 
 PIECE_BYTES: Final = 1 << 20
@@ -48,7 +49,7 @@ class LogTail:
         tail = cls(path)
         for part, before in pairwise(_parts(path)):
             older = _open(before)
-            with suppress(OSError), part.open("rb") as file:
+            with suppress(OSError), open_regular(part) as file:
                 size = os.fstat(file.fileno()).st_size
                 lines = enumerate(islice(lines_from_end(file, 0, size), max(count, 0)), 1)
                 number, (begin, _) = next(iter(deque(lines, maxlen=1)), (0, (size, b"")))
@@ -168,7 +169,7 @@ def bounded_lines(paths: Iterable[Path]) -> Iterator[str]:
     """Every line of files that no longer grow, in their order, cut at 64 KiB. Each drawing of a progress bar is a line.
     Missing files are skipped."""
     for path in paths:
-        with suppress(OSError), path.open("rb") as file:
+        with suppress(OSError), open_regular(path) as file:
             pieces = (piece.replace(b"\r", b"\n") for piece in pieces_of(file))
             for line in lines_of(pieces, LINE_BYTES):
                 yield _text(line)
@@ -181,7 +182,8 @@ def _parts(path: Path) -> list[Path]:
 
 def _open(path: Path) -> int:
     try:
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        with open_regular(path) as file:
+            return os.dup(file.fileno())
     except OSError:
         return -1
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import stat
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
+from moonpad.spec.input_file import read_regular
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.secret import Secret
+
+KEY_BYTES: Final = 64_000
 
 
 def read_key(*, env: str | None, file: str | None, environ: Mapping[str, str]) -> Secret | None:
@@ -26,7 +30,7 @@ def read_key(*, env: str | None, file: str | None, environ: Mapping[str, str]) -
         mode = stat.S_IMODE(path.stat().st_mode)
         if mode & 0o077:
             raise _refused(where, f"{path} has mode {mode:04o}", f"chmod 600 {path}", Code.KEY_EXPOSED)
-        text = path.read_text(encoding="utf-8").strip()
+        text = read_regular(path, KEY_BYTES).decode("utf-8").strip()
     except RuntimeError:  # of expanduser
         raise _refused(where, f"{file}: there is no user of that name", "write the full path") from None
     except (OSError, UnicodeDecodeError) as error:

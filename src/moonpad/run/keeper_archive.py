@@ -12,6 +12,8 @@ import moonpad
 
 SHARED: Final = (
     "facts/processes.py",
+    "spec/home.py",
+    "spec/input_file.py",
     "store/atomic_files.py",
     "store/journal.py",
     "store/line_reader.py",
@@ -28,7 +30,7 @@ def keeper_archive() -> bytes:
     root = Path(moonpad.__file__).parent
     own = sorted(path.relative_to(root).as_posix() for path in (root / "run" / "keeper").glob("*.py"))
     files = {f"moonpad/{name}": (root / name).read_bytes() for name in (*SHARED, *own)}
-    packages = {f"moonpad/{name}__init__.py": b"" for name in ("", "facts/", "run/", "store/", "values/")}
+    packages = {f"moonpad/{name}__init__.py": b"" for name in ("", "facts/", "run/", "spec/", "store/", "values/")}
     start = {"__main__.py": files["moonpad/run/keeper/__main__.py"]}
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:  # stored: zlib's releases differ in their bytes

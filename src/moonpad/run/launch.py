@@ -70,7 +70,7 @@ def start_keeper(
         "lock": str(folder.lock_path),
         "claims": [str(port_claim(port)) for port in ports],
         "pointer": {"path": str(folder.pointer_path), "document": folder.pointer_document()},
-        "holder": {"run": folder.run_id, "user": getpass.getuser(), "host": platform.node(), "at": now},
+        "holder": {"run": folder.run_id, "user": _user(), "host": platform.node(), "at": now},
         "grace_s": grace_s,
         "restarts": policy.restarts,
         "foreground_of": os.getpid() if foreground else 0,
@@ -87,6 +87,14 @@ def start_keeper(
     answer = _ask_keeper(job, folder)
     if not answer.get("ok"):
         raise _refusal(folder, answer)
+
+
+def _user() -> str:
+    """The number where it has no name: containers often run under one."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
 
 
 def _refusal(folder: RunFolder, answer: dict[str, Any]) -> MoonpadError:

@@ -10,17 +10,19 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from moonpad.spec.input_file import read_regular
 from moonpad.spec.key_lines import key_lines, line_of, statements
 from moonpad.spec.messages import problem
 from moonpad.spec.schema import Spec
 from moonpad.values.errors import SpecError
 from moonpad.values.redaction import remember_labelled
 
-MAX_SPEC_BYTES: Final = 1_000_000
+MAX_SPEC_BYTES: Final = 100_000
 MAX_PROBLEMS: Final = 20
 
 # tomllib takes time and memory that grow with the square of a dotted key's parts: 8000 parts take over a second.
-_LONG_KEY: Final = re.compile(r"""(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){16}""")
+# Searched from the beginnings of words only: from each letter of a long word it would take the square of its length.
+_LONG_KEY: Final = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){16}""")
 _AT: Final = re.compile(r" \(at (?:line (?P<line>\d+), column \d+|end of document)\)$")
 
 
@@ -65,19 +67,14 @@ def parse_spec(text: str, *, name: str, where: str = "moonpad.toml") -> Spec:
 
 def _read(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_SPEC_BYTES + 1)
+        raw = read_regular(path, MAX_SPEC_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         raise SpecError(
             f"there is no {path}", remedy="write one (examples/tiny.toml is the smallest), or name another file"
         ) from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise SpecError(f"cannot read {path}: {reason}", remedy="name a file that you may read") from None
-    if len(raw) > MAX_SPEC_BYTES:
-        raise SpecError(
-            f"{path} is larger than {MAX_SPEC_BYTES} bytes", remedy="a spec is a few lines: is it the right file?"
-        )
+    except OSError as error:
+        remedy = "a spec is a file of a few lines: is it the right one?"
+        raise SpecError(f"cannot read {path}: {error.strerror}", remedy=remedy) from None
     try:
         text = raw.decode("utf-8")
         remember_labelled(text)
@@ -112,12 +109,12 @@ def _last_statement(text: str) -> int:
 def _refusal(error: ValidationError, text: str, where: str) -> SpecError:
     """All problems of the file in one error, by line."""
     lines = key_lines(text)
-    problems: list[tuple[int | None, str]] = []
-    for detail in error.errors(include_url=False):
-        line = line_of(detail["loc"], lines)
-        problems.append((line, f"{where}:{line}: {problem(detail)}" if line else f"{where}: {problem(detail)}"))
+    problems = [(line_of(detail["loc"], lines), detail) for detail in error.errors(include_url=False)]
     problems.sort(key=lambda each: each[0] or 0)
-    shown = [sentence for _, sentence in problems[:MAX_PROBLEMS]]
+    shown = [
+        f"{where}:{line}: {problem(detail)}" if line else f"{where}: {problem(detail)}"
+        for line, detail in problems[:MAX_PROBLEMS]
+    ]
     if len(problems) > MAX_PROBLEMS:
         shown.append(f"and {len(problems) - MAX_PROBLEMS} more")
     return SpecError("\n".join(shown), line=next((line for line, _ in problems if line), None))

@@ -8,6 +8,9 @@ from typing import Final
 
 SHOWN_CHARS: Final = 60
 
+MAX_CHARS: Final = 4096
+"""Of a path on Linux; nothing that a spec names is longer."""
+
 # Control characters, lone surrogates, line and paragraph separators: invisible, and some of them end a line.
 _REFUSED: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
@@ -32,6 +35,8 @@ def refuse_option(text: str) -> str:
     """The text itself. Raises ValueError where it is empty, or would be read as an option (fault 52)."""
     if not text.strip():
         raise ValueError("is empty")
+    if len(text) > MAX_CHARS:
+        raise ValueError(f"has {len(text):,} characters; the limit is {MAX_CHARS:,}")
     if text.startswith("-"):
         raise ValueError(f'must not start with "-", which would make it an option: "{shorten(text)}"')
     return refuse_invisible(text)

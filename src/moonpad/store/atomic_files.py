@@ -7,17 +7,20 @@ files of a process that the engine reads its key from, and on another host the j
 from __future__ import annotations
 
 import errno
+import glob
 import json
 import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 from moonpad.facts.processes import read_stat
-from moonpad.store.line_reader import lines_from_end, lines_of, pieces_of
+from moonpad.spec.input_file import open_regular, read_regular, require_regular
+from moonpad.store.line_reader import PIECE_BYTES, lines_from_end, lines_of, pieces_of
 from moonpad.values.redaction import redact, redacted, secret_spans
 
 LINE_BYTES: Final = 1 << 20
@@ -25,6 +28,10 @@ LINE_BYTES: Final = 1 << 20
 
 DOCUMENT_BYTES: Final = 16 << 20
 """A longer file is not one of our documents."""
+
+LINES_BYTES: Final = 128 << 20
+TORN_LINES: Final = 10_000
+"""A file with more of them is not one of ours."""
 
 LEFTOVER_S: Final = 60.0
 """A replacement takes milliseconds; an older part file whose writer is gone was left by a kill."""
@@ -48,6 +55,7 @@ def _json(document: object, **options: Any) -> str:
 def replace_as_is(path: Path, text: str, mode: int = 0o600) -> None:
     """The old file or the new one, never half of it. The parent folder is made where it is missing. Raises OSError: the
     old file is there as it was; no part of the new one is left."""
+    require_replaceable(path)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     remove_parts(path.parent, path.name)
     # The thread's number, so that two of them do not write one part; the process's last, for `remove_parts`.
@@ -68,9 +76,17 @@ def replace_as_is(path: Path, text: str, mode: int = 0o600) -> None:
     _sync_folder(path.parent)
 
 
+def require_replaceable(path: Path) -> None:
+    """Raises OSError where no file can be at the path, or something else is: root could replace /dev/null by a file."""
+    if not path.name:  # "" or "/"
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    with suppress(FileNotFoundError):
+        require_regular(path.stat(), path)
+
+
 def remove_parts(folder: Path, name: str = "", older_than_s: float = LEFTOVER_S) -> None:
     """Removes what a killed `replace_text` has left in the folder, for the file of that name, by default for any."""
-    for part in folder.glob(f".{name}.*.part" if name else ".*.part"):
+    for part in folder.glob(f".{glob.escape(name)}.*.part" if name else ".*.part"):
         pid = part.name.split(".")[-2]
         if pid.isdigit() and ((stat := read_stat(int(pid))) is None or not stat.runs):
             with suppress(OSError):  # another process was faster
@@ -81,11 +97,9 @@ def remove_parts(folder: Path, name: str = "", older_than_s: float = LEFTOVER_S)
 def read_json(path: Path) -> dict[str, Any] | None:
     """The object in the file; None where there is no file or it does not hold a JSON object."""
     try:
-        with path.open("rb") as file:
-            text = file.read(DOCUMENT_BYTES + 1)
+        return _object(read_regular(path, DOCUMENT_BYTES))
     except OSError:
         return None
-    return _object(text) if len(text) <= DOCUMENT_BYTES else None
 
 
 def append_line(path: Path, record: Mapping[str, object]) -> None:
@@ -110,26 +124,29 @@ def append_line(path: Path, record: Mapping[str, object]) -> None:
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Every complete line, however large the file is. A torn one (full disk, power loss) is skipped."""
-    with suppress(OSError), path.open("rb") as file:
-        yield from _records(lines_of(pieces_of(file), LINE_BYTES))
+    """Every complete line of the first LINES_BYTES. A torn one (full disk, power loss) is skipped."""
+    with suppress(OSError), open_regular(path) as file:
+        yield from _records(lines_of(islice(pieces_of(file), LINES_BYTES // PIECE_BYTES), LINE_BYTES))
 
 
 def read_lines_backwards(path: Path) -> Iterator[dict[str, Any]]:
     """As `read_lines`, the last one first, without reading the beginning of a long file."""
-    with suppress(OSError), path.open("rb") as file:
+    with suppress(OSError), open_regular(path) as file:
         yield from _records(line for _, line in lines_from_end(file, LINE_BYTES, os.fstat(file.fileno()).st_size))
 
 
 def _records(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    torn = 0
     for line in lines:
         if len(line) <= LINE_BYTES and (record := _object(line)) is not None:
             yield record
+        elif (torn := torn + 1) > TORN_LINES:
+            return
 
 
 def _object(text: bytes) -> dict[str, Any] | None:
     try:
-        document = json.loads(text)
+        document = json.loads(text) if text.startswith(b"{") else None
     except (ValueError, RecursionError):
         return None
     return document if isinstance(document, dict) else None

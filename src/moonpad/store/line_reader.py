@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Final
 
 PIECE_BYTES: Final = 1 << 16
+MOST_BYTES: Final = 64 << 20
+"""Of the end of a file; what lies before it is not looked at."""
 
 
 def pieces_of(file: BinaryIO) -> Iterator[bytes]:
@@ -23,7 +25,8 @@ def lines_of(pieces: Iterable[bytes], limit: int) -> Iterator[bytes]:
     rest = b""
     for piece in pieces:
         first, *others = piece.split(b"\n")
-        rest = (rest + first)[: limit + 1]
+        if len(rest) <= limit:  # what is cut anyway is not copied again and again
+            rest = (rest + first)[: limit + 1]
         for line in others:
             yield rest
             rest = line[: limit + 1]
@@ -34,18 +37,17 @@ def lines_of(pieces: Iterable[bytes], limit: int) -> Iterator[bytes]:
 def lines_from_end(file: BinaryIO, limit: int, end: int) -> Iterator[tuple[int, bytes]]:
     """The lines before the offset `end`, the last one first, each with the offset where it begins."""
     rest = b""  # the first bytes, limit + 1 at most, of the line whose beginning is still searched
-    at = end
-    while at > 0:
+    at, floor = end, max(0, end - MOST_BYTES)
+    while at > floor:
         size = min(PIECE_BYTES, at)
         at -= size
         file.seek(at)
-        piece = file.read(size)
-        while (line_end := piece.rfind(b"\n")) >= 0:
+        piece, stop = file.read(size), size
+        while (line_end := piece.rfind(b"\n", 0, stop)) >= 0:
             begin = at + line_end + 1
             if begin < end:  # behind the last line end there is no line yet
-                yield begin, (piece[line_end + 1 :] + rest)[: limit + 1]
-            rest = b""
-            piece = piece[:line_end]
-        rest = (piece + rest)[: limit + 1]
+                yield begin, (piece[line_end + 1 : stop] + rest)[: limit + 1]
+            rest, stop = b"", line_end
+        rest = (piece[:stop] + rest)[: limit + 1]
     if end > 0:
-        yield 0, rest
+        yield at, rest

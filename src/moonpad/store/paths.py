@@ -16,6 +16,8 @@ import os
 from pathlib import Path
 from typing import Final
 
+from moonpad.spec.home import home_folder
+
 RUNTIME_TEMP_BASE: Final = "/tmp"  # noqa: S108 - the folder itself is made by mkdtemp
 """Where a run's temporary folder is made: sockets are put there, whose paths may have 107 bytes."""
 
@@ -23,7 +25,7 @@ RUNTIME_TEMP_BASE: Final = "/tmp"  # noqa: S108 - the folder itself is made by m
 def state_home() -> Path:
     base = os.environ.get("XDG_STATE_HOME", "")
     # The XDG specification: a relative path there is to be ignored.
-    root = Path(base) if base.startswith("/") else Path.home() / ".local" / "state"
+    root = Path(base) if base.startswith("/") else home_folder() / ".local" / "state"
     return root / "moonpad"
 
 

@@ -43,7 +43,10 @@ def guard_streams(words: list[str] | None = None) -> None:
     remember_environment(os.environ, os.path.exists)
     remember_words(words or [])
     if not isinstance(sys.stdout, SafeStream):
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, TextIOWrapper):  # a terminal that is not UTF-8 costs letters, and no traceback
-                stream.reconfigure(errors="backslashreplace")
-        sys.stdout, sys.stderr = SafeStream(sys.stdout), SafeStream(sys.stderr)
+        sys.stdout, sys.stderr = (SafeStream(_robust(stream)) for stream in (sys.stdout, sys.stderr))
+
+
+def _robust(stream: TextIO | None) -> TextIO:
+    if isinstance(stream, TextIOWrapper):  # a terminal that is not UTF-8 costs letters, and no traceback
+        stream.reconfigure(errors="backslashreplace")
+    return stream or open(os.devnull, "w")  # noqa: PTH123 - it was closed (`>&-`); until the process ends

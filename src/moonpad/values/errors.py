@@ -17,9 +17,13 @@ A message says what happened, the numbers, and one thing to do.
 
 from __future__ import annotations
 
-from typing import ClassVar
+import re
+from typing import ClassVar, Final
 
 from moonpad.values.finding import Finding
+
+_LONG_WORD: Final = re.compile(r"(\S{300})\S{200,}")
+"""A message repeats what was given, and that may be a name of a million letters."""
 
 
 class MoonpadError(Exception):
@@ -28,6 +32,7 @@ class MoonpadError(Exception):
     exit_code: ClassVar[int] = 1
 
     def __init__(self, message: str, *, remedy: str = "") -> None:
+        message = _LONG_WORD.sub(r"\1…", message)
         super().__init__(message)
         self.message = message
         self.remedy = remedy

@@ -300,10 +300,10 @@ def test_links_in_a_circle(folder: Path) -> None:
 def test_a_named_pipe_is_refused_and_not_waited_for(folder: Path) -> None:
     (folder / SHARD_17).unlink()
     os.mkfifo(folder / SHARD_17)
-    assert messages_of(inspect(folder))[SHARD_17] == "is not a regular file"
+    assert messages_of(inspect(folder))[SHARD_17] == "cannot be read: it is a named pipe, not a regular file"
 
 
 def test_a_folder_in_place_of_a_file(folder: Path) -> None:
     (folder / SHARD_17).unlink()
     (folder / SHARD_17).mkdir()
-    assert messages_of(inspect(folder))[SHARD_17] == "is not a regular file"
+    assert messages_of(inspect(folder))[SHARD_17] == "cannot be read: it is a folder, not a regular file"

@@ -281,7 +281,7 @@ def test_a_long_key_never_reaches_the_parser(text: str, monkeypatch: pytest.Monk
 
 
 def test_a_file_too_large(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match="larger than 1000000 bytes"):
+    with pytest.raises(SpecError, match="larger than 100,000 bytes: it has 100,001"):
         load_spec(written(tmp_path, b"#" * (MAX_SPEC_BYTES + 1)))
 
 

@@ -18,9 +18,14 @@ from typing import Any, Final
 
 import orjson
 
+from moonpad.spec.input_file import read_regular
+from moonpad.spec.json_input import load_json
 from moonpad.values.errors import UsageError
 
 BLOCK_TOKENS: Final = 512
+FILE_BYTES: Final = 1 << 30
+"""ShareGPT_V3_unfiltered, which benchmarks use, has 642 MB."""
+CHATS_MEMORY_BYTES: Final = 4 * FILE_BYTES
 TRACE_LINE: Final = 'a line is {"timestamp": 0, "input_length": 6758, "output_length": 500, "hash_ids": [0, 1]}'
 USERS: Final = ("human", "user")
 MODELS: Final = ("gpt", "assistant", "chatgpt", "bing", "bard")
@@ -61,8 +66,8 @@ def read_chats(file: Path, digest: str, turns: int = 1) -> tuple[Chat, ...]:
         UsageError: the file does not have this digest, or has no chat.
     """
     try:
-        rows = orjson.loads(_same(file, digest))
-    except orjson.JSONDecodeError as error:
+        rows = load_json(_same(file, digest), CHATS_MEMORY_BYTES)
+    except ValueError as error:
         raise UsageError(f"{file} is not JSON: {error}", remedy="use a file in the ShareGPT format") from error
     chats = [chat for row in (rows if isinstance(rows, list) else ()) if (chat := _chat(row)) is not None]
     if not chats:
@@ -136,6 +141,6 @@ def _same(file: Path, digest: str) -> bytes:
 
 def _read(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return read_regular(file, FILE_BYTES)
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror or error}", remedy="--dataset KIND:FILE") from error

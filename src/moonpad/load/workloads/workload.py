@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from moonpad.load.lengths import MOST, check_bounds
 from moonpad.values.errors import UsageError
 
 Kind = Literal["random", "turns", "agent", "sharegpt", "trace"]
@@ -14,6 +14,7 @@ KINDS: Final[tuple[Kind, ...]] = ("random", "turns", "agent", "sharegpt", "trace
 OF_FILES: Final = ("sharegpt", "trace")
 OF_TURNS: Final = ("turns", "agent", "sharegpt")
 EXAMPLES: Final = "random, turns, agent, sharegpt:FILE or trace:FILE"
+BOUNDS: Final = {"turns": (1, 10_000), "prefix_tokens": (0, MOST), "prefixes": (1, 1_000_000), "tool_tokens": (1, MOST)}
 TURNS: Final = {"turns": 4, "agent": 8}
 
 
@@ -37,15 +38,13 @@ class Workload:
     speed: float = 1.0
 
     def __post_init__(self) -> None:
-        least = {"turns": 1, "prefix_tokens": 0, "prefixes": 1, "tool_tokens": 1}
-        for name, minimum in least.items():
-            if (value := getattr(self, name)) < minimum:
-                raise UsageError(f"--{name.replace('_', '-')} must be at least {minimum}, not {value}")
+        for name, bounds in BOUNDS.items():
+            check_bounds(name, getattr(self, name), *bounds)
         if self.turns > 1 and self.kind not in OF_TURNS:
             raise UsageError(f"--turns needs a dataset of conversations, not {self.kind}", remedy="use --dataset turns")
         if self.prefix_tokens and self.kind in OF_FILES:
             raise UsageError("--prefix-tokens cannot be combined with a file", remedy="use --dataset random")
-        if not (self.speed > 0 and math.isfinite(self.speed)):
+        if not 1e-6 <= self.speed <= 1e6:
             raise UsageError(f"--speed must be above 0, not {self.speed:g}", remedy="2 plays the trace twice as fast")
 
     @property
