@@ -21,14 +21,13 @@ from moonpad.load.openai_schema import (
     join,
     model_cards,
     read_answer,
-    read_event,
     read_json,
     read_usage,
     usage_of,
 )
 from moonpad.load.openai_schema import Delta as StreamDelta
 from moonpad.load.sse import SseParser
-from moonpad.load.stream_event import decode_event, parse_usage
+from moonpad.load.stream_event import decode_event, parse_usage, read_event
 from moonpad.observe.metrics import EngineLoad, read_load
 from moonpad.verify.numerics.scoring_client import read_scored
 from tests.attacks.hostile_server import (

@@ -19,7 +19,8 @@ from moonpad.load.failure import FailureKind, RequestFailed
 from moonpad.load.http1 import ResponseParser
 from moonpad.load.read_backlog import Backlog, Clock
 from moonpad.load.request_timeouts import RequestTimeouts
-from moonpad.load.response_recorder import DONE, ResponseRecorder
+from moonpad.load.response_recorder import ResponseRecorder
+from moonpad.load.stream_event import DONE
 
 AnyProtocol = TypeVar("AnyProtocol", bound=asyncio.Protocol)
 OnDone = Callable[[], None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -33,7 +33,7 @@ class Reply:
         """What the server says went wrong, in one line of at most 300 characters."""
         document = self.json()
         message = error_of(document) if isinstance(document, dict) else ""
-        return _one_line(message or self.text) or "no text"
+        return one_line(message or self.text) or "no text"
 
     @property
     def because(self) -> str:
@@ -172,42 +172,19 @@ def read_answer(document: object) -> Message | Malformed:
     choice = _first(document.get("choices")) or {}
     message = choice.get("message")
     if not isinstance(message, dict):
-        return Malformed(f"no choice with a message; {_one_line(error_of(document)) or 'and no error'}")
+        return Malformed(f"no choice with a message; {one_line(error_of(document)) or 'and no error'}")
     calls = _calls(message.get("tool_calls"))
     if isinstance(calls, Malformed):
         return calls
     if not isinstance(message.get("content"), str | None):
         return Malformed("`content` is neither text nor null")
-    field, reasoning = _reasoning(message)
+    field, reasoning = reasoning_of(message)
     return Message(
         content=message.get("content") or "",
         reasoning=reasoning,
         reasoning_field=field,
         tool_calls=calls,
-        finish_reason=_text(choice.get("finish_reason"))[:MOST_NAME_CHARACTERS],
-        usage=read_usage(document.get("usage")),
-    )
-
-
-def read_event(payload: bytes) -> Delta | Done | Broken:
-    """The payload of one server-sent event."""
-    if payload.strip() == b"[DONE]":
-        return Done()
-    document = read_json(payload)
-    if not isinstance(document, dict):
-        return Broken(f"an event that is not a JSON object: {_one_line(payload[:300].decode(errors='replace'))}")
-    if "choices" not in document:
-        return Broken(f"an error inside the stream: {_one_line(error_of(document)) or 'an event without `choices`'}")
-    choice = _first(document["choices"]) or {}
-    delta = choice.get("delta")
-    delta = delta if isinstance(delta, dict) else {}
-    field, reasoning = _reasoning(delta)
-    return Delta(
-        content=_text(delta.get("content")),
-        reasoning=reasoning,
-        reasoning_field=field,
-        calls=tuple(_call_deltas(delta.get("tool_calls"))),
-        finish_reason=_text(choice.get("finish_reason"))[:MOST_NAME_CHARACTERS],
+        finish_reason=text_of(choice.get("finish_reason"))[:MOST_NAME_CHARACTERS],
         usage=read_usage(document.get("usage")),
     )
 
@@ -237,9 +214,10 @@ def _joined(pieces: Sequence[CallDelta]) -> ToolCall:
     )
 
 
-def _reasoning(message: Mapping[str, object]) -> tuple[str, str]:
+def reasoning_of(message: Mapping[str, object]) -> tuple[str, str]:
+    """The name of the field with the thinking, and its text; "" for both without any."""
     # A server may send both names, for old clients and new: then they hold the same text.
-    return next(((field, text) for field in REASONING_FIELDS if (text := _text(message.get(field)))), ("", ""))
+    return next(((field, text) for field in REASONING_FIELDS if (text := text_of(message.get(field)))), ("", ""))
 
 
 def _calls(rows: object) -> tuple[ToolCall, ...] | Malformed:
@@ -254,21 +232,8 @@ def _calls(rows: object) -> tuple[ToolCall, ...] | Malformed:
             return Malformed("a tool call without a `function`")
         if not isinstance(function.get("arguments"), str):
             return Malformed("the `arguments` of a tool call are not a string")
-        calls.append(ToolCall(_text(row.get("id")), _text(function.get("name")), function["arguments"]))
+        calls.append(ToolCall(text_of(row.get("id")), text_of(function.get("name")), function["arguments"]))
     return tuple(calls)
-
-
-def _call_deltas(rows: object) -> Iterator[CallDelta]:
-    for row in rows if isinstance(rows, list) else ():
-        function = row.get("function") if isinstance(row, dict) else None
-        if isinstance(row, dict) and isinstance(function, dict | None):
-            function = function or {}
-            yield CallDelta(
-                index=count_of(row.get("index")) or 0,
-                id=_text(row.get("id")),
-                name=_text(function.get("name")),
-                arguments=_text(function.get("arguments")),
-            )
 
 
 def read_usage(row: object) -> Usage | None:
@@ -310,8 +275,8 @@ def error_of(document: Mapping[str, object]) -> str:
     """The message of an error body: OpenAI's `{"error": {"message"}}`, older vLLM's `message`, FastAPI's `detail`."""
     error = document.get("error")
     if isinstance(error, dict):
-        return _text(error.get("message"))
-    return _text(error) or _text(document.get("message")) or _text(document.get("detail"))
+        return text_of(error.get("message"))
+    return text_of(error) or text_of(document.get("message")) or text_of(document.get("detail"))
 
 
 def _first(rows: object) -> dict[str, object] | None:
@@ -322,11 +287,12 @@ def _last(texts: Iterable[str]) -> str:
     return next((text for text in reversed(tuple(texts)) if text), "")
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
+    """ "" for anything else than a text."""
     return value if isinstance(value, str) else ""
 
 
-def _one_line(text: str, most: int = 300) -> str:
+def one_line(text: str, most: int = 300) -> str:
     line = " ".join(text.lstrip()[: 4 * most].split())  # of megabytes the beginning is enough
     return line if len(line) <= most and len(text) <= 4 * most else line[:most] + " …"
 

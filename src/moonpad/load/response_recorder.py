@@ -8,14 +8,12 @@ from typing import Final
 from moonpad.load.deadlines import RequestDeadlines
 from moonpad.load.failure import TEXT_LIMIT, FailureKind, RequestFailed, RequestFailure
 from moonpad.load.http1 import ResponseParser
-from moonpad.load.openai_schema import Delta, Usage, join, most_events, read_event
+from moonpad.load.openai_schema import Delta, Usage, join, most_events
 from moonpad.load.record import LoadRequest, RequestRecord
 from moonpad.load.sse import SseParser
-from moonpad.load.stream_event import NULL_BYTES, StreamDelta, decode_event, parse_usage
+from moonpad.load.stream_event import DONE, NO_DELTA, NULL_BYTES, decode_event, delta_of, parse_usage
 from moonpad.values.units import MIB
 
-DONE: Final = b"[DONE]"
-NO_DELTA: Final = StreamDelta()
 NO_USAGE: Final = Usage()
 # An answer that is not a stream is read to its end, so that its connection can be reused, up to this size.
 MAX_PLAIN_BYTES: Final = 16 * MIB
@@ -181,8 +179,8 @@ class ResponseRecorder:
         event = decode_event(payload)
         if len(event.usage) > NULL_BYTES:
             self._usage_json = bytes(event.usage)
-        if self._deltas is not None and isinstance(piece := read_event(payload), Delta):
-            self._deltas.append(piece)
+        if self._deltas is not None:
+            self._deltas.append(delta_of(event))
         reasoning = content = tool_calls = empty = False
         finish_reason = None
         for choice in event.choices or ():

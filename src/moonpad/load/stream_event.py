@@ -6,13 +6,28 @@ msgspec reads only the fields that are named here and skips the rest, whatever a
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
 import orjson
 
 from moonpad.load.failure import FailureKind, RequestFailed
-from moonpad.load.openai_schema import Usage, error_of, read_json, read_usage
+from moonpad.load.openai_schema import (
+    MOST_NAME_CHARACTERS,
+    REASONING_FIELDS,
+    Broken,
+    CallDelta,
+    Delta,
+    Done,
+    Usage,
+    count_of,
+    error_of,
+    one_line,
+    read_json,
+    read_usage,
+    text_of,
+)
 
 ABSENT: Final = msgspec.Raw()
 NULL_BYTES: Final = 4
@@ -44,6 +59,9 @@ class StreamEvent(msgspec.Struct, frozen=True, gc=False):
     error: msgspec.Raw = ABSENT
 
 
+NO_DELTA: Final = StreamDelta()
+NO_CHOICE: Final = StreamChoice()
+DONE: Final = b"[DONE]"
 _decode: Final = msgspec.json.Decoder(StreamEvent).decode
 
 
@@ -59,6 +77,47 @@ def decode_event(payload: bytes) -> StreamEvent:
     if event.choices is None or len(event.error) > NULL_BYTES:
         _raise_error_of(payload)
     return event
+
+
+def read_event(payload: bytes) -> Delta | Done | Broken:
+    """The payload of one event with its text and the pieces of its tool calls. No input raises an exception."""
+    if payload.strip() == DONE:
+        return Done()
+    try:
+        event = decode_event(payload)
+    except RequestFailed as failed:
+        is_error = failed.failure.kind is FailureKind.STREAM_ERROR
+        what = "an error inside the stream" if is_error else "an event that cannot be read"
+        return Broken(f"{what}: {one_line(failed.failure.text)}")
+    return Broken("an event without `choices`") if event.choices is None else delta_of(event)
+
+
+def delta_of(event: StreamEvent) -> Delta:
+    """What the event adds to the first choice."""
+    choice = event.choices[0] if event.choices else NO_CHOICE
+    delta = choice.delta or NO_DELTA
+    field = next((name for name in REASONING_FIELDS if getattr(delta, name)), "")
+    return Delta(
+        content=delta.content or "",
+        reasoning=getattr(delta, field) if field else "",
+        reasoning_field=field,
+        calls=tuple(_call_deltas(delta.tool_calls or ())),
+        finish_reason=(choice.finish_reason or "")[:MOST_NAME_CHARACTERS],
+        usage=read_usage(read_json(bytes(event.usage))),
+    )
+
+
+def _call_deltas(rows: Iterable[msgspec.Raw]) -> Iterator[CallDelta]:
+    for row in map(read_json, map(bytes, rows)):
+        function = row.get("function") if isinstance(row, dict) else None
+        if isinstance(row, dict) and isinstance(function, dict | None):
+            function = function or {}
+            yield CallDelta(
+                index=count_of(row.get("index")) or 0,
+                id=text_of(row.get("id")),
+                name=text_of(function.get("name")),
+                arguments=text_of(function.get("arguments")),
+            )
 
 
 def parse_usage(text: bytes, sent_bytes: int, most_output: int) -> Usage | None:

@@ -22,9 +22,9 @@ from moonpad.load.openai_schema import (
     count_of,
     most_events,
     read_answer,
-    read_event,
 )
 from moonpad.load.sse import SseParser
+from moonpad.load.stream_event import read_event
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, ContactLost, UsageError
 from moonpad.values.redaction import redact

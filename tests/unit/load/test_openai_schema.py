@@ -21,8 +21,8 @@ from moonpad.load.openai_schema import (
     join,
     model_cards,
     read_answer,
-    read_event,
 )
+from moonpad.load.stream_event import read_event
 
 ANSWER_KEYS = (
     "choices",
