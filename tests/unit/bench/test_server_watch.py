@@ -10,6 +10,7 @@ import pytest
 from aiohttp import web
 
 from moonpad.bench.telemetry import Sample, ServerStats, watch_server
+from moonpad.engines import ENGINES
 from moonpad.observe.metrics import EngineLoad
 from moonpad.values.endpoint import Endpoint
 
@@ -109,6 +110,7 @@ def test_the_server_writes_metrics_a_hundredth_of_the_time(
         return stats
 
     monkeypatch.setattr("moonpad.bench.telemetry.ask_load", ask)
+    monkeypatch.setattr("moonpad.bench.telemetry._names", lambda endpoint: ENGINES["vllm"].metrics)
     monkeypatch.setattr("moonpad.bench.telemetry.asyncio.sleep", sleep)
     times = [sample.at_s for sample in asyncio.run(main()).samples]
     assert times[0] == pytest.approx(0.0, abs=1e-9)
