@@ -254,9 +254,20 @@ def _bytes(name: str | bytes) -> bytes:
     return name if isinstance(name, bytes) else name.encode()
 
 
-READ = ("config.json", checkpoints.SHARD, "model.gguf")
+READ = ("config.json", checkpoints.SHARD, checkpoints.INDEX, "model.gguf")
 """What `show` reads; an index only where there are files of weights."""
-HARMLESS = ("many-tensors", "metadata-again", "tensors-131000", "kind", "text-config", "rope", "rope-digits", "vision")
+HARMLESS = (
+    "layer-number",
+    "unicode-digits",
+    "many-tensors",
+    "metadata-again",
+    "tensors-131000",
+    "kind",
+    "text-config",
+    "rope",
+    "rope-digits",
+    "vision",
+)
 """What a checkpoint may have: odd, but not in what is planned by."""
 
 
@@ -280,7 +291,7 @@ def _checkpoints() -> Iterator[Attack]:
     )  # fmt: skip
     for name in files:
         for kind, make in SPECIAL.items():
-            prepare = _replaced(f"c/{name}", make, _at("c", checkpoints.checkpoint))
+            prepare = _replaced(f"c/{name}", make, _at("c", checkpoints.with_file(checkpoints.INDEX, lambda: b"{}")))
             codes = REFUSALS if name in READ else ANY
             yield Attack(f"checkpoint-{name}-{kind}", show, prepare, codes)
     for kind, name in NAMES.items():
