@@ -292,7 +292,8 @@ def _checkpoints() -> Iterator[Attack]:
     for name in files:
         for kind, make in SPECIAL.items():
             prepare = _replaced(f"c/{name}", make, _at("c", checkpoints.with_file(checkpoints.INDEX, lambda: b"{}")))
-            codes = REFUSALS if name in READ else ANY
+            read = name in READ and (name, kind) != (checkpoints.INDEX, "dangling")  # there need be none
+            codes = REFUSALS if read else ANY
             yield Attack(f"checkpoint-{name}-{kind}", show, prepare, codes)
     for kind, name in NAMES.items():
         yield Attack(f"checkpoint-name-{kind}", ("checkpoint", "show", name), _good_files)
