@@ -20,7 +20,7 @@ from tests.attacks.__main__ import outcome_of
 from tests.attacks.corpus import ANY, GOOD_SCRIPT, OPTIONS, SPEC_VERBS, Attack, attacks
 from tests.attacks.hostile_files import holding
 from tests.attacks.hostile_specs import HEAD, ON
-from tests.attacks.runner import run_verb
+from tests.attacks.runner import MOST_WALL_S, run_verb
 
 ALL = {attack.name: attack for attack in attacks()}
 SAMPLE = (
@@ -57,6 +57,14 @@ def test_a_pipe_of_the_shell_is_read_and_a_silent_one_is_not_waited_for(tmp_path
     assert (outcome.code, "Kimi-K2-Thinking" in outcome.out) == (0, True), outcome
 
 
+def test_the_standard_input(tmp_path: Path) -> None:
+    with (tmp_path / "s.sh").open("w+") as script:
+        script.write(GOOD_SCRIPT)
+        script.seek(0)
+        outcome = run_verb(("explain", "--file", "-"), tmp_path, stdin=script.fileno())
+    assert (outcome.code, "Kimi-K2-Thinking" in outcome.out) == (0, True), outcome
+
+
 @pytest.mark.slow
 def test_a_silent_pipe_is_given_up(tmp_path: Path) -> None:
     reader, writer = os.pipe()
@@ -76,6 +84,8 @@ def test_a_tenth_of_all_attacks(part: int) -> None:
 
 def check(attack: Attack) -> None:
     outcome = outcome_of(attack)
+    if outcome.seconds > MOST_WALL_S and outcome.cpu_s < 1:
+        outcome = outcome_of(attack)  # it waited, and may have waited for a busy machine
     assert not outcome.problems(attack.codes), (attack.name, outcome.problems(attack.codes), outcome.err[-2000:])
 
 
