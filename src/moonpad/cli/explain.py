@@ -52,6 +52,8 @@ def explain(
     engine_version
         The engine's version. Without it, the one that the text names, else the newest known.
     """
+    if command == ("-",) and not file:  # of `--file -`, whose `-` is taken for a word of the command
+        file, command = [Path("-")], ()
     if bool(file) == bool(command):
         raise UsageError("explain takes either --file, or a command behind `--`")
     from moonpad.catalog.calibrations import calibrations

@@ -44,6 +44,8 @@ def verify_vendor(target: Target, requests: str, options: VendorOptions, out_fil
     limits = target.limits()
     chosen = own_set() if requests == OWN else read_requests(_lines(Path(requests)))
     reference = _rows(options.reference) if options.reference else []
+    if options.reference and not reference:
+        raise UsageError(f"{options.reference} holds no results", remedy="name a file that --vendor --out wrote")
     endpoint = target.endpoint()
     wanted = {request.index: request.hash for request in chosen}
     earlier = _rows(out_file) if out_file.exists() else []

@@ -8,14 +8,13 @@ NAME-VERSION-py3.11.log               what pip said in full
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from moonpad.engines.install_recipe import Recipe
-from moonpad.spec.home import home_folder
+from moonpad.spec.home import base_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +49,7 @@ class EnvironmentFolder:
 
 
 def cache_home() -> Path:
-    """$XDG_CACHE_HOME; the XDG specification says that a relative one is to be ignored."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return Path(base) if base.startswith("/") else home_folder() / ".cache"
+    return base_folder("XDG_CACHE_HOME", ".cache")
 
 
 def engines_home() -> Path:

@@ -12,21 +12,17 @@ What all users of a machine share is in /tmp/moonpad-locks, and what an engine n
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Final
 
-from moonpad.spec.home import home_folder
+from moonpad.spec.home import base_folder
 
 RUNTIME_TEMP_BASE: Final = "/tmp"  # noqa: S108 - the folder itself is made by mkdtemp
 """Where a run's temporary folder is made: sockets are put there, whose paths may have 107 bytes."""
 
 
 def state_home() -> Path:
-    base = os.environ.get("XDG_STATE_HOME", "")
-    # The XDG specification: a relative path there is to be ignored.
-    root = Path(base) if base.startswith("/") else home_folder() / ".local" / "state"
-    return root / "moonpad"
+    return base_folder("XDG_STATE_HOME", ".local/state") / "moonpad"
 
 
 def runs_folder() -> Path:

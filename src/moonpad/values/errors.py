@@ -18,6 +18,7 @@ A message says what happened, the numbers, and one thing to do.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import ClassVar, Final
 
 from moonpad.values.finding import Finding
@@ -26,13 +27,17 @@ _LONG_WORD: Final = re.compile(r"(\S{300})\S{200,}")
 """A message repeats what was given, and that may be a name of a million letters."""
 
 
+def _cut(text: str) -> str:
+    return _LONG_WORD.sub(r"\1…", text)
+
+
 class MoonpadError(Exception):
     """Root of the tree: `message` says what happened with its numbers, `remedy` is the one thing to do."""
 
     exit_code: ClassVar[int] = 1
 
     def __init__(self, message: str, *, remedy: str = "") -> None:
-        message = _LONG_WORD.sub(r"\1…", message)
+        message = _cut(message)
         super().__init__(message)
         self.message = message
         self.remedy = remedy
@@ -57,7 +62,7 @@ class PreflightRefused(MoonpadError):
 
     def __init__(self, message: str, *, remedy: str = "", findings: tuple[Finding, ...] = ()) -> None:
         super().__init__(message, remedy=remedy)
-        self.findings = findings
+        self.findings = tuple(replace(each, where=_cut(each.where), message=_cut(each.message)) for each in findings)
 
 
 class CheckpointError(PreflightRefused):

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from moonpad.cli import main as command
 from moonpad.cli import output
+from moonpad.cli.usage_errors import last_resort, refuse_empty_paths
+from moonpad.values.errors import UsageError
 
 
 @pytest.fixture(autouse=True)
@@ -56,3 +58,27 @@ def test_wrong_words(capsys: pytest.CaptureFixture[str], line: str, message: str
 )
 def test_no_words_end_in_a_traceback(words: list[str]) -> None:
     assert command.run(["catalog", *words]) in (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (OSError(36, "File name too long", "/a/b"), 2, "/a/b: File name too long"),
+        (OSError(28, "No space left on device"), 2, "No space left"),
+        (MemoryError(), 2, "more memory"),
+        (RecursionError(), 2, "nested too deeply"),
+        (KeyError("x" * 5_000), 1, "KeyError"),
+    ],
+)
+def test_the_last_resort_is_a_sentence(error: Exception, code: int, words: str) -> None:
+    ours = last_resort(error)
+    assert (ours.exit_code, words in ours.message, len(ours.message) < 400) == (code, True, True)
+    assert ours.remedy
+
+
+def test_an_empty_path_is_no_path() -> None:
+    for argv in (["verify", "--junit", ""], ["verify", "--junit="], ["init", "-o", ""]):
+        with pytest.raises(UsageError, match="it is empty"):
+            refuse_empty_paths(argv)
+    refuse_empty_paths(["explain", "--file", "x", "--", "vllm", "--file", ""])
+    refuse_empty_paths(["chat", "--system", ""])

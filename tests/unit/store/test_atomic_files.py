@@ -231,3 +231,26 @@ def test_a_part_of_a_dead_process_with_our_number_is_no_obstacle(tmp_path: Path)
     (tmp_path / f".a.json.{os.getpid()}.{os.getpid()}.part").write_text("half of something long")
     replace_json(tmp_path / "a.json", {})
     assert [path_left.name for path_left in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_device_or_a_pipe_is_not_replaced_by_a_file(tmp_path: Path) -> None:
+    """As root, `--junit /dev/null` would leave the machine without it."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "link").symlink_to("/dev/null")
+    for path in (pipe, tmp_path / "link", tmp_path, Path(), Path("/")):
+        with pytest.raises(OSError, match=r"not a regular file|Is a directory"):
+            replace_text(path, "x")
+    assert pipe.is_fifo()
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_a_name_with_the_marks_of_a_pattern(tmp_path: Path) -> None:
+    replace_text(tmp_path / "a**b[", "x")
+    assert (tmp_path / "a**b[").read_text() == "x"
+
+
+def test_a_pipe_is_neither_read_nor_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert read_json(tmp_path / "pipe") is None
+    assert list(read_lines(tmp_path / "pipe")) == list(read_lines_backwards(tmp_path / "pipe")) == []

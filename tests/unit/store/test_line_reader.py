@@ -58,3 +58,20 @@ def test_an_endless_line_costs_no_memory(tmp_path: Path) -> None:
     tracemalloc.stop()
     assert forwards == backwards[::-1] == [b"first", bytes(5), b"last"]
     assert peak_bytes < 1 << 20
+
+
+def test_lines_from_the_end_of_nothing_but_line_ends_take_no_square_of_time() -> None:
+    """Counted by what is copied: a slice of each piece for each of its lines would be gigabytes."""
+    text = b"\n" * (4 * line_reader.PIECE_BYTES)
+    tracemalloc.start()
+    count = sum(1 for _ in lines_from_end(io.BytesIO(text), LIMIT, len(text)))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (count, peak < 1 << 20) == (len(text), True)
+
+
+def test_what_lies_before_the_limit_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line_reader, "PIECE_BYTES", 4)
+    monkeypatch.setattr(line_reader, "MOST_BYTES", 8)
+    text = b"a\n" * 100
+    assert len(list(lines_from_end(io.BytesIO(text), LIMIT, len(text)))) == 4

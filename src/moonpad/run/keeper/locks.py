@@ -7,6 +7,9 @@ import fcntl
 import json
 import os
 import time
+from pathlib import Path
+
+from moonpad.store.atomic_files import read_json
 
 NAMED_S = 1.0  # within which the holder of a lock has written who it is
 
@@ -28,10 +31,8 @@ def take_lock(
         # The holder before us unlinks the file when it ends: a lock on a deleted file keeps no one out.
         with contextlib.suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(handle), os.stat(path)):
-                left = os.pread(handle, 4096, 0)
-                with contextlib.suppress(ValueError):
-                    if former is not None and left:
-                        former.update(json.loads(left))
+                if former is not None:
+                    former.update(read_holder(path))
                 write_holder(handle, holder)
                 return handle
         os.close(handle)
@@ -58,10 +59,7 @@ def write_holder(handle: int, holder: dict[str, object]) -> None:
 
 
 def read_holder(path: str) -> dict[str, object]:
-    with contextlib.suppress(OSError, ValueError), open(path) as file:
-        holder = json.loads(file.read(4096))
-        return holder if isinstance(holder, dict) else {}
-    return {}
+    return read_json(Path(path)) or {}
 
 
 def await_holder(path: str) -> dict[str, object]:
