@@ -13,7 +13,7 @@ from moonpad.cli.output import Json, emit, emit_json, next_command, out
 from moonpad.spec.input_file import read_input
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import Severity
-from moonpad.values.redaction import remember_environment, remember_labelled, remember_words
+from moonpad.values.redaction import TooManyKeys, remember_command, remember_labelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,14 +79,14 @@ def explain(
             raise UsageError(
                 "it starts no engine", remedy="moonpad explain --file SCRIPT, or put the command behind --"
             )
-    except UsageError as error:
+        for line in (line for deployment in judged for line in deployment.commands):
+            remember_command(line.argv, {name: text for name, text in line.env.items() if not text.startswith("$")})
+    except (UsageError, TooManyKeys) as problem:
+        error = problem if isinstance(problem, UsageError) else UsageError(f"too large to judge: {problem}")
         if json:
             failure = {"message": error.message, "remedy": error.remedy}
             emit_json({"deployments": [], "problems": [], "error": failure})
-        raise
-    for line in (line for deployment in judged for line in deployment.commands):
-        remember_words(line.argv)
-        remember_environment({name: text for name, text in line.env.items() if not text.startswith("$")})
+        raise error from None
     width = out().width if out().is_terminal else 80
     view = explain_view(judged, script, width, ascii_only=out().options.ascii_only)
     emit(view, _finite(explain_json(judged, script)), json=json)

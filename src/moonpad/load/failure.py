@@ -30,6 +30,7 @@ class FailureKind(StrEnum):
     INVALID_UTF8 = "invalid-utf8"
     INVALID_JSON = "invalid-json"
     TOO_LARGE = "too-large"
+    TOO_MANY_TOKENS = "too-many-tokens"
     BAD_USAGE = "bad-usage"
     NO_TOKENS = "no-tokens"
 

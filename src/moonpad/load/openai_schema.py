@@ -8,6 +8,8 @@ from typing import Final
 
 import orjson
 
+from moonpad.values.units import MIB
+
 # vLLM writes the first, SGLang and older vLLM the second (vllm-project/vllm#27755).
 REASONING_FIELDS: Final = ("reasoning", "reasoning_content")
 MOST_TOKENS: Final = 10**8
@@ -265,6 +267,11 @@ def most_events(asked_tokens: int) -> int:
     A stream of more ignores the limit that it was given, and may have no end.
     """
     return 4 * asked_tokens + 256
+
+
+def most_event_bytes(asked_tokens: int) -> int:
+    """Of one event: a whole answer with its log-probabilities fits. Parsed, JSON takes up to thirty times its size."""
+    return min(16 * MIB, MIB + 1024 * asked_tokens)
 
 
 def _at_most(count: int | None, most: int) -> int | None:

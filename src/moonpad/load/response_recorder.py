@@ -8,7 +8,7 @@ from typing import Final
 from moonpad.load.deadlines import RequestDeadlines
 from moonpad.load.failure import TEXT_LIMIT, FailureKind, RequestFailed, RequestFailure
 from moonpad.load.http1 import ResponseParser
-from moonpad.load.openai_schema import Delta, Usage, join, most_events
+from moonpad.load.openai_schema import MOST_NAME_CHARACTERS, Delta, Usage, join, most_event_bytes, most_events
 from moonpad.load.record import LoadRequest, RequestRecord
 from moonpad.load.sse import SseParser
 from moonpad.load.stream_event import DONE, NO_DELTA, NULL_BYTES, decode_event, delta_of, parse_usage
@@ -17,6 +17,9 @@ from moonpad.values.units import MIB
 NO_USAGE: Final = Usage()
 # An answer that is not a stream is read to its end, so that its connection can be reused, up to this size.
 MAX_PLAIN_BYTES: Final = 16 * MIB
+MAX_STREAM_BYTES: Final = 16 * MIB
+TOKEN_BYTES: Final = 4096
+"""Of a stream: so much more for each token that was asked for."""
 
 
 @dataclass(slots=True, eq=False)
@@ -46,8 +49,8 @@ class ResponseRecorder:
     _failure: RequestFailure | None = None
     _response: ResponseParser = field(init=False)
     _sse: SseParser | None = None
-    _events: int = 0
-    _most_events: int = field(init=False)
+    _stream_bytes: int = 0
+    _most_chunks: int = field(init=False)
     _deltas: list[Delta] | None = field(init=False)  # kept for a conversation alone
     _plain: bytearray = field(default_factory=bytearray)  # the beginning of an answer that is not a stream
     _plain_bytes: int = 0
@@ -55,7 +58,7 @@ class ResponseRecorder:
     def __post_init__(self) -> None:
         self._sent_s = self.closed_s = self._scheduled_s
         self._deltas = [] if self._request.follow else None
-        self._most_events = most_events(self._request.output_tokens)
+        self._most_chunks = most_events(self._request.output_tokens)
 
     @property
     def connection_reusable(self) -> bool:
@@ -80,8 +83,7 @@ class ResponseRecorder:
         try:
             body = self._response.feed(data)
             if self._sse is not None:
-                for payload in self._sse.feed(body):
-                    self._event(now_s, payload)
+                self._read_events(now_s, body, self._sse)
             elif self._response.head.status:
                 self._begin_body(now_s, body)
             if self._response.complete:
@@ -127,7 +129,7 @@ class ResponseRecorder:
             text = f"the stream ended as it should, finish reason {self._finish_reason}, and carried no token"
             self.failed(now_s, RequestFailure(FailureKind.NO_TOKENS, text))
         try:
-            self._usage = parse_usage(self._usage_json, len(self._request.wire), self._most_events) or self._usage
+            self._usage = parse_usage(self._usage_json, len(self._request.wire), self._most_chunks) or self._usage
         except RequestFailed as failed:
             self.failed(now_s, failed.failure)
         self._finish(now_s)
@@ -146,11 +148,19 @@ class ResponseRecorder:
     def _begin_body(self, now_s: float, body: bytes) -> None:
         if self._head_s is None:
             self._head_s = now_s
-            self._sse = SseParser() if self._is_stream() else None
+            most_bytes = most_event_bytes(self._request.output_tokens)
+            self._sse = SseParser(most_bytes) if self._is_stream() else None
         if self._sse is None:
             self._read_plain(body)
-            return
-        for payload in self._sse.feed(body):
+        else:
+            self._read_events(now_s, body, self._sse)
+
+    def _read_events(self, now_s: float, body: bytes, sse: SseParser) -> None:
+        self._stream_bytes += len(body)
+        if self._stream_bytes > MAX_STREAM_BYTES + TOKEN_BYTES * self._request.output_tokens:
+            text = f"{self._stream_bytes / MIB:.0f} MiB came, {self._place()}, and more may follow"
+            raise RequestFailed(FailureKind.TOO_LARGE, text)
+        for payload in sse.feed(body):
             self._event(now_s, payload)
 
     def _is_stream(self) -> bool:
@@ -171,11 +181,6 @@ class ResponseRecorder:
         if payload.strip() == DONE:
             self.stream_done = True
             return
-        self._events += 1
-        if self._events > self._most_events:
-            tokens = self._request.output_tokens
-            text = f"the stream has over {self._most_events:,} events, of an answer of at most {tokens:,} tokens"
-            raise RequestFailed(FailureKind.TOO_LARGE, text)
         event = decode_event(payload)
         if len(event.usage) > NULL_BYTES:
             self._usage_json = bytes(event.usage)
@@ -200,11 +205,16 @@ class ResponseRecorder:
             self._wordless_chunks += 1
         else:
             if finish_reason:
-                self._finish_reason, self._ended_s = finish_reason, now_s
+                self._finish_reason, self._ended_s = finish_reason[:MOST_NAME_CHARACTERS], now_s
             return
         self.token_times_s.append(now_s)
         self._ended_s = now_s
-        self._finish_reason = finish_reason or self._finish_reason
+        if len(self.token_times_s) > self._most_chunks:
+            asked = self._request.output_tokens
+            text = f"over {self._most_chunks:,} chunks with tokens came; {asked:,} tokens were asked for at most"
+            raise RequestFailed(FailureKind.TOO_MANY_TOKENS, text)
+        if finish_reason:
+            self._finish_reason = finish_reason[:MOST_NAME_CHARACTERS]
 
     def _complete(self, now_s: float) -> None:
         if self._sse is None:

@@ -15,7 +15,7 @@ from moonpad.spec.key_lines import key_lines, line_of, statements
 from moonpad.spec.messages import problem
 from moonpad.spec.schema import Spec
 from moonpad.values.errors import SpecError
-from moonpad.values.redaction import remember_labelled
+from moonpad.values.redaction import TooManyKeys, remember_labelled
 
 MAX_SPEC_BYTES: Final = 100_000
 MAX_PROBLEMS: Final = 20
@@ -79,6 +79,8 @@ def _read(path: Path) -> str:
         text = raw.decode("utf-8")
         remember_labelled(text)
         return text
+    except TooManyKeys as error:
+        raise SpecError(f"{path}: {error}", remedy="is it the right file?") from None
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise SpecError(f"{path}:{line}: not UTF-8: byte 0x{raw[error.start]:02x}", line=line) from None

@@ -17,10 +17,12 @@ import binascii
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 REDACTED = "***"
 SHORTEST = 6
+MOST_KEYS = 200
 CUT = 10
 """Of a secret that was cut, as many characters, and at least half of it, are recognised where a word ends."""
 
@@ -31,8 +33,12 @@ _OUR_WORDS = (
 )
 _PLACES = (("bearer ", ""), (":", "@"), ("api-key ", ""), ("api-key=", ""), ("api_key=", ""), ('api_key": "', ""))
 
-_NAME = r"[A-Z0-9_]*(?<![A-Z0-9])(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PAT)"
-_FLAG = r"--?(?:[\w-]*api[-_]?key|(?:[\w-]*(?:hf|api|auth|access|bearer)[-_])?token|[\w-]*password)"
+# Each pattern begins where a word begins, and a word is at most so long: the time stays linear whatever the text.
+_NAME = r"[A-Z0-9_]{0,64}(?<![A-Z0-9])(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PAT)"
+_FLAG = (
+    r"(?<![\w-])--?(?:[\w-]{0,64}api[-_]?key|(?:[\w-]{0,64}(?:hf|api|auth|access|bearer)[-_])?token"
+    r"|[\w-]{0,64}password)"
+)
 _VALUE = r"""(?:"([^"\n]*)"|'([^'\n]*)'|([^\s'"\\;|&,<>(){}\]]+))"""
 _KEY_NAME = re.compile(_NAME, re.ASCII)
 _KEY_FLAG = re.compile(rf"{_FLAG}(?==|$)", re.ASCII | re.IGNORECASE)
@@ -71,7 +77,15 @@ class _Form(NamedTuple):
     digits: bool = False
 
 
+class TooManyKeys(ValueError):
+    """What others wrote holds over MOST_KEYS keys: each would be looked for in all that is printed."""
+
+    def __str__(self) -> str:
+        return f"it holds over {MOST_KEYS} keys or passwords"
+
+
 _forms: dict[str, tuple[_Form, ...]] = {}
+_foreign: set[str] = set()
 _unhidden: set[str] = set()
 
 
@@ -97,6 +111,7 @@ def _is_weak(secret: str) -> bool:
 def forget_all() -> None:
     """For tests."""
     _forms.clear()
+    _foreign.clear()
     _unhidden.clear()
 
 
@@ -108,44 +123,76 @@ def unhidden() -> int:
 def remember_environment(environ: Mapping[str, str], exists: Callable[[str], bool] = lambda text: False) -> None:
     """The variables that are named like keys, and the passwords of URLs (PIP_INDEX_URL, HTTPS_PROXY). A value that
     names a file is a place, not a key."""
+    for key in _keys_of_environment(environ, exists):
+        remember(key)
+
+
+def _keys_of_environment(environ: Mapping[str, str], exists: Callable[[str], bool]) -> Iterator[str]:
     for name, value in environ.items():
-        if _KEY_NAME.fullmatch(name.upper()) and not _is_weak(value) and not exists(value):
-            remember(value)
+        if _KEY_NAME.fullmatch(name.upper()) and len(value) >= SHORTEST and not exists(value):
+            yield value
         elif "://" in value:
-            remember_urls(value)
+            yield from _passwords_in(value)
 
 
 def remember_urls(text: str) -> None:
     """The password of each URL in the text, or the user's name where it stands alone and is long, as a token is."""
-    for userinfo in _USERINFO.findall(text):
-        user, colon, password = userinfo.partition(":")
+    for password in _passwords_in(text):
+        remember(password)
+
+
+def _passwords_in(text: str) -> Iterator[str]:
+    for match in _USERINFO.finditer(text):
+        user, colon, password = match[1].partition(":")
         for secret in (password,) if colon else (user,) if len(user) >= 16 else ():
-            remember(secret)
-            data = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), secret).encode("latin-1", "replace")
-            remember(data.decode("utf-8", "replace"))
+            yield secret
+            data = _ESCAPED.sub(lambda digits: chr(int(digits[1], 16)), secret).encode("latin-1", "replace")
+            yield data.decode("utf-8", "replace")
 
 
 def remember_labelled(text: str) -> None:
-    """What stands in a command line, a script or a spec as the value of an option, a variable or a header that is
-    named like a key, or has the shape of one."""
-    remember_urls(text)
+    """What stands in a script or a spec as the value of an option, a variable or a header that is named like a key, or
+    has the shape of one. Raises TooManyKeys."""
+    _remember_foreign(_keys_in(text))
+
+
+def remember_command(words: Sequence[str], environ: Mapping[str, str]) -> None:
+    """As `remember_labelled`, of a command line that somebody else wrote, with its environment."""
+    _remember_foreign(chain(_keys_of_words(words), _keys_of_environment(environ, lambda text: False)))
+
+
+def remember_words(words: Sequence[str]) -> None:
+    """As `remember_labelled`, of a command line of this machine."""
+    for key in islice(_keys_of_words(words), MOST_KEYS):
+        remember(key)
+
+
+def _remember_foreign(keys: Iterable[str]) -> None:
+    for key in keys:
+        _foreign.add(key)
+        if len(_foreign) > MOST_KEYS:
+            raise TooManyKeys
+        remember(key)
+
+
+def _keys_of_words(words: Sequence[str]) -> Iterator[str]:
+    for at, word in enumerate(words):
+        if flag := _KEY_FLAG.match(word):
+            value = word[flag.end() + 1 :] or "".join(words[at + 1 : at + 2])
+            yield "" if value.startswith(_NO_VALUE) else value
+        else:
+            yield from _keys_in(word)
+
+
+def _keys_in(text: str) -> Iterator[str]:
+    yield from _passwords_in(text)
     for pattern in _LABELLED:
         for match in pattern.finditer(text):
             value = next((group for group in match.groups() if group), "")
             if not value.startswith(_NO_VALUE):
-                remember(value)
-    for groups in _SHAPED.findall(text):
-        remember("".join(groups))
-
-
-def remember_words(words: Sequence[str]) -> None:
-    """As `remember_labelled`, in a command line that is split into words."""
-    for at, word in enumerate(words):
-        if flag := _KEY_FLAG.match(word):
-            value = word[flag.end() + 1 :] or "".join(words[at + 1 : at + 2])
-            remember("" if value.startswith(_NO_VALUE) else value)
-        else:
-            remember_labelled(word)
+                yield value
+    for match in _SHAPED.finditer(text):
+        yield match[1] or match[2]
 
 
 def redact(text: str) -> str:
@@ -192,23 +239,39 @@ def secret_spans(text: str) -> list[tuple[int, int]]:
     low = _lower(text)
     found: list[tuple[int, int]] = []
     for form in (form for forms in _forms.values() for form in forms):
-        at = low.find(form.head)
+        at = low.find(form.text)
         while at >= 0:
-            end = at + len(form.head)
-            while end - at < len(form.text) and end < len(low) and low[end] == form.text[end - at]:
-                end += 1
-            if _stands(form, low, at, end):
+            end = at + len(form.text)
+            stands = _stands(form, low, at, end)
+            if stands:
                 found.append((at + form.before, end - form.after))
-            at = low.find(form.head, at + 1)
-        at = low.find(form.tail) if form.tail else -1
-        while at >= 0:
-            start, left = at, len(form.text) - len(form.tail)
-            while left and start and low[start - 1] == form.text[left - 1]:
-                start, left = start - 1, left - 1
-            if _stands(form, low, start, at + len(form.tail)):
-                found.append((start, at + len(form.tail)))
-            at = low.find(form.tail, at + 1)
+            if form.digits and not stands:  # a part of a number: so is whatever else lies in it
+                end = len(low) - len(low[at:].lstrip("0123456789."))
+            at = low.find(form.text, end if stands or form.digits else at + 1)
+        if form.tail:
+            found += _cut_spans(form, low)
     return _joined(text, found) if found else found
+
+
+def _cut_spans(form: _Form, low: str) -> Iterator[tuple[int, int]]:
+    """Where the beginning or the end of a secret stands alone. What was compared is not compared again, so that the
+    time is linear where text and secret are one letter a thousand times."""
+    at = low.find(form.head)
+    while at >= 0:
+        end = at + len(form.head)
+        while end - at < len(form.text) and end < len(low) and low[end] == form.text[end - at]:
+            end += 1
+        if _stands(form, low, at, end):
+            yield at + form.before, end - form.after
+        at = low.find(form.head, end - len(form.head) + 1)
+    at = low.find(form.tail)
+    while at >= 0:
+        start, left = at, len(form.text) - len(form.tail)
+        while left and start and low[start - 1] == form.text[left - 1]:
+            start, left = start - 1, left - 1
+        if _stands(form, low, start, at + len(form.tail)):
+            yield start, at + len(form.tail)
+        at = low.find(form.tail, 2 * at - start + 1)
 
 
 def _joined(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -141,5 +141,19 @@ def test_a_stream_without_end_fails_when_it_has_more_events_than_the_answer_can_
         recorder.received(2.0 + number, b'data: {"choices":[{"text":"a"}]}\n\n')
     record = recorder.record(0.0)
     assert record.failure is not None
-    assert record.failure.kind is FailureKind.TOO_LARGE
-    assert len(record.token_times_s) == most_events(6)
+    assert record.failure.kind is FailureKind.TOO_MANY_TOKENS
+    assert len(record.token_times_s) == most_events(6) + 1
+
+
+def test_a_stream_without_end_and_without_tokens_fails_by_its_size() -> None:
+    recorder = ResponseRecorder(LoadRequest(0, b"", 10, 6), 0.0)
+    recorder.sent(0.0)
+    recorder.received(1.0, HEAD)
+    sent_bytes, piece = 0, b": still here\n\n" * 4096
+    while not recorder.finished:
+        recorder.received(2.0, piece)
+        sent_bytes += len(piece)
+    failure = recorder.record(0.0).failure
+    assert failure is not None
+    assert failure.kind is FailureKind.TOO_LARGE
+    assert sent_bytes < 20 * 2**20

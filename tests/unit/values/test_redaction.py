@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import time
 from collections.abc import Iterator
@@ -12,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moonpad.values.redaction import (
+    MOST_KEYS,
     SafePieces,
+    TooManyKeys,
     forget_all,
     redact,
     redacted,
@@ -53,7 +56,8 @@ def test_no_spelling_is_left(key: str, before: str, after: str) -> None:
 def test_a_secret_in_pieces(key: str, size: int) -> None:
     forget_all()
     remember(key)
-    text = f"before {key} and {key}{key} after"
+    twice = key if key.isdigit() else key + key  # a number of which the key is a part is another number
+    text = f"before {key} and {twice} after"
     pieces = SafePieces()
     shown = [pieces.feed(text[at : at + size]) for at in range(0, len(text), size)]
     assert key not in "".join((*shown, pieces.flush()))
@@ -175,3 +179,38 @@ def test_it_is_quick() -> None:
     begun = time.process_time()
     assert redact(text) == text
     assert time.process_time() - begun < 2.0, "10 MB took more than two seconds"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-" * 1_000_000,
+        "--a" * 300_000,
+        "A_" * 500_000,
+        "--token " * 120_000,
+        "bearer " * 140_000,
+        "a" * 1_000_000,
+        "1" * 1_000_000,
+        "name: " * 160_000,
+        "://" * 330_000,
+        "secret " + " " * 1_000_000,
+        "sk-" * 330_000,
+        "--api-key '" * 90_000,
+    ],
+    ids=lambda text: text[:12],
+)
+@pytest.mark.parametrize("key", ["a" * 4000, "b" + "a" * 4000, "a" * 4000 + "b", "1" * 4000])
+def test_a_long_text_takes_a_second_at_most(text: str, key: str) -> None:
+    forget_all()
+    remember(key)
+    began_s = time.process_time()
+    with contextlib.suppress(TooManyKeys):
+        remember_labelled(text)
+    redact(text)
+    assert time.process_time() - began_s < 3.0
+
+
+def test_keys_without_end_are_refused() -> None:
+    forget_all()
+    with pytest.raises(TooManyKeys):
+        remember_labelled("\n".join(f"API_KEY=key-number-{number}" for number in range(MOST_KEYS + 1)))
