@@ -60,6 +60,7 @@ _SHAPED = re.compile(
 )
 _USERINFO = re.compile(r"://([^/?#\s'\"\\]*)@")
 _DIGITS = frozenset("0123456789.")
+_NUMBER = re.compile(r"[0-9.]+", re.ASCII)
 _WORD = re.compile(r"[\w-]")
 _JOINABLE = re.compile("[^\x00-\x7f][\u200c\u200d\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]*$")
 _ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})")
@@ -246,7 +247,8 @@ def secret_spans(text: str) -> list[tuple[int, int]]:
             if stands:
                 found.append((at + form.before, end - form.after))
             if form.digits and not stands:  # a part of a number: so is whatever else lies in it
-                end = len(low) - len(low[at:].lstrip("0123456789."))
+                number = _NUMBER.match(low, at)
+                end = number.end() if number else at + 1
             at = low.find(form.text, end if stands or form.digits else at + 1)
         if form.tail:
             found += _cut_spans(form, low)
