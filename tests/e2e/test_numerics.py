@@ -118,6 +118,7 @@ def plain_rotary(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return without_yarn(tmp_path_factory.mktemp("checkpoints") / "plain-rotary")
 
 
+@pytest.mark.slow
 def test_eager_as_moonpad_starts_it(engine_python: Path, plain_rotary: Path, tmp_path: Path) -> None:
     """The case of the trap, with the flags that moonpad writes; its KV cache is as planned for such settings too."""
     moonpad = command_in(tmp_path)
