@@ -26,6 +26,7 @@ from moonpad.cli.main import run
 from moonpad.explain import input_limits
 from tests.attacks.explain_attacks import ATTACKS, REFUSED
 from tests.attacks.explain_mutator import ROOT, mutant, seeds
+from tests.attacks.runner import MEASURE
 
 MOST_SECONDS: Final = 3.0
 """Of processor time, so that a busy machine fails nothing that is right."""
@@ -139,13 +140,15 @@ def measured(arguments: list[str], folder: Path) -> tuple[int, float, int]:
     """Exit code, seconds of processor time and peak bytes of a process of its own; its answer is checked."""
     stdout, stderr = folder / "stdout", folder / "stderr"
     with stdout.open("wb") as out, stderr.open("wb") as err:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "moonpad", "explain", "--json", *arguments], stdout=out, stderr=err
-        )
-        _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    check_answer(process.returncode, stdout.read_text(), stderr.read_text(), True)
-    return process.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+        read, write = os.pipe()
+        # A child's peak counts what this process held when it was forked: so a small one stands between.
+        command = [sys.executable, "-I", "-S", MEASURE, str(write), sys.executable, "-m", "moonpad", "explain"]
+        subprocess.run([*command, "--json", *arguments], stdout=out, stderr=err, pass_fds=(write,), check=False)
+        os.close(write)
+        with os.fdopen(read) as result:
+            row = json.load(result)
+    check_answer(row["code"], stdout.read_text(), stderr.read_text(), True)
+    return row["code"], row["cpu_s"], row["peak_kb"] * 1024
 
 
 @pytest.mark.slow

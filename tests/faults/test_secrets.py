@@ -306,12 +306,13 @@ def test_a_bug_in_up(search: Search, moonpad: Moonpad, fake_spec: Path, name: st
     """A traceback that shows every argument: the prepared run with its key in it."""
     done = subprocess.run(
         (sys.executable, "-c", BROKEN_UP.replace("{name}", name), "up", str(fake_spec)),
-        env=moonpad.env,
+        env={**moonpad.env, "MOONPAD_TRACEBACK": "1"},
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
+    assert "Traceback" in done.stderr
     assert "RuntimeError: a bug" in done.stderr
     if name == "await_ready":
         assert "Secret(***)" in done.stderr, "the key's place was shown, and not the key"

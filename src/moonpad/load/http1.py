@@ -81,7 +81,8 @@ class ResponseParser:
         if not self.complete:
             self._bodyless_bytes += len(data)
             if self._bodyless_bytes > MAX_HEAD_BYTES:
-                raise _bad(f"over {MAX_HEAD_BYTES} bytes of heads or between chunks, and nothing of the answer")
+                what = "what stands between chunks" if self.head.status else "the head"
+                raise _bad(f"{what} is longer than {MAX_HEAD_BYTES} bytes")
         return b""
 
     def end_of_connection(self) -> None:

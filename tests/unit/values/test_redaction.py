@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from moonpad.values.redaction import (
@@ -56,6 +56,7 @@ def test_no_spelling_is_left(key: str, before: str, after: str) -> None:
 def test_a_secret_in_pieces(key: str, size: int) -> None:
     forget_all()
     remember(key)
+    assume(not unhidden())  # no word of our own output
     twice = key if key.isdigit() else key + key  # a number of which the key is a part is another number
     text = f"before {key} and {twice} after"
     pieces = SafePieces()
