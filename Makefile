@@ -5,8 +5,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 SPEC   ?= examples/tiny.toml
-# Tests that run at the same time. Tests marked `serial` follow, one by one.
-WORKERS ?= 2
+# Tests that run at the same time: many wait for a process. Tests marked `serial` follow, one by one.
+WORKERS ?= 3
 
 .DEFAULT_GOAL := help
 .PHONY: help install run stop test test-all test-engines test-llama-cpp lint format lock
