@@ -30,7 +30,7 @@ def test_one_pause_counts_by_its_length() -> None:
     """Half a second of ten: what comes in its first 0.4 s, which is in 4 of 100, waits for more than 0.1 s."""
     lag = LoopLag()
     lag.late_s.extend([0.0] * 475 + [0.5])
-    assert lag.p99_s == pytest.approx(0.4)
+    assert lag.p99_s == pytest.approx(0.4, abs=0.001)
     assert lag.longest_s == 0.5
     short = LoopLag()
     short.late_s.extend([0.0] * 475 + [0.05])
@@ -42,10 +42,7 @@ def test_it_is_what_instants_drawn_at_random_wait(late_s: list[float]) -> None:
     """By a walk over the whole time in steps of a millisecond, beside the closed form."""
     lag = LoopLag()
     lag.late_s.extend(late_s)
-    waits_s = sorted(
-        wait_s
-        for late in late_s
-        for wait_s in [0.0] * 20 + [late - (step + 0.5) / 1000 for step in range(int(late * 1000))]
-    )
+    walks = ([0.0] * 20 + [late - (step + 0.5) / 1000 for step in range(int(late * 1000))] for late in late_s)
+    waits_s = sorted(wait_s for walk in walks for wait_s in walk)
     exact = waits_s[int(0.99 * len(waits_s))] if waits_s else 0.0
     assert lag.p99_s == pytest.approx(exact, abs=0.004)
