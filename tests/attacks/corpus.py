@@ -218,11 +218,11 @@ def _specs() -> Iterator[Attack]:
         for verb, words in SPEC_VERBS.items():
             ending = name if isinstance(name, bytes) else name.encode()
             named = (words[0], ending + b".toml", *words[2:])
-            # `.toml` is a name, and `down` of what is not up is done.
-            codes = REFUSALS | {0} if verb == "down" else REFUSALS
+            # `.toml` is a name, `down` of what is not up is done, and `status` of no name shows all.
+            codes = REFUSALS | {0} if verb in ("down", "status") else REFUSALS
             yield Attack(f"spec-name-{verb}-{kind}", named, _good_files, codes)
             if verb not in ("status", "logs", "down") or name not in ("-",):
-                yield Attack(f"spec-bare-name-{verb}-{kind}", (words[0], ending, *words[2:]), _good_files)
+                yield Attack(f"spec-bare-name-{verb}-{kind}", (words[0], ending, *words[2:]), _good_files, codes)
     for kind, make in HOSTILE.items():
         spec = HEAD + ON + '[endpoint]\napi_key_file = "key"\n'
         prepare = _both(_at("F.toml", holding(lambda spec=spec: spec.encode())), _at("key", make))
