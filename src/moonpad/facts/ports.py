@@ -114,7 +114,7 @@ def _command(pid: int) -> str:
 
     try:
         process = psutil.Process(pid)
-        remember_words(process.cmdline())  # before a cut word is no longer recognised
+        remember_words(process.cmdline())  # before the words are cut: half a key is not recognised
         words = [" ".join(word.split())[:WORD_CHARACTERS] for word in process.cmdline()[:COMMAND_WORDS]]
         return " ".join(words) or process.name()
     except psutil.Error:

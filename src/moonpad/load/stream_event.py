@@ -121,7 +121,7 @@ def _call_deltas(rows: Iterable[msgspec.Raw]) -> Iterator[CallDelta]:
 
 
 def parse_usage(text: bytes, sent_bytes: int, most_output: int) -> Usage | None:
-    """None for null, or no text. A count that is no number is not reported.
+    """None if there is none. A count that is not a number is taken as not reported.
 
     `sent_bytes`, `most_output`: see `Usage.credible`.
 

@@ -23,7 +23,7 @@ _HIDDEN: Final = re.compile(
     f"|(?<![{_SYMBOLS}])[\ufe0e\ufe0f]|(?<![{_JOINING}])\u200c|(?<![{_JOINING}{_EMOJI}\ufe0f])\u200d"
     "|(?<![\u1820-\u18aa])[\u180b-\u180d\u180f]"
 )
-"""No newline and no tab: of those a text has several. U+FFFD is shown, it stands for a byte that is no text."""
+"""Newlines and tabs are not among them, nor is U+FFFD, which stands for a byte that could not be decoded."""
 
 
 def visible(text: str) -> str:

@@ -72,7 +72,7 @@ class Deadlines:
 
 @dataclass(frozen=True, slots=True)
 class AnswerCaps:
-    """How large an answer may become before it is no answer to its request: it has no end, or is an attack.
+    """How large an answer may become. A larger one has no end, or is an attack.
 
     answer_bytes: of an answer that is not streamed, and of one event of a stream.
     """
