@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import signal
@@ -42,6 +43,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """`make test` draws the same each time: what fails there is what was changed. All else looks for what is new."""
     if "not slow" in config.getoption("markexpr"):
         settings.load_profile("same-again")
+    # Before xdist starts its workers, which must all draw the same (tests/attacks/conftest.py).
+    os.environ.setdefault("ATTACKS", datetime.datetime.now(datetime.UTC).date().isoformat())
+
+
+def pytest_report_header() -> str:
+    return f"attacks drawn: ATTACKS={os.environ['ATTACKS']}"
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects

@@ -1,7 +1,4 @@
-"""A few attacks of every kind; with -m slow a tenth of all, and specs, headers and options as Hypothesis draws them.
-
-`python -m tests.attacks` runs the whole corpus, which takes half an hour.
-"""
+"""A few attacks of every kind; with -m slow a share of all, and specs, headers and options as Hypothesis draws them."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ SAMPLE = (
     "state-logs-runs/tiny-20260101-000000-abcd/engine.log-sparse", "option-bench--requests-3", "sweep-0",
     "url-chat--url-18", "env-HOME-longest-verify", "key-fifo",
 )  # fmt: skip
-SHARE = 10
+PARTS = 200
 
 
 @pytest.mark.parametrize("name", SAMPLE)
@@ -75,10 +72,11 @@ def test_a_silent_pipe_is_given_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(20))
-def test_a_tenth_of_all_attacks(part: int) -> None:
+@pytest.mark.drawn
+@pytest.mark.parametrize("part", range(PARTS))
+def test_all_attacks(part: int) -> None:
     for name, attack in ALL.items():
-        if zlib.crc32(name.encode()) % (20 * SHARE) == part:
+        if zlib.crc32(name.encode()) % PARTS == part:
             check(attack)
 
 

@@ -100,6 +100,7 @@ def test_the_probes_of_a_run_end_in_time(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", BY_NAME)
 def test_the_probes_of_a_run_end_in_time_whatever_comes(name: str) -> None:
     _check_probes(BY_NAME[name])
@@ -151,6 +152,7 @@ async def _get(endpoint: Endpoint) -> int:
 
 
 @pytest.mark.slow
+@pytest.mark.drawn
 @pytest.mark.parametrize("spare", [0, 3])
 @pytest.mark.parametrize("name", BY_NAME)
 def test_verify_has_a_verdict_on_every_probe(name: str, spare: int) -> None:
@@ -166,6 +168,7 @@ def test_verify_has_a_verdict_on_every_probe(name: str, spare: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.drawn
 @pytest.mark.parametrize("name", BY_NAME)
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_survives_every_attack(verb: str, name: str, tmp_path: Path) -> None:
