@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,21 +44,35 @@ def pytest_configure(config: pytest.Config) -> None:
     """`make test` draws the same each time: what fails there is what was changed. All else looks for what is new."""
     if "not slow" in config.getoption("markexpr"):
         settings.load_profile("same-again")
-    # Before xdist starts its workers, which must all draw the same (tests/attacks/conftest.py).
-    os.environ.setdefault("ATTACKS", datetime.datetime.now(datetime.UTC).date().isoformat())
+    # Before xdist starts its workers, which must all draw the same.
+    os.environ.setdefault("DRAWN", datetime.datetime.now(datetime.UTC).date().isoformat())
 
 
 def pytest_report_header() -> str:
-    return f"attacks drawn: ATTACKS={os.environ['ATTACKS']}"
+    return f"of the tests marked `drawn`: DRAWN={os.environ['DRAWN']}"
+
+
+SHARE = 20
+"""Of the tests marked `drawn`, which take hours together, one in so many runs: `DRAWN=2026-11-25 make test-all` runs
+those of that day, `DRAWN=all` all."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    seed = os.environ["DRAWN"]
+    if seed != "all":
+        left_out = {item for item in items if item.get_closest_marker("drawn") and not _chosen(item.nodeid, seed)}
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=list(left_out))
     serial = [ROOT / place for place in SERIAL]
     assert all(path.exists() for path in serial), "SERIAL names a file that has moved"
     for item in items:
         if any(item.path.is_relative_to(path) for path in serial):
             item.add_marker(pytest.mark.serial)
+
+
+def _chosen(nodeid: str, seed: str) -> bool:
+    return zlib.crc32(f"{seed} {nodeid}".encode()) % SHARE == 0
 
 
 # What a script starts with `&` has SIGINT ignored, and so would every command that is interrupted here.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.attacks import hostile_checkpoints as checkpoints
 from tests.attacks.hostile_files import CONTENT, SPECIAL, holding
+from tests.attacks.hostile_logs import LOGS
 from tests.attacks.hostile_specs import HEAD, ON, SPECS
 from tests.attacks.runner import REFUSALS
 
@@ -57,6 +58,8 @@ SPEC_VERBS: Mapping[str, tuple[str, ...]] = {
 URL = ("--url", NOWHERE, "--model", "m")
 FILE_OPTIONS: Mapping[str, tuple[str, ...]] = {
     "explain": ("explain", "--file", "F"),
+    "from-log": ("plan", "--from-log", "F", "--on", "8xH200"),
+    "from-log-row": ("plan", "--from-log", "F", "--on", "8xH200", "--row"),
     "explain-two": ("explain", "--file", "good.sh", "F"),
     "vendor": ("verify", *URL, "--vendor", "F", "--out", "o.jsonl"),
     "vendor-reference": ("verify", *URL, "--vendor", "own", "--reference", "F", "--out", "o.jsonl"),
@@ -192,6 +195,7 @@ HOSTILE: Mapping[str, Prepare] = {**SPECIAL, **{name: holding(data) for name, da
 def attacks() -> Iterator[Attack]:
     yield from _specs()
     yield from _files()
+    yield from _logs()
     yield from _checkpoints()
     yield from _outputs()
     yield from _runs()
@@ -252,6 +256,15 @@ def _files() -> Iterator[Attack]:
 
 def _bytes(name: str | bytes) -> bytes:
     return name if isinstance(name, bytes) else name.encode()
+
+
+def _logs() -> Iterator[Attack]:
+    """All are odd; some are of a start that can be shown."""
+    for kind, make in LOGS.items():
+        for ending, more in {"": (), "-json": ("--json",), "-no-device": ()}.items():
+            on = () if ending == "-no-device" else ("--on", "8xH200")
+            words = ("plan", "--from-log", "F", *on, *more)
+            yield Attack(f"log-{kind}{ending}", words, _at("F", holding(make)), frozenset({0, *REFUSALS}))
 
 
 READ = ("config.json", checkpoints.SHARD, checkpoints.INDEX, "model.gguf")

@@ -136,6 +136,13 @@ ATTACKS: Final[dict[str, Callable[[], str]]] = {
         "leaderWorkerTemplate:\n  size: 499\n  workerTemplate:\n    containers:\n    - image: x\n"
         "      args: [vllm, serve, m, " + "a, " * 500 + "]\n"
     ),
+    "a long substitution beside many words": lambda: (
+        "# 8xH200\nvllm serve moonshotai/Kimi-K2-Thinking --served-model-name "
+        + "w " * 4_000
+        + "`"
+        + "-" * 50_000
+        + "`\n"
+    ),
     # Values of flags.
     "nested JSON": lambda: "vllm serve m --compilation-config '" + '{"a":' * 100_000 + "1" + "}" * 100_000 + "'",
     "brackets in JSON": lambda: 'vllm serve m --compilation-config \'{"a": "' + '[\\"' * 200_000 + "'",

@@ -27,7 +27,7 @@ SAMPLE = (
     "index-show-million-files", "index-show-keys", "gguf-show-array-strings", "out-name-junit-empty", "out-record-full",
     "run-compare-requests.jsonl-newlines", "state-status-json-runs/tiny-20260101-000000-abcd/events.jsonl-newlines",
     "state-logs-runs/tiny-20260101-000000-abcd/engine.log-sparse", "option-bench--requests-3", "sweep-0",
-    "url-chat--url-18", "env-HOME-longest-verify", "key-fifo",
+    "url-chat--url-18", "env-HOME-longest-verify", "key-fifo", "log-keys", "log-hints", "log-errors-no-device",
 )  # fmt: skip
 PARTS = 200
 

@@ -31,8 +31,9 @@ def test_any_order(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.drawn
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("seed", range(100))
 def test_any_order_in_full(seed: int, tmp_path: Path) -> None:
     record = machine.run_seed(seed, 200, tmp_path)
     assert record["violation"] is None, record["violation"]

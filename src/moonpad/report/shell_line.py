@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from moonpad.explain.results import Line
 from moonpad.values.visible_text import is_visible, shell_word
+
+if TYPE_CHECKING:  # `plan` shows commands too, and reads none
+    from moonpad.explain.results import Line
 
 INDENT: Final = "  "
 _VARIABLE: Final = re.compile(r"\$(?:\{([A-Za-z_]\w*)[^{}]*\}|([A-Za-z_]\w*))", re.ASCII)
@@ -56,14 +58,22 @@ def quoted(word: str, unresolved: Collection[str] = ()) -> str:
 def _kept(word: str, unresolved: Collection[str]) -> list[tuple[int, int]]:
     """Where variables and substitutions stand, in order, none in another."""
     spans = [match.span() for match in _VARIABLE.finditer(word) if (match[1] or match[2]) in unresolved]
-    for name in unresolved:
-        if name.startswith(("$", "`")):
-            spans += [match.span() for match in re.finditer(re.escape(name), word)]
+    if "$" in word or "`" in word:
+        for name in unresolved:
+            if name.startswith(("$", "`")) and len(name) <= len(word):
+                spans += _places(name, word)
     kept: list[tuple[int, int]] = []
     for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
         if not kept or start >= kept[-1][1]:
             kept.append((start, end))
     return kept
+
+
+def _places(text: str, word: str) -> Iterator[tuple[int, int]]:
+    start = word.find(text)
+    while start >= 0:
+        yield start, start + len(text)
+        start = word.find(text, start + len(text))
 
 
 def _groups(argv: Sequence[str], parts: Collection[int]) -> Iterator[Sequence[str]]:
