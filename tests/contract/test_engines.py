@@ -181,6 +181,12 @@ FIELDS = {
     "text_only": True,
     "executor": "ray",
     "draft_tokens": 3,
+    "mm_encoder_tp_mode": "data",
+    "max_loras": 2,
+    "max_lora_rank": 32,
+    "cpu_offload_gib": 10.0,
+    "kv_offload_size": 100.0,
+    "kv_offload_ratio": 1.5,
 }
 
 
@@ -196,7 +202,7 @@ def test_a_setting_is_said_or_refused_and_never_dropped(engine: Engine, name: st
         "text_only": capabilities.text_only,
         "executor": capabilities.executor,
     }
-    more["draft_tokens"] = capabilities.draft
+    more |= {"draft_tokens": capabilities.draft, "max_loras": capabilities.loras}
     if name in capabilities.settings or (name == "enforce_eager" and capabilities.eager) or more.get(name):
         assert read(engine, bound(engine, plan)[0]).settings == settings
     else:
@@ -206,7 +212,8 @@ def test_a_setting_is_said_or_refused_and_never_dropped(engine: Engine, name: st
 
 
 def test_every_setting_is_asked_about() -> None:
-    assert set(FIELDS) == set(Settings.__dataclass_fields__)
+    # The name of a draft is no option of its own: it names the sizes of what lies in the draft's folder.
+    assert set(FIELDS) | {"draft"} == set(Settings.__dataclass_fields__)
 
 
 @EVERY

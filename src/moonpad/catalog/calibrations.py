@@ -52,7 +52,11 @@ def _calibration(key: str, row: Row) -> Calibration:
     kv_gib, _ = row.span("kv_gib") or (0.0, 0.0)
     if kv_gib <= HALF_DIGIT_GIB:
         raise row.error(f"kv_gib is {kv_gib}")
-    ends = {"kv_bytes": kv_gib, "kv_bytes_low": kv_gib - HALF_DIGIT_GIB, "kv_bytes_high": kv_gib + HALF_DIGIT_GIB}
     layout, settings = row.part("layout", Layout), row.part("settings", Settings)
-    sizes = {name: end * GIB for name, end in ends.items()}
+    sizes = dict(zip(("kv_bytes", "kv_bytes_low", "kv_bytes_high"), kv_bytes_of_log(kv_gib), strict=True))
     return row.build(Calibration, id=key, layout=layout, settings=settings, **sizes)
+
+
+def kv_bytes_of_log(kv_gib: float) -> tuple[float, float, float]:
+    """The size of the KV cache, its low and its high end, from an engine's own log, which prints two digits."""
+    return kv_gib * GIB, (kv_gib - HALF_DIGIT_GIB) * GIB, (kv_gib + HALF_DIGIT_GIB) * GIB

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from moonpad.catalog.hardware import Hardware, find_hardware, near_names
@@ -19,6 +20,7 @@ _SHAPE: Final = re.compile(r"(?:([0-9]{1,5}) ?[x×*] ?)?(?:([0-9]{1,5}) ?[x×*] 
 _BACKWARDS: Final = re.compile(r"(.{1,40}?) ?[x×*] ?([0-9]{1,5})", re.IGNORECASE)
 
 
+@lru_cache(maxsize=256)
 def parse_cluster(text: str) -> Cluster:
     """The cluster that a text means, with its name in the shortest form.
 

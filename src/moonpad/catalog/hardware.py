@@ -12,6 +12,7 @@ from typing import Final
 
 from moonpad.catalog.toml_rows import Provenance, Row, Span, field_names, rows, unique
 from moonpad.values.cluster import Device
+from moonpad.values.platform import Platform
 from moonpad.values.units import GIB, MIB
 
 FILE: Final = "hardware.toml"
@@ -83,6 +84,15 @@ class Hardware:
     def names(self) -> frozenset[str]:
         """What people write, in one spelling."""
         return frozenset(map(_plain, (self.id, self.label, *self.aliases, *self.domain_names)))
+
+    @property
+    def native_formats(self) -> frozenset[str]:
+        """Schemes of checkpoints made for it: CUDA's FP4 is NVFP4, AMD's MXFP4, Ascend's are those of ModelSlim."""
+        if self.device is None:
+            return frozenset()
+        made_for = {Platform.CUDA: {"nvfp4"}, Platform.ROCM: {"mxfp4"}}.get(self.device.platform, set())
+        ascend = {"w4a8", "w8a8"} if self.device.platform is Platform.ASCEND else set()
+        return frozenset(made_for.intersection(self.fp4_formats) | ascend)
 
     def is_domain(self, name: str) -> bool:
         """Whether the name means all devices of a scale-up domain."""

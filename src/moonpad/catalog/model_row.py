@@ -21,6 +21,8 @@ class Model:
     """
 
     id: str
+    base: str = ""
+    """The checkpoint that it was made of, in another format; "" where it is one of its own."""
     aliases: tuple[str, ...] = ()
     architecture: Architecture | None = None
     quantization: Quantization | None = None

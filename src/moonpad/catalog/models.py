@@ -9,10 +9,12 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from moonpad.catalog.gguf import ambiguous_repository, gguf_models
+from moonpad.catalog.hardware import hardware
 from moonpad.catalog.model_row import Model, architectures, quantizations
 from moonpad.catalog.toml_rows import Row, rows, unique
+from moonpad.values.cluster import Device
 
-__all__ = ["Model", "find_model", "models"]
+__all__ = ["Model", "find_model", "models", "native_siblings"]
 
 FILE: Final = "models.toml"
 
@@ -26,6 +28,16 @@ def models() -> Mapping[str, Model]:
     every_model = (*(_model(key, row) for key, row in rows(FILE, "models")), *_ggufs())
     unique(FILE, (name.casefold() for model in every_model for name in (model.id, *model.aliases)))
     return MappingProxyType({model.id: model for model in every_model})
+
+
+def native_siblings(name: str, device: Device) -> tuple[Model, ...]:
+    """The same model in the formats that the device computes in itself, made by others of the checkpoint `name`."""
+    known, row = find_model(name), hardware().get(device.id)
+    if known is None or row is None:
+        return ()
+    formats = row.native_formats
+    made_of_it = (model for model in models().values() if model.base == known.id and model.quantization)
+    return tuple(model for model in made_of_it if model.quantization and model.quantization.scheme in formats)
 
 
 def find_model(name: str) -> Model | None:

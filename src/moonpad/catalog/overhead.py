@@ -1,15 +1,14 @@
-"""Defaults and overheads of the engines, by the version since which they hold."""
+"""Defaults of the engines that decide about memory, by the version since which they hold."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Final, Literal, NamedTuple, TypeVar
+from functools import cache, lru_cache
+from typing import Any, Final, Literal, TypeVar
 
 from moonpad.catalog.toml_rows import Amount, Provenance, Row, rows
 from moonpad.values.cluster import Device
-from moonpad.values.units import GIB
 from moonpad.values.versions import Order, order
 from moonpad.values.versions import since as is_since
 
@@ -68,6 +67,8 @@ class Reserve(Since):
     per_token_bytes: Amount = 0
     per_sequence_bytes: Amount = 0
     prefill_graphs_bytes: Amount = 0
+    """Not with a vision tower, a draft, a pipeline, attention or context parallelism, nor outside of CUDA."""
+    draft_bytes: Amount = 0
     floor_bytes: Amount = 0
     attention_dp_bytes: Amount = 0
     per_dp_sequence_bytes: Amount = 0
@@ -81,31 +82,6 @@ class BlockSize(Since):
     kv_fp8: bool | None = None
     size: int
     exact: bool = False
-
-
-class Spread(NamedTuple):
-    """A value with its range."""
-
-    value: float
-    low: float
-    high: float
-
-    def times(self, factor: float) -> Spread:
-        return Spread(*(end * factor for end in self))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overhead(Since):
-    """Bytes a device; `forward` for one token of hidden 7168 with 8 experts, `sampler` for a sequence and a word."""
-
-    context: Spread
-    forward: Spread
-    sampler: Spread
-    graphs: Spread
-    experts_high_bytes: Amount = 0
-    nodes_high_bytes: Amount = 0
-    default_spread_bytes: Amount = 0
-    """Either way, where the engine chose the memory fraction itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,26 +99,7 @@ def table(kind: type[Held], section: str) -> tuple[Held, ...]:
 
 
 def _converted(kind: type[Held], row: Row) -> dict[str, Any]:
-    if kind is Batches:
-        return {"exceptions": row.pop("except", ())}
-    return {name: _spread(row, name, *unit) for name, unit in SPREADS.items()} if kind is Overhead else {}
-
-
-SPREADS: Final = {
-    "context": ("gib", GIB),
-    "forward": ("gib", GIB / 1000),
-    "sampler": ("bytes", 1),
-    "graphs": ("gib", GIB),
-}
-"""The spreads of `Overhead`: the unit in the name of the key, and how many bytes it is."""
-
-
-def _spread(row: Row, name: str, unit: str, factor: float) -> Spread:
-    value, _ = row.span(f"{name}_{unit}") or (0.0, 0.0)
-    low, high = row.span(f"{name}_range_{unit}") or (value, value)
-    if not 0 <= low <= value <= high:
-        raise row.error(f"{name} is {value}, not within {low} to {high}")
-    return Spread(value, low, high).times(factor)
+    return {"exceptions": row.pop("except", ())} if kind is Batches else {}
 
 
 @cache
@@ -150,16 +107,13 @@ def host_processes() -> Mapping[str, HostProcess]:
     return {key: row.build(HostProcess) for key, row in rows(FILE, "hosts")}
 
 
+@lru_cache(maxsize=256)
 def defaults_of(engine: str, version: str) -> Defaults:
     defaults: tuple[Defaults, ...] = table(Defaults, "defaults")
-    return max(_known(defaults, engine, version), key=_age)
+    return max(known_rows(defaults, engine, version), key=_age)
 
 
-def overhead_of(engine: str, version: str) -> Overhead:
-    overheads: tuple[Overhead, ...] = table(Overhead, "overheads")
-    return max(_known(overheads, engine, version), key=_age)
-
-
+@lru_cache(maxsize=256)
 def batches_of(engine: str, version: str, device: Device) -> Batches:
     product = device.product.casefold()
     batches: tuple[Batches, ...] = table(Batches, "batches")
@@ -167,16 +121,18 @@ def batches_of(engine: str, version: str, device: Device) -> Batches:
     return _largest(usual, engine, version, device)
 
 
+@lru_cache(maxsize=256)
 def reserve_of(engine: str, version: str, device: Device) -> Reserve:
     reserves: tuple[Reserve, ...] = table(Reserve, "reserves")
     return _largest(reserves, engine, version, device)
 
 
+@lru_cache(maxsize=256)
 def block_of(engine: str, version: str, capability: str, backend: str | None, kv_fp8: bool) -> BlockSize:
     """The row of the attention backend that was named; else the one that says most of the device's capability."""
     name = (backend or "").upper().replace("-", "_")
     sizes: tuple[BlockSize, ...] = table(BlockSize, "blocks")
-    blocks = _known(sizes, engine, version)
+    blocks = known_rows(sizes, engine, version)
     named = [row for row in blocks if row.backend and row.backend == name]
     plain = [
         row
@@ -186,7 +142,7 @@ def block_of(engine: str, version: str, capability: str, backend: str | None, kv
     return max(named or plain, key=lambda row: (len(row.capability), order(row.since)))
 
 
-def _known(rows: Iterable[Held], engine: str, version: str) -> list[Held]:
+def known_rows(rows: Iterable[Held], engine: str, version: str) -> list[Held]:
     """The rows of an engine that hold in a version."""
     matching = [row for row in rows if row.engine == engine and is_since(version, row.since)]
     if not matching:
@@ -201,7 +157,7 @@ def _age(row: Since) -> Order:
 def _largest(rows: Iterable[Sized], engine: str, version: str, device: Device) -> Sized:
     if engine == "ktransformers":  # its fork of SGLang 0.5 has SGLang's limits, and other versions
         engine, version = "sglang", ""
-    fitting = [row for row in _known(rows, engine, version) if device.usable_bytes >= row.at_least_bytes]
+    fitting = [row for row in known_rows(rows, engine, version) if device.usable_bytes >= row.at_least_bytes]
     # A new table of sizes replaces an old one as a whole where it begins at 0; the vLLM rows only add to theirs.
     base = max((_age(row) for row in fitting if row.at_least_bytes == 0), default=order("0"))
     current = [row for row in fitting if _age(row) >= base]

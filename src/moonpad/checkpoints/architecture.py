@@ -1,7 +1,8 @@
 """The sizes of a model from its config.json, read as a hostile file (fault 58): each number has a range.
 
-One architecture is modelled: DeepSeek-V3's, with multi-head latent attention and sigmoid routing, which the whole
-Kimi-K2 family has. Everything else is refused by name, since its memory would be calculated wrongly.
+Two architectures are modelled: DeepSeek-V3's, with multi-head latent attention and sigmoid routing, which the whole
+Kimi-K2 family has, and that of Kimi-Linear and Kimi-K3, which has Kimi Delta Attention in most layers. Everything else
+is refused by name, since its memory would be calculated wrongly.
 """
 
 from __future__ import annotations
@@ -10,12 +11,22 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from moonpad.values.checkpoint import Architecture
+from moonpad.values.checkpoint import Architecture, LinearAttention
 from moonpad.values.errors import CheckpointError
 
+LINEAR: Final = "kimi_linear"
+K3: Final = "kimi_k3"
 TEXT_MODELS: Final = frozenset(("kimi_k2", "deepseek_v3"))
-MULTIMODAL: Final = frozenset(("kimi_k25",))
-"""They keep the sizes of the language model under `text_config`."""
+MULTIMODAL: Final = {"kimi_k25": TEXT_MODELS, K3: frozenset((LINEAR,))}
+"""They keep the sizes of the language model under `text_config`; the models that it may be."""
+LINEAR_KEYS: Final = {
+    "n_routed_experts": "num_experts",
+    "num_experts_per_tok": "num_experts_per_token",
+    "n_shared_experts": "num_shared_experts",
+    "scoring_func": "moe_router_activation_func",
+    "max_position_embeddings": "model_max_length",
+}
+"""What `kimi_linear` calls some keys of DeepSeek-V3."""
 
 MAX_LAYERS: Final = 1_000
 MAX_WIDTH: Final = 1 << 20
@@ -26,7 +37,7 @@ MAX_CONTEXT: Final = 1 << 40
 MAX_GRID: Final = 1 << 12
 
 MISSING: Final = object()
-LATENTS: Final = ("q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
+MAX_KERNEL: Final = 64
 
 
 def language_model(config: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -42,7 +53,7 @@ def language_model(config: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(text, Mapping):
         raise CheckpointError(f"is of the kind {kind} but has no text_config")
     inner = text.get("model_type")
-    if not isinstance(inner, str) or inner not in TEXT_MODELS:
+    if not isinstance(inner, str) or inner not in MULTIMODAL.get(kind, TEXT_MODELS | {LINEAR}):
         raise CheckpointError(f"is of the kind {short(inner)}: its attention is not modelled")
     return text
 
@@ -50,12 +61,14 @@ def language_model(config: Mapping[str, Any]) -> Mapping[str, Any]:
 def read_architecture(config: Mapping[str, Any]) -> Architecture:
     """Raises CheckpointError with the key and its value where a size is missing or cannot be."""
     text = language_model(config)
+    linear_model = text["model_type"] == LINEAR
+    keys = {key: theirs if linear_model and theirs in text else key for key, theirs in LINEAR_KEYS.items()}
     if text.get("moe_layer_freq", 1) != 1:
         raise CheckpointError(f"has moe_layer_freq {short(text['moe_layer_freq'])}; only 1 is modelled")
     if text.get("attention_bias", False) is not False:
         raise CheckpointError("has attention_bias, which is not modelled")
     layers = integer(text, "num_hidden_layers", 1, MAX_LAYERS)
-    experts = integer(text, "n_routed_experts", 1, MAX_EXPERTS)
+    experts = integer(text, keys["n_routed_experts"], 1, MAX_EXPERTS)
     tied_embeddings = text.get("tie_word_embeddings", False)
     if not isinstance(tied_embeddings, bool):
         raise CheckpointError(f"has tie_word_embeddings {short(tied_embeddings)}, which is not true or false")
@@ -64,21 +77,64 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture:
         layers=layers,
         hidden=integer(text, "hidden_size", 1, MAX_WIDTH),
         heads=integer(text, "num_attention_heads", 1, MAX_HEADS),
-        **{key: _latent(text, key) for key in LATENTS},
+        q_lora_rank=0 if linear_model and text.get("q_lora_rank") is None else _latent(text, "q_lora_rank"),
+        kv_lora_rank=_latent(text, "kv_lora_rank"),
+        qk_nope_head_dim=_latent(text, "qk_nope_head_dim"),
+        qk_rope_head_dim=_latent(text, "qk_rope_head_dim"),
+        v_head_dim=_latent(text, "v_head_dim"),
         intermediate=integer(text, "intermediate_size", 1, MAX_WIDTH),
         dense_layers=integer(text, "first_k_dense_replace", 0, layers, 0),
         routed_experts=experts,
-        experts_per_token=integer(text, "num_experts_per_tok", 1, experts),
-        shared_experts=integer(text, "n_shared_experts", 0, MAX_EXPERTS, 0),
+        experts_per_token=integer(text, keys["num_experts_per_tok"], 1, experts),
+        shared_experts=integer(text, keys["n_shared_experts"], 0, MAX_EXPERTS, 0),
         moe_intermediate=integer(text, "moe_intermediate_size", 1, MAX_WIDTH),
         vocabulary=integer(text, "vocab_size", 1, MAX_VOCABULARY),
-        max_context=integer(text, "max_position_embeddings", 1, MAX_CONTEXT),
+        max_context=integer(text, keys["max_position_embeddings"], 1, MAX_CONTEXT),
         tied_embeddings=tied_embeddings,
         vision_parameters=_vision(config),
         nextn_layers=integer(text, "num_nextn_predict_layers", 0, MAX_LAYERS, 0),
         topk_method=_word(text, "topk_method", "noaux_tc"),
-        scoring=_word(text, "scoring_func", "sigmoid"),
+        scoring=_word(text, keys["scoring_func"], "sigmoid"),
+        linear=_linear_attention(text, layers, k3=config["model_type"] == K3) if linear_model else None,
+        output_gate=linear_model and _switch(text, "mla_use_output_gate"),
+        expert_hidden=integer(text, "routed_expert_hidden_size", 1, MAX_WIDTH)
+        if linear_model and text.get("routed_expert_hidden_size") is not None
+        else 0,
+        attention_residuals=linear_model and text.get("attn_res_block_size") is not None,
     )
+
+
+def _linear_attention(text: Mapping[str, Any], layers: int, *, k3: bool) -> LinearAttention:
+    """`linear_attn_config` counts the layers from 1. Types that it does not give are those of the released files."""
+    linear = text.get("linear_attn_config")
+    if not isinstance(linear, dict):
+        raise CheckpointError("has no linear_attn_config: which layers have linear attention is not known")
+    full, kda = linear.get("full_attn_layers"), linear.get("kda_layers")
+    if (
+        not isinstance(full, list)
+        or not isinstance(kda, list)
+        or any(type(layer) is not int for layer in (*full, *kda))
+    ):
+        raise CheckpointError("has a linear_attn_config without lists of full_attn_layers and kda_layers")
+    if len(full) + len(kda) != layers or {*full, *kda} != {*range(1, layers + 1)} or not full or not kda:
+        raise CheckpointError(f"has a linear_attn_config whose lists do not name each of the {layers} layers once")
+    heads = integer(linear, "num_heads", 1, MAX_HEADS)
+    return LinearAttention(
+        mla_layers=tuple(sorted(layer - 1 for layer in full)),
+        heads=heads,
+        head_dim=integer(linear, "head_dim", 1, MAX_WIDTH),
+        kernel=integer(linear, "short_conv_kernel_size", 1, MAX_KERNEL),
+        full_gate=_switch(linear, "use_full_rank_gate"),
+        decays=1 << (heads - 1).bit_length() if k3 else 0,
+        fp32_convolution=k3,
+    )
+
+
+def _switch(table: Mapping[str, Any], key: str) -> bool:
+    value = table.get(key, False)
+    if not isinstance(value, bool):
+        raise CheckpointError(f"has {key} {short(value)}, which is not true or false")
+    return value
 
 
 def integer(table: Mapping[str, Any], key: str, least: int, most: int, default: int | None = None) -> int:
@@ -110,7 +166,8 @@ def _word(text: Mapping[str, Any], key: str, default: str) -> str:
 def _vision(config: Mapping[str, Any]) -> int:
     """Parameters of MoonViT and its projector; 0 for text alone.
 
-    The modules are those of modeling_kimi_k25.py in moonshotai/Kimi-K2.5; its sizes give 471,143,920.
+    The modules are those of modeling_kimi_k25.py in moonshotai/Kimi-K2.5, whose sizes give 471,143,920, and of
+    modeling_kimi_k3.py, which give 447,358,976.
     """
     vision = config.get("vision_config")
     if vision is None or config["model_type"] not in MULTIMODAL:
@@ -123,11 +180,16 @@ def _vision(config: Mapping[str, Any]) -> int:
     grid = integer(vision, "init_pos_emb_height", 1, MAX_GRID) * integer(vision, "init_pos_emb_width", 1, MAX_GRID)
     merged = integer(vision, "mm_hidden_size", 1, MAX_WIDTH) * math.prod(pair(vision, "merge_kernel_size", MAX_GRID))
     text_width = integer(vision, "text_hidden_size", 1, MAX_WIDTH)
+    layers = integer(vision, "vt_num_hidden_layers", 0, MAX_LAYERS)
+    if config["model_type"] == K3:  # without biases, with RMS norms; a norm stands behind the projector
+        heads = integer(vision, "qkv_hidden_size", 1, MAX_WIDTH)
+        tower = (3 * patch * patch + grid + 1) * width + layers * width * (4 * heads + 2 * inner + 2)
+        return tower + merged * merged + merged * text_width + text_width
     layer_norm = 2 * width
     attention = _linear(width, 3 * width) + _linear(width, width)
     block = 2 * layer_norm + attention + _linear(width, inner) + _linear(inner, width)
     tower = _linear(3 * patch * patch, width) + grid * width + layer_norm
-    tower += integer(vision, "vt_num_hidden_layers", 0, MAX_LAYERS) * block
+    tower += layers * block
     return tower + layer_norm + _linear(merged, merged) + _linear(merged, text_width)
 
 

@@ -17,6 +17,7 @@ class Groups:
 
     def __init__(self, architecture: Architecture, quantization: Quantization) -> None:
         self._layers = architecture.layers
+        self._is_mla = architecture.is_mla
         self._bits = {component: tensor_format.bits for component, tensor_format in quantization.formats.items()}
         self._counts: dict[tuple[Component, int | None], list[int]] = {}
 
@@ -25,6 +26,8 @@ class Groups:
         if layer is not None and layer >= self._layers:
             # DeepSeek-V3 keeps the layers of multi-token prediction behind the last one; the Kimi-K2 family has none.
             component = Component.OTHER
+        elif component is Component.Q_B and layer is not None and not self._is_mla(layer):
+            component = Component.KDA
         size_bytes = tensor.end - tensor.begin
         parameters = 0 if scale else size_bytes * 8 // self._weight_bits(component, tensor)
         self.count(component, layer, parameters, size_bytes)

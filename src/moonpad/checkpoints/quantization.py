@@ -123,13 +123,20 @@ def _apply(rules: _Rules, architecture: Architecture) -> Quantized:
     return Quantized(Quantization(scheme, rules.method, formats, rules.kv_cache), tuple(uneven))
 
 
-def _layers(component: Component, architecture: Architecture) -> range:
-    dense, layers = architecture.dense_layers, architecture.layers
+def _layers(component: Component, architecture: Architecture) -> Sequence[int]:
+    """The layers that have it."""
+    dense, layers = architecture.dense_layers, range(architecture.layers)
     if component is Component.DENSE_MLP:
-        return range(dense)
-    if component is Component.SHARED_EXPERTS and not architecture.shared_experts:
-        return range(0)
-    return range(dense if component in (Component.ROUTED_EXPERTS, Component.SHARED_EXPERTS) else 0, layers)
+        return layers[:dense]
+    if component in (Component.ROUTED_EXPERTS, Component.SHARED_EXPERTS):
+        return layers[dense:] if component is Component.ROUTED_EXPERTS or architecture.shared_experts else ()
+    if component in (Component.KDA, Component.KDA_LATENT):
+        return [layer for layer in layers if not architecture.is_mla(layer)]
+    if component is Component.OUTPUT_GATE:
+        return [layer for layer in layers if architecture.output_gate or not architecture.is_mla(layer)]
+    if component is Component.Q_A and not architecture.q_lora_rank:
+        return ()
+    return layers if component is Component.O_PROJ else [layer for layer in layers if architecture.is_mla(layer)]
 
 
 def _scheme(formats: Mapping[Component, TensorFormat], *, int8_activations: bool) -> str:

@@ -14,6 +14,7 @@ from moonpad.checkpoints.expectations import calculated_groups, compare
 from moonpad.checkpoints.read import read_checkpoint
 from moonpad.checkpoints.revision import revision_of
 from moonpad.cli.output import Json, emit_json, next_command, out
+from moonpad.plan.linear_state import state_bytes
 from moonpad.values.checkpoint import Architecture, Checkpoint
 from moonpad.values.errors import CheckpointError
 from moonpad.values.finding import Finding, errors_of
@@ -45,8 +46,18 @@ def show(folder: str, *, json: Json = False) -> None:
 
 
 def kv_bytes_per_token(architecture: Architecture) -> int:
-    """Of the latent and the rotated key of each layer in BF16; the same on every tensor-parallel rank."""
-    return architecture.layers * (architecture.kv_lora_rank + architecture.qk_rope_head_dim) * BF16_BYTES
+    """Of the latent and the rotated key of each layer with MLA in BF16; the same on every tensor-parallel rank."""
+    return (
+        architecture.mla_between(0, architecture.layers)
+        * (architecture.kv_lora_rank + architecture.qk_rope_head_dim)
+        * BF16_BYTES
+    )
+
+
+def state_bytes_per_sequence(architecture: Architecture) -> int:
+    """What all layers with linear attention keep of a sequence; divided over the tensor-parallel ranks."""
+    linear, layers = architecture.linear, architecture.layers
+    return 0 if linear is None else (layers - architecture.mla_between(0, layers)) * state_bytes(linear, 1)
 
 
 def architecture_line(architecture: Architecture) -> str:
@@ -91,6 +102,7 @@ def _document(checkpoint: Checkpoint, revision: str | None, findings: tuple[Find
         "bytes": checkpoint.total_bytes,
         "components": _components(checkpoint),
         "kv_bytes_per_token": kv_bytes_per_token(checkpoint.architecture),
+        "state_bytes_per_sequence": state_bytes_per_sequence(checkpoint.architecture),
         "findings": [finding.as_json() for finding in findings],
     }
 
@@ -114,6 +126,8 @@ def _print(checkpoint: Checkpoint, findings: tuple[Finding, ...]) -> None:
     if checkpoint.groups:
         show(f"  {checkpoint.parameters:,} parameters in {checkpoint.tensors:,} tensors")
     show(f"  {kv_bytes:,} bytes of KV cache a token in BF16, {kv_bytes // 2:,} in FP8")
+    if states := state_bytes_per_sequence(checkpoint.architecture):
+        show(f"  {states:,} bytes of state a sequence, over all tensor-parallel ranks")
     show(f"  {checkpoint.source}")
     if checkpoint.groups:
         _print_table(checkpoint)

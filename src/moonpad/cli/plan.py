@@ -41,9 +41,14 @@ def plan(
     model: str | None = None,
     options: PlanOptions = PlanOptions(),
     every: Annotated[bool, Parameter(name="--all")] = False,
+    from_log: Path | None = None,
+    no_keep: bool = False,
+    row: bool = False,
     json: Json = False,
 ) -> None:
     """Say what fits on a cluster, why, and what to type. Exit 3 where nothing fits.
+
+    With --from-log: what the start in an engine's log measured, beside what is planned for the same.
 
     Parameters
     ----------
@@ -53,9 +58,28 @@ def plan(
         A name of the catalogue, or a checkpoint's folder.
     every
         Every legal layout, and by how much the others miss.
+    from_log
+        The log of a start, of vLLM or SGLang and of any machine; `-` is the standard input. At most 16 MB. What it
+        measured is kept, and the next plan of the same uses it. --model, --on, --engine, --engine-version and --set
+        say what the log does not.
+    no_keep
+        Show what a log measured, and do not keep it.
+    row
+        Print what a log measured as a row of the catalogue, for a contribution.
     """
+    if from_log is not None:
+        if spec is not None or every or options.goal or options.concurrency is not None:
+            raise UsageError("--from-log takes no spec, and none of --all, --goal and --concurrency")
+        from moonpad.cli.plan_from_log import run_from_log
+
+        run_from_log(from_log, model, options, keep=not no_keep and not row, row=row, json=json)
+        return
+    if no_keep or row:
+        raise UsageError(f"{'--row' if row else '--no-keep'} goes with --from-log")
     if spec is None and model is None:
-        raise UsageError("what is to be planned?", remedy="name a spec, or --model moonshotai/Kimi-K2-Thinking")
+        raise UsageError(
+            "what is to be planned?", remedy="name a spec, --model moonshotai/Kimi-K2-Thinking, or --from-log FILE"
+        )
     from moonpad.cli.plan_run import run_plan
 
     run_plan(spec, model, options, every=every, json=json)

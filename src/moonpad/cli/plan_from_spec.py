@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from moonpad.catalog.clusters import parse_cluster
+from moonpad.checkpoints.draft import draft_of
 from moonpad.checkpoints.resolve import checkpoint_folder
 from moonpad.cli.output import emit, next_command, note_findings
 from moonpad.cli.plan import PlanOptions
@@ -35,7 +37,7 @@ def answer_of_spec(
         argument = str(folder) if folder.is_dir() else checkpoint.name
         model = Model(checkpoint, spec.model, argument, spec.trust_remote_code, folder.is_dir())
     cluster = parse_cluster(options.on) if options.on else cluster_of(spec)
-    request = make_request(options, request_of(spec), every_layout=every)
+    request = make_request(options, replace(request_of(spec), draft=draft_of(loaded)), every_layout=every)
     return model, request, find_answer(model, cluster, request, lambda plan: finished(spec, plan))
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from moonpad.catalog import models as catalog
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.embedded import embedded_checkpoint
-from moonpad.checkpoints.read import read_checkpoint
 from moonpad.cli.plan import PlanOptions
 from moonpad.engines import ENGINES
 from moonpad.plan.request import Request, parse_set, parse_tokens
@@ -66,6 +65,8 @@ def find_model(written: str, folder: Path) -> Model:
     """
     place = embedded_checkpoint(written) or (folder if _is_folder(folder) else None)
     if place is not None:
+        from moonpad.checkpoints.read import read_checkpoint  # which a name of the catalogue does not need
+
         checkpoint = read_checkpoint(place)
         shown = written if place != folder else str(folder)  # a spec's path is relative to the spec
         brings_code = not (place / "tokenizer.json").exists() and any(place.glob("*.py"))
@@ -149,6 +150,7 @@ def make_request(options: PlanOptions, base: Request = Request(), *, every_layou
         concurrency=concurrency,
         layout={**base.layout, **layout},
         settings={**base.settings, **settings},
+        draft=None if "draft" in settings else base.draft,
         every_layout=every_layout,
     )
 

@@ -21,8 +21,6 @@ from moonpad.plan.request import Request
 from moonpad.report.plan_commands import Command, commands_of
 from moonpad.report.plan_json import answer_json
 from moonpad.report.plan_table import plan_table
-from moonpad.spec.writer import spec_text
-from moonpad.store.atomic_files import replace_text
 from moonpad.values.cluster import Cluster
 from moonpad.values.deployment import Executable
 from moonpad.values.errors import PreflightRefused, UsageError
@@ -52,6 +50,9 @@ def run_plan(spec: Path | None, named: str | None, options: PlanOptions, *, ever
 
 
 def run_init(named: str, options: PlanOptions, file: Path, *, json: bool) -> None:
+    from moonpad.spec.writer import spec_text
+    from moonpad.store.atomic_files import replace_text
+
     model, cluster, request, answer = _of_model(named, options)
     refuse_unless_it_fits(answer, request, answer.refused[0].findings if answer.refused else ())
     best = answer.choices[0]

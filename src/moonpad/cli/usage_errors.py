@@ -25,7 +25,10 @@ from moonpad.values.errors import MoonpadError, UsageError
 TRACEBACK = "MOONPAD_TRACEBACK"
 """The variable that shows the traceback of an error that was not foreseen."""
 PLACES = "HOME, XDG_STATE_HOME and XDG_CACHE_HOME"
-PATHS = ("--out", "-o", "--junit", "--record", "--against", "--reference", "--file", "--spec", "--folder", "--resume")
+PATHS = (
+    *("--out", "-o", "--junit", "--record", "--against", "--reference", "--file", "--spec", "--folder", "--resume"),
+    "--from-log",
+)
 KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
 
 

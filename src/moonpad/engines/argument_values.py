@@ -83,6 +83,17 @@ class Words:
             return None
         return value
 
+    def amount(self, *flags: str) -> float | None:
+        """A number of 0 or more; None where it was not given, is 0 or cannot be used."""
+        text = self.text(*flags)
+        if text is None or unresolved(text):
+            return None
+        value = number(text)
+        if value is None or not 0 <= value <= MOST:
+            self._mark(*flags)
+            return None
+        return value or None
+
     def serving(self) -> ServingFlags:
         """What most engines say in the same words. A parser of tool calls is used when it is named."""
         key = self.given("--api-key", "--api_key")

@@ -245,11 +245,20 @@ def devices_per_node(plan: Plan) -> int:
     return 0 if plan.platform is Platform.CPU else plan.layout.world_size // plan.nodes
 
 
+OFFLOAD: Final = frozenset({"cpu_offload_gib", "kv_offload_size", "kv_offload_ratio"})
+"""Settings that mean nothing where the engine computes in host RAM anyway."""
+
+
 def setting_argv(settings: Settings, flags: Iterable[tuple[str, str]]) -> Iterator[str]:
     """The settings that are set, by (flag, field)."""
     for flag, name in flags:
         if (value := getattr(settings, name)) is not None:
-            yield from (flag, str(value))
+            yield from (flag, spelled(value))
+
+
+def spelled(value: object) -> str:
+    """As every engine's parser takes it: 10 for 10.0, as some take whole numbers alone."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def size_argv(sizes: Iterable[tuple[str, int]]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import ktransformers_read, sglang_api, sglang_command_line
-from moonpad.engines.base import Engine, refuse_layout, refuse_unsaid
+from moonpad.engines.base import OFFLOAD, Engine, refuse_layout, refuse_unsaid
 from moonpad.engines.sglang import SETTINGS, SGLANG, Variant, deployment
 from moonpad.engines.sglang_facts import KTRANSFORMERS as FACTS
 from moonpad.values.deployment import Deployment, Runtime
@@ -38,7 +38,7 @@ def with_experts_on_host(engine: Engine, plan: Plan, runtime: Runtime) -> Deploy
     Raises:
         PreflightRefused: several nodes, a format that needs a second set of weights, a setting without an option.
     """
-    refuse_unsaid(plan, (SETTINGS | {"gpu_experts"}) - {"text_only", "draft_tokens"}, LAYOUT)
+    refuse_unsaid(plan, (SETTINGS | {"gpu_experts"}) - OFFLOAD - {"text_only", "draft_tokens", "draft"}, LAYOUT)
     if plan.nodes > 1:
         raise refuse_layout(plan, "nodes", f"{plan.nodes} nodes: the experts lie in the RAM of one", "use one node")
     if plan.scheme not in METHODS:

@@ -8,9 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
-# Engines colour their logs when they think that a person looks on.
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+# Engines colour their logs when they think that a person looks on; syslog writes the escape as #033.
+_ANSI = re.compile(r"(?:\x1b|#033)\[[0-9;?]*[ -/]*[@-~]")
+
+# `device_name=NVIDIA_H200.json`, by which engines look for tuned kernels; `GPU 0: NVIDIA H200` of `nvidia-smi -L`.
+DEVICE_NAME: Final = re.compile(
+    r"device_name=(?P<device>[\w. -]{3,80}?)(?:,|\.json|[^\w. -]|$)"
+    r"|\bGPU \d+: (?P<listed>NVIDIA [\w -]{2,60}?)(?: \(UUID|$)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,18 @@ class LogGrammar:
     causes: tuple[CauseLine, ...]
     generic: tuple[str, ...]
     """Parts of lines that look like a cause and only say that there is one."""
+    starts: tuple[re.Pattern[str], ...] = ()
+    """Lines that say what was started. Groups: `version`, `model`, `platform` or `plugin`, `device` or `listed` (the
+    driver's name), `setting_NAME`; behind `arguments` or `config` the rest of the line are pairs, as
+    engines/logged_arguments.py reads them."""
+    config_names: Mapping[str, str] = field(default_factory=dict)
+    """What is read of a `config`, by its names there → as the command line calls it."""
+    beyond_plans: tuple[str, ...] = ()
+    """Arguments that move the memory, and that no plan has: a start with one of them stands for no other."""
+    resolved: tuple[str, ...] = ()
+    """Arguments that the log has with what the engine chose, or has by default: nothing that it was told."""
+    drafts_apart: bool = False
+    """A draft model has lines of its own for its weights and its KV cache, behind those of the model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ environment the engine is in stays as it is.
 
 from __future__ import annotations
 
-from importlib.resources import files
 from typing import Final
 
 from moonpad.values.deployment import File
@@ -22,6 +21,8 @@ def plugin_files(module: str, group: str) -> tuple[File, ...]:
 
     `group` is the engine's name for its entry points.
     """
+    from importlib.resources import files  # it brings archives and temporary files along, which no device needs
+
     code = files("moonpad.catalog").joinpath("plugins", f"{module}.py").read_text(encoding="utf-8")
     metadata = f"{FOLDER}/{module}-1.0.dist-info"
     name = module.replace("_", "-")

@@ -12,6 +12,7 @@ from moonpad.values.deployment import Deployment, Gang, Process
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Plan
+from moonpad.values.references import Arg
 
 
 def recorded(program: str, version: str | None, base: str = "") -> OptionSet:
@@ -51,17 +52,18 @@ def deployment_of(
     if options is None or not options.exact:
         return deployment
     findings: dict[str, Finding] = {}
+    said: dict[tuple[str, Arg], None] = {}  # once, though every node says it
     for process in processes if ours is None else ours:
         words = process.argv[: len(process.argv) - len(plan.extra_args)]
-        for word, value in pairwise((*words, "")):
-            if not isinstance(word, str) or not word.startswith("--"):
-                continue
-            flag = word.partition(".")[0]
-            option = options.named(flag)
-            if option is None:
-                findings[flag] = _finding(plan, Code.UNKNOWN_FLAG, flag, f"has no {flag}")
-            elif option.choices and isinstance(value, str) and value not in option.choices:
-                findings[flag] = _finding(plan, Code.INVALID_VALUE, flag, f"does not take {flag} {value}")
+        pairs = pairwise((*words, ""))
+        said |= {(word, value): None for word, value in pairs if isinstance(word, str) and word.startswith("--")}
+    for word, value in said:
+        flag = word.partition(".")[0]
+        option = options.named(flag)
+        if option is None:
+            findings[flag] = _finding(plan, Code.UNKNOWN_FLAG, flag, f"has no {flag}")
+        elif option.choices and isinstance(value, str) and value not in option.choices:
+            findings[flag] = _finding(plan, Code.INVALID_VALUE, flag, f"does not take {flag} {value}")
     if findings:
         what = f"{plan.engine} {plan.engine_version}"
         raise PreflightRefused(f"{what} cannot be told all of this plan", findings=tuple(findings.values()))

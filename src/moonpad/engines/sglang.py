@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from moonpad.engines import sglang_command_line, sglang_read
+from moonpad.engines import aiter, sglang_command_line, sglang_read
 from moonpad.engines.base import (
     API,
     Engine,
@@ -21,13 +21,14 @@ from moonpad.engines.base import (
     refuse_uneven_nodes,
     refuse_unsaid,
     size_argv,
+    spelled,
 )
 from moonpad.engines.install_recipe import cuda_recipe
-from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
+from moonpad.engines.log_grammar import DEVICE_NAME, CauseLine, LogGrammar, PhaseLine
 from moonpad.engines.recorded_options import deployment_of, has_option
 from moonpad.engines.sglang_api import API_FACTS
 from moonpad.engines.sglang_facts import SGLANG as FACTS
-from moonpad.engines.sglang_read import GRAPHS_OFF, SETTING_FLAGS, TEXT_ONLY
+from moonpad.engines.sglang_read import DRAFT, GRAPHS_OFF, KV_OFFLOAD, SETTING_FLAGS, TEXT_ONLY
 from moonpad.values.deployment import Deployment, File, PortSpec, Process, Runtime
 from moonpad.values.plan import Plan
 from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, SecretRef
@@ -45,6 +46,7 @@ SETTINGS: Final = frozenset(name for _, name in SETTING_FLAGS) | {
     "redundant_experts",
     "text_only",
     "draft_tokens",
+    "draft",
 }
 
 # vLLM's short name of a format, where SGLang wants the whole one.
@@ -61,11 +63,35 @@ LOG: Final = LogGrammar(
                 r"(?!.* shards: )"  # one line of all that the progress bar has written
             ),
         ),
-        PhaseLine("loading weights", re.compile(r"Load weight begin|Load weight end")),
-        PhaseLine("sizing the KV cache", re.compile(r"KV Cache is allocated\..*?#tokens: (?P<kv_tokens>\d+)")),
-        PhaseLine("capturing graphs", re.compile(r"Capture (?:cuda|draft cuda) graph begin")),
+        # What it calls GB are GiB: bytes are divided by 1 << 30.
+        PhaseLine("loading weights", re.compile(r"Load weight begin\.(?: avail mem=(?P<free_before_gib>[\d.]+) GB)?")),
         PhaseLine(
-            "opening the API", re.compile(r"max_total_num_tokens=(?P<kv_tokens>\d+),.* context_len=(?P<at_tokens>\d+)")
+            "loading weights",
+            re.compile(
+                r"Load weight end\.(?: elapsed=(?P<load_s>[\d.]+) s)?"
+                r"(?:.{0,200}?avail mem=(?P<free_after_gib>[\d.]+) GB)?"
+                r"(?:.{0,40}?mem usage=(?P<weights_gib>-?[\d.]+) GB)?"
+            ),
+        ),
+        PhaseLine(
+            "sizing the KV cache",
+            re.compile(
+                r"KV Cache is allocated\..{0,80}?#tokens: (?P<kv_tokens>\d+)"
+                r"(?:, KV size: (?P<kv_gib>[\d.]+) GB|, K size: (?P<k_gib>[\d.]+) GB, V size: (?P<v_gib>[\d.]+) GB)?"
+            ),
+        ),
+        PhaseLine("capturing graphs", re.compile(r"Capture [\w ]{1,40}graph begin", re.IGNORECASE)),
+        PhaseLine(
+            "capturing graphs",
+            re.compile(r"Capture [\w ]{1,40}graph end\..{0,80}?mem usage=(?P<graphs_gib>-?[\d.]+) GB", re.IGNORECASE),
+        ),
+        PhaseLine("sizing the KV cache", re.compile(r"has a total capacity of (?P<capacity_gib>[\d.]+) GiB")),
+        PhaseLine(
+            "opening the API",
+            re.compile(
+                r"max_total_num_tokens=(?P<kv_tokens>\d+),.{0,200} context_len=(?P<at_tokens>\d+)"
+                r"(?:, available_[cg]pu_mem=(?P<free_gib>[\d.]+) GB)?"
+            ),
         ),
         PhaseLine("opening the API", re.compile(r"Application startup complete|The server is fired up")),
     ),
@@ -92,7 +118,21 @@ LOG: Final = LogGrammar(
         ),
     ),
     generic=("Traceback",),
-)
+    starts=(
+        re.compile(r"server_args=(?:ServerArgs\(|\{)(?P<arguments>.*)"),
+        re.compile(r"\bsglang(?:==| version:? | v)(?P<version>\d\S*)", re.IGNORECASE),
+        DEVICE_NAME,
+    ),
+    beyond_plans=(
+        "enable_lora", "lora_paths", "cpu_offload_gb", "max_total_tokens", "enable_hierarchical_cache",
+        "torchao_config", "enable_memory_saver", "enable_two_batch_overlap", "mm_enable_dp_encoder",
+    ),
+    resolved=(
+        "attention_backend", "cuda_graph_max_bs", "cuda_graph_bs", "kt_method", "kt_cpuinfer", "kt_threadpool_count",
+        "kt_max_deferred_experts_per_token",
+    ),
+    drafts_apart=True,
+)  # fmt: skip
 
 # https://docs.sglang.ai/references/production_metrics.html. The count of generated tokens grows when a request ends.
 METRICS: Final = MetricNames(
@@ -164,6 +204,7 @@ def _env(plan: Plan, variant: Variant, node: str) -> Iterator[tuple[str, Arg]]:
         # The sockets between its ranks are unauthenticated: they belong on the node's own address. Unset, it takes one
         # of its interfaces', or asks a host of the internet which way it is reached (sglang/srt/utils/network.py).
         yield "SGLANG_HOST_IP", HostRef(node)
+    yield from aiter.sglang_env(plan).items()
     yield from variant.env.items()
 
 
@@ -211,16 +252,18 @@ def _setting_argv(plan: Plan, program: str) -> Iterator[Arg]:
     settings = plan.settings
     for flag, name in SETTING_FLAGS:
         if (value := getattr(settings, name)) is not None:
-            yield from (flag, KV_CACHE_DTYPES.get(value, value) if name == "kv_cache_dtype" else str(value))
+            yield from (flag, KV_CACHE_DTYPES.get(value, value) if name == "kv_cache_dtype" else spelled(value))
     if settings.prefix_caching is False:
         yield "--disable-radix-cache"
     if settings.text_only:
         yield TEXT_ONLY
     if settings.draft_tokens:
         # One branch, as deep as the draft proposes; the target checks those and gives one more.
-        yield from ("--speculative-algorithm", "EAGLE3", "--speculative-draft-model-path", PathRef("draft"))
+        yield from ("--speculative-algorithm", "EAGLE3", DRAFT, PathRef("draft"))
         yield from ("--speculative-num-steps", str(settings.draft_tokens), "--speculative-eagle-topk", "1")
         yield from ("--speculative-num-draft-tokens", str(settings.draft_tokens + 1))
+    if settings.kv_offload_size or settings.kv_offload_ratio:
+        yield KV_OFFLOAD
     if settings.redundant_experts:
         yield from ("--ep-num-redundant-experts", str(settings.redundant_experts))
     if settings.enforce_eager:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import sglang_command_line, sglang_read
-from moonpad.engines.base import Engine, Invocation, Reading, refuse_unsaid
+from moonpad.engines.base import OFFLOAD, Engine, Invocation, Reading, refuse_unsaid
 from moonpad.engines.install_recipe import Recipe
 from moonpad.engines.plugin import PATH as PLUGIN_PATH
 from moonpad.engines.plugin import plugin_files
@@ -54,7 +54,9 @@ def on_a_processor(engine: Engine, plan: Plan, runtime: Runtime) -> Deployment:
     Raises:
         PreflightRefused: the layout does not divide over the nodes, or a setting has no option here.
     """
-    refuse_unsaid(plan, (SETTINGS | {"kv_cache_gib"}) - {"attention_backend", "draft_tokens"}, LAYOUT)
+    refuse_unsaid(
+        plan, (SETTINGS | {"kv_cache_gib"}) - OFFLOAD - {"attention_backend", "draft_tokens", "draft"}, LAYOUT
+    )
     kv_bytes = (plan.settings.kv_cache_gib or 0) * GIB
     ranks = plan.layout.world_size // plan.nodes
     variant = Variant(

@@ -15,7 +15,7 @@ SGLANG: Final = EngineFacts(
     platforms=(Platform.CUDA, Platform.ROCM),
     preference=20,
     example="examples/k25-8xh200-sglang-eagle3.toml",
-    first_versions={"kimi_k25": "0.5.9"},
+    first_versions={"kimi_k25": "0.5.9", "kimi_linear": "0.5.4.post3", "kimi_k3": "0.5.17"},
     setting_names={
         "tp_size": "tp",
         "pp_size": "pp",
@@ -31,9 +31,12 @@ SGLANG: Final = EngineFacts(
         "disable_radix_cache": "!prefix_caching",
         "page_size": "block_size",
         "ep_num_redundant_experts": "redundant_experts",
+        "hicache_size": "kv_offload_size",
+        "hicache_ratio": "kv_offload_ratio",
     },
     attention_dp=True,
     dcp_since="0.5.15",
+    linear_dcp_since="0.5.17",
     limits_over_dp=True,
     kv_cache_names=frozenset(
         {"auto", "bf16", "bfloat16", "fp8_e4m3", "fp8_e5m2", "mxfp8", "nvfp4", "fp4_mx_block16", "fp4_e2m1"}

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
+from moonpad.catalog.drafts import known_draft
 from moonpad.catalog.options import Option
 from moonpad.engines.argument_values import Words, start_of
 from moonpad.engines.base import Invocation, NodeFlags, Reading
@@ -29,8 +30,14 @@ SETTING_FLAGS: Final = (
     ("--kv-cache-dtype", "kv_cache_dtype"),
     ("--attention-backend", "attention_backend"),
     ("--page-size", "block_size"),
+    ("--cpu-offload-gb", "cpu_offload_gib"),
+    ("--hicache-size", "kv_offload_size"),
+    ("--hicache-ratio", "kv_offload_ratio"),
 )
 TEXT_ONLY: Final = "--language-model-only"
+KV_OFFLOAD: Final = "--enable-hierarchical-cache"
+KV_OFFLOAD_RATIO: Final = 2.0  # the default of --hicache-ratio
+DRAFT: Final = "--speculative-draft-model-path"
 GRAPHS_OFF: Final = ("--cuda-graph-backend-decode", "--cuda-graph-backend-prefill")
 
 # What the reader asks for and not every recorded release of SGLang and of its fork has; for mid-2025 its server_args.py
@@ -135,6 +142,11 @@ def _layout(words: Words, attention: int) -> Layout:
 
 
 def _settings(words: Words) -> Settings:
+    size, ratio = words.amount("--hicache-size"), words.amount("--hicache-ratio")
+    if not words.switch(KV_OFFLOAD):
+        size = ratio = None
+    elif size is None:
+        ratio = ratio or KV_OFFLOAD_RATIO
     eager = words.switch("--disable-cuda-graph") or all(words.text(flag) == "disabled" for flag in GRAPHS_OFF)
     return Settings(
         max_model_len=words.whole("--context-length", read=sglang_tokens),
@@ -149,6 +161,10 @@ def _settings(words: Words) -> Settings:
         redundant_experts=words.whole("--ep-num-redundant-experts", least=0) or 0,
         text_only=bool(words.switch(TEXT_ONLY)),
         draft_tokens=_draft_tokens(words),
+        draft=known_draft(words.text(DRAFT)) if _draft_tokens(words) else None,
+        cpu_offload_gib=words.amount("--cpu-offload-gb"),
+        kv_offload_size=size,
+        kv_offload_ratio=ratio,
         gpu_experts=words.whole("--kt-num-gpu-experts", least=0),
     )
 
@@ -156,9 +172,10 @@ def _settings(words: Words) -> Settings:
 def _draft_tokens(words: Words) -> int:
     """Of a chain; a tree of proposals has no number of this kind."""
     steps, checked = words.whole("--speculative-num-steps"), words.whole("--speculative-num-draft-tokens")
-    words.text("--speculative-draft-model-path")
     branches = words.whole("--speculative-eagle-topk")
-    chain = words.text("--speculative-algorithm") == "EAGLE3" and branches == 1 and steps and checked == steps + 1
+    # Drafts with latent attention are published with EAGLE: what the draft's folder holds decides in either case.
+    eagle = words.text("--speculative-algorithm") in ("EAGLE3", "EAGLE") and words.given(DRAFT)
+    chain = eagle and branches == 1 and steps and checked == steps + 1
     return steps if chain and steps else 0
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Final
 
 from moonpad.engines.gpu_rules import aiter_finding, marlin_finding
 from moonpad.values.configuration import Configuration
-from moonpad.values.finding import Finding, illegal, unsupported
+from moonpad.values.finding import Finding, illegal, invalid, unsupported
 from moonpad.values.platform import Platform
 
 
@@ -56,5 +57,12 @@ def cpu_formats(configuration: Configuration) -> Iterator[Finding]:
         )
 
 
-RULES: Final = (marlin_tiles, aiter_heads)
+def whole_sizes(configuration: Configuration) -> Iterator[Finding]:
+    for name in ("cpu_offload_gib", "kv_offload_size"):
+        size = getattr(configuration.settings, name)
+        if size is not None and not size.is_integer():
+            yield invalid(name, f"{name} {size:g}: SGLang takes whole numbers alone", f"set {name} = {math.ceil(size)}")
+
+
+RULES: Final = (marlin_tiles, aiter_heads, whole_sizes)
 CPU_RULES: Final = (cpu_sglang, cpu_formats)

@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from moonpad.engines import vllm_command_line, vllm_facts, vllm_ray, vllm_read
+from moonpad.catalog.drafts import find_draft
+from moonpad.engines import aiter, vllm_command_line, vllm_facts, vllm_ray, vllm_read
 from moonpad.engines.base import API as API
 from moonpad.engines.base import (
+    OFFLOAD,
     Engine,
     devices_per_node,
     listen_on,
@@ -32,7 +34,7 @@ from moonpad.engines.recorded_options import deployment_of, has_option
 from moonpad.engines.vllm_api import API_FACTS
 from moonpad.engines.vllm_log import LOG as LOG
 from moonpad.engines.vllm_log import METRICS
-from moonpad.engines.vllm_read import DRAFT, LAYOUT_FLAGS, SETTING_FLAGS, TEXT_ONLY
+from moonpad.engines.vllm_read import DRAFT, LAYOUT_FLAGS, LORA, SETTING_FLAGS, TEXT_ONLY
 from moonpad.values.deployment import Deployment, Image, PortSpec, Process, Runtime
 from moonpad.values.plan import Plan, Platform
 from moonpad.values.references import Arg, HostRef, PathRef, PortRef, RankRef, SecretRef
@@ -67,6 +69,9 @@ SETTINGS: Final = frozenset(field for _, field in SETTING_FLAGS) | {
     "redundant_experts",
     "text_only",
     "draft_tokens",
+    "draft",
+    "max_loras",
+    "max_lora_rank",
 }
 
 CPU_RECIPE: Final = Recipe(
@@ -111,7 +116,8 @@ def deployment(engine: Engine, plan: Plan, runtime: Runtime, build: Build = Buil
         PreflightRefused: the layout does not divide over the nodes, or the version has no option for it.
     """
     # On a device the memory fraction decides over the KV cache.
-    refuse_unsaid(plan, SETTINGS | ({"kv_cache_gib"} if plan.platform is Platform.CPU else set()), LAYOUT)
+    settings = (SETTINGS - OFFLOAD) | {"kv_cache_gib"} if plan.platform is Platform.CPU else SETTINGS
+    refuse_unsaid(plan, settings, LAYOUT)
     if plan.layout.ep not in (1, plan.layout.tp * plan.layout.dp):
         raise refuse_layout(
             plan,
@@ -178,8 +184,14 @@ def _switches(engine: Engine, build: Build, plan: Plan) -> Iterator[Arg]:
     if settings.text_only:
         yield TEXT_ONLY
     if settings.draft_tokens:
-        yield from (f"{DRAFT}.method", "eagle3", f"{DRAFT}.model", PathRef("draft"))
+        draft = find_draft(settings.draft) if settings.draft else None
+        method = draft.sizes.method if draft else "eagle3"
+        yield from (f"{DRAFT}.method", method, f"{DRAFT}.model", PathRef("draft"))
         yield from (f"{DRAFT}.num_speculative_tokens", str(settings.draft_tokens))
+    if settings.max_loras:
+        yield from (LORA, "--max-loras", str(settings.max_loras))
+    if settings.max_lora_rank:
+        yield from ("--max-lora-rank", str(settings.max_lora_rank))
     if settings.redundant_experts:
         config = "--eplb-config"
         flag = f"{config}.num_redundant_experts" if _knows(engine, plan, config) else "--num-redundant-experts"
@@ -194,6 +206,7 @@ def _env(engine: Engine, build: Build, plan: Plan, node: str, head: bool) -> Ite
     # The sockets between its processes are unauthenticated: they belong on the node's own address.
     yield "VLLM_HOST_IP", HostRef(node)
     yield from build.env.items()
+    yield from aiter.vllm_env(plan).items()
     if plan.nodes > 1:
         yield from ((name, HostRef(node)) for name in build.node_address_env)
     if plan.settings.attention_backend and not _knows(engine, plan, "--attention-backend"):

@@ -15,9 +15,8 @@ VLLM: Final = EngineFacts(
     platforms=(Platform.CUDA, Platform.ROCM),
     preference=10,
     # https://huggingface.co/moonshotai/Kimi-K2-Instruct/blob/main/docs/deploy_guidance.md
-    preferred_because="the deployment guide of Kimi-K2 names it first",
     example="examples/thinking-8xh200-latency.toml",
-    first_versions={"kimi_k2": "0.10.0rc1", "kimi_k25": "0.15.0"},
+    first_versions={"kimi_k2": "0.10.0rc1", "kimi_k25": "0.15.0", "kimi_linear": "0.11.2", "kimi_k3": "0.27.0"},
     setting_names={
         "tensor_parallel_size": "tp",
         "pipeline_parallel_size": "pp",
@@ -26,14 +25,21 @@ VLLM: Final = EngineFacts(
         "enable_prefix_caching": "prefix_caching",
         "language_model_only": "text_only",
         "num_speculative_tokens": "draft_tokens",
+        "cpu_offload_gb": "cpu_offload_gib",
+        "kv_offloading_size": "kv_offload_size",
     },
     experts_over_dp=True,
     expert_degrees="all ranks",
     uneven_experts=True,
     dcp_since="0.10.2",
+    linear_dcp_since="0.28.0",
     dcp_unasked=True,
     native_nodes_since="0.11.1",
     vision_sliced=True,  # 0.32: --mm-encoder-tp-mode weights
+    # `MLAAttention.process_weights_after_loading` of 0.11 to 0.32 transposes views of a BF16 kv_b.
+    unpacks_kv_b="where quantised",
+    draft_table_bytes=2,  # `cos_sin_cache`, in the model's type
+    kv_offload_by_replica=True,
     needs_whole_context=True,
     kv_cache_names=frozenset(
         {
@@ -57,7 +63,6 @@ VLLM_CPU: Final = replace(
     name="vllm-cpu",
     platforms=(Platform.CPU,),
     preference=12,
-    preferred_because="it is the one that moonpad installs by itself",
     example="examples/tiny.toml",
     first_versions={"kimi_k25": "0.15.0"},
     # A processor shares its memory with everything else.
@@ -71,21 +76,21 @@ VLLM_CPU: Final = replace(
     weight_only_fp8=False,
     weight_only_nvfp4_since=None,
     emulates_mxfp4=False,
-    rules=(vllm_rules.multi_node_executor, *vllm_cpu_rules.RULES),
+    rules=(vllm_rules.multi_node_executor, vllm_rules.lora_model, *vllm_cpu_rules.RULES),
 )
 
 VLLM_ASCEND: Final = replace(
     VLLM,
     name="vllm-ascend",
+    gathers_tokens=False,  # MC2 and all-to-all send each token to the ranks of its experts
     title="vLLM-Ascend",
     platforms=(Platform.ASCEND,),
     preference=11,
-    preferred_because=(
-        "it is the build of vLLM for these devices, and its documentation serves Kimi-K2-Thinking on them"
-    ),
     example="examples/thinking-atlas-a3.toml",
-    first_versions={"kimi_k25": "0.17.0rc1"},
+    first_versions={"kimi_k25": "0.17.0rc1", "kimi_k3": "0.23.0"},
+    unpacks_kv_b="always",  # its MLA makes both contiguous
     dcp_since="0.12.0rc1",
+    linear_dcp_since=None,  # vllm-project/vllm-ascend#14126 is open
     native_nodes_since="0.13.0",
     vision_sliced=False,
     fp8_kv_name=None,
@@ -93,5 +98,5 @@ VLLM_ASCEND: Final = replace(
     weight_only_fp8=False,
     weight_only_nvfp4_since=None,
     emulates_mxfp4=False,
-    rules=(vllm_rules.multi_node_executor, *vllm_ascend_rules.RULES),
+    rules=(vllm_rules.multi_node_executor, vllm_rules.lora_model, *vllm_ascend_rules.RULES),
 )

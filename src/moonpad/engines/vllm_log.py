@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from moonpad.engines.base import MetricNames
-from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
+from moonpad.engines.log_grammar import DEVICE_NAME, CauseLine, LogGrammar, PhaseLine
 
 LOG: Final = LogGrammar(
     phases=(
@@ -18,9 +18,35 @@ LOG: Final = LogGrammar(
             "loading weights",
             re.compile(r"Loading safetensors checkpoint shards:\s+(?P<percent>\d+)% Completed"),
         ),
+        PhaseLine(
+            "loading weights",
+            re.compile(
+                r"Model loading took (?P<weights_gib>[\d.]+) Gi?B(?: memory)? and (?P<load_s>[\d.]+) sec"
+                r"|Loading model weights took (?P<loaded_gib>[\d.]+) GB"
+            ),
+        ),
         PhaseLine("loading weights", re.compile(r"Starting to load model|Loading weights took (?P<load_s>[\d.]+) sec")),
         PhaseLine("compiling and warming up", re.compile(r"Warming up model for the compilation")),
         PhaseLine("capturing graphs", re.compile(r"Capturing CUDA graphs.*?(?P<percent>\d+)%")),
+        PhaseLine(
+            "capturing graphs", re.compile(r"Graph capturing finished in .{1,40}? took (?P<graphs_gib>-?[\d.]+) GiB")
+        ),
+        PhaseLine(
+            "capturing graphs",
+            re.compile(
+                r"graph pool memory: (?P<graphs_gib>-?[\d.]+) GiB \(actual\), "
+                r"(?P<graphs_estimated_gib>-?[\d.]+) GiB \(estimated\)"
+            ),
+        ),
+        PhaseLine(
+            "capturing graphs",
+            re.compile(
+                r"Free memory on device \S* ?\([\d.]+/(?P<device_gib>[\d.]+) GiB\) on startup\. Desired .{0,200}?"
+                r"Actual usage is (?P<weights_gib>[\d.]+) GiB for weight, "
+                r"(?P<activation_gib>-?[\d.]+) GiB for peak activation, "
+                r"(?P<non_torch_gib>-?[\d.]+) GiB for non-torch memory, and (?P<graphs_gib>-?[\d.]+) GiB for"
+            ),
+        ),
         PhaseLine(
             "sizing the KV cache",
             re.compile(
@@ -31,7 +57,39 @@ LOG: Final = LogGrammar(
         PhaseLine(
             "sizing the KV cache",
             re.compile(
-                r"Available KV cache memory: (?P<kv_gib>[\d.]+) GiB|\((?P<kv_set_gib>[\d.]+)/[\d.]+\) GiB for KV"
+                r"Available KV cache memory: (?P<kv_gib>-?[\d.]+) GiB|\((?P<kv_set_gib>[\d.]+)/[\d.]+\) GiB for KV"
+            ),
+        ),
+        PhaseLine(
+            "sizing the KV cache",
+            re.compile(
+                r"model weights take (?P<weights_gib>-?[\d.]+)GiB; "
+                r"non_torch_memory takes (?P<non_torch_gib>-?[\d.]+)GiB; "
+                r"PyTorch activation peak memory takes (?P<activation_gib>-?[\d.]+)GiB; "
+                r"the rest of the memory reserved for KV Cache is (?P<kv_gib>-?[\d.]+)GiB"
+            ),
+        ),
+        PhaseLine("sizing the KV cache", re.compile(r"use total_gpu_memory \((?P<device_gib>[\d.]+)GiB\)")),
+        PhaseLine(  # of vLLM-Ascend, in bytes or in GiB
+            "sizing the KV cache",
+            re.compile(
+                r"Available memory: (?:(?P<kv_bytes>-?\d{6,15}), total memory: (?P<device_bytes>\d{9,15})(?!\d)"
+                r"|(?P<kv_gib>-?[\d.]+) GiB, total memory: (?P<device_gib>[\d.]+) GiB)"
+            ),
+        ),
+        PhaseLine(
+            "sizing the KV cache", re.compile(r"Estimated \w+ graph memory: (?P<graphs_estimated_gib>-?[\d.]+) GiB")
+        ),
+        PhaseLine(
+            "sizing the KV cache",
+            re.compile(r"Maximum concurrency for (?P<at_tokens>[\d,]+) tokens per request: (?P<concurrency>[\d.]+)x"),
+        ),
+        PhaseLine(
+            "sizing the KV cache",
+            re.compile(
+                r"# (?!CPU)\w+ blocks: (?P<blocks>\d+)|num_gpu_blocks is: (?P<cache_blocks>\d+)"
+                r"|Free memory on device \S* ?\([\d.]+/(?P<device_gib>[\d.]+) GiB\)"
+                r"|has a total capacity of (?P<capacity_gib>[\d.]+) GiB"
             ),
         ),
         PhaseLine("opening the API", re.compile(r"init engine \(.*\) took (?P<init_s>[\d.]+) s")),
@@ -80,7 +138,34 @@ LOG: Final = LogGrammar(
         ),
     ),
     generic=("Engine core initialization failed", "EngineCore failed to start", "Traceback"),
-)
+    starts=(
+        re.compile(r"vLLM API server version (?P<version>v?\d\S*)"),
+        re.compile(r"█.{1,40}? version +(?P<version>v?\d\S*)"),
+        re.compile(r"█.{1,40}? model +(?P<model>\S.*)"),
+        re.compile(r"(?:non-default args: \{|args: Namespace\()(?P<arguments>.*)"),
+        re.compile(r"Initializing an? (?:V\d )?LLM engine \((?P<version>[^)\s]+)\) with config: (?P<config>.*)"),
+        re.compile(r"Chunked prefill is enabled with max_num_batched_tokens=(?P<setting_max_num_batched_tokens>\d+)"),
+        re.compile(r"Using max model len (?P<setting_max_model_len>\d+)"),
+        re.compile(r"[Dd]etected platform (?P<platform>\w+)|Platform plugin (?P<plugin>\w+) is activated"),
+        DEVICE_NAME,
+    ),
+    config_names={
+        "max_seq_len": "max_model_len",
+        "device_config": "device",
+        **{
+            name: name
+            for name in (
+                "model", "served_model_name", "tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size",
+                "decode_context_parallel_size", "enforce_eager", "kv_cache_dtype", "speculative_config",
+            )
+        },
+    },
+    beyond_plans=(
+        "kv_transfer_config", "num_gpu_blocks_override", "kv_cache_memory_bytes", "kv_cache_memory", "enable_dbo",
+        "enable_sleep_mode",
+        "hf_overrides", "cudagraph_capture_sizes", "max_cudagraph_capture_size", "prefill_context_parallel_size",
+    ),
+)  # fmt: skip
 
 METRICS: Final = MetricNames(
     running="vllm:num_requests_running",

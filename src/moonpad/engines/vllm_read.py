@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, get_args
 
+from moonpad.catalog.drafts import known_draft
 from moonpad.catalog.options import Option
 from moonpad.engines.argument_values import MOST, Words, start_of
 from moonpad.engines.base import Invocation, NodeFlags, Reading
 from moonpad.engines.option_grammar import Grammar
 from moonpad.engines.recorded_options import recorded
 from moonpad.engines.value_checks import vllm_tokens, whole
+from moonpad.values.draft import DraftMethod
 from moonpad.values.plan import Layout, Settings
 
 PROGRAM: Final = "vllm serve"
@@ -27,6 +29,8 @@ LAYOUT_FLAGS: Final = (
 )
 TEXT_ONLY: Final = "--language-model-only"
 DRAFT: Final = "--speculative-config"
+DRAFT_METHODS: Final = frozenset(get_args(DraftMethod))
+LORA: Final = "--enable-lora"
 SETTING_FLAGS: Final = (
     ("--max-model-len", "max_model_len"),
     ("--max-num-seqs", "max_num_seqs"),
@@ -35,6 +39,9 @@ SETTING_FLAGS: Final = (
     ("--kv-cache-dtype", "kv_cache_dtype"),
     ("--block-size", "block_size"),
     ("--distributed-executor-backend", "executor"),
+    ("--mm-encoder-tp-mode", "mm_encoder_tp_mode"),
+    ("--cpu-offload-gb", "cpu_offload_gib"),
+    ("--kv-offloading-size", "kv_offload_size"),
 )
 
 # What the reader asks for and not every recorded release has, and of older versions
@@ -45,6 +52,8 @@ SOME_RELEASES: Final = (
     Option(("--eplb-config",), "json", "1"),
     Option((TEXT_ONLY,), "flag", "0", (f"--no-{TEXT_ONLY[2:]}",)),
     Option(("--attention-backend",), "text", "1"),
+    Option(("--mm-encoder-tp-mode",), "text", "1"),
+    Option(("--kv-offloading-size",), "float", "1"),
     Option(("--attention-config", "-ac"), "json", "1"),
     Option(("--compilation-config", "-cc"), "json", "1"),
     Option(("--nnodes", "-n"), "int", "1"),
@@ -138,7 +147,13 @@ def _settings(words: Words, env: Mapping[str, str]) -> Settings:
         redundant_experts=_redundant(words),
         executor=words.text("--distributed-executor-backend"),
         text_only=bool(words.switch(TEXT_ONLY)),
+        mm_encoder_tp_mode=words.text("--mm-encoder-tp-mode"),
         draft_tokens=_draft_tokens(words),
+        draft=known_draft(words.mapping(DRAFT).get("model")) if _draft_tokens(words) else None,
+        max_loras=_loras(words),
+        max_lora_rank=words.whole("--max-lora-rank"),
+        cpu_offload_gib=words.amount("--cpu-offload-gb"),
+        kv_offload_size=words.amount("--kv-offloading-size"),
     )
 
 
@@ -150,7 +165,12 @@ def _attention_backend(words: Words, env: Mapping[str, str]) -> str | None:
 
 def _draft_tokens(words: Words) -> int:
     config = words.mapping(DRAFT)
-    return _count(config.get("num_speculative_tokens")) if config.get("method") == "eagle3" else 0
+    return _count(config.get("num_speculative_tokens")) if config.get("method") in DRAFT_METHODS else 0
+
+
+def _loras(words: Words) -> int:
+    slots = words.whole("--max-loras") or 1
+    return slots if words.switch(LORA) else 0
 
 
 def _redundant(words: Words) -> int:

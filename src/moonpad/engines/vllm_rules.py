@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from moonpad.catalog.overhead import defaults_of
 from moonpad.engines.attention_backends import find, has_dcp
 from moonpad.engines.gpu_rules import aiter_finding, marlin_finding
 from moonpad.values.checkpoint import Component
 from moonpad.values.configuration import Configuration
-from moonpad.values.finding import Finding, conflict, illegal, suboptimal
+from moonpad.values.finding import Finding, conflict, illegal, invalid, suboptimal, unsupported
 from moonpad.values.platform import Platform
 
 PADS_TILES: Final = "0.24.0"
@@ -17,6 +18,9 @@ PADS_TILES: Final = "0.24.0"
 # (v1/attention/selector.py of the wheels 0.28.0 and 0.29.0).
 CHOOSES_BY_DCP: Final = "0.29.0"
 FIRST_WITH_FP8_KV: Final = "0.25.0"
+MOST_OF_UNIFIED: Final = 0.85
+SAFE_OF_UNIFIED: Final = 0.82
+"""101 to 102 GiB of 121.69 were free on two DGX Spark, whatever was switched off before; elsewhere 0.85 was."""
 
 
 def order_backends(configuration: Configuration, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -70,6 +74,26 @@ def aiter_heads(configuration: Configuration) -> Iterator[Finding]:
     yield from aiter_finding(configuration, "ROCM_AITER_MLA", heads, allowed, needs)
 
 
+def broken_release(configuration: Configuration) -> Iterator[Finding]:
+    broken, needed = configuration.version.startswith("0.12.0"), configuration.architecture.model_type == "kimi_linear"
+    if broken and needed:
+        message = f"{configuration.program} cannot load kimi_linear: MLAModules misses its argument indexer_rotary_emb"
+        yield unsupported("engine", message, "take vllm 0.11.2, or a release after 0.12")
+
+
+def unified_memory(configuration: Configuration) -> Iterator[Finding]:
+    """It asks at its start whether so much is free, and there the host's page cache counts as used."""
+    fraction = configuration.settings.gpu_memory_utilization
+    fraction = fraction or defaults_of(configuration.engine.name, configuration.version).memory_fraction or 0
+    if configuration.device.unified and fraction > MOST_OF_UNIFIED:
+        yield invalid(
+            "gpu_memory_utilization",
+            f"gpu_memory_utilization {fraction:g} of {configuration.device.product}, whose memory is the host's own: "
+            "so much is never free at the start",
+            f"set gpu_memory_utilization = {SAFE_OF_UNIFIED}, and drop the page cache before the start",
+        )
+
+
 def multi_node_executor(configuration: Configuration) -> Iterator[Finding]:
     """A data-parallel rank is a process group of its own: only tp × pp must reach over machines."""
     first, layout, cluster = configuration.engine.native_nodes_since, configuration.layout, configuration.cluster
@@ -87,4 +111,21 @@ def multi_node_executor(configuration: Configuration) -> Iterator[Finding]:
         )
 
 
-RULES: Final = (marlin_tiles, flydsl_ep, dcp_fp8_kv, aiter_heads, multi_node_executor)
+def lora_model(configuration: Configuration) -> Iterator[Finding]:
+    """It serves adapters for classes that say so; the one of the models with a vision tower does not."""
+    count = configuration.settings.max_loras
+    if count and configuration.architecture.vision_parameters:
+        message = f"max_loras {count}: vLLM's class of {configuration.checkpoint.name} takes no LoRA adapters"
+        yield illegal("max_loras", message, "leave it out, or serve a model without a vision tower")
+
+
+RULES: Final = (
+    marlin_tiles,
+    lora_model,
+    flydsl_ep,
+    dcp_fp8_kv,
+    aiter_heads,
+    broken_release,
+    unified_memory,
+    multi_node_executor,
+)

@@ -48,6 +48,10 @@ _COUNTED: Final = (*LAYOUT, "gpu_memory_utilization", "kv_free_fraction", "kv_ca
 _guess = partial(make_remark, Severity.NOTE, Code.MISSING_FLAG)
 
 
+MUCH_ROOMIER: Final = 1.9
+"""A suggestion that holds so many times the KV cache is worth a finding: half the bytes a token give hardly less."""
+
+
 @dataclass(frozen=True, slots=True)
 class Deployment:
     group: Group
@@ -246,7 +250,7 @@ class Deployment:
             yield Remark(replace(finding, where=flag), at=option.index if option else None)
         if memory is not None and not short and suggestions:
             best = suggestions[0]
-            if best.memory.kv_tokens.value >= 2 * memory.kv_tokens.value:
+            if best.memory.kv_tokens.value >= MUCH_ROOMIER * memory.kv_tokens.value:
                 message = "the KV cache could hold more"
                 yield Remark(Finding(Severity.NOTE, Code.SUBOPTIMAL, "memory", message, best.why), None)
 

@@ -13,7 +13,7 @@ from moonpad.values.cluster import Cluster
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout, Settings
-from moonpad.values.plan_answer import Confidence
+from moonpad.values.plan_answer import Confidence, confidence_of
 from moonpad.values.visible_text import escape_of
 
 _SETS_ENV: Final = frozenset({"-e", "--env", "-x"})
@@ -136,7 +136,7 @@ class Judged:
     def confidence(self) -> Confidence | None:
         if self.memory is None:
             return None
-        return "measured" if self.memory.measured else "tight" if self.memory.tight else "likely"
+        return "measured" if self.memory.measured else confidence_of(self.memory)
 
 
 def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edit] = ()) -> Line:

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Final
 
 from moonpad.catalog.options import option_set, values_of, versions
 from moonpad.engines.base import Engine, Reading
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.option_sources import following
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.plan.parsers import PARSER, parser_name
 from moonpad.values.finding import Code, Severity
-
-PARSER: Final = "kimi_k2"
-_OTHERS: Final = {"kimi-k3": "kimi_k3"}
-"""Beginnings of names → parsers of their own."""
 
 
 def thinks(model_id: str) -> bool:
-    """K2-Thinking and everything from K2.5 on answer with their reasoning first (their model cards)."""
+    """K2-Thinking, everything from K2.5 on and K3 answer with their reasoning first (their model cards)."""
     name = model_id.rpartition("/")[2].casefold()
-    return "thinking" in name or any(name.startswith(f"kimi-k2.{minor}") for minor in "56789")
-
-
-def parser_of(model_id: str) -> str:
-    """The engines' name for the parser of tool calls and of reasoning."""
-    name = model_id.rpartition("/")[2].casefold()
-    return next((parser for beginning, parser in _OTHERS.items() if name.startswith(beginning)), PARSER)
+    return "thinking" in name or name.startswith(("kimi-k3", *(f"kimi-k2.{minor}" for minor in "56789")))
 
 
 def parser_remarks(length: int, reading: Reading, engine: Engine, version: str, model_id: str) -> Iterator[Remark]:
@@ -36,7 +26,7 @@ def parser_remarks(length: int, reading: Reading, engine: Engine, version: str, 
     if reading.node.headless or not line.tool_parser:
         return
     # The parsers are those of the engine, whichever of its programs starts it.
-    parser, takes = parser_of(model_id), partial(_takes, engine.program, version)
+    parser, takes = parser_name(model_id), partial(_takes, engine.program, version)
     missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
     auto = (line.auto_tools,) if line.auto_tools and not serving.auto_tool_choice else ()
     if serving.tool_parser is None and takes(line.tool_parser, parser):

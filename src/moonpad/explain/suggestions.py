@@ -207,7 +207,7 @@ def _improvement(lever: Lever, before: Memory, after: Memory) -> Improvement:
 
 def best_remedy(subject: Subject, suggestions: Sequence[Improvement]) -> str:
     """The one thing to do, in a sentence for a finding: the best suggestion, else another layout over all devices of
-    the cluster with the same settings, the one that crosses the network least."""
+    the cluster, the one that crosses the network least, with the same settings or else with more of the memory."""
     if suggestions:
         return suggestions[0].why
     configuration = subject.configuration
@@ -215,13 +215,15 @@ def best_remedy(subject: Subject, suggestions: Sequence[Improvement]) -> str:
     def cost(layout: Layout) -> tuple[int, int, int]:
         return network_hops(layout, configuration.cluster, configuration.architecture), -layout.tp, -layout.dcp
 
-    subject.budget.work(500 * configuration.cluster.devices.bit_length() ** 2, "the search for better settings")
-    for layout in sorted(legal_layouts(configuration), key=cost):
-        other = replace(subject, configuration=replace(configuration, layout=layout))
-        if is_legal(other.configuration) and (memory := other.memory()).fits and not memory.tight:
-            return (
-                f"use another layout over the same devices: {layout.words} leaves {gib(memory.kv_bytes.value)} for the "
-                f"KV cache on each, {memory.kv_tokens.value:,.0f} tokens (estimated, not measured); moonpad plan gives "
-                "the commands"
-            )
+    subject.budget.work(300 * configuration.cluster.devices.bit_length() ** 2, "the search for better settings")
+    higher = _fraction(subject)
+    for same, extra in ((subject, ""), *([(higher.subject, f" with {higher.what}")] if higher else [])):
+        for layout in sorted(legal_layouts(configuration), key=cost):
+            other = replace(same, configuration=replace(same.configuration, layout=layout))
+            if is_legal(other.configuration) and (memory := other.memory()).fits and not memory.tight:
+                return (
+                    f"use another layout over the same devices{extra}: {layout.words} leaves "
+                    f"{gib(memory.kv_bytes.value)} for the KV cache on each, {memory.kv_tokens.value:,.0f} tokens "
+                    "(estimated, not measured); moonpad plan gives the commands"
+                )
     return "take more devices, or devices with more memory"

@@ -103,6 +103,10 @@ def detect_cluster(facts: DeviceFacts | Unknown, host: Host | None = None) -> Cl
     if len(kinds) > 1:
         return Unknown(f"the {len(facts.devices)} devices are of {len(kinds)} kinds: {', '.join(sorted(kinds))}")
     first = facts.devices[0]
+    named = find_device(first.name)
+    if isinstance(first.memory_bytes, Unknown) and named is not None and named.unified:
+        count = len(facts.devices)  # whose driver gives no figure, because the memory is the host's
+        return Cluster(f"{count}x{_label(named)}", 1, count, named, own, detected=True)
     if isinstance(first.memory_bytes, Unknown):
         return Unknown(f"the memory of {first.name} is unknown: {first.memory_bytes.reason}")
     device = _known(first, facts.vendor, first.memory_bytes) or _made(first, facts, first.memory_bytes)

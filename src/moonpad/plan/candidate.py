@@ -9,11 +9,12 @@ from typing import Final
 from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.overhead import defaults_of
 from moonpad.engines.base import Engine
-from moonpad.plan.effective_settings import limits_of, unasked_settings
+from moonpad.engines.vllm_rules import SAFE_OF_UNIFIED
+from moonpad.plan.effective_settings import Limits, limits_of, unasked_settings
 from moonpad.plan.memory import memory_of
-from moonpad.plan.request import Request
+from moonpad.plan.request import USEFUL_CONTEXT, Request
 from moonpad.plan.rules import check
-from moonpad.plan.setting_fallbacks import DEVICE_EXPERTS, Fallback, Kind, fallbacks
+from moonpad.plan.setting_fallbacks import DEVICE_EXPERTS, FEWER_SEQUENCES, SOME_SEQUENCES, Kind, Lowering
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.configuration import Configuration
@@ -23,8 +24,6 @@ from moonpad.values.plan import Layout, Settings
 
 MIN_CONTEXT: Final = 1024
 """A plan that holds less counts as one that does not fit."""
-USEFUL_CONTEXT: Final = 32768
-"""Unasked, settings are not turned down any further once so much fits; for the goal `context` it is the model's own."""
 STEP: Final = 1024
 """A context that is chosen is a multiple of this."""
 
@@ -52,8 +51,10 @@ class Candidate:
         return replace(self.base, layout=layout, settings=settings)
 
     def memory(self, layout: Layout, settings: Settings, context: int | None = None) -> Memory:
-        """With the calibrations. `context` None: the longest that fits."""
-        return memory_of(self.configuration(layout, settings), context=context, calibrations=self.calibrations)
+        """With the calibrations, and with what the engine would calculate spelled out, as it is judged and started.
+        `context` None: the longest that fits."""
+        spelled = self.configuration(layout, self.spelled(layout, settings))
+        return memory_of(spelled, context=context, calibrations=self.calibrations)
 
     @property
     def kind(self) -> Kind:
@@ -68,11 +69,14 @@ class Candidate:
 
     @property
     def wanted(self) -> int:
-        """How much context makes it needless to turn the settings down any further."""
-        most = self.checkpoint.architecture.max_context
-        if self.context is not None:
-            return self.context
-        return most if self.request.goal == "context" else min(most, USEFUL_CONTEXT)
+        """The context for which cheap settings are turned down: what was asked for, else all that the model has."""
+        return self.context if self.context is not None else self.checkpoint.architecture.max_context
+
+    @property
+    def useful(self) -> int:
+        """The context for which costly settings are turned down too."""
+        unasked = self.context is None and self.request.goal != "context"
+        return min(self.wanted, USEFUL_CONTEXT) if unasked else self.wanted
 
     def sequences(self, layout: Layout) -> int:
         """How many a replica must serve at once."""
@@ -80,25 +84,37 @@ class Candidate:
         reserved = self.request.settings.get("max_num_seqs") if self.engine.facts.reserves_kv else None
         return max(asked, int(reserved or 1))
 
-    def ladder(self, layout: Layout) -> tuple[Fallback, ...]:
-        defaults = self._defaults(layout)
-        fp8 = replace(defaults, **{**self.request.settings, "kv_cache_dtype": "fp8"})  # type: ignore[arg-type]
-        allowed = self.request.goal == "context" and not errors_of(check(self.configuration(layout, fp8)))
-        return fallbacks(
-            defaults,
-            self.request.settings,
+    def start(self, layout: Layout) -> Settings:
+        """The engine's defaults, with what the person fixed: where nothing is turned down."""
+        return replace(self._defaults(layout), **self.request.settings)  # type: ignore[arg-type]
+
+    def lowering(self, layout: Layout, start: Settings) -> Lowering:
+        pinned = dict(self.request.settings)
+        if self.cluster.device.unified and self.kind == "device":
+            pinned.setdefault("gpu_memory_utilization", SAFE_OF_UNIFIED)
+        return Lowering(
+            start,
+            pinned,
             self.kind,
             sequences=self.sequences(layout),
-            fp8_kv=allowed,
+            some=SOME_SEQUENCES if self.request.goal == "throughput" else FEWER_SEQUENCES,
             graphs=self.engine.facts.graphs_option,
             layers=self.checkpoint.architecture.layers,
+            alone=self.request.goal == "context",
         )
+
+    def fp8_kv(self, layout: Layout, settings: Settings) -> Settings | None:
+        """With an FP8 KV cache, where a person wants context above all and no rule objects."""
+        if self.request.goal != "context" or "kv_cache_dtype" in self.request.settings:
+            return None
+        fp8 = replace(settings, kv_cache_dtype="fp8")
+        return None if errors_of(check(self.configuration(layout, fp8))) else fp8
 
     def _defaults(self, layout: Layout) -> Settings:
         """What the engine would do unasked, spelled out: the plan names what it relies on."""
         if unasked := unasked_settings(self.engine.facts, layout.pp):
             return replace(Settings(**unasked), max_model_len=None)  # type: ignore[arg-type]
-        limits = limits_of(self.configuration(layout, Settings()))
+        limits = self.default_batch(layout)
         defaults = Settings(
             max_num_seqs=limits.max_num_seqs,
             max_num_batched_tokens=limits.max_num_batched_tokens,
@@ -111,6 +127,10 @@ class Candidate:
             most = min(DEVICE_EXPERTS[0], self.checkpoint.architecture.routed_experts)
             return replace(defaults, gpu_experts=most)
         return replace(defaults, host_expert_layers=0) if self.engine.facts.host_experts else defaults
+
+    def default_batch(self, layout: Layout) -> Limits:
+        """The engine's own limits, where it is told none."""
+        return limits_of(self.configuration(layout, Settings()))
 
     def spelled(self, layout: Layout, settings: Settings) -> Settings:
         """The settings with the static fraction that the engine would calculate for them."""
@@ -130,26 +150,55 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A fallback with what it holds; `memory` for the longest context."""
+    """Settings with what they hold; `memory` for the longest context. `what` changed against the attempt `above`, by
+    their numbers; "" for the first, the engine's defaults."""
 
     number: int
-    fallback: Fallback
+    settings: Settings
     memory: Memory
+    what: str = ""
+    above: int = 0
 
 
 def try_all(candidate: Candidate, layout: Layout) -> tuple[Tried, ...]:
-    """Every fallback, unless one surely holds what is wanted: then nothing below it is looked at."""
-    tried: list[Tried] = []
-    for number, fallback in enumerate(candidate.ladder(layout)):
-        memory = candidate.memory(layout, fallback.settings)
-        tried.append(Tried(number, fallback, memory))
-        if candidate.holds(layout, memory, candidate.wanted, "low"):
-            break
+    """The defaults, then each change that frees memory, until what is wanted is held; costly ones only where a useful
+    context is not held for sure."""
+    start = candidate.start(layout)
+    tried = [Tried(0, start, candidate.memory(layout, start))]
+    one_of_many = False
+    for change in candidate.lowering(layout, start).changes():
+        last = tried[-1]
+        useful = candidate.holds(layout, last.memory, candidate.useful, "low")
+        if useful and (change.costly or candidate.holds(layout, last.memory, candidate.wanted, "low")):
+            return tuple(tried)
+        settings = replace(last.settings, **change.settings)  # type: ignore[arg-type]
+        memory = candidate.memory(layout, settings)
+        if not _frees(last.memory, memory) and "enforce_eager" not in change.settings:
+            continue  # graphs that an engine does not count take memory all the same, outside of its budget
+        above = last.above if one_of_many and change.one_of_many else last.number
+        one_of_many = change.one_of_many
+        tried.append(Tried(len(tried), settings, memory, change.what, above))
+    if candidate.holds(layout, tried[-1].memory, candidate.useful, "low"):
+        return tuple(tried)
+    for base in [tried[number] for number in dict.fromkeys((0, len(tried) - 1))]:
+        if (fp8 := candidate.fp8_kv(layout, base.settings)) is not None:
+            memory = candidate.memory(layout, fp8)
+            tried.append(Tried(len(tried), fp8, memory, "an FP8 KV cache", base.number))
     return tuple(tried)
 
 
+def _frees(before: Memory, after: Memory) -> bool:
+    """Whether a change is worth being made; a measured start is worth more than a model. Where nothing is left, the
+    optimistic end is the hope."""
+    more = after.kv_bytes.value > before.kv_bytes.value or after.kv_tokens.value > before.kv_tokens.value
+    more = more or (before.kv_bytes.value <= 0 and after.kv_bytes.high > before.kv_bytes.high)
+    surer = after.near_measured and after.kv_bytes.low > before.kv_bytes.low
+    return more or surer or (after.near_measured and not before.near_measured)
+
+
 def best_of(candidate: Candidate, layout: Layout, tried: Sequence[Tried]) -> Tried:
-    """The first that surely holds what is wanted; else the surest of those that hold it; else the one with most.
+    """Of those that surely hold a useful context the first with the longest; else the surest of those that hold it;
+    else the one with most.
 
     Among the last, one that surely starts stands before one that may not, and a measured one before a modelled one.
     """
@@ -157,15 +206,23 @@ def best_of(candidate: Candidate, layout: Layout, tried: Sequence[Tried]) -> Tri
     def reach(attempt: Tried, end: End) -> int:
         return candidate.reach(layout, attempt.memory, end)
 
-    wanted = candidate.wanted
-    if reach(tried[-1], "low") >= wanted:
-        return tried[-1]
-    likely = [attempt for attempt in tried if reach(attempt, "value") >= wanted]
+    def held(attempt: Tried) -> int:
+        """Of what is wanted, in steps: less than one is no reason to turn anything down."""
+        return min(reach(attempt, "low"), candidate.wanted) // STEP
+
+    useful = candidate.useful
+    sure = [attempt for attempt in tried if reach(attempt, "low") >= useful]
+    if sure:
+        return max(sure, key=lambda attempt: (held(attempt), -attempt.number))
+    likely = [attempt for attempt in tried if reach(attempt, "value") >= useful]
     if likely:
-        return max(likely, key=lambda attempt: (reach(attempt, "low"), attempt.memory.measured, -attempt.number))
+        # By bytes, which tell the surer one of two also where neither holds a token for sure.
+        surest = max(attempt.memory.kv_bytes.low for attempt in likely)
+        likely = [attempt for attempt in likely if attempt.memory.kv_bytes.low == surest]
+        return max(likely, key=lambda attempt: (attempt.memory.measured, held(attempt), -attempt.number))
     starts = [attempt for attempt in tried if reach(attempt, "low") >= MIN_CONTEXT]
     if candidate.context is None and starts:
-        return max(starts, key=lambda attempt: (attempt.memory.measured, reach(attempt, "value"), -attempt.number))
+        return max(starts, key=lambda attempt: (attempt.memory.measured, held(attempt), -attempt.number))
     # The surest knowledge of what is missing: a measured start, if there is one.
     return max(
         tried,
@@ -179,7 +236,9 @@ def best_of(candidate: Candidate, layout: Layout, tried: Sequence[Tried]) -> Tri
 
 
 def chosen_context(candidate: Candidate, layout: Layout, memory: Memory) -> int:
-    """What was asked for; else the longest that fits, as a round number; where only hope is left, the shortest."""
+    """What was asked for; else the longest that fits at the careful end, as a round number, so that it is likely; where
+    only hope is left, the longest that is expected."""
     if candidate.context is not None:
         return candidate.context
-    return max(MIN_CONTEXT, candidate.reach(layout, memory) // STEP * STEP)
+    careful = candidate.reach(layout, memory, "low") // STEP * STEP
+    return careful if careful >= MIN_CONTEXT else max(MIN_CONTEXT, candidate.reach(layout, memory) // STEP * STEP)

@@ -19,17 +19,17 @@ from moonpad.values.units import gib
 MOST_DEVICES: Final = 128
 
 
-def needed_bytes(memory: Memory, layout: Layout, tokens: int) -> float:
-    """What the KV cache takes on a device for so many tokens: decode context parallelism deals them out."""
-    return tokens / layout.dcp * memory.kv_bytes_per_token
+def needed_bytes(memory: Memory, layout: Layout, sequences: int = 1) -> float:
+    """What so many sequences of the context take on a device: decode context parallelism deals their tokens out."""
+    return sequences * (memory.context / layout.dcp * memory.kv_bytes_per_token + memory.state_bytes_per_sequence)
 
 
 def sentence(memory: Memory, layout: Layout, sequences: int = 1) -> str:
     """The numbers: what so many sequences of the context need, what is there, the longest context that fits."""
     host = memory.host
     if host is not None and host.available_bytes is not None and not memory.host_fits:
-        return f"the experts need {gib(host.needed_bytes)} of host memory, {gib(host.available_bytes)} is there"
-    weights, budget = gib(memory.weights_bytes), gib(memory.budget_bytes)
+        return f"{gib(host.needed_bytes)} of host memory are needed, {gib(host.available_bytes)} is there"
+    room, weights, budget = memory.sequence_room, gib(memory.weights_bytes), gib(memory.budget_bytes)
     share = budget
     if memory.device_bytes not in (0, memory.budget_bytes):  # what a host has may be unknown
         share = f"{budget}, {memory.budget_bytes / memory.device_bytes:.2g} of {gib(memory.device_bytes)}"
@@ -46,7 +46,9 @@ def sentence(memory: Memory, layout: Layout, sequences: int = 1) -> str:
     kv_bytes, longest = memory.kv_bytes, memory.max_context
     if kv_bytes.high <= 0:
         return f"nothing is left for the KV cache on each device: {rest}, and the engine may use {share}"
-    need = gib(needed_bytes(memory, layout, memory.context * sequences))
+    if room is not None and room.refusal:
+        return f"{room.refusal}; {gib(max(0.0, kv_bytes.value))} is left for it of {budget} after {rest}"
+    need = gib(needed_bytes(memory, layout, sequences))
     tokens = f"{memory.context:,} tokens"
     wanted = tokens if sequences == 1 else f"{sequences} sequences of {tokens}"
     left = f"{gib(kv_bytes.value)} is left" if kv_bytes.value > 0 else f"at most {gib(kv_bytes.high)} is left"
@@ -67,7 +69,7 @@ def missing_bytes(memory: Memory, layout: Layout) -> float:
     """By how much even the optimistic end misses; what the host lacks counts too."""
     host = memory.host
     lacking = 0 if host is None or host.available_bytes is None else host.needed_bytes - host.available_bytes
-    return max(needed_bytes(memory, layout, memory.context) - memory.kv_bytes.high, float(lacking), 0.0)
+    return max(needed_bytes(memory, layout) - memory.kv_bytes.high, float(lacking), 0.0)
 
 
 def does_not_fit(configuration: Configuration, memory: Memory, sequences: int) -> Finding:
@@ -78,10 +80,11 @@ def does_not_fit(configuration: Configuration, memory: Memory, sequences: int) -
         by_layers = "host_expert_layers" if configuration.engine.host_experts else "model"
         where = configuration.engine.memory_fraction_name or by_layers if memory.kv_bytes.high <= 0 else "max_model_len"
         turned_down = [*batch_words(settings), *(["no CUDA graphs"] if settings.enforce_eager else [])]
-        needed = needed_bytes(memory, layout, memory.context * sequences)
+        needed = needed_bytes(memory, layout, sequences)
         least = gib(memory.weights_bytes + memory.overhead.low + needed)
         message += f", with {', '.join(turned_down)}" if turned_down else ""
-        message += f"; a device must hold {least} at the least"
+        if memory.sequence_room is None or not memory.sequence_room.refusal:
+            message += f"; a device must hold {least} at the least"
     return Finding(Severity.ERROR, Code.DOES_NOT_FIT, where, message)
 
 
@@ -100,14 +103,14 @@ def _ways(candidate: Candidate, layout: Layout) -> Iterator[str]:
         known = "measured" if best.memory.measured else "estimated"
         yield f"--context {most} ({candidate.reach(layout, best.memory):,} tokens fit, {known})"
     wanted = candidate.context or MIN_CONTEXT
-    fp8 = replace(best.fallback.settings, kv_cache_dtype="fp8")
-    plain = best.fallback.settings.kv_cache_dtype in (None, "auto")
+    fp8 = replace(best.settings, kv_cache_dtype="fp8")
+    plain = best.settings.kv_cache_dtype in (None, "auto")
     if plain and _holding(candidate, layout, fp8, wanted) is not None:
         yield "--set kv_cache_dtype=fp8 (half the KV cache, not measured)"
     wider = (legal for legal in legal_layouts(candidate.base) if legal.dcp > layout.dcp)
     same_but_dcp = [legal for legal in wider if replace(legal, dcp=layout.dcp) == layout]
     for legal in sorted(same_but_dcp, key=lambda legal: -legal.dcp):
-        if (memory := _holding(candidate, legal, best.fallback.settings, wanted)) is not None:
+        if (memory := _holding(candidate, legal, best.settings, wanted)) is not None:
             dcp, tokens = legal.dcp, candidate.reach(legal, memory)
             yield f"--set dcp={dcp} (each rank holds 1/{dcp} of the KV cache: {tokens:,} tokens, not measured)"
             return

@@ -8,7 +8,8 @@ from typing import Final
 from moonpad.catalog.ggml_types import bits_of
 from moonpad.catalog.overhead import Budget, Pipeline, batches_of, block_of, defaults_of, reserve_of
 from moonpad.values.configuration import Configuration, EngineFacts
-from moonpad.values.plan import Settings
+from moonpad.values.plan import Layout, Settings
+from moonpad.values.platform import Platform
 
 ENTIRE_PROMPT_TOKENS: Final = 16384
 """What SGLang prefills at once where chunking is switched off (-1): its `max_prefill_tokens`."""
@@ -122,10 +123,13 @@ def _static_fraction(configuration: Configuration, tokens: int) -> float:
         sequences = min(sequences, settings.max_num_seqs)
     reserved = row.constant_bytes + row.per_rank_bytes * layout.tp * layout.dp * layout.pp
     reserved += row.per_token_bytes * max(tokens, 2048)
+    sees = configuration.architecture.vision_parameters > 0 and not settings.text_only
     if not settings.enforce_eager:
-        reserved += row.per_sequence_bytes * sequences + row.prefill_graphs_bytes
+        plain = layout == Layout(tp=layout.tp, ep=layout.ep) and configuration.platform is Platform.CUDA
+        prefill_graphs = plain and not sees and not settings.draft_tokens
+        reserved += row.per_sequence_bytes * sequences + (row.prefill_graphs_bytes if prefill_graphs else 0)
     if layout.dp > 1:
         reserved += row.attention_dp_bytes + row.per_dp_sequence_bytes * sequences * layout.dp
-    reserved = max(reserved, row.floor_bytes)
+    reserved = max(reserved, row.floor_bytes) + (row.draft_bytes if settings.draft_tokens else 0)
     fraction = round(max(device.driver_bytes - reserved, 0) / device.driver_bytes, 3)
-    return fraction * (row.vision_factor if configuration.architecture.vision_parameters else 1.0)
+    return fraction * (row.vision_factor if sees else 1.0)

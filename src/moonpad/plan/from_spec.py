@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import Any, Final
+from typing import Any
 
+from moonpad.catalog.drafts import known_draft
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine, installed_runtime, settled_version
 from moonpad.plan.effective_settings import unasked_settings
 from moonpad.plan.parsers import REASONING, TOOLS, parser_for
-from moonpad.plan.request import Request
+from moonpad.plan.request import DRAFT_TOKENS, Request
 from moonpad.plan.start_timeout import start_budget_s
 from moonpad.spec.schema import Spec
 from moonpad.values.cluster import Cluster
@@ -17,10 +18,6 @@ from moonpad.values.deployment import Image, Runtime
 from moonpad.values.errors import UsageError
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Layout, Plan, Serving, Settings
-
-# What the cards of the published drafts and vLLM's recipes for Kimi say, e.g. https://huggingface.co/AQ-MedAI/Kimi-K25-eagle3
-# and https://github.com/vllm-project/recipes/pull/347.
-DRAFT_TOKENS: Final = 3
 
 
 def request_of(spec: Spec, despite: frozenset[Code] = frozenset()) -> Request:
@@ -53,7 +50,9 @@ def settings_of(spec: Spec) -> dict[str, Any]:
         if name in spec.settings.model_fields_set and value is not None
     }
     if spec.settings.draft:
-        named["draft_tokens"] = spec.settings.draft_tokens or DRAFT_TOKENS
+        named |= {"draft_tokens": spec.settings.draft_tokens or DRAFT_TOKENS}
+        if known := known_draft(spec.settings.draft):
+            named["draft"] = known
     return unasked_settings(engine_of(spec).facts, spec.layout.pp) | named
 
 
@@ -100,8 +99,8 @@ def unjudged_plan(spec: Spec, cluster: Cluster, weights_bytes: int = 0, scheme: 
         settings=Settings(**settings_of(spec)),
         serving=Serving(
             spec.served_name,
-            tool_parser=parser_for(engine_of(spec), version, TOOLS),
-            reasoning_parser=parser_for(engine_of(spec), version, REASONING),
+            tool_parser=parser_for(engine_of(spec), version, TOOLS, spec.model),
+            reasoning_parser=parser_for(engine_of(spec), version, REASONING, spec.model),
         ),
         weights_bytes=weights_bytes,
         engine_version=version,

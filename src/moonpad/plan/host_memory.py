@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Final
 
 from moonpad.catalog.overhead import host_processes
-from moonpad.plan.effective_settings import reserved_sequences
+from moonpad.plan.effective_settings import MOST, reserved_sequences
 from moonpad.plan.kv_cache import layer_bytes_per_token
 from moonpad.plan.memory_budget import Demand
 from moonpad.plan.weights import HostPart, groups_of
 from moonpad.values.checkpoint import Checkpoint, Component
 from moonpad.values.configuration import Configuration
 from moonpad.values.memory import HostMemory
+from moonpad.values.plan import Settings
+from moonpad.values.units import GIB
+
+OUTSIDE_LAYERS: Final = frozenset(
+    {
+        *(Component.EMBED_TOKENS, Component.LM_HEAD, Component.DECODE_WEIGHTS),
+        *(Component.DRAFT, Component.LORA),
+    }
+)
 
 
 def host_memory(demand: Demand, kv_bytes: float, context: int) -> HostMemory | None:
@@ -26,10 +37,38 @@ def host_memory(demand: Demand, kv_bytes: float, context: int) -> HostMemory | N
         needed_bytes += part.layers * layer_bytes * context * reserved_sequences(configuration)
     elif demand.limits.budget == "told":
         needed_bytes = configuration.ranks_per_node * (max(demand.weights) + kv_bytes)
+    elif offloaded := _offloaded_bytes(demand, kv_bytes):
+        return HostMemory(round(offloaded), configuration.cluster.host.memory_bytes)
     else:
         return None
     processes = host_processes()[configuration.engine.name].process_bytes
     return HostMemory(round(needed_bytes + processes), configuration.cluster.host.memory_bytes)
+
+
+def off_device(weights: Mapping[Component, int], settings: Settings) -> Mapping[Component, int]:
+    """The weights that stay on a device, those of the layers largest first: engines move whole layers' tensors until
+    `cpu_offload_gib` are in RAM, and none of what lies outside the layers."""
+    left, held = _bytes(settings.cpu_offload_gib, GIB), {name: size for name, size in weights.items() if size}
+    for name in sorted(held.keys() - OUTSIDE_LAYERS, key=lambda name: -held[name]):
+        moved = min(left, held[name])
+        held[name], left = held[name] - moved, left - moved
+    return held
+
+
+def _offloaded_bytes(demand: Demand, kv_bytes: float) -> float:
+    """Of a machine: weights that its ranks moved off their devices, and their copies of the KV cache."""
+    configuration = demand.configuration
+    settings, ranks, layout = configuration.settings, configuration.ranks_per_node, configuration.layout
+    copies = ranks * max(0.0, kv_bytes) * (settings.kv_offload_ratio or 0)
+    if settings.kv_offload_size and configuration.engine.kv_offload_by_replica:
+        copies = _bytes(settings.kv_offload_size, GIB) * ranks * layout.dp / layout.world_size
+    elif settings.kv_offload_size:
+        copies = ranks * _bytes(settings.kv_offload_size, 10**9)
+    return ranks * demand.moved_bytes + copies
+
+
+def _bytes(size: float | None, unit: int) -> int:
+    return round(min(max(0.0, size or 0.0), MOST) * unit)
 
 
 def host_part(configuration: Configuration) -> HostPart:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -14,8 +15,8 @@ from moonpad.plan.rules import check
 from moonpad.values.configuration import Configuration
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code, Finding, Severity, errors_of
-from moonpad.values.memory import Memory
-from moonpad.values.plan_answer import Confidence
+from moonpad.values.memory import LIKELY, Memory
+from moonpad.values.plan_answer import Confidence, confidence_of
 from moonpad.values.units import gib
 
 # Where an error stands that leaves no layout whose memory could be counted.
@@ -40,11 +41,7 @@ class Judgement:
     @property
     def confidence(self) -> Confidence | None:
         """None where there is no memory to be sure of."""
-        if self.memory is None:
-            return None
-        if not self.memory.holds(self.memory.context, self.sequences):
-            return "tight"
-        return "measured" if self.memory.measured else "likely"
+        return confidence_of(self.memory, self.sequences) if self.memory else None
 
 
 def judge(
@@ -85,18 +82,20 @@ def forgive(findings: tuple[Finding, ...], despite: frozenset[Code]) -> tuple[Fi
 
 
 def memory_findings(configuration: Configuration, memory: Memory, wanted: int, sequences: int = 1) -> Iterator[Finding]:
-    """`does-not-fit` where even the optimistic end is too small for `wanted` tokens a sequence, `tight` where only that
-    end is enough, a note where the careful end is not."""
+    """`does-not-fit` where even the optimistic end is too small for `wanted` tokens a sequence, `tight` where that is
+    enough with a probability below `LIKELY`, as a note where the expected value is."""
+    yield from _outside(configuration, memory)
     low, high = memory.kv_bytes.low, gib(memory.kv_bytes.high)
     left = f"{gib(low)} to {high} are left" if low > 0 else f"between nothing and {high} is left"
     left += " for the KV cache on each device"
     remedy, careful = "start it and read the engine's own figure", memory.reach(1, "low")
+    chance = f"with a probability of {memory.kv_probability(wanted, sequences):.0%}"
     if not memory.holds(wanted, sequences, "high"):
         yield does_not_fit(configuration, memory, sequences)
     elif not memory.holds(wanted, sequences):
-        message = f"{memory.context:,} tokens fit only if everything else takes less than expected: {left}"
+        message = f"{memory.context:,} tokens fit {chance}, if everything else takes less than expected: {left}"
         yield Finding(Severity.WARNING, Code.TIGHT, "max_model_len", message, f"{remedy}, or use a shorter context")
-    elif careful < wanted:
+    elif memory.kv_probability(wanted, sequences) < LIKELY:
         fits = f"{max(0, careful):,} tokens fit, not {wanted:,}" if careful > 0 or wanted > 1 else "no token fits"
         message = f"at the careful end of the estimate {fits}: {left}"
         yield Finding(Severity.NOTE, Code.TIGHT, "max_model_len", message, remedy)
@@ -105,3 +104,19 @@ def memory_findings(configuration: Configuration, memory: Memory, wanted: int, s
         message = f"each machine needs {gib(host.needed_bytes)} of RAM, and how much it has is not known"
         remedy = "compare it with `free -g` on the machine"
         yield Finding(Severity.NOTE, Code.MEMORY_LOW, "host memory", message, remedy)
+
+
+def _outside(configuration: Configuration, memory: Memory) -> Iterator[Finding]:
+    """Where what runs beside the memory fraction may find no room: the engine starts and fails at the first tokens."""
+    outside = memory.outside
+    if outside is None or memory.measured or outside.probability >= LIKELY:
+        return
+    needed, name = outside.needed_bytes, configuration.engine.memory_fraction_name
+    fraction = math.floor(100 * (1 - needed.high / memory.device_bytes)) / 100
+    message = (
+        f"{gib(outside.left_bytes)} of each device are left outside of the memory fraction, and {needed.because} take "
+        f"{gib(needed.value)} there ({gib(needed.low)} to {gib(needed.high)}): enough with a probability of "
+        f"{outside.probability:.0%}"
+    )
+    remedy = f"set {name} to {fraction:g} or less" if fraction > 0 else "use devices with more memory"
+    yield Finding(Severity.WARNING, Code.TIGHT, name, message, remedy)

@@ -1,4 +1,4 @@
-"""The KV cache of MLA in tokens, blocks and bytes, as the engines round it.
+"""The KV cache of MLA in tokens, blocks and bytes, as the engines round it; linear_state.py adds what is beside MLA.
 
 MLA keeps one latent of kv_lora_rank + qk_rope_head_dim values a token and layer. It is the same on every
 tensor-parallel rank; decode context parallelism gives each of its ranks every dcp-th token; a data-parallel rank has a
@@ -33,17 +33,3 @@ def blocks_of_request(context: int, block_size: int, dcp: int) -> int:
 def tokens_in(blocks: int, block_size: int, dcp: int) -> int:
     """What all sequences together hold, and the longest that one may be, over the decode-context-parallel ranks."""
     return blocks * block_size * dcp
-
-
-def tokens_of_log(blocks: int, block_size: int, dcp: int, context: int, *, by_request: bool) -> int:
-    """The figure that the engine logs. `by_request`: vLLM since 0.21 says concurrency × context, which is less than
-    the whole blocks where the context does not fill its last one; the product is cut in floating point, as there.
-    """
-    if not by_request:
-        return tokens_in(blocks, block_size, dcp)
-    return int(blocks / blocks_of_request(context, block_size, dcp) * context)
-
-
-def concurrency(blocks: int, context: int, block_size: int, dcp: int) -> float:
-    """How many sequences of this length one replica holds at once: the "Maximum concurrency" of vLLM's log."""
-    return blocks / blocks_of_request(context, block_size, dcp)

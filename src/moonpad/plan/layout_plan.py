@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from itertools import pairwise
 
 from moonpad.catalog.options import unknown_version
 from moonpad.plan.candidate import Candidate, Tried, best_of, chosen_context, try_all
@@ -16,20 +16,12 @@ from moonpad.plan.parsers import REASONING, TOOLS, missing_parsers, parser_for
 from moonpad.plan.rules import check
 from moonpad.values.finding import Code, Finding, Severity, errors_of
 from moonpad.values.plan import Layout, Plan, Serving, Settings
-from moonpad.values.plan_answer import Choice, Refused
-
-DRAFT_NOT_COUNTED: Final = Finding(
-    Severity.NOTE,
-    Code.TIGHT,
-    "draft",
-    "the draft model's weights and its own KV cache are not counted: what is left for the KV cache is less by them",
-    "start it and read the engine's own figure",
-)
+from moonpad.values.plan_answer import Choice, Refused, TurnedDown
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A choice with what it was made of. `steps` are the fallbacks down to the chosen one."""
+    """A choice with what it was made of. `steps` are the attempts down to the chosen one."""
 
     choice: Choice
     candidate: Candidate
@@ -55,7 +47,7 @@ def plan_layout(
     candidate: Candidate, layout: Layout, finish: Callable[[Plan], Plan] = lambda plan: plan
 ) -> Fit | Refused:
     engine, request = candidate.engine, candidate.request
-    first = replace(candidate.ladder(layout)[0].settings, max_model_len=candidate.context)
+    first = replace(candidate.start(layout), max_model_len=candidate.context)
     findings = forgive(check(candidate.configuration(layout, first)), request.despite)
     if errors := errors_of(findings):
         judgement = judge(candidate.configuration(layout, first), calibrations=candidate.calibrations)
@@ -63,7 +55,7 @@ def plan_layout(
     tried = try_all(candidate, layout)
     best = best_of(candidate, layout, tried)
     context = chosen_context(candidate, layout, best.memory)
-    settings = candidate.spelled(layout, replace(best.fallback.settings, max_model_len=context))
+    settings = candidate.spelled(layout, replace(best.settings, max_model_len=context))
     judgement = judge(
         candidate.configuration(layout, settings),
         context=context,
@@ -74,22 +66,31 @@ def plan_layout(
     if judgement.errors or judgement.memory is None or judgement.confidence is None:
         return Refused(engine.name, layout, judgement.errors, judgement.memory)
     own = (
-        *_own_findings(candidate, settings),
-        *missing_parsers(engine, candidate.base.version),
+        *_own_findings(candidate),
+        *missing_parsers(engine, candidate.base.version, candidate.base.architecture.model_type),
     )
     plan = finish(plan_of(candidate, layout, settings))
-    choice = Choice(plan, judgement.memory, judgement.confidence, findings=(*judgement.findings, *own))
     steps = [best]
     while steps[0].number:
-        steps.insert(0, tried[steps[0].fallback.above])
+        steps.insert(0, tried[steps[0].above])
+    choice = Choice(
+        plan,
+        judgement.memory,
+        judgement.confidence,
+        findings=(*judgement.findings, *own),
+        turned_down=tuple(_turned_down(before, after) for before, after in pairwise(steps)),
+    )
     return Fit(choice, candidate, tuple(steps))
 
 
-def _own_findings(candidate: Candidate, settings: Settings) -> Iterator[Finding]:
+def _turned_down(before: Tried, after: Tried) -> TurnedDown:
+    kv_bytes = after.memory.kv_bytes.value - before.memory.kv_bytes.value
+    return TurnedDown(after.what, kv_bytes, after.memory.kv_tokens.value - before.memory.kv_tokens.value)
+
+
+def _own_findings(candidate: Candidate) -> Iterator[Finding]:
     if note := unknown_version(candidate.engine.program, candidate.engine.name, candidate.base.version):
         yield note
-    if settings.draft_tokens:
-        yield DRAFT_NOT_COUNTED
     if (option := candidate.engine.facts.cores_option) and candidate.cluster.host.cores is None:
         message = "how many physical cores each machine has is not known, and the experts run on them"
         yield Finding(Severity.NOTE, Code.MISSING_FLAG, option, message, f"add {option} with that number")
@@ -105,8 +106,8 @@ def plan_of(candidate: Candidate, layout: Layout, settings: Settings) -> Plan:
         settings=settings,
         serving=Serving(
             short(checkpoint.name) or "model",
-            tool_parser=parser_for(engine, candidate.base.version, TOOLS),
-            reasoning_parser=parser_for(engine, candidate.base.version, REASONING),
+            tool_parser=parser_for(engine, candidate.base.version, TOOLS, checkpoint.architecture.model_type),
+            reasoning_parser=parser_for(engine, candidate.base.version, REASONING, checkpoint.architecture.model_type),
             trust_remote_code=candidate.code_in_checkpoint,
         ),
         weights_bytes=checkpoint.total_bytes,

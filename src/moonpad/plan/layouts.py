@@ -38,7 +38,8 @@ def _candidates(base: Configuration) -> Iterator[Layout]:
         else:
             yield from (Layout(pp=pp) for pp in _divisors(most) if pp <= layers)
         return
-    has_dcp = engine.dcp_since is not None and base.since(engine.dcp_since)
+    first_dcp = engine.dcp_since if base.architecture.linear is None else engine.linear_dcp_since
+    has_dcp = first_dcp is not None and base.since(first_dcp)
     for tp in _divisors(cluster.devices):
         if heads % tp:
             continue

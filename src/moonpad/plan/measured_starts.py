@@ -11,7 +11,7 @@ from moonpad.catalog.models import find_model
 from moonpad.plan.effective_settings import Limits, limits_of
 from moonpad.values.checkpoint import Architecture, Checkpoint
 from moonpad.values.configuration import Configuration
-from moonpad.values.plan import Settings
+from moonpad.values.plan import Layout, Settings
 from moonpad.values.units import GIB
 from moonpad.values.versions import series
 
@@ -30,6 +30,12 @@ class Match:
     exact: bool
     differs: tuple[str, ...] = ()
     margin_bytes: int = 0
+    other_batch: bool = False
+    """Sequences, batched tokens or graphs differ: the model says by how much that moves the overhead."""
+
+    @property
+    def distance(self) -> tuple[bool, int]:
+        return self.other_batch, self.margin_bytes
 
 
 def find_match(calibrations: Sequence[Calibration], configuration: Configuration, limits: Limits) -> Match | None:
@@ -40,7 +46,7 @@ def find_match(calibrations: Sequence[Calibration], configuration: Configuration
             continue
         then = limits_of(replace(configuration, settings=calibration.settings))
         match = _match(calibration, configuration, then, limits)
-        if match is not None and (best is None or match.margin_bytes <= best.margin_bytes):
+        if match is not None and (best is None or match.distance <= best.distance):
             best = match
     return best
 
@@ -51,21 +57,25 @@ def _same_setup(calibration: Calibration, configuration: Configuration) -> bool:
         and calibration.device == configuration.device.id
         and calibration.scheme == configuration.scheme
         and series(calibration.engine_version) == series(configuration.version)
-        and replace(calibration.layout, dcp=1) == replace(configuration.layout, dcp=1)
+        and _spread(calibration.layout) == _spread(configuration.layout)
         and _same_model(calibration.model, configuration.checkpoint)
     )
 
 
-def _match(calibration: Calibration, configuration: Configuration, then: Limits, now: Limits) -> Match | None:
-    def moving(limits: Limits, settings: Settings) -> tuple[object, ...]:
-        """What moves the overhead by an amount that is not known."""
-        batch = limits.max_num_seqs, limits.max_num_batched_tokens, limits.graphs
-        experts = settings.redundant_experts, settings.gpu_experts, settings.host_expert_layers
-        return *batch, settings.attention_backend, *experts, settings.device_layers
+def _spread(layout: Layout) -> Layout:
+    """What of a layout moves the overhead by an amount that is not known."""
+    return replace(layout, dcp=1, ep=1 if layout.dp == 1 else layout.ep)
 
-    differs: dict[str, int] = {}
-    if moving(then, calibration.settings) != moving(now, configuration.settings):
+
+def _match(calibration: Calibration, configuration: Configuration, then: Limits, now: Limits) -> Match | None:
+    if _moving(calibration.settings) != _moving(configuration.settings):
         return None
+    differs: dict[str, int] = {}
+    batch = [_batch(limits) for limits in (then, now)]
+    if batch[0] != batch[1]:
+        if now.budget == "free":
+            return None
+        differs[" and ".join(word for word, other in zip(*batch, strict=True) if word != other)] = NEAR_BYTES
     if abs(then.memory_fraction - now.memory_fraction) > 1e-9:
         if now.budget == "free":
             return None
@@ -74,7 +84,28 @@ def _match(calibration: Calibration, configuration: Configuration, then: Limits,
         differs[f"a KV cache in {'FP8' if then.kv_fp8 else 'BF16'}"] = NEAR_KV_DTYPE_BYTES
     if calibration.layout.dcp != configuration.layout.dcp:
         differs[f"dcp {calibration.layout.dcp}"] = NEAR_BYTES
-    return Match(calibration, not differs, tuple(differs), sum(differs.values()))
+    if calibration.layout.ep != configuration.layout.ep:
+        differs[f"ep {calibration.layout.ep}"] = NEAR_BYTES
+    return Match(calibration, not differs, tuple(differs), sum(differs.values()), batch[0] != batch[1])
+
+
+def _moving(settings: Settings) -> tuple[object, ...]:
+    """What moves the overhead, or the weights that it is the rest of, by an amount that is not known."""
+    experts = settings.redundant_experts, settings.gpu_experts, settings.host_expert_layers
+    draft = settings.draft_tokens > 0, settings.draft
+    more = settings.text_only, settings.mm_encoder_tp_mode == "data", settings.max_loras, settings.max_lora_rank
+    return settings.attention_backend, *experts, *draft, *more, settings.device_layers, settings.cpu_offload_gib
+
+
+def _batch(limits: Limits) -> tuple[str, str, str]:
+    """What moves it by an amount that the model knows, in words."""
+    count = limits.max_num_seqs
+    sequences = "" if count is None else f"{count:,} sequence{'' if count == 1 else 's'}"
+    return (
+        sequences,
+        f"{limits.max_num_batched_tokens:,} batched tokens",
+        f"{'' if limits.graphs else 'no '}CUDA graphs",
+    )
 
 
 def _same_model(name: str, checkpoint: Checkpoint) -> bool:

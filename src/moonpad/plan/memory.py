@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
 
 from moonpad.catalog.calibrations import Calibration
-from moonpad.catalog.overhead import Spread
-from moonpad.plan.effective_settings import MOST, bounded, limits_of, reserved_sequences
-from moonpad.plan.host_memory import host_memory, host_part
-from moonpad.plan.kv_cache import (
-    blocks_of_request,
-    concurrency,
-    layer_bytes_per_token,
-    tokens_in,
-    tokens_of_log,
-    whole_blocks,
-)
+from moonpad.catalog.device_overhead import Spread
+from moonpad.plan.draft import NO_DRAFT, DraftShare, draft_share
+from moonpad.plan.effective_settings import MOST, Limits, bounded, limits_of, reserved_sequences
+from moonpad.plan.host_memory import host_memory, host_part, off_device
+from moonpad.plan.linear_state import ENDS, Paging, SequenceRoom, paging_of
+from moonpad.plan.lora import lora_bytes
 from moonpad.plan.memory_budget import Demand, Room, rooms_of
+from moonpad.plan.overhead import outside_demand
 from moonpad.plan.weights import stage_weights, stages_of
 from moonpad.values.checkpoint import Component
 from moonpad.values.configuration import Configuration
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.estimate import Estimate
-from moonpad.values.memory import Memory
+from moonpad.values.memory import Memory, Outside
 from moonpad.values.plan import Layout
 
 MOST_RANKS: Final = 1 << 16
+T = TypeVar("T", int, float)
 
 
 def memory_of(
@@ -49,25 +47,44 @@ def memory_of(
     in_ram = min(on_host.layers, configuration.architecture.layers)
     dealt = stages_of(configuration.architecture.layers - in_ram, layout.pp, limits.pipeline)
     stages = tuple((first + in_ram, end + in_ram) for first, end in dealt)
-    weights_by_stage = stage_weights(
+    held_by_stage = stage_weights(
         configuration.checkpoint,
         layout,
         stages,
-        vision_sliced=engine.vision_sliced,
+        vision_sliced=engine.vision_sliced and settings.mm_encoder_tp_mode != "data",
         redundant_experts=settings.redundant_experts,
         text_only=settings.text_only,
         on_host=on_host,
         rest_bits=engine.gguf_rest_bits,
         unpacks_kv_b=engine.unpacks_kv_b,
+        whole_mlps=_whole_mlps(configuration),
     )
-    demand = Demand(configuration, limits, tuple(sum(weights.values()) for weights in weights_by_stage))
+    draft, last = draft_share(configuration, limits.kv_bits), len(stages) - 1
+    extra = (
+        {Component.LORA: lora, Component.DRAFT: draft.weights if number == last else 0}
+        for number, lora in enumerate(lora_bytes(configuration, stages))
+    )
+    whole_by_stage = [{**held, **more} for held, more in zip(held_by_stage, extra, strict=True)]
+    weights_by_stage = tuple(off_device(weights, settings) for weights in whole_by_stage)
+    moved = max(_total(whole) - _total(kept) for whole, kept in zip(whole_by_stage, weights_by_stage, strict=True))
+    demand = Demand(configuration, limits, tuple(map(_total, weights_by_stage)), moved)
     room_of = rooms_of(demand, calibrations)
-    layer_bytes = layer_bytes_per_token(configuration.architecture, bits=limits.kv_bits)
     filled = tuple(
-        _fill(room_of(number), weights, (end - first) * layer_bytes, limits.block_size)
-        for number, ((first, end), weights) in enumerate(zip(stages, weights_by_stage, strict=True))
+        _fill(room_of(number), weights, _pagings(configuration, limits, stage, draft if number == last else NO_DRAFT))
+        for number, (stage, weights) in enumerate(zip(stages, weights_by_stage, strict=True))
     )
     return _memory(demand, filled, bounded(context or settings.max_model_len or 0))
+
+
+def _whole_mlps(configuration: Configuration) -> bool:
+    """vLLM (0.32) computes Kimi-K3 sequence-parallel where data-parallel replicas share the experts of one stage."""
+    layout = configuration.layout
+    shared = layout.pp == 1 and layout.ep > 1 and layout.tp > 1 and layout.dp > 1
+    return shared and configuration.architecture.expert_hidden > 0 and configuration.engine.experts_over_dp
+
+
+def _total(weights: Mapping[Component, int]) -> int:
+    return sum(weights.values())
 
 
 def _refuse_impossible(layout: Layout) -> None:
@@ -84,44 +101,65 @@ def _refuse_impossible(layout: Layout) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """One pipeline stage: bytes are of a device; `blocks` is what `kv` holds at its value, low and high."""
+    """One pipeline stage: bytes are of a device; `blocks` is what `kv` holds at its value, low and high, `sequences`
+    how many its pool of states lets run."""
 
     room: Room
     weights: Mapping[Component, int]
     kv: Spread
-    bytes_per_token: int
+    paging: Paging
     blocks: tuple[int, ...]
+    sequences: tuple[float, ...]
 
     @property
     def rank(self) -> tuple[bool, int, float]:
         """The smallest decides. A stage without layers (more stages than layers) never does."""
-        return self.bytes_per_token == 0, self.blocks[0], self.kv.value
+        return self.paging.block_bytes == 0, self.blocks[0], self.kv.value
 
 
-def _fill(room: Room, weights: Mapping[Component, int], bytes_per_token: int, block_size: int) -> _Stage:
-    left, over = room.budget_bytes - sum(weights.values()), room.overhead.total
+def _pagings(
+    configuration: Configuration, limits: Limits, stage: tuple[int, int], draft: DraftShare
+) -> tuple[Paging, Paging, DraftShare]:
+    """With the expected draft, and with the largest where it is not known."""
+    return (
+        paging_of(configuration, limits, *stage, draft.per_token),
+        paging_of(configuration, limits, *stage, draft.most_per_token),
+        draft,
+    )
+
+
+def _fill(room: Room, weights: Mapping[Component, int], dealt: tuple[Paging, Paging, DraftShare]) -> _Stage:
+    paging, careful, draft = dealt
+    over = room.overhead.total
+    if draft.because:
+        over = over._replace(high=over.high + draft.uncertain_bytes)
+        because = f"{room.overhead.because}; the draft is assumed"
+        room = replace(room, overhead=replace(room.overhead, total=over, because=because))
+    left = room.budget_bytes - _total(weights)
     kv = Spread(left - over.value, left - over.high, left - over.low)
-    blocks = tuple(whole_blocks(end, bytes_per_token, block_size) for end in kv)
-    return _Stage(room, weights, kv, bytes_per_token, blocks)
+    blocks = (paging.blocks(kv.value), careful.blocks(kv.low), paging.blocks(kv.high))
+    return _Stage(room, weights, kv, paging, blocks, tuple(map(paging.sequences, kv)))
 
 
 def _memory(demand: Demand, filled: Sequence[_Stage], asked: int) -> Memory:
     configuration, limits = demand.configuration, demand.limits
     cluster, dp, dcp = configuration.cluster, configuration.layout.dp, configuration.layout.dcp
     decisive = min(filled, key=lambda stage: stage.rank)
-    with_layers = [stage.blocks for stage in filled if stage.bytes_per_token]
+    with_layers = [stage for stage in filled if stage.paging.block_bytes]
     # Without them all layers and their KV cache lie in host RAM.
-    blocks = tuple(map(min, zip(*with_layers, strict=True))) if with_layers else (MOST, MOST, MOST)
-    most = configuration.architecture.max_context
+    blocks = _least([stage.blocks for stage in with_layers], MOST)
+    running = _least([stage.sequences for stage in filled], math.inf)
+    most, paging = configuration.architecture.max_context, decisive.paging
     where = f" on each of {dcp} ranks" if dcp > 1 else ""
     replicas = f" in each of {dp} data-parallel replicas" if dp > 1 else ""
-    size = limits.block_size
+    rooms = SequenceRoom(paging, dcp, blocks, running)
     longest = _estimate(
-        [min(tokens_in(count, size, dcp), most) for count in blocks],
-        f"whole blocks of {size} tokens{where}, at most the model's own {most:,}",
+        [min(rooms.reach(1, end), most) for end in ENDS],
+        f"whole blocks of {paging.tokens} tokens{where}, at most the model's own {most:,}",
     )
     context = asked or max(1, int(longest.value))
-    whole = blocks_of_request(context, size, dcp) * size
+    of_request = paging.of_request(context, dcp)
+    whole = of_request * paging.tokens
     reserved = reserved_sequences(configuration) * whole if asked and configuration.engine.reserves_kv else MOST
     over = decisive.room.overhead
     return Memory(
@@ -129,25 +167,47 @@ def _memory(demand: Demand, filled: Sequence[_Stage], asked: int) -> Memory:
         budget_bytes=decisive.room.budget_bytes,
         weights=decisive.weights,
         overhead=_estimate(over.total, over.because + _unknown_formats(configuration)),
-        kv_bytes_per_token=decisive.bytes_per_token,
+        kv_bytes_per_token=paging.bytes_per_token,
         kv_bytes=_estimate(decisive.kv, "the budget less weights and overhead"),
         kv_tokens=_estimate(
             [
-                min(tokens_of_log(count, size, dcp, context, by_request=limits.tokens_by_request), reserved)
+                min(paging.logged(count, context, dcp, by_request=limits.tokens_by_request), reserved)
                 for count in blocks
             ],
-            f"{blocks[0]:,} whole blocks of {size} tokens{where}{replicas}",
+            f"{blocks[0]:,} whole blocks of {paging.tokens} tokens{where}{replicas}",
         ),
         max_context=longest,
         context=context,
         concurrency_at_context=_estimate(
-            [min(dp * concurrency(count, context, size, dcp), reserved / whole) for count in blocks],
-            f"{blocks_of_request(context, size, dcp):,} blocks for a sequence of {context:,} tokens{replicas}",
+            [
+                min(dp * count / of_request, dp * able, reserved / whole)
+                for count, able in zip(blocks, running, strict=True)
+            ],
+            f"{of_request:,} blocks for a sequence of {context:,} tokens{replicas}",
         ),
+        replicas=dp,
         stages=demand.weights,
         host=host_memory(demand, decisive.kv.value, context),
+        outside=_outside(configuration, limits, decisive.room.budget_bytes),
         overhead_parts=over.parts,
+        state_bytes_per_sequence=paging.bytes_per_sequence,
+        sequence_room=rooms,
     )
+
+
+def _outside(configuration: Configuration, limits: Limits, budget_bytes: int) -> Outside | None:
+    if limits.budget not in ("device", "static") or not configuration.device.usable_bytes:
+        return None
+    needed = outside_demand(configuration, limits)
+    left_bytes = configuration.device.usable_bytes - budget_bytes
+    because = "context, collectives and graphs" if limits.budget == "device" else "forward pass and graphs"
+    return Outside(left_bytes, _estimate(needed, because)) if needed.high else None
+
+
+def _least(rows: Sequence[tuple[T, ...]], otherwise: T) -> tuple[T, T, T]:
+    """The smallest at the value, the low and the high end."""
+    value, low, high = map(min, zip(*rows, strict=True)) if rows else (otherwise,) * 3
+    return value, low, high
 
 
 def _estimate(ends: Sequence[float], because: str) -> Estimate:

@@ -7,11 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from moonpad.catalog.calibrations import Calibration
-from moonpad.catalog.overhead import Spread
+from moonpad.catalog.device_overhead import Spread
 from moonpad.plan.effective_settings import Limits, bounded, limits_of
 from moonpad.plan.kv_cache import layer_bytes_per_token
 from moonpad.plan.measured_starts import Match, find_match
-from moonpad.plan.overhead import Modelled, free_overhead, modelled_overhead, static_overhead
+from moonpad.plan.overhead import (
+    Modelled,
+    change_of_overhead,
+    free_overhead,
+    modelled_overhead,
+    static_overhead,
+)
 from moonpad.values.cluster import Cluster
 from moonpad.values.configuration import Configuration
 from moonpad.values.errors import PreflightRefused
@@ -23,11 +29,15 @@ CPU_PROCESS: Final = Spread(1.0 * GIB, 0.5 * GIB, 2.0 * GIB)
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A configuration with the limits in force, and the bytes of weights on a device of each pipeline stage."""
+    """A configuration with the limits in force, and the bytes of weights on a device of each pipeline stage.
+
+    `moved_bytes`: of the weights of a device, what it was told to keep in host RAM instead.
+    """
 
     configuration: Configuration
     limits: Limits
     weights: tuple[int, ...]
+    moved_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +65,19 @@ def rooms_of(demand: Demand, calibrations: Sequence[Calibration]) -> Rooms:
             "what fits is unknown, because the machine's memory is",
             remedy="leave [hardware] cluster out, so that this machine is asked",
         )
+    modelled = _modelled(demand)
     match = find_match(calibrations, demand.configuration, demand.limits)
-    return _modelled(demand) if match is None else _measured(demand, match)
+    if match is None:
+        return modelled
+    measured = _measured(demand, match)
+    stages = range(len(demand.weights))
+    # A start with another batch may say less than the model, where it is not known how much the batch takes.
+    better = not match.other_batch or max(map(_width(measured), stages)) < max(map(_width(modelled), stages))
+    return measured if better else modelled
+
+
+def _width(rooms: Rooms) -> Callable[[int], float]:
+    return lambda stage: (total := rooms(stage).overhead.total).high - total.low
 
 
 def _usable_bytes(cluster: Cluster) -> int:
@@ -89,26 +110,12 @@ def _told(demand: Demand) -> Rooms:
 
 def _modelled(demand: Demand) -> Rooms:
     configuration, limits, last = demand.configuration, demand.limits, len(demand.weights) - 1
-    engine, layout = configuration.engine.name, configuration.layout
     budget = _budget(configuration.cluster, limits)
     if limits.budget == "static":
-        static = Room(budget, static_overhead(engine, configuration.version, limits))
+        static = Room(budget, static_overhead(configuration, limits))
         return lambda stage: static
-    nodes = -(-layout.world_size // max(1, configuration.cluster.per_node))
-
-    def modelled(samples: bool) -> Modelled:
-        return modelled_overhead(
-            engine,
-            configuration.version,
-            limits,
-            configuration.architecture,
-            layout,
-            nodes=nodes,
-            samples=samples,
-        )
-
-    ends = modelled(True)
-    inner = modelled(False) if last else ends
+    ends = modelled_overhead(configuration, limits)
+    inner = modelled_overhead(configuration, limits, samples=False) if last else ends
 
     def room(stage: int) -> Room:
         overhead = ends if stage == last else inner
@@ -129,6 +136,9 @@ def _measured(demand: Demand, match: Match) -> Rooms:
     rest, margin = _budget(configuration.cluster, then) - max(demand.weights), match.margin_bytes
     kv = _kv_of_log(demand, start) if match.exact else Spread(start.kv_bytes, start.kv_bytes_low, start.kv_bytes_high)
     total = Spread(rest - kv.value, rest - kv.high - margin, rest - kv.low + margin)
+    if match.other_batch:
+        was = replace(configuration, settings=start.settings)
+        total = total.plus(change_of_overhead(configuration, demand.limits, was, then))
     left = f"{gib(start.kv_bytes)} were left for the KV cache ({start.source})"
     if match.exact:
         because = f"measured run {start.id}: {left}"
@@ -143,7 +153,8 @@ def _kv_of_log(demand: Demand, start: Calibration) -> Spread:
     configuration = demand.configuration
     block, dcp = demand.limits.block_size, configuration.layout.dcp
     printed = Spread(start.kv_bytes, start.kv_bytes_low, start.kv_bytes_high)
-    if start.kv_tokens is None or start.kv_tokens % (block * dcp) or configuration.layout.pp > 1:
+    uneven = start.kv_tokens is None or start.kv_tokens % (block * dcp) or configuration.layout.pp > 1
+    if start.kv_tokens is None or uneven or configuration.architecture.linear is not None:
         return printed
     architecture = configuration.architecture
     per_token = architecture.layers * layer_bytes_per_token(architecture, bits=demand.limits.kv_bits)

@@ -12,39 +12,47 @@ from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.versions import since
 
 PARSER: Final = "kimi_k2"
+OTHERS: Final = {"kimi-k3": "kimi_k3"}
+"""Beginnings of models' names → parsers of their own."""
 # What the engines call the option: vLLM and SGLang, then TensorRT-LLM.
 TOOLS: Final = ("tool_call_parser", "tool_parser")
 REASONING: Final = ("reasoning_parser",)
 
 
-def parser_for(engine: Engine, version: str, options: tuple[str, ...]) -> str | None:
+def parser_name(model: str) -> str:
+    """The engines' name for the parser of tool calls and of reasoning, by the name or the type of a model."""
+    name = model.rpartition("/")[2].casefold().replace("_", "-")
+    return next((parser for beginning, parser in OTHERS.items() if name.startswith(beginning)), PARSER)
+
+
+def parser_for(engine: Engine, version: str, options: tuple[str, ...], model: str) -> str | None:
     """The parser to name; None where that version is known not to have it, or the engine is told none."""
-    return None if engine.facts.parsers_built_in else parser_of(engine.program, version, options)
+    return None if engine.facts.parsers_built_in else parser_of(engine.program, version, options, parser_name(model))
 
 
 @lru_cache(maxsize=64)
-def parser_of(program: str, version: str, options: tuple[str, ...]) -> str | None:
+def parser_of(program: str, version: str, options: tuple[str, ...], parser: str = PARSER) -> str | None:
     """The parser's name, None where that version is known not to have it."""
     recorded = option_set(program, version) if version else None
     if recorded and recorded.exact and all(option.dest not in options for option in recorded.options):
         return None
     known = [name for option in options for name in values_of(program, version or None, option)]
-    return PARSER if not known or PARSER in known else None
+    return parser if not known or parser in known else None
 
 
-def missing_parsers(engine: Engine, version: str) -> Iterator[Finding]:
+def missing_parsers(engine: Engine, version: str, model: str) -> Iterator[Finding]:
     """A warning for each parser that the version lacks, with the first one that has it."""
     if engine.facts.parsers_built_in:
         return
-    name, program = engine.name, engine.program
+    name, program, parser = engine.name, engine.program, parser_name(model)
     for what, options in (("tool calls stay", TOOLS), ("reasoning stays", REASONING)):
-        if parser_of(program, version, options) is None:
+        if parser_of(program, version, options, parser) is None:
             later = (release for release in versions(program) if not since(version, release))
-            first = next((release for release in later if parser_of(program, release, options)), None)
+            first = next((release for release in later if parser_of(program, release, options, parser)), None)
             yield Finding(
                 Severity.WARNING,
                 Code.MISSING_FLAG,
                 options[0],
-                f"{name} {version} has no {options[0]} {PARSER}: {what} in the text of the answer",
+                f"{name} {version} has no {options[0]} {parser}: {what} in the text of the answer",
                 f"take {name} {first} or newer" if first else "parse the text yourself",
             )

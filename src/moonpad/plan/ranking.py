@@ -6,8 +6,8 @@
   stages wait for each other, then the capacity of the cache: more tokens held are more sequences a step;
 - context: the longest single sequence, BF16 before FP8 where both reach it, then its concurrency.
 
-For every goal a plan that surely fits stands before a tight one, experts on devices before experts in host RAM, and at
-equal rank the engine that the model's own guides name first.
+For every goal a plan that surely fits stands before a tight one, experts on devices before experts in host RAM, and one
+that holds a useful context, or was measured, before one that does not.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import math
 from itertools import pairwise
 
 from moonpad.engines import ENGINES
+from moonpad.plan.request import USEFUL_CONTEXT
 from moonpad.values.checkpoint import Architecture
 from moonpad.values.cluster import Cluster
 from moonpad.values.plan import Layout
@@ -24,10 +25,11 @@ from moonpad.values.plan_answer import Choice, Goal
 
 def rank(choice: Choice, goal: Goal, cluster: Cluster, architecture: Architecture) -> tuple[float, ...]:
     """Smaller is better; equal for plans between which no documented reason decides."""
-    layout, settings = choice.plan.layout, choice.plan.settings
+    layout = choice.plan.layout
     return (
         choice.confidence == "tight",
-        settings.gpu_experts is not None or bool(settings.host_expert_layers),
+        choice.experts_on_host,
+        not choice.memory.measured and choice.memory.context < min(USEFUL_CONTEXT, architecture.max_context),
         *_by_goal(choice, goal, cluster, architecture),
         ENGINES[choice.plan.engine].facts.preference,
         layout.pp,

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from moonpad.plan.candidate import Candidate, Tried
+from moonpad.engines import aiter
+from moonpad.plan.candidate import Candidate
 from moonpad.plan.capacity_errors import batch_words
 from moonpad.plan.layout_plan import Fit
 from moonpad.plan.nearest_results import dcp_pair, dcp_sentence
@@ -17,14 +18,14 @@ from moonpad.values.plan_answer import Published
 from moonpad.values.units import GIB, gib
 
 
-def reasons_of(fit: Fit, engines: Sequence[str], published: Sequence[Published]) -> Iterator[str]:
-    """`engines` are all that have a plan here; `published` what others measured."""
+def reasons_of(fit: Fit, published: Sequence[Published]) -> Iterator[str]:
+    """`published` is what others measured."""
     candidate, memory = fit.candidate, fit.choice.memory
     layout, settings = fit.choice.plan.layout, fit.choice.plan.settings
     yield _weights(candidate, memory, layout)
     yield from _measured(candidate, layout, memory)
     yield _capacity(memory, layout)
-    yield from _steps(fit.steps)
+    yield from _steps(fit)
     if layout.dcp > 1:
         yield _dcp(fit, published)
     if layout.dp > 1:
@@ -48,9 +49,8 @@ def reasons_of(fit: Fit, engines: Sequence[str], published: Sequence[Published])
             f"{gib(memory.host.needed_bytes)} of it, with the engine's process."
         )
     yield from _network(candidate, layout)
-    if len(engines) > 1 and (why := fit.candidate.engine.facts.preferred_because):
-        others = ", ".join(name for name in engines if name != fit.choice.plan.engine)
-        yield f"At equal rank {fit.choice.plan.engine} stands before {others}: {why}."
+    kernels = aiter.env_of(fit.choice.plan)
+    yield from (f"{name}={value}: {aiter.WHY[name]}." for name, value in kernels.items())
 
 
 def _weights(candidate: Candidate, memory: Memory, layout: Layout) -> str:
@@ -67,7 +67,7 @@ def _weights(candidate: Candidate, memory: Memory, layout: Layout) -> str:
 
 def _measured(candidate: Candidate, layout: Layout, memory: Memory) -> Iterator[str]:
     """What a start that was measured had left, where it was not this one."""
-    if memory.measured or memory.overhead.because.startswith("estimated from"):
+    if memory.near_measured:
         yield f"{memory.overhead.because[0].upper()}{memory.overhead.because[1:]}."
         return
     if candidate.kind == "told":
@@ -98,22 +98,29 @@ def _capacity(memory: Memory, layout: Layout) -> str:
     replicas = f" in each of {layout.dp} replicas" if layout.dp > 1 else ""
     together = memory.concurrency_at_context.value
     at_once = "one sequence" if together < 1.95 else f"{together:,.1f} sequences"
+    state = f" and {gib(memory.state_bytes_per_sequence)} a sequence" if memory.state_bytes_per_sequence else ""
     return (
-        f"At {memory.kv_bytes_per_token:,} bytes a token that is {tokens:,.0f} tokens{replicas}: {at_once} of "
-        f"{memory.context:,} tokens at once."
+        f"At {memory.kv_bytes_per_token:,} bytes a token{state} that is {tokens:,.0f} tokens{replicas}: {at_once} of "
+        f"{memory.context:,} tokens at once{' in all' if replicas else ''}."
     )
 
 
-def _steps(steps: Sequence[Tried]) -> Iterator[str]:
+def _steps(fit: Fit) -> Iterator[str]:
     """What each rung down bought, on a device."""
-    for before, after in pairwise(steps):
-        gained = after.memory.kv_bytes.value - before.memory.kv_bytes.value
-        more = after.memory.kv_tokens.value - before.memory.kv_tokens.value
-        what, tokens = f"With {after.fallback.what}", f"{more:,.0f} more tokens"
-        if after.fallback.settings.kv_cache_dtype != before.fallback.settings.kv_cache_dtype:
+    for (before, after), change in zip(pairwise(fit.steps), fit.choice.turned_down, strict=True):
+        gained, more = change.kv_bytes, change.kv_tokens
+        what, tokens = f"With {change.what}", f"{more:,.0f} more tokens"
+        if after.settings.kv_cache_dtype != before.settings.kv_cache_dtype:
             yield f"{what}: {tokens}."
         elif round(gained / GIB, 2) > 0:
             yield f"{what}: {gained / GIB:.2f} GiB more for the KV cache{f', {tokens}' if more > 0 else ''}."
+        else:
+            measured = after.memory.near_measured and not before.memory.near_measured
+            eager = after.settings.enforce_eager and not before.settings.enforce_eager
+            surer = after.memory.kv_bytes.low > before.memory.kv_bytes.low
+            why = "nearer to a measured start" if surer else "more at the optimistic end of the estimate"
+            why = "less outside of what the engine counts" if eager else why
+            yield f"{what}: {'as a start was measured' if measured else why}."
 
 
 def _dcp(fit: Fit, published: Sequence[Published]) -> str:

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
+from moonpad.catalog.drafts import drafts, known_draft
 from moonpad.spec.key_names import LAYOUT_KEYS, SETTING_KEYS, key_names
 from moonpad.spec.near_match import nearest
 from moonpad.spec.safe_text import shorten
+from moonpad.values.draft import DraftSizes
 from moonpad.values.errors import UsageError
 from moonpad.values.finding import Code
 from moonpad.values.plan_answer import Goal
@@ -19,12 +21,18 @@ from moonpad.values.plan_answer import Goal
 _FRACTIONS: Final = frozenset({"gpu_memory_utilization", "kv_free_fraction"})
 _SWITCHES: Final = frozenset({"enforce_eager", "prefix_caching", "text_only"})
 _TEXTS: Final = frozenset({"kv_cache_dtype", "attention_backend"})
+_SIZES: Final = frozenset({"cpu_offload_gib", "kv_offload_size", "kv_offload_ratio"})
 _ZERO_TOO: Final = frozenset(
-    {"redundant_experts", "draft_tokens", "gpu_experts", "host_expert_layers", "device_layers"}
+    {"redundant_experts", "draft_tokens", "max_loras", "gpu_experts", "host_expert_layers", "device_layers"}
 )
 
 _TOKENS: Final = re.compile(r"([0-9][0-9_,]{0,15})([km]?)", re.ASCII | re.IGNORECASE)
 _TIMES: Final = {"": 1, "k": 1 << 10, "m": 1 << 20}
+USEFUL_CONTEXT: Final = 32768
+"""Unasked, nothing costly is turned down once so much fits; for the goal `context` it is the model's own."""
+# What the cards of the published drafts and vLLM's recipes for Kimi say, e.g. https://huggingface.co/AQ-MedAI/Kimi-K25-eagle3
+# and https://github.com/vllm-project/recipes/pull/347.
+DRAFT_TOKENS: Final = 3
 MAX_COUNT: Final = 2**31 - 1
 
 Value = int | float | bool | str
@@ -44,6 +52,8 @@ class Request:
     concurrency: int | None = None
     layout: Mapping[str, int] = field(default_factory=dict)
     settings: Mapping[str, Value] = field(default_factory=dict)
+    draft: DraftSizes | None = None
+    """What the config.json of a draft says, where it is here."""
     every_layout: bool = False
     despite: frozenset[Code] = frozenset()
     """Errors that the person overrides."""
@@ -89,6 +99,8 @@ def parse_set(words: Iterable[str]) -> tuple[dict[str, int], dict[str, Value]]:
             value = not value
         if fixed.setdefault(name, value) != value:
             raise UsageError(f"--set gives {name} twice: {fixed[name]}, then {shorten(word)}", remedy="leave one out")
+    if "draft" in settings:
+        settings.setdefault("draft_tokens", DRAFT_TOKENS)
     return layout, settings
 
 
@@ -109,6 +121,20 @@ def _value(name: str, written: str, text: str) -> Value:
         if re.fullmatch(r"[A-Za-z0-9][\w.-]{0,63}", text, re.ASCII):
             return text
         problem, remedy = f"{problem}not a name", f"write --set {written}=auto"
+    elif name == "mm_encoder_tp_mode":
+        if text in ("data", "weights"):
+            return text
+        problem += "neither data nor weights"
+    elif name == "draft":
+        if known := known_draft(text):
+            return known
+        near = nearest(text.casefold(), drafts())
+        problem, remedy = f"{problem}not a draft that moonpad knows", f'did you mean "{near}"?' if near else ""
+    elif name in _SIZES:
+        with suppress(ValueError):
+            if 0 < (size := float(text)) <= MAX_COUNT:  # NaN is refused too
+                return size
+        problem += "not a number above 0"
     elif name in _SWITCHES:
         if text.lower() in ("true", "false"):
             return text.lower() == "true"

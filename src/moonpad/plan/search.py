@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from moonpad.catalog.calibrations import Calibration
+from moonpad.catalog.models import native_siblings
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine
 from moonpad.plan.candidate import Candidate
@@ -15,6 +16,9 @@ from moonpad.plan.nearest_results import nearest_published
 from moonpad.plan.ranking import rank
 from moonpad.plan.reasons import reasons_of
 from moonpad.plan.request import Request
+from moonpad.plan.siblings import sibling_of
+from moonpad.plan.tensors import catalog_checkpoint
+from moonpad.plan.trade import trade_of
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.configuration import Configuration
@@ -22,7 +26,7 @@ from moonpad.values.deployment import Executable
 from moonpad.values.errors import PreflightRefused, UsageError
 from moonpad.values.finding import Code, errors_of
 from moonpad.values.plan import Layout, Plan, Settings
-from moonpad.values.plan_answer import Answer, Choice, Published, Refused
+from moonpad.values.plan_answer import Answer, Choice, Published, Refused, Sibling
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +60,33 @@ def search(checkpoint: Checkpoint, cluster: Cluster, request: Request, known: Kn
     fits.sort(key=lambda fit: rank(fit.choice, request.goal, cluster, checkpoint.architecture))
     shown, unwritable = _shown(fits, request)
     engines = tuple(dict.fromkeys(fit.choice.plan.engine for fit in shown))
-    choices = tuple(_explained(fit, engines, known.published) for fit in shown)
+    # Of hundreds of plans only the first one's trade is shown.
+    choices = tuple(
+        _explained(fit, known.published, trade=place == 0 or not request.every_layout)
+        for place, fit in enumerate(shown)
+    )
     refused = tuple(_nearest_misses([*misses, *unwritable], engines, request))
-    return Answer(checkpoint.name, cluster.name, request.goal, choices, refused)
+    siblings = tuple(_siblings(checkpoint, cluster, request, known, shown))
+    return Answer(checkpoint.name, cluster.name, request.goal, choices, refused, siblings)
+
+
+def _siblings(
+    checkpoint: Checkpoint, cluster: Cluster, request: Request, known: Known, shown: Sequence[Fit]
+) -> Iterator[Sibling]:
+    """With the layout and settings of the first plan; where that is none for it, with the best of its own."""
+    for model in native_siblings(checkpoint.name, cluster.device):
+        sibling = catalog_checkpoint(model)
+        beside = None
+        if shown and not shown[0].choice.experts_on_host:
+            beside = sibling_of(model, replace(shown[0].candidate.base, checkpoint=sibling), shown[0].choice)
+        if beside is not None and beside.memory is not None:
+            yield beside
+        elif choices := search(sibling, cluster, replace(request, every_layout=False), known).choices:
+            plan, memory = choices[0].plan, choices[0].memory
+            about = sibling.quantization.scheme, plan.engine, plan.layout, memory, ()
+            yield Sibling(model.id, *about, model.source, model.standing, model.hub)
+        elif beside is not None:
+            yield beside
 
 
 Miss = tuple[Candidate, Refused]
@@ -67,7 +95,7 @@ Miss = tuple[Candidate, Refused]
 def _candidates(checkpoint: Checkpoint, cluster: Cluster, request: Request, known: Known) -> Iterator[Candidate]:
     for engine in _engines(checkpoint, cluster, request, known):
         version = request.engine_version or known.version_of(engine)
-        base = Configuration(checkpoint, cluster, engine.facts, version, Layout(), Settings())
+        base = Configuration(checkpoint, cluster, engine.facts, version, Layout(), Settings(), request.draft)
         yield Candidate(base, engine, request, known.calibrations, known.code_in_checkpoint)
 
 
@@ -108,10 +136,15 @@ def _shown(fits: Sequence[Fit], request: Request) -> tuple[list[Fit], list[Miss]
     return shown, unwritable
 
 
-def _explained(fit: Fit, engines: Sequence[str], published: Sequence[Published]) -> Choice:
+def _explained(fit: Fit, published: Sequence[Published], *, trade: bool) -> Choice:
     checkpoint, cluster, plan = fit.candidate.checkpoint, fit.candidate.cluster, fit.choice.plan
     references = nearest_published(published, checkpoint.name, cluster, plan.engine, plan.layout)
-    return replace(fit.choice, reasons=tuple(reasons_of(fit, engines, published)), references=references)
+    return replace(
+        fit.choice,
+        reasons=tuple(reasons_of(fit, published)),
+        references=references,
+        trade=trade_of(fit.candidate, plan.layout, plan.settings, fit.choice.memory) if trade else (),
+    )
 
 
 def _nearest_misses(misses: Sequence[Miss], fitting: Sequence[str], request: Request) -> Iterator[Refused]:

@@ -1,22 +1,28 @@
-"""Settings that free memory, from the engine's defaults down; each fallback adds to the one above it.
+"""Settings that free memory, from the engine's defaults down; each change adds to those above it.
 
-The order is by what a fallback costs the person: fewer tokens a step slow the prefill of long prompts, fewer sequences
-limit how many are served at once, a higher memory fraction leaves less for anything else on the device, and without
-CUDA graphs decoding is some 10 to 20 % slower (reported for K2-Thinking on 8×H100).
+The order is by what a change costs the person: fewer tokens a step slow the prefill of long prompts, fewer sequences
+limit how many are served at once, a higher memory fraction leaves less for anything else on the device. Those are
+turned down for the longest context. The costly ones come last, and only for a useful context or for one that was asked
+for: without CUDA graphs decoding is some 10 to 20 % slower (reported for K2-Thinking on 8×H100), experts in host RAM
+slow every token, one sequence at a time makes all others wait, and an FP8 KV cache changes the numbers that a model
+computes with.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from moonpad.plan.request import Value
 from moonpad.values.plan import Settings
 
 FEW_TOKENS: Final = 4096
+FEWEST: Final = ((2048, 16), (1024, 1))
+"""Tokens and sequences of a step."""
 SOME_SEQUENCES: Final = 256
-FEW_SEQUENCES: Final = 16
+FEWER_SEQUENCES: Final = 64
+FEW_SEQUENCES: Final = (16, 1)
 HIGH_FRACTION: Final = 0.95
 # Experts of each layer on the devices, as KTransformers' documentation has them for 8, 4, 2 and 1 cards of 48 GB.
 DEVICE_EXPERTS: Final = (80, 30, 8, 0)
@@ -27,101 +33,86 @@ Kind = Literal["device", "static", "free", "told", "asked", "host"]
 
 
 @dataclass(frozen=True, slots=True)
-class Fallback:
-    """`what` says what it changed against the one above, "" for the first."""
+class Change:
+    """Settings by name, and what they are in words. `costly`: see above. `one_of_many`: with the one before it a single
+    decision, as how many layers' experts go to host RAM."""
 
-    settings: Settings
-    what: str = ""
-    above: int = 0
-    """The place of the one above, in the list of all."""
+    settings: Mapping[str, Value]
+    what: str
+    costly: bool = False
+    one_of_many: bool = False
 
 
-def fallbacks(
-    defaults: Settings,
-    pinned: Mapping[str, Value],
-    kind: Kind,
-    *,
-    sequences: int = 1,
-    fp8_kv: bool = False,
-    graphs: bool = True,
-    layers: int = 0,
-) -> tuple[Fallback, ...]:
-    """From the defaults down. What is pinned is never changed, and no fallback serves fewer than `sequences` at once.
-
-    `fp8_kv`: add fallbacks with an FP8 KV cache. It changes the numbers that a model computes with, so the caller asks
-    for it only where a person wants context above all. `graphs`: the engine can be told to do without them. `layers` of
-    the model, whose experts may go to host RAM one layer after the other.
+@dataclass(frozen=True, slots=True)
+class Lowering:
+    """`start`: the defaults with what the person pinned, which is never changed. No change serves fewer than
+    `sequences` at once, and a cheap one not fewer than `some`. `graphs`: the engine can be told to do without them.
+    `layers` of the model, whose experts may go to host RAM one layer after the other. `alone`: context comes before all
+    else, so that one sequence at a time and short steps are enough.
     """
-    start = replace(defaults, **pinned)  # type: ignore[arg-type]
-    steps = [Fallback(start)]
-    for change, what in _changes(start, pinned, kind, sequences, layers, graphs=graphs):
-        # How many layers' experts go to host RAM is one decision, and not one for each layer.
-        above = 0 if "host_expert_layers" in change else len(steps) - 1
-        steps.append(Fallback(replace(steps[-1].settings, **change), what, above))  # type: ignore[arg-type]
-    if fp8_kv and "kv_cache_dtype" not in pinned:
-        for place in dict.fromkeys((0, len(steps) - 1)):
-            steps.append(Fallback(replace(steps[place].settings, kv_cache_dtype="fp8"), "an FP8 KV cache", place))
-    return tuple(steps)
 
+    start: Settings
+    pinned: Mapping[str, Value]
+    kind: Kind
+    sequences: int = 1
+    some: int = FEWER_SEQUENCES
+    graphs: bool = True
+    layers: int = 0
+    alone: bool = False
 
-def _changes(
-    start: Settings, pinned: Mapping[str, Value], kind: Kind, sequences: int, layers: int, *, graphs: bool
-) -> Iterator[tuple[dict[str, Value], str]]:
-    if kind == "told":
-        yield from _larger_cache(start, pinned)
-        return
-    if kind == "host":
-        yield from _fewer_experts(start, pinned, layers)
-    tokens, most = start.max_num_batched_tokens, start.max_num_seqs
-    fewer: dict[str, Value] = {}
-    if tokens is not None and tokens > FEW_TOKENS and "max_num_batched_tokens" not in pinned:
-        fewer["max_num_batched_tokens"] = FEW_TOKENS
-    if most is not None and most > (some := max(SOME_SEQUENCES, sequences)) and "max_num_seqs" not in pinned:
-        fewer["max_num_seqs"] = most = some
-    if fewer:
-        yield fewer, _counts(fewer)
-    # A static fraction leaves what runs outside of it: SGLang's own figure follows the settings, a higher one may fail.
-    name = {"device": "gpu_memory_utilization", "free": "kv_free_fraction"}.get(kind)
-    fraction = None if name is None or name in pinned else getattr(start, name)
-    if fraction is not None and fraction < HIGH_FRACTION:
-        yield {str(name): HIGH_FRACTION}, f"{name} {HIGH_FRACTION} instead of {fraction:g}"
-    yield from _eager(start, pinned, most, sequences, graphs=graphs)
+    def changes(self) -> Iterator[Change]:
+        if self.kind == "told":
+            yield from self._larger_cache()
+            return
+        yield from self._batch(FEW_TOKENS, SOME_SEQUENCES)
+        yield from self._batch(None, self.some)
+        # A static fraction leaves what runs outside of it: SGLang's own figure follows the settings, a higher one may
+        # fail.
+        name = {"device": "gpu_memory_utilization", "free": "kv_free_fraction"}.get(self.kind)
+        fraction = None if name is None or name in self.pinned else getattr(self.start, name)
+        if fraction is not None and fraction < HIGH_FRACTION:
+            yield Change({str(name): HIGH_FRACTION}, f"{name} {HIGH_FRACTION} instead of {fraction:g}")
+        if self.kind == "host":
+            yield from self._fewer_experts()
+        if self.graphs and not self.start.enforce_eager and "enforce_eager" not in self.pinned:
+            yield Change({"enforce_eager": True}, "no CUDA graphs", costly=True)
+        for sequences in FEW_SEQUENCES:
+            yield from self._batch(None, sequences, costly=True)
+        for tokens, sequences in FEWEST if self.alone else ():
+            yield from self._batch(tokens, sequences, costly=True)
 
-
-def _eager(
-    start: Settings, pinned: Mapping[str, Value], most: int | None, sequences: int, *, graphs: bool
-) -> Iterator[tuple[dict[str, Value], str]]:
-    eager: dict[str, Value] = {}
-    if graphs and not start.enforce_eager and "enforce_eager" not in pinned:
-        eager["enforce_eager"] = True
-    for count in (FEW_SEQUENCES, 1):
-        least = max(count, sequences)
-        change, words = dict(eager), ["no CUDA graphs"] if eager else []
-        if most is not None and most > least and "max_num_seqs" not in pinned:
-            change["max_num_seqs"] = most = least
-            words.append(_counts({"max_num_seqs": least}))
+    def _batch(self, tokens: int | None, sequences: int, *, costly: bool = False) -> Iterator[Change]:
+        """Fewer tokens a step and fewer sequences, as far as the engine has more of them by itself."""
+        change: dict[str, Value] = {}
+        wanted = max(sequences, self.sequences)
+        most, least = self.start.max_num_batched_tokens, max(tokens or 0, wanted)  # one token a sequence at the least
+        if tokens is not None and most is not None and most > least and "max_num_batched_tokens" not in self.pinned:
+            change["max_num_batched_tokens"] = least
+        most = self.start.max_num_seqs  # None: the engine's own choice, by the memory that it finds
+        if (most is None or most > wanted) and "max_num_seqs" not in self.pinned:
+            change["max_num_seqs"] = wanted
         if change:
-            yield change, " and ".join(words)
-        eager = {}
+            yield Change(change, _counts(change), costly)
 
+    def _larger_cache(self) -> Iterator[Change]:
+        if "kv_cache_gib" not in self.pinned:
+            for size in CPU_KV_GIB:
+                if size > (self.start.kv_cache_gib or 0):
+                    yield Change({"kv_cache_gib": size}, f"{size} GiB for the KV cache", costly=True)
 
-def _larger_cache(start: Settings, pinned: Mapping[str, Value]) -> Iterator[tuple[dict[str, Value], str]]:
-    if "kv_cache_gib" not in pinned:
-        for size in CPU_KV_GIB:
-            if size > (start.kv_cache_gib or 0):
-                yield {"kv_cache_gib": size}, f"{size} GiB for the KV cache"
-
-
-def _fewer_experts(start: Settings, pinned: Mapping[str, Value], layers: int) -> Iterator[tuple[dict[str, Value], str]]:
-    if start.host_expert_layers is not None and "host_expert_layers" not in pinned:
-        for count in range(start.host_expert_layers + 1, layers + 1):
-            yield {"host_expert_layers": count}, f"the experts of {count} layers in host RAM"
-    elif start.gpu_experts is not None and "gpu_experts" not in pinned:
-        above = start.gpu_experts or 0
-        for count in DEVICE_EXPERTS:
-            if count < above:
-                yield {"gpu_experts": count}, f"{count} instead of {above} experts of each layer on the devices"
-                above = count
+    def _fewer_experts(self) -> Iterator[Change]:
+        start = self.start
+        if start.host_expert_layers is not None and "host_expert_layers" not in self.pinned:
+            for count in range(start.host_expert_layers + 1, self.layers + 1):
+                what = f"the experts of {count} layers in host RAM"
+                yield Change({"host_expert_layers": count}, what, costly=True, one_of_many=True)
+        elif start.gpu_experts is not None and "gpu_experts" not in self.pinned:
+            above = start.gpu_experts
+            for count in DEVICE_EXPERTS:
+                if count < above:
+                    what = f"{count} instead of {above} experts of each layer on the devices"
+                    yield Change({"gpu_experts": count}, what, costly=True)
+                    above = count
 
 
 def _counts(change: Mapping[str, Value]) -> str:

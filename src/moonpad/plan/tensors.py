@@ -1,7 +1,9 @@
-"""The tensors of a Kimi-K2 checkpoint, calculated from its architecture and formats: the exact part of the memory.
+"""The tensors of a Kimi checkpoint, calculated from its architecture and formats: the exact part of the memory.
 
-The names and shapes are those of DeepSeek-V3 (transformers, `modeling_deepseek.py`). With the published formats they
-give the published counts: 139,644 tensors in 1,029,173,263,552 bytes (FP8), 208,276 in 594,205,918,560 (INT4).
+The names and shapes are those of DeepSeek-V3 (transformers, `modeling_deepseek.py`), and of `modeling_kimi_linear.py`
+for Kimi-Linear and Kimi-K3. With the published formats they give the published counts: 139,644 tensors in
+1,029,173,263,552 bytes (Kimi-K2 FP8), 208,276 in 594,205,918,560 (INT4), 20,493 in 98,245,528,576 (Kimi-Linear) and
+497,220 in 1,560,860,324,864 (Kimi-K3).
 """
 
 from __future__ import annotations
@@ -12,13 +14,23 @@ from functools import cache
 from typing import Final
 
 from moonpad.catalog.model_row import Model
-from moonpad.values.checkpoint import BF16, Architecture, Checkpoint, Component, Quantization, TensorFormat, TensorGroup
+from moonpad.values.checkpoint import (
+    BF16,
+    Architecture,
+    Checkpoint,
+    Component,
+    LinearAttention,
+    Quantization,
+    TensorFormat,
+    TensorGroup,
+)
 from moonpad.values.errors import PreflightRefused
 
 MOONVIT_PARAMETERS: Final = 471_143_920
 """MoonViT with its projector, as Kimi-K2.5 has it: 27 layers of 1152 with an MLP of 4304, 16 heads, patches of 14."""
-MOONVIT_TENSORS: Final = 335
-"""27 × 12 in the layers, 5 for patches, positions and the last norm, 6 in the projector."""
+VISION_TENSORS: Final = {MOONVIT_PARAMETERS: 335, 447_358_976: 168}
+"""By parameters. MoonViT: 27 × 12 in the layers, 5 for patches, positions and the last norm, 6 in the projector.
+MoonViT-V2 of Kimi-K3, without biases: 27 × 6, 3, and 3."""
 
 _BF16_BYTES: Final = 2
 _FP32_BYTES: Final = 4
@@ -87,11 +99,18 @@ def _groups(architecture: Architecture, formats: FormatKey, bias_bytes: int, rot
         )
 
     def in_layer(layer: int) -> Iterator[TensorGroup]:
-        for component, shape in _attention(architecture):
-            yield group(component, layer, (shape,))
+        mla, linear = architecture.is_mla(layer), architecture.linear
+        for component, shapes in (
+            _attention(architecture) if mla or linear is None else _linear_attention(linear, hidden)
+        ):
+            yield group(component, layer, shapes)
         # Before attention and before the MLP, and of both latents.
-        latents = [latent for latent in (architecture.q_lora_rank, architecture.kv_lora_rank) if latent]
+        latents = [latent for latent in (architecture.q_lora_rank, architecture.kv_lora_rank) if latent and mla]
         yield _plain(Component.NORMS, layer, 2 * hidden + sum(latents), 2 + len(latents))
+        if linear is not None and not mla:
+            yield from _linear_vectors(linear, layer)
+        if architecture.attention_residuals:
+            yield _plain(Component.NORMS, layer, 4 * hidden, 4)
         if layer < dense:
             yield group(Component.DENSE_MLP, layer, _mlp(hidden, architecture.intermediate))
         else:
@@ -100,7 +119,11 @@ def _groups(architecture: Architecture, formats: FormatKey, bias_bytes: int, rot
             if architecture.shared_experts:
                 shared = _mlp(hidden, architecture.moe_intermediate * architecture.shared_experts)
                 yield group(Component.SHARED_EXPERTS, layer, shared)
-            yield group(Component.ROUTED_EXPERTS, layer, _mlp(hidden, architecture.moe_intermediate), experts)
+            if latent := architecture.expert_hidden:
+                yield group(Component.EXPERT_LATENT, layer, ((latent, hidden), (hidden, latent)))
+                yield _plain(Component.NORMS, layer, latent, 1)
+            inner = _mlp(architecture.expert_hidden or hidden, architecture.moe_intermediate)
+            yield group(Component.ROUTED_EXPERTS, layer, inner, experts)
         if rotary:
             # As many values as a head of hidden / heads features would rotate, not as many as MLA does: 56 in Kimi-K2.
             values = hidden // architecture.heads // 2
@@ -109,24 +132,48 @@ def _groups(architecture: Architecture, formats: FormatKey, bias_bytes: int, rot
     vocabulary = ((architecture.vocabulary, hidden),)
     groups = [group(Component.EMBED_TOKENS, None, vocabulary)]
     if vision := architecture.vision_parameters:
-        groups.append(_plain(Component.VISION, None, vision, MOONVIT_TENSORS if vision == MOONVIT_PARAMETERS else 1))
+        groups.append(_plain(Component.VISION, None, vision, VISION_TENSORS.get(vision, 1)))
     for layer in range(architecture.layers):
         groups.extend(in_layer(layer))
     groups.append(_plain(Component.NORMS, None, hidden, 1))
+    if architecture.attention_residuals:
+        groups.append(_plain(Component.NORMS, None, 2 * hidden, 2))
     if not architecture.tied_embeddings:
         groups.append(group(Component.LM_HEAD, None, vocabulary))
     return tuple(groups)
 
 
-def _attention(architecture: Architecture) -> Iterator[tuple[Component, Shape]]:
-    heads, latent = architecture.heads, architecture.kv_lora_rank
+def _attention(architecture: Architecture) -> Iterator[tuple[Component, tuple[Shape, ...]]]:
+    hidden, heads, latent = architecture.hidden, architecture.heads, architecture.kv_lora_rank
     queries = heads * (architecture.qk_nope_head_dim + architecture.qk_rope_head_dim)
     if architecture.q_lora_rank:
-        yield Component.Q_A, (architecture.q_lora_rank, architecture.hidden)
-    yield Component.Q_B, (queries, architecture.q_lora_rank or architecture.hidden)
-    yield Component.KV_A, (latent + architecture.qk_rope_head_dim, architecture.hidden)
-    yield Component.KV_B, (heads * (architecture.qk_nope_head_dim + architecture.v_head_dim), latent)
-    yield Component.O_PROJ, (architecture.hidden, heads * architecture.v_head_dim)
+        yield Component.Q_A, ((architecture.q_lora_rank, hidden),)
+    yield Component.Q_B, ((queries, architecture.q_lora_rank or hidden),)
+    yield Component.KV_A, ((latent + architecture.qk_rope_head_dim, hidden),)
+    yield Component.KV_B, ((heads * (architecture.qk_nope_head_dim + architecture.v_head_dim), latent),)
+    yield Component.O_PROJ, ((hidden, heads * architecture.v_head_dim),)
+    if architecture.output_gate:
+        yield Component.OUTPUT_GATE, ((heads * architecture.v_head_dim, hidden),)
+
+
+def _linear_attention(linear: LinearAttention, hidden: int) -> Iterator[tuple[Component, tuple[Shape, ...]]]:
+    """Its matrices: q, k, v, the second half of the decay, beta; the first half, and that of the gate; the gate."""
+    width, narrow = linear.width, (linear.head_dim, hidden)
+    widened = (width, linear.head_dim)
+    yield Component.KDA, (*((width, hidden),) * 3, widened, (linear.heads, hidden))
+    yield Component.KDA_LATENT, (narrow,) if linear.full_gate else (narrow, narrow)
+    yield Component.OUTPUT_GATE, ((width, hidden) if linear.full_gate else widened,)
+    yield Component.O_PROJ, ((hidden, width),)
+
+
+def _linear_vectors(linear: LinearAttention, layer: int) -> Iterator[TensorGroup]:
+    """Three convolutions and the output norm; `A_log` and `dt_bias`, always in FP32."""
+    each = _FP32_BYTES if linear.fp32_convolution else _BF16_BYTES
+    taps = 3 * linear.width * linear.kernel
+    yield TensorGroup(Component.KDA, layer, taps, taps * each, 3)
+    decays = (linear.decays or linear.heads) + linear.width
+    yield TensorGroup(Component.KDA, layer, decays, decays * _FP32_BYTES, 2)
+    yield TensorGroup(Component.NORMS, layer, linear.head_dim, linear.head_dim * each, 1)
 
 
 def _mlp(hidden: int, intermediate: int) -> tuple[Shape, ...]:

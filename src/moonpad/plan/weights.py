@@ -16,7 +16,8 @@ from typing import Final
 
 from moonpad.catalog.overhead import Pipeline
 from moonpad.plan.tensors import MOONVIT_PARAMETERS, tensor_groups
-from moonpad.values.checkpoint import Architecture, Checkpoint, Component, Quantization, Sharding, TensorGroup
+from moonpad.values.checkpoint import BF16, Architecture, Checkpoint, Component, Quantization, Sharding, TensorGroup
+from moonpad.values.configuration import UnpacksKvB
 from moonpad.values.plan import Layout
 
 Stage = tuple[int, int]
@@ -74,16 +75,46 @@ def stage_weights(
     on_host: HostPart = HostPart(),
     text_only: bool = False,
     rest_bits: float = 16,
-    unpacks_kv_b: bool = True,
+    unpacks_kv_b: UnpacksKvB = "always",
+    whole_mlps: bool = False,
 ) -> tuple[Mapping[Component, int], ...]:
     """Bytes a device by component, for each stage.
 
     `vision_sliced`: the engine spreads the vision tower over tensor-parallel ranks where its heads allow it (vLLM),
     else every device has all of it, which is the upper bound. `text_only`: the vision tower is left out.
-    `rest_bits`: see `groups_of`. `unpacks_kv_b`: W_UK and W_UV lie beside kv_b.
+    `rest_bits`: see `groups_of`. `unpacks_kv_b`: see `EngineFacts`.
+    `whole_mlps`: every rank has the whole of the dense MLP and of the shared experts, for its own tokens.
     """
-    sums = _sums(_ById(groups_of(checkpoint, rest_bits)))
-    architecture = checkpoint.architecture
+    quantised = checkpoint.quantization.format_of(Component.KV_B) != BF16 or not checkpoint.groups
+    moving = replace(layout, dcp=1)  # decode context parallelism shares out the KV cache alone
+    return _stage_weights(
+        _ById(groups_of(checkpoint, rest_bits)),
+        checkpoint.architecture,
+        moving,
+        tuple(stages),
+        vision_sliced,
+        redundant_experts,
+        on_host,
+        text_only,
+        copies_kv_b=unpacks_kv_b == "always" or (unpacks_kv_b == "where quantised" and quantised),
+        whole_mlps=whole_mlps,
+    )
+
+
+@lru_cache(maxsize=256)
+def _stage_weights(
+    groups: _ById,
+    architecture: Architecture,
+    layout: Layout,
+    stages: tuple[Stage, ...],
+    vision_sliced: bool,
+    redundant_experts: int,
+    on_host: HostPart,
+    text_only: bool,
+    copies_kv_b: bool,
+    whole_mlps: bool,
+) -> tuple[Mapping[Component, int], ...]:
+    sums = _sums(groups)
     share = _expert_share(architecture, layout, redundant_experts, on_host.device_experts)
     width = architecture.qk_nope_head_dim + architecture.v_head_dim
     decode_layer_bytes = architecture.heads * width * architecture.kv_lora_rank * _BF16_BYTES
@@ -94,7 +125,8 @@ def stage_weights(
             on_host_until = max(on_host.layers, on_host.expert_layers if sharding is Sharding.EXPERTS else 0)
             start = max(first, min(on_host_until, end))
             size = line[min(end, len(line) - 1)] - line[min(start, len(line) - 1)]
-            _add(held, component, _sharded(size, sharding, layout.tp, share))
+            whole = whole_mlps and component in (Component.DENSE_MLP, Component.SHARED_EXPERTS)
+            _add(held, component, size if whole else _sharded(size, sharding, layout.tp, share))
         outside = [*(sums.before if number == 0 else ()), *(sums.after if number == len(stages) - 1 else ())]
         for group in outside:
             if on_host.embedding and group.component is Component.EMBED_TOKENS:
@@ -106,9 +138,13 @@ def stage_weights(
             embedding = next((group for group in sums.before if group.component is Component.EMBED_TOKENS), None)
             if embedding is not None:
                 _add(held, Component.LM_HEAD, _outside(embedding, architecture, layout.tp))
-        if unpacks_kv_b:
+        if copies_kv_b:
             # W_UK and W_UV in BF16: engines unpack kv_b into them for decoding, and keep kv_b too.
-            _add(held, Component.DECODE_WEIGHTS, math.ceil((end - first) * decode_layer_bytes / layout.tp))
+            _add(
+                held,
+                Component.DECODE_WEIGHTS,
+                math.ceil(architecture.mla_between(first, end) * decode_layer_bytes / layout.tp),
+            )
         by_stage.append(held)
     return tuple(by_stage)
 

@@ -35,7 +35,8 @@ def segments(memory: Memory) -> tuple[Segment, ...]:
     others = memory.weights_bytes - experts
     overhead, kv_bytes = memory.overhead, max(0.0, memory.kv_bytes.value)
     unused = memory.device_bytes - memory.weights_bytes - overhead.value - kv_bytes
-    kv_detail = f"{_span_gib(memory.kv_bytes)}{memory.kv_tokens.value:,.0f} tokens"
+    each = f" in each of {memory.replicas} replicas" if memory.replicas > 1 else ""
+    kv_detail = f"{_span_gib(memory.kv_bytes)}{memory.kv_tokens.value:,.0f} tokens{each}"
     parts = (
         Segment("routed experts", experts, "█", "#", "blue"),
         Segment("other weights", others, "▓", "=", "cyan", _other_weights(memory)),

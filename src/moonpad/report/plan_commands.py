@@ -90,4 +90,5 @@ def _refs(process: Process) -> Iterator[Ref]:
     prefix = process.runtime.prefix if isinstance(process.runtime, Executable) else ()
     content = (arg for file in process.files for arg in file.content)
     for arg in (*prefix, *process.argv, *process.env.values(), *content):
-        yield from (part for part in parts(arg) if not isinstance(part, str))
+        if not isinstance(arg, str):
+            yield from (part for part in parts(arg) if not isinstance(part, str))

@@ -7,7 +7,8 @@ from typing import Any
 
 from moonpad.report.plan_commands import Command
 from moonpad.values.plan import Settings
-from moonpad.values.plan_answer import Answer, Choice, Published, Refused
+from moonpad.values.plan_answer import Answer, Choice, Published, Refused, Sibling
+from moonpad.values.units import GIB
 
 
 def answer_json(answer: Answer, commands: dict[int, tuple[Command, ...]]) -> dict[str, Any]:
@@ -19,6 +20,7 @@ def answer_json(answer: Answer, commands: dict[int, tuple[Command, ...]]) -> dic
         "fits": answer.fits,
         "plans": [_choice(choice, commands.get(place, ())) for place, choice in enumerate(answer.choices)],
         "refused": [_refused(refused) for refused in answer.refused],
+        "siblings": [_sibling(sibling) for sibling in answer.siblings],
     }
 
 
@@ -30,6 +32,11 @@ def _choice(choice: Choice, commands: tuple[Command, ...]) -> dict[str, Any]:
         "layout": asdict(plan.layout),
         "settings": settings_json(plan.settings),
         "memory": choice.memory.as_json(),
+        "turned_down": [
+            {"what": change.what, "kv_gib": round(change.kv_bytes / GIB, 3), "kv_tokens": change.kv_tokens}
+            for change in choice.turned_down
+        ],
+        "trade": [row.as_json() for row in choice.trade],
         "fits": choice.memory.fits,
         "confidence": choice.confidence,
         "performance": None,
@@ -46,6 +53,21 @@ def _refused(refused: Refused) -> dict[str, Any]:
         "layout": asdict(refused.layout),
         "findings": [finding.as_json() for finding in refused.findings],
         "memory": refused.memory.as_json() if refused.memory else None,
+    }
+
+
+def _sibling(sibling: Sibling) -> dict[str, Any]:
+    return {
+        "model": sibling.model,
+        "scheme": sibling.scheme,
+        "hub": sibling.hub,
+        "engine": sibling.engine,
+        "layout": asdict(sibling.layout),
+        "memory": sibling.memory.as_json() if sibling.memory else None,
+        "fits": sibling.fits,
+        "findings": [finding.as_json() for finding in sibling.findings],
+        "source": sibling.source,
+        "standing": sibling.standing,
     }
 
 

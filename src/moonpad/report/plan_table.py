@@ -12,16 +12,21 @@ from moonpad.report.plain_text import aligned, hanging
 from moonpad.report.plan_commands import Command, placeholder
 from moonpad.values.finding import Finding
 from moonpad.values.plan import Platform
-from moonpad.values.plan_answer import Answer, Choice, Published, Refused
+from moonpad.values.plan_answer import Answer, Choice, Published, Refused, Sibling, TradeRow
 from moonpad.values.units import GIB
 
 HEADS: Final = ("", "engine", "layout", "context", "at once", "KV tokens", "KV GiB", "confidence")
-WORDS: Final = (1, 2, 7)
-"""Columns of words, to the left; the others are figures."""
-CONFIDENCE: Final = {"measured": "green", "likely": "", "tight": "yellow"}
+REPLICATED: Final = (*HEADS[:4], "at once, all", "KV tokens, all", "per replica", *HEADS[6:])
+"""Where a plan has data-parallel replicas: its totals, and the KV tokens of one of them."""
+TRADE_HEADS: Final = ("", "sequences", "batched tokens", "longest context", "KV tokens", "each, if all run", "")
+CONFIDENCE: Final = {"measured": "green", "sure": "green", "likely": "", "tight": "yellow"}
 SEVERITY: Final = {"error": "bold red", "warning": "yellow", "note": "dim"}
 MAIN_FIGURES: Final = ("request_throughput", "output_throughput", "mean_ttft_ms", "mean_tpot_ms")
 SHOWN_PLANS: Final = 8
+MUCH_MORE: Final = 2.0
+"""Times the context of the first plan, to be named beside it."""
+NEARLY: Final = 0.75
+"""Of the most that any plan holds: the first such plan is named."""
 SHOWN_REFUSED: Final = 6
 
 
@@ -35,9 +40,11 @@ def plan_table(
         text.append_text(_rows(choices))
         if len(choices) < len(answer.choices):
             text.append(f"  and {len(answer.choices) - len(choices)} more: --all shows them\n", style="dim")
-        text.append_text(_best(answer.choices[0], commands, width, ascii_only))
+        text.append_text(_longer(answer.choices))
+        text.append_text(_best(answer, commands, width, ascii_only))
     else:
         text.append("Nothing fits.\n", style="bold red")
+        text.append_text(_siblings(answer, width))
     if answer.refused and (every or not answer.choices):
         text.append_text(_refused(answer.refused if every else answer.refused[:SHOWN_REFUSED], width))
     text.rstrip()
@@ -45,24 +52,48 @@ def plan_table(
 
 
 def _rows(choices: Sequence[Choice]) -> Text:
-    rows = [HEADS, *(_cells(place, choice) for place, choice in enumerate(choices, 1))]
+    heads = REPLICATED if any(choice.memory.replicas > 1 for choice in choices) else HEADS
+    words = (1, 2, len(heads) - 1)  # to the left; the others are figures
+    rows = [heads, *(_cells(place, choice, heads) for place, choice in enumerate(choices, 1))]
     styles = ["bold", *(CONFIDENCE[choice.confidence] for choice in choices)]
     text = Text()
-    for cells, style in zip(aligned(rows, WORDS), styles, strict=True):
+    for cells, style in zip(aligned(rows, words), styles, strict=True):
         text.append(("  " + "  ".join(cells)).rstrip() + "\n", style=style)
     return text
 
 
-def _cells(place: int, choice: Choice) -> tuple[str, ...]:
+def _longer(choices: Sequence[Choice]) -> Text:
+    """The plan with much more context, or else KV cache, than the first one: a person who reads one plan misses it."""
+    first = choices[0]
+    alike = [choice for choice in choices if choice.experts_on_host == first.experts_on_host]
+    for figure, what in ((_context, "context"), (_kv_tokens, "KV cache")):
+        enough = max(MUCH_MORE * figure(first), max(map(figure, alike)) * NEARLY)
+        for choice in alike:
+            if figure(choice) >= enough:
+                which = f"{choice.plan.engine} {choice.plan.layout.words}"
+                times = f"{figure(choice) / max(1, figure(first)):.2g} times the {what} of plan 1"
+                return Text(f"\nPlan {choices.index(choice) + 1} ({which}) holds {times}.\n", style="bold")
+    return Text()
+
+
+def _context(choice: Choice) -> float:
+    return choice.memory.context
+
+
+def _kv_tokens(choice: Choice) -> float:
+    return choice.memory.kv_tokens_total.value
+
+
+def _cells(place: int, choice: Choice, heads: Sequence[str]) -> tuple[str, ...]:
     memory = choice.memory
-    dp = choice.plan.layout.dp
     return (
         str(place),
         f"{choice.plan.engine} {choice.plan.engine_version}".strip(),
         choice.plan.layout.words,
         f"{memory.context:,}",
-        _short(memory.concurrency_at_context.value * dp),
-        _short(memory.kv_tokens.value * dp),
+        _short(memory.concurrency_at_context.value),
+        _short(memory.kv_tokens_total.value),
+        *((_short(memory.kv_tokens.value),) if heads is REPLICATED else ()),
         f"{memory.kv_bytes.value / GIB:.2f}",
         choice.confidence,
     )
@@ -75,11 +106,13 @@ def _short(number: float) -> str:
     return f"{number:.2f}" if number < 1 else f"{number:.1f}" if number < 10 else f"{number:,.0f}"
 
 
-def _best(choice: Choice, commands: Sequence[Command], width: int, ascii_only: bool) -> Text:
-    text = Text("\n")
+def _best(answer: Answer, commands: Sequence[Command], width: int, ascii_only: bool) -> Text:
+    choice, text = answer.choices[0], Text("\n")
     text.append(_memory_title(choice) + "\n")
     for line in memory_bar(choice.memory, width - 2, ascii_only=ascii_only).split("\n"):
         text.append_text(Text.assemble("  ", line, "\n"))
+    text.append_text(_trade(choice))
+    text.append_text(_siblings(answer, width))
     text.append("\nWhy\n", style="bold")
     text.append("".join(f"  - {hanging(reason, 4, width)}\n" for reason in choice.reasons))
     if choice.references:
@@ -97,6 +130,50 @@ def _best(choice: Choice, commands: Sequence[Command], width: int, ascii_only: b
                 text.append(f"  # {command.name}, on {placeholder(command.node)}\n", style="dim")
             text.append("".join(f"  {line}\n" for line in command.lines()))
     return text
+
+
+def _trade(choice: Choice) -> Text:
+    """What fewer or more sequences would hold; `*` marks the plan."""
+    text = Text()
+    if len(choice.trade) < 2:
+        return text
+    rows = [TRADE_HEADS, *(_trade_cells(row) for row in choice.trade)]
+    text.append("\nContext against sequences, with the same layout\n", style="bold")
+    for cells in aligned(rows, (0, len(TRADE_HEADS) - 1)):
+        text.append(("  " + "  ".join(cells)).rstrip() + "\n")
+    return text
+
+
+def _siblings(answer: Answer, width: int) -> Text:
+    text = Text()
+    if answer.siblings:
+        text.append("\nThe same model in a format that this device computes in itself\n", style="bold")
+    plan = answer.choices[0] if answer.choices else None
+    text.append("".join(f"  - {hanging(_sibling(each, plan), 4, width)}\n" for each in answer.siblings))
+    return text
+
+
+def _sibling(sibling: Sibling, plan: Choice | None) -> str:
+    words = f"{sibling.model} ({sibling.scheme.upper()}, its size is {sibling.standing})"
+    if sibling.memory is None:
+        return f"{words}: {sibling.findings[0].message}."
+    memory, weights, tokens = sibling.memory, "", ""
+    if plan is not None and (plan.plan.engine, plan.plan.layout) == (sibling.engine, sibling.layout):
+        weights = f" instead of {plan.memory.weights_bytes / GIB:.2f}"
+        tokens = f" instead of {_short(plan.memory.kv_tokens_total.value)} on the same layout"
+    else:
+        tokens = f" with {sibling.engine} {sibling.layout.words}"
+    rate = f"{_short(memory.kv_tokens_total.value)} KV tokens at {memory.kv_bytes_per_token:,} bytes"
+    path = f" The plan's own INT4 goes by {sibling.base_path} here." if sibling.base_path else ""
+    return f"{words}: {memory.weights_bytes / GIB:.2f} GiB of weights on each device{weights}, {rate}{tokens}.{path}"
+
+
+def _trade_cells(row: TradeRow) -> tuple[str, ...]:
+    each = "" if row.tokens_each is None else f"{row.tokens_each:,}"
+    batch = (row.max_num_seqs, row.max_num_batched_tokens)
+    counts = ["engine's own" if count is None else f"{count:,}" for count in batch]
+    graphs = "no graphs" if row.enforce_eager else ""
+    return ("*" if row.chosen else " ", *counts, f"{row.context:,}", _short(row.kv_tokens.value), each, graphs)
 
 
 def _memory_title(choice: Choice) -> str:

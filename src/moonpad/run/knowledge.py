@@ -6,9 +6,6 @@ from moonpad.catalog.calibrations import calibrations
 from moonpad.catalog.options import newest_stable
 from moonpad.catalog.published import published
 from moonpad.engines.base import Engine, settled_version
-from moonpad.facts import devices as local
-from moonpad.facts.device import DeviceFacts
-from moonpad.facts.probe import Unknown
 from moonpad.plan.search import Known
 from moonpad.store.calibrations import own_calibrations
 from moonpad.values.cluster import Cluster
@@ -31,6 +28,10 @@ def knowledge() -> Known:
 def local_cluster(engine: Engine | None, remedy: str) -> Cluster:
     """This machine: its processors for an engine that runs on nothing else. Raises PreflightRefused: what it has is not
     known."""
+    from moonpad.facts import devices as local  # which a cluster that is named does not need
+    from moonpad.facts.device import DeviceFacts
+    from moonpad.facts.probe import Unknown
+
     cpu_only = engine is not None and engine.platforms == (Platform.CPU,)
     here = local.detect_cluster(DeviceFacts() if cpu_only else local.devices())
     if isinstance(here, Unknown):

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
-from moonpad.catalog.calibrations import Calibration, calibrations
+from moonpad.catalog.calibrations import calibrations
+from moonpad.checkpoints.draft import draft_of
+from moonpad.engines.start_log import number_of, over_ranks
 from moonpad.facts.device import DeviceFacts
 from moonpad.facts.devices import detect_cluster
 from moonpad.facts.probe import Unknown
-from moonpad.plan.effective_settings import default_settings
 from moonpad.plan.judgement import Judgement, judge
+from moonpad.plan.logged_figures import logged_kv_bytes, measured_start
 from moonpad.run.prepare import Prepared
-from moonpad.store.calibrations import keep_calibration, kv_bytes_of_log, own_calibrations
+from moonpad.store.calibrations import keep_calibration, own_calibrations
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Finding
 from moonpad.values.memory import Memory
-from moonpad.values.plan import Settings
 
 OF_THE_DEVICES: Final = frozenset({Code.DOES_NOT_FIT, Code.TIGHT, Code.MEMORY_LOW})
 
@@ -53,8 +54,9 @@ def expect(prepared: Prepared, there: DeviceFacts | Unknown | None) -> Expected 
     if isinstance(checkpoint, Unknown):
         return checkpoint
     version = prepared.engine_version or plan.engine_version
+    draft = draft_of(prepared.loaded)
     judgement = judge(
-        Configuration(checkpoint, cluster, prepared.engine.facts, version, plan.layout, plan.settings),
+        Configuration(checkpoint, cluster, prepared.engine.facts, version, plan.layout, plan.settings, draft),
         calibrations=(*calibrations(), *own_calibrations()),
         despite=prepared.despite,
     )
@@ -84,34 +86,27 @@ def write_expected(folder: RunFolder, expected: Expected | Unknown) -> None:
 
 def keep_measured(folder: RunFolder, prepared: Prepared, expected: Expected | Unknown) -> None:
     """Keeps the KV cache size that the engine reported, if it did, for later plans."""
-    figures: dict[str, str] = {}
+    measured: dict[str, list[tuple[str, float]]] = {}
     for event in folder.events():
-        figures |= {name: str(event[name]) for name in ("kv_gib", "kv_set_gib", "kv_tokens") if name in event}
-    kv_gib = figures.get("kv_gib") or figures.get("kv_set_gib")
-    if isinstance(expected, Unknown) or kv_gib is None or not float(kv_gib) > 0.01:
+        for name in ("kv_gib", "kv_set_gib", "kv_tokens"):
+            if name in event and (value := number_of(str(event[name]))) is not None:
+                measured.setdefault(name, []).append(("", value))
+    figures = {name: over_ranks(name, values, prepared.engine.log) for name, values in measured.items()}
+    if "kv_set_gib" in figures:
+        figures.setdefault("kv_gib", figures["kv_set_gib"])
+    if isinstance(expected, Unknown) or not figures.get("kv_gib", 0.0) > 0.01:
         return
-    kv_bytes, low, high = kv_bytes_of_log(float(kv_gib))
-    calibration = Calibration(
+    configuration = expected.judgement.configuration
+    kv_bytes = logged_kv_bytes(figures, configuration, expected.memory)
+    if kv_bytes is None:
+        return
+    calibration = measured_start(
+        configuration,
+        kv_bytes,
+        int(figures["kv_tokens"]) if "kv_tokens" in figures else None,
         id=folder.run_id,
-        engine=prepared.plan.engine,
-        engine_version=prepared.engine_version or prepared.plan.engine_version,
-        model=expected.checkpoint.name,
-        scheme=expected.checkpoint.quantization.scheme,
-        device=expected.cluster.device.id,
-        layout=prepared.plan.layout,
-        settings=_in_force(expected, prepared),
-        kv_bytes=kv_bytes,
-        kv_bytes_low=low,
-        kv_bytes_high=high,
         source=f"run {folder.run_id}",
         checked=time.strftime("%Y-%m-%d"),
         standing="verified",
-        kv_tokens=int(figures["kv_tokens"]) if "kv_tokens" in figures else None,
     )
     keep_calibration(calibration, expected.memory.kv_tokens.value)
-
-
-def _in_force(expected: Expected, prepared: Prepared) -> Settings:
-    """The plan's settings, with the engine's own defaults where it says nothing."""
-    named = {name: value for name, value in asdict(prepared.plan.settings).items() if value is not None}
-    return replace(default_settings(expected.judgement.configuration), **named)

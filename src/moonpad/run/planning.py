@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from moonpad.catalog.clusters import parse_cluster
+from moonpad.checkpoints.draft import draft_of
 from moonpad.checkpoints.resolve import checkpoint_findings, described
 from moonpad.engines import ENGINES
 from moonpad.facts.probe import Unknown
@@ -56,7 +57,7 @@ def plan_spec(
     if isinstance(checkpoint, Unknown):
         plan = replace(unjudged_plan(spec, cluster), engine_version=version)
         return PlannedSpec(plan, cluster, checkpoint, None, findings)
-    request = replace(request_of(spec, despite), engine_version=version)
+    request = replace(request_of(spec, despite), engine_version=version, draft=draft_of(loaded))
     answer = search(checkpoint, cluster, request, replace(knowledge(), finish=lambda plan: finished(spec, plan)))
     if not answer.fits:
         errors = errors_of(answer.refused[0].findings) if answer.refused else ()

@@ -32,6 +32,7 @@ ZeroOrMore = Annotated[int, _ZERO_OR_MORE]
 ZeroOrMoreOrDefault = Annotated[int | None, _ZERO_OR_MORE]
 Switch = Annotated[bool, _SWITCH]
 SwitchOrDefault = Annotated[bool | None, _SWITCH]
+SizeOrDefault = Annotated[float | None, Field(gt=0, le=2**31 - 1, description="a number above 0")]
 ShareOrDefault = Annotated[float | None, Field(ge=0, le=1, description="a number from 0 to 1")]
 Probes = Annotated[
     tuple[Annotated[str, Field(max_length=100)], ...],
@@ -67,6 +68,7 @@ Host = Annotated[Text, _HOST]
 Claim = Annotated[str, _LABEL]
 Variable = Annotated[str, _VARIABLE]
 Resource = Annotated[str, _RESOURCE]
+EncoderMode = Annotated[str, _like("data|weights", '"data" or "weights"')]
 Executor = Annotated[str, _like("ray", '"ray" or absent')]
 
 
@@ -232,10 +234,21 @@ class SettingsTable(Table):
     """`ray`: Ray starts vLLM's ranks on several machines, instead of vLLM's own multi-node support."""
     text_only: Switch = False
     """Leave out the vision tower of a model that has one."""
+    mm_encoder_tp_mode: Annotated[EncoderMode | None, Field(description='"data" or "weights"')] = None
+    """vLLM: `data` holds the whole vision tower on each rank, `weights` slices it."""
     draft: Text | None = None
-    """The folder of an EAGLE-3 draft for speculative decoding, relative to the file."""
+    """The folder of a draft for speculative decoding, relative to the file."""
     draft_tokens: CountOrDefault = None
     """How many tokens it proposes at a time; by default 3."""
+    max_loras: ZeroOrMore = 0
+    """vLLM: for how many LoRA adapters it holds buffers at once."""
+    max_lora_rank: CountOrDefault = None
+    cpu_offload_gib: SizeOrDefault = None
+    """GiB of weights of each device that lie in host RAM."""
+    kv_offload_size: SizeOrDefault = None
+    """A copy of the KV cache in host RAM: GiB of a replica for vLLM, 10^9 bytes of each rank for SGLang."""
+    kv_offload_ratio: SizeOrDefault = None
+    """SGLang: the same as a multiple of the KV cache on the devices."""
     gpu_experts: ZeroOrMoreOrDefault = None
     """KTransformers: experts of each layer kept on the devices; the others stay in host RAM."""
     device_layers: ZeroOrMoreOrDefault = None

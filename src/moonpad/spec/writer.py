@@ -71,11 +71,13 @@ def _settings(choice: Choice) -> Iterator[str]:
         always = field.name == "enforce_eager" and choice.plan.platform is Platform.CPU
         if not always and (value is None or value == getattr(defaults, field.name)):
             continue
+        if field.name == "draft_tokens" and choice.plan.settings.draft is None:
+            yield 'draft = "draft"  # the folder of the draft'
         comment = f"  # {_COMMENTS[field.name]}" if field.name in _COMMENTS else ""
-        yield f"{field.name} = {_literal(value)}{comment}"
+        yield f"{field.name} = {literal(value)}{comment}"
 
 
-def _literal(value: object) -> str:
+def literal(value: object) -> str:
     match value:
         case bool():
             return "true" if value else "false"

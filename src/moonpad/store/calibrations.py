@@ -1,4 +1,4 @@
-"""The measured starts of this user: one line for each run whose engine said how large its KV cache is."""
+"""The measured starts of this user: one line for each start whose engine said how large its KV cache is."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Final
 
 import msgspec
 
-from moonpad.catalog.calibrations import HALF_DIGIT_GIB, Calibration
+from moonpad.catalog.calibrations import Calibration
 from moonpad.store.atomic_files import append_line, read_lines
 from moonpad.store.paths import state_home
-from moonpad.values.units import GIB
 
 SCHEMA: Final = 1
 
@@ -21,12 +20,15 @@ def calibrations_path() -> Path:
     return state_home() / "calibrations.jsonl"
 
 
-def keep_calibration(calibration: Calibration, planned_kv_tokens: float | None) -> None:
-    """Appends it, with the planned figure beside the measured one."""
+def keep_calibration(calibration: Calibration, planned_kv_tokens: float | None) -> bool:
+    """Appends it, with the planned figure beside the measured one. False: one of that id is there already."""
+    if any(own.id == calibration.id for own in own_calibrations()):
+        return False
     record = {"schema": SCHEMA, **asdict(calibration), "planned_kv_tokens": planned_kv_tokens}
     path = calibrations_path()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     append_line(path, record)
+    return True
 
 
 def own_calibrations() -> tuple[Calibration, ...]:
@@ -37,8 +39,3 @@ def own_calibrations() -> tuple[Calibration, ...]:
             with suppress(msgspec.ValidationError):
                 rows.append(msgspec.convert(record, Calibration))
     return tuple(rows)
-
-
-def kv_bytes_of_log(kv_gib: float) -> tuple[float, float, float]:
-    """The size of the KV cache, its low and its high end, from an engine's own log, which prints two digits."""
-    return kv_gib * GIB, (kv_gib - HALF_DIGIT_GIB) * GIB, (kv_gib + HALF_DIGIT_GIB) * GIB

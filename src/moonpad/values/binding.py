@@ -91,6 +91,8 @@ def environment(variables: Mapping[str, Arg], bindings: Bindings) -> tuple[dict[
 
 def text_of(arg: Arg, bindings: Bindings) -> str:
     """One argument, its references resolved. Raises KeyError where one has no binding."""
+    if isinstance(arg, str):
+        return arg
     return "".join(part if isinstance(part, str) else resolve(part, bindings) for part in parts(arg))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -10,7 +11,7 @@ from typing import Final
 
 
 class Component(StrEnum):
-    """The parts of a Kimi-K2 checkpoint, by the names that `memory.weights` in the JSON of `plan` has."""
+    """The parts of a Kimi checkpoint, by the names that `memory.weights` in the JSON of `plan` has."""
 
     ROUTED_EXPERTS = "routed_experts"
     SHARED_EXPERTS = "shared_experts"
@@ -20,8 +21,17 @@ class Component(StrEnum):
     KV_A = "kv_a"
     KV_B = "kv_b"
     O_PROJ = "o_proj"
+    KDA = "kda"
+    """Of a layer of Kimi Delta Attention what follows its heads: q, k and v, their convolutions, decay and beta."""
+    KDA_LATENT = "kda_latent"
+    """The narrow halves of its decay and of its gate, which every head reads."""
+    OUTPUT_GATE = "output_gate"
+    """What multiplies the output of attention; in Kimi-K3 in both kinds of layer."""
+    EXPERT_LATENT = "expert_latent"
+    """Down to the width that the routed experts of Kimi-K3 work in, and up again."""
     ROUTER = "router"
     NORMS = "norms"
+    """The attention residuals of Kimi-K3 among them: a norm and a vector before each sublayer."""
     EMBED_TOKENS = "embed_tokens"
     LM_HEAD = "lm_head"
     VISION = "vision"
@@ -29,6 +39,9 @@ class Component(StrEnum):
     """`rotary_emb.inv_freq`: in the files of Kimi-K2, loaded by no engine."""
     DECODE_WEIGHTS = "decode_weights"
     """W_UK and W_UV in BF16, which engines keep beside kv_b; in no file."""
+    DRAFT = "draft"
+    LORA = "lora"
+    """Buffers for adapters; in no file."""
     OTHER = "other"
 
 
@@ -40,6 +53,31 @@ class Sharding(StrEnum):
     TENSOR = "tensor"
     REPLICATED = "replicated"
     NOT_LOADED = "not loaded"
+
+
+@dataclass(frozen=True, slots=True)
+class LinearAttention:
+    """Kimi Delta Attention, which all layers but `mla_layers` (counted from 0, in order) have instead of MLA.
+
+    A sequence has a state of a fixed size in each such layer, and no token has a KV cache there. A head has as many
+    keys as values.
+    """
+
+    mla_layers: tuple[int, ...]
+    heads: int
+    head_dim: int
+    kernel: int
+    """Tokens that a short convolution reads, the present one among them."""
+    full_gate: bool = False
+    """The output gate is one matrix (Kimi-K3) and not two narrow ones."""
+    decays: int = 0
+    """How many values `A_log` has in the files: 128 for the 96 heads of Kimi-K3. 0: one a head."""
+    fp32_convolution: bool = False
+    """Convolutions and the output norm lie in FP32 in the files."""
+
+    @property
+    def width(self) -> int:
+        return self.heads * self.head_dim
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +111,26 @@ class Architecture:
     """Layers for multi-token prediction: 0 in the whole Kimi-K2 family."""
     topk_method: str = "noaux_tc"
     scoring: str = "sigmoid"
+    linear: LinearAttention | None = None
+    """None: every layer has MLA."""
+    output_gate: bool = False
+    """MLA multiplies its output by a gate."""
+    expert_hidden: int = 0
+    """The width that the routed experts read and write, with a norm behind it; 0: `hidden`."""
+    attention_residuals: bool = False
 
     @property
     def moe_layers(self) -> int:
         return self.layers - self.dense_layers
+
+    def is_mla(self, layer: int) -> bool:
+        return self.linear is None or layer in self.linear.mla_layers
+
+    def mla_between(self, first: int, end: int) -> int:
+        """How many of the layers from `first` up to `end` have MLA, and with it a KV cache."""
+        if self.linear is None:
+            return end - first
+        return bisect_left(self.linear.mla_layers, end) - bisect_left(self.linear.mla_layers, first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +206,8 @@ SHARDING: Final = {
     Component.Q_B: Sharding.TENSOR,
     Component.KV_B: Sharding.TENSOR,
     Component.O_PROJ: Sharding.TENSOR,
+    Component.KDA: Sharding.TENSOR,
+    Component.OUTPUT_GATE: Sharding.TENSOR,
     Component.EMBED_TOKENS: Sharding.TENSOR,
     Component.LM_HEAD: Sharding.TENSOR,
     Component.ROTARY: Sharding.NOT_LOADED,

@@ -37,6 +37,8 @@ class Device:
     network_bits_per_s: float | None = None
     standing: str = "reported"
     source: str = ""
+    unified: bool = False
+    """Its memory is the host's own, of which the system and the page cache take their part first."""
 
     @property
     def sm(self) -> int | None:

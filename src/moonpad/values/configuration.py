@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from moonpad.values.checkpoint import Architecture, Checkpoint, Quantization
 from moonpad.values.cluster import Cluster, Device
+from moonpad.values.draft import DraftSizes
 from moonpad.values.finding import Finding
 from moonpad.values.plan import Layout, Settings
 from moonpad.values.platform import Platform
@@ -19,6 +20,7 @@ ExpertDegrees = Literal["all ranks", "divisors", "none"]
 
 
 HostExperts = Literal["", "of each layer", "of the first layers"]
+UnpacksKvB = Literal["always", "where quantised", "never"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,6 @@ class EngineFacts:
     platforms: tuple[Platform, ...]
     preference: int
     """Which engine comes first where nothing else decides; smaller is earlier."""
-    preferred_because: str = ""
-    """Who names it first, as the end of a sentence; "" where no one does."""
     example: str = "SPEC.toml"
     """A spec of this repository that starts it."""
     parsers_built_in: bool = False
@@ -47,6 +47,8 @@ class EngineFacts:
     """Data parallelism is that of attention alone; the other layers share one group of tp × dp ranks."""
     experts_over_dp: bool = False
     """Data-parallel ranks share the experts although each has a tensor-parallel group of its own."""
+    gathers_tokens: bool = True
+    """Where data-parallel ranks share the experts, each gets the tokens of all; else those for its own experts."""
     expert_degrees: ExpertDegrees = "divisors"
     uneven_experts: bool = False
     """Ranks may hold different numbers of experts."""
@@ -58,6 +60,8 @@ class EngineFacts:
     one_machine: bool = False
     dcp_since: str | None = None
     """The first version with decode context parallelism; None: it has none."""
+    linear_dcp_since: str | None = None
+    """The first version that has it with layers of linear attention too."""
     no_dcp_because: str = ""
     dcp_unasked: bool = False
     """Its decode context parallelism is common enough to be suggested to those who did not ask for it."""
@@ -74,8 +78,14 @@ class EngineFacts:
     layers. "": they may not."""
     embedding_on_host: bool = False
     """The token embedding lies in host RAM, beside the devices."""
-    unpacks_kv_b: bool = True
-    """For decoding it keeps W_UK and W_UV in BF16 beside kv_b."""
+    unpacks_kv_b: UnpacksKvB = "always"
+    """Whether it keeps W_UK and W_UV in BF16 beside kv_b for decoding: a copy always, or only where kv_b is quantised
+    and so has to be unpacked, and a view of it where it is BF16."""
+    draft_table_bytes: int = 0
+    """Of a value in a draft's table of sines and cosines, kept for every position. The target's is part of the measured
+    overhead, where no draft ran."""
+    kv_offload_by_replica: bool = False
+    """Its `kv_offload_size` counts GiB of a whole replica, and not 10^9 bytes of each rank."""
     reserves_kv: bool = False
     """It allocates the KV cache of `max_num_seqs` whole contexts at its start, and no more."""
     cores_option: str = ""
@@ -119,6 +129,11 @@ class EngineFacts:
         object.__setattr__(self, "unasked", MappingProxyType(dict(self.unasked)))
         object.__setattr__(self, "setting_names", MappingProxyType(dict(self.setting_names)))
 
+    @property
+    def shares_experts(self) -> bool:
+        """All data-parallel ranks together hold the experts once."""
+        return self.experts_over_dp or self.attention_dp
+
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
@@ -133,6 +148,8 @@ class Configuration:
     version: str
     layout: Layout
     settings: Settings
+    draft: DraftSizes | None = None
+    """What a draft's own config.json says; None: its name says it, if anything."""
 
     @property
     def architecture(self) -> Architecture:
@@ -167,8 +184,7 @@ class Configuration:
     @property
     def expert_group(self) -> int:
         """How many ranks hold the experts once."""
-        together = self.engine.experts_over_dp or self.engine.attention_dp
-        return self.layout.tp * self.layout.dp if together else self.layout.tp
+        return self.layout.tp * self.layout.dp if self.engine.shares_experts else self.layout.tp
 
     @property
     def expert_slices(self) -> int:
@@ -178,6 +194,10 @@ class Configuration:
     @property
     def ranks_per_node(self) -> int:
         return -(-self.layout.world_size // max(1, self.cluster.nodes))
+
+    @property
+    def spans_nodes(self) -> bool:
+        return self.layout.world_size > max(1, self.cluster.per_node)
 
     @property
     def stored_kv(self) -> str:

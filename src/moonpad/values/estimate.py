@@ -23,6 +23,9 @@ class Estimate:
     def exact(cls, value: float, because: str) -> Estimate:
         return cls(value, value, value, because)
 
+    def times(self, factor: float) -> Estimate:
+        return Estimate(self.value * factor, self.low * factor, self.high * factor, self.because)
+
     def as_json(self) -> dict[str, float | str]:
         return {"value": self.value, "low": self.low, "high": self.high, "because": self.because}
 

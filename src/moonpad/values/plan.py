@@ -57,8 +57,22 @@ class Settings:
     """Who starts the ranks on other nodes: `ray`. None: the engine itself."""
     text_only: bool = False
     """Leave out the vision tower of a model that has one."""
+    mm_encoder_tp_mode: str | None = None
+    """`data`: each rank holds the whole vision tower and works on images of its own; `weights`: it is sliced."""
     draft_tokens: int = 0
-    """How many tokens an EAGLE-3 draft, a small model of its own in the path `draft`, proposes at a time. 0: none."""
+    """How many tokens a draft, a small model of its own in the path `draft`, proposes at a time. 0: none."""
+    draft: str | None = None
+    """The name of that draft, where the catalogue knows it."""
+    max_loras: int = 0
+    """For how many LoRA adapters buffers are held on the devices. 0: none."""
+    max_lora_rank: int | None = None
+    cpu_offload_gib: float | None = None
+    """Weights of each device that lie in host RAM, in GiB."""
+    kv_offload_size: float | None = None
+    """The copy of the KV cache in host RAM, in the engine's own unit: GiB of a replica (vLLM), 10^9 bytes of each rank
+    (SGLang)."""
+    kv_offload_ratio: float | None = None
+    """The same as a multiple of the KV cache on the device (SGLang)."""
     gpu_experts: int | None = None
     """Engines that place experts one by one: how many of each layer lie on the devices; the others are in host RAM."""
     device_layers: int | None = None

@@ -58,6 +58,8 @@ def parts(arg: Arg) -> tuple[str | Ref, ...]:
 
 
 def holds_secret(arg: Arg) -> bool:
+    if isinstance(arg, str):
+        return False
     return any(isinstance(part, SecretRef) for part in parts(arg))
 
 

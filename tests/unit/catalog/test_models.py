@@ -271,11 +271,21 @@ def test_plannable_models_have_what_planning_needs() -> None:
             assert model.formats_known == (model.quantization.scheme != "gguf")
 
 
-@pytest.mark.parametrize("name", ["moonshotai/Kimi-K3", "Kimi-Linear-48B-A3B-Instruct", "kimi-linear", "K3"])
-def test_known_by_name_and_refused(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "size_bytes", "tensors"),
+    [
+        ("moonshotai/Kimi-K3", 1_560_860_324_864, 497_220),
+        ("K3", 1_560_860_324_864, 497_220),
+        ("Kimi-Linear-48B-A3B-Instruct", 98_245_528_576, 20_493),
+        ("kimi-linear", 98_245_528_576, 20_493),
+    ],
+)
+def test_linear_attention_by_the_published_indexes(name: str, size_bytes: int, tensors: int) -> None:
+    """`metadata.total_size` and the number of keys of each model.safetensors.index.json."""
     model = find_model(name)
     assert model is not None
-    assert "KDA" in model.refused
+    assert (model.refused, model.total_bytes, model.tensors) == ("", size_bytes, tensors)
+    assert model.license in ("MIT", "Kimi K3 License")
 
 
 @pytest.mark.parametrize(

@@ -58,13 +58,14 @@ def test_a_quantised_one_has_the_same_sizes(name: str) -> None:
 
 
 def test_other_attention_is_refused_by_name() -> None:
-    with pytest.raises(CheckpointError, match="'kimi_k3': its attention is not modelled"):
-        read_architecture(config("moonshotai--Kimi-K3"))
-    for kind in ("kimi_linear", "llama", "deepseek_v32"):
+    for kind in ("kimi_vl", "llama", "deepseek_v32"):
         with pytest.raises(CheckpointError, match=f"'{kind}': its attention is not modelled"):
             read_architecture(changed(model_type=kind))
     with pytest.raises(CheckpointError, match="'qwen3_moe': its attention is not modelled"):
         read_architecture({"model_type": "kimi_k25", "text_config": {"model_type": "qwen3_moe"}})
+    for outer, inner in (("kimi_k3", "kimi_k2"), ("kimi_k25", "kimi_linear")):
+        with pytest.raises(CheckpointError, match=f"'{inner}': its attention is not modelled"):
+            read_architecture({"model_type": outer, "text_config": {"model_type": inner}})
 
 
 def test_deepseek_v3_is_the_same_architecture() -> None:

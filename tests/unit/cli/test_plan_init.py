@@ -37,6 +37,11 @@ def best_plan(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, Any]:
     "argv",
     [
         ("--model", "k2-thinking", "--on", "8xH200"),
+        ("--model", "k2-thinking", "--on", "8xH200", "--set", "draft=kimi-k2.6-eagle3-mla"),
+        ("--model", "k2-thinking", "--on", "8xH200", "--set", "draft_tokens=2"),
+        ("--model", "k2-thinking", "--on", "8xH200", "--set", "max_loras=2", "--set", "max_lora_rank=8"),
+        ("--model", "k2-thinking", "--on", "8xH200", "--set", "cpu_offload_gb=2.5", "--set", "kv_offloading_size=9"),
+        ("--model", "k2.5", "--on", "8xH200", "--set", "mm_encoder_tp_mode=data"),
         ("--model", "k2-thinking", "--on", "8xH200", "--goal", "throughput"),
         ("--model", "k2-thinking", "--on", "8xH100", "--goal", "context"),
         ("--model", "k2-thinking", "--on", "8xH100", "--engine", "vllm", "--engine-version", "0.11"),
@@ -93,7 +98,7 @@ def test_it_says_why(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     assert command.run(["init", "--model", "k2-thinking", "--on", "8xH200", "-o", str(path)]) == 0
     text = path.read_text()
     comments = [line for line in text.splitlines() if line.startswith("#")]
-    assert any("71.07 of" in line for line in comments)
+    assert any("70.95 of" in line for line in comments)
     assert "trust_remote_code = true" in text
     assert "weights" in capsys.readouterr().err
 
@@ -142,3 +147,36 @@ def test_any_text_comes_back(text: str) -> None:
 def test_what_no_spec_may_hold(text: str) -> None:
     with pytest.raises(ValueError, match="control character"):
         quoted(text)
+
+
+def test_the_draft_in_the_folder_of_a_spec_is_counted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """8 KV heads of 128 on each of 8 ranks: 4,096 bytes a token beside the 70,272 of the model."""
+    (tmp_path / "mine").mkdir()
+    sizes = {
+        "hidden_size": 7168,
+        "intermediate_size": 18432,
+        "num_attention_heads": 64,
+        "num_key_value_heads": 64,
+        "head_dim": 128,
+        "num_hidden_layers": 1,
+        "vocab_size": 163840,
+        "draft_vocab_size": 32000,
+        "max_position_embeddings": 262144,
+    }
+    (tmp_path / "mine" / "config.json").write_text(json.dumps(sizes))
+    spec = tmp_path / "moonpad.toml"
+    spec.write_text(
+        'model = "moonshotai/Kimi-K2-Thinking"\nengine = "vllm"\n[hardware]\ncluster = "8xH200"\n'
+        '[layout]\ntp = 8\n[settings]\ndraft = "mine"\n'
+    )
+
+    def memory(*words: str) -> dict[str, Any]:
+        assert command.run(["plan", str(spec), "--json", *words]) == 0
+        counted: dict[str, Any] = json.loads(capsys.readouterr().out)["plans"][0]["memory"]
+        return counted
+
+    assert memory()["kv_bytes_per_token"] == 70_272 + 4096
+    assert memory("--set", "draft=kimi-k2.6-eagle3-mla")["kv_bytes_per_token"] == 70_272 + 1152
+    assert memory("--set", "draft_tokens=0")["kv_bytes_per_token"] == 70_272
+    (tmp_path / "mine" / "config.json").write_text("{}")
+    assert "assumed" in memory()["overhead_gib"]["because"]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from moonpad.catalog.calibrations import Calibration
+from moonpad.catalog.calibrations import Calibration, kv_bytes_of_log
 from moonpad.cli import main as command
 from moonpad.cli import output
-from moonpad.store.calibrations import keep_calibration, kv_bytes_of_log
+from moonpad.store.calibrations import keep_calibration
 from moonpad.values.plan import Layout, Settings
 
 H200 = ("--model", "moonshotai/Kimi-K2-Thinking", "--on", "8xH200", "--engine", "vllm", "--engine-version", "0.33.0")
@@ -52,7 +52,7 @@ def keep(engine: str, version: str, device: str, scheme: str, layout: Layout, se
 
 
 def test_a_start_of_ones_own_overrides_the_model(capsys: pytest.CaptureFixture[str]) -> None:
-    assert plan(capsys, *H200)["plans"][0]["confidence"] == "likely"
+    assert plan(capsys, *H200)["plans"][0]["confidence"] == "sure"
     defaults = Settings(max_num_seqs=1024, max_num_batched_tokens=8192, gpu_memory_utilization=0.92)
     keep("vllm", "0.33.0", "h200-sxm", "int4", Layout(tp=8), defaults)
     best = plan(capsys, *H200)["plans"][0]

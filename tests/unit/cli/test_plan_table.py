@@ -165,3 +165,35 @@ def test_a_shell_reads_the_same_words_back(argv: list[str], env: dict[str, str])
         assert shlex.split(text) == wanted
     shell = subprocess.run(("bash", "-c", f"printf '%s\\0' {text}"), env=UTF8, capture_output=True, check=True)
     assert shell.stdout.decode().split("\0")[:-1] == wanted
+
+
+def test_replicas_are_counted_once() -> None:
+    """Two replicas that hold one sequence each hold two, and the table has the tokens of one replica and of both."""
+    answer = plan("moonshotai/Kimi-K2.6", "8xH20", "tp=4", "dp=2", "ep=8", "dcp=1", engine="vllm")
+    heads, row = plan_table(answer, (), 120).plain.split("\n")[2:4]
+    memory = answer.choices[0].memory
+    assert [head.strip() for head in heads.split("  ") if head.strip()][3:6] == [
+        "at once, all",
+        "KV tokens, all",
+        "per replica",
+    ]
+    cells = [cell.strip() for cell in row.split("  ") if cell.strip()]
+    at_once, total, each = cells[4:7]
+    tokens = int(memory.kv_tokens.value)
+    assert (int(total.replace(",", "")), int(each.replace(",", ""))) == (2 * tokens, tokens)
+    assert float(at_once) == pytest.approx(2 * (tokens / memory.context), rel=0.05)
+
+
+def test_the_plan_with_much_more_room_is_named_in_the_first_lines() -> None:
+    lines = plan_table(plan(THINKING, "8xH200", engine="vllm"), (), 120).plain.split("\n")
+    above = lines[: next(at for at, line in enumerate(lines) if line.startswith("Memory of"))]
+    assert "Plan 2 (vllm TP8 DCP8) holds 8 times the KV cache of plan 1." in above
+
+
+def test_the_trade_stands_below_the_bar() -> None:
+    text = plan_table(plan("moonshotai/Kimi-K2.6", "8xH20"), (), 120).plain
+    trade = text[text.index("Context against sequences") : text.index("Why\n")]
+    chosen = [line for line in trade.split("\n") if line.startswith("  *")]
+    assert len(chosen) == 1
+    assert "  4,096  " in chosen[0]
+    assert max(map(len, trade.split("\n"))) <= 100

@@ -163,3 +163,44 @@ def test_where_the_model_stands(command: str) -> None:
 def test_native_nodes() -> None:
     reading = read("vllm serve m -tp 16 --nnodes 2 --node-rank 1 --master-addr 10.0.0.1 --headless")
     assert reading.node == NodeFlags(nodes=2, node_rank=1, headless=True, master="10.0.0.1")
+
+
+def test_what_is_served_beside_the_model() -> None:
+    """The command of the study of Kimi-K2.6 on 8×H200, and flags that others add."""
+    reading = read(
+        "vllm serve moonshotai/Kimi-K2.6 --tensor-parallel-size 8 --language-model-only --speculative-config "
+        """'{"model":"lightseekorg/kimi-k2.6-eagle3-mla","method":"eagle3","num_speculative_tokens":3,"""
+        """"max_model_len":8192}' --mm-encoder-tp-mode data --cpu-offload-gb 10.5 --kv-offloading-size 200 """
+        "--enable-lora --max-loras 4 --max-lora-rank 32"
+    )
+    assert reading.settings == Settings(
+        text_only=True,
+        mm_encoder_tp_mode="data",
+        draft_tokens=3,
+        draft="lightseekorg/kimi-k2.6-eagle3-mla",
+        max_loras=4,
+        max_lora_rank=32,
+        cpu_offload_gib=10.5,
+        kv_offload_size=200,
+    )
+    assert reading.unknown == ()
+
+
+@pytest.mark.parametrize(
+    ("flags", "settings"),
+    [
+        ("--max-loras 4", Settings()),  # without --enable-lora there are none
+        ("--enable-lora", Settings(max_loras=1)),
+        ("--cpu-offload-gb 0", Settings()),
+        ("--cpu-offload-gb nan --kv-offloading-size -3", Settings()),
+        ("--speculative-config.method dflash --speculative-config.num_speculative_tokens 7", Settings(draft_tokens=7)),
+        ("--speculative-config.method ngram --speculative-config.num_speculative_tokens 7", Settings()),
+        (
+            "--speculative-config.method eagle3 --speculative-config.model 7 "
+            "--speculative-config.num_speculative_tokens 2",
+            Settings(draft_tokens=2),
+        ),
+    ],
+)
+def test_flags_that_say_less_than_they_seem_to(flags: str, settings: Settings) -> None:
+    assert read(f"vllm serve moonshotai/Kimi-K2-Thinking {flags}").settings == settings

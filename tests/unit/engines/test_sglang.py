@@ -216,3 +216,29 @@ def test_the_server_that_is_gone() -> None:
 
 def test_a_grammar_is_made_once() -> None:
     assert grammar("sglang", None) is grammar("sglang", None)
+
+
+@pytest.mark.parametrize(
+    ("flags", "size", "ratio"),
+    [
+        ("--enable-hierarchical-cache", None, 2.0),  # its default
+        ("--enable-hierarchical-cache --hicache-ratio 1.5", None, 1.5),
+        ("--enable-hierarchical-cache --hicache-size 60", 60.0, None),
+        ("--hicache-size 60 --hicache-ratio 1.5", None, None),  # without the switch there is none
+    ],
+)
+def test_a_copy_of_the_kv_cache_in_host_ram(flags: str, size: float | None, ratio: float | None) -> None:
+    settings = read(f"--model-path moonshotai/Kimi-K2-Thinking --tp-size 8 {flags}").settings
+    assert (settings.kv_offload_size, settings.kv_offload_ratio) == (size, ratio)
+
+
+@pytest.mark.parametrize(("algorithm", "tokens"), [("EAGLE", 3), ("EAGLE3", 3), ("NEXTN", 0), ("STANDALONE", 0)])
+def test_a_chain_of_a_draft(algorithm: str, tokens: int) -> None:
+    """As the page of lightseekorg/kimi-k2.7-coder-eagle3.1-mla and sgl-project/sglang#25673 have it."""
+    settings = read(
+        f"--model-path moonshotai/Kimi-K2.6 --tp 8 --speculative-algorithm {algorithm} --speculative-num-steps 3 "
+        "--speculative-eagle-topk 1 --speculative-num-draft-tokens 4 "
+        "--speculative-draft-model-path /app/models/kimi-k2.6-eagle3-mla"
+    ).settings
+    assert settings.draft_tokens == tokens
+    assert settings.draft == ("lightseekorg/kimi-k2.6-eagle3-mla" if tokens else None)

@@ -91,7 +91,12 @@ def test_the_cache_in_tokens(more: tuple[str, ...], tokens: str, tmp_path: Path)
     [
         ("[2026-11-22 15:46:26] server_args={'model_path': '/a'}", "reading the configuration", None, {}),
         ("[2026-11-22 15:46:51] Init parallel begin.", "starting the ranks", None, {}),
-        ("[2026-11-22 15:46:53] Load weight begin. avail mem=20.93 GB", "loading weights", None, {}),
+        (
+            "[2026-11-22 15:46:53] Load weight begin. avail mem=20.93 GB",
+            "loading weights",
+            None,
+            {"free_before_gib": "20.93"},
+        ),
         (
             "Multi-thread loading shards:   0% Completed | 0/1 [00:00<?, ?it/s]"
             "\rMulti-thread loading shards: 100% Completed | 1/1 [00:00<00:00, 26.00it/s]",
@@ -103,14 +108,14 @@ def test_the_cache_in_tokens(more: tuple[str, ...], tokens: str, tmp_path: Path)
             "[2026-11-22 15:46:55] KV Cache is allocated. dtype: torch.bfloat16, #tokens: 233016, KV size: 1.00 GB",
             "sizing the KV cache",
             None,
-            {"kv_tokens": "233016"},
+            {"kv_tokens": "233016", "kv_gib": "1.00"},
         ),
         (
             "[2026-11-22 15:46:55] max_total_num_tokens=233016, chunked_prefill_size=4096, max_prefill_tokens=16384, "
             "max_running_requests=64, context_len=4096, available_cpu_mem=19.88 GB",
             "opening the API",
             None,
-            {"kv_tokens": "233016", "at_tokens": "4096"},
+            {"kv_tokens": "233016", "at_tokens": "4096", "free_gib": "19.88"},
         ),
         ("[2026-11-22 15:46:57] INFO:     Application startup complete.", "opening the API", None, {}),
     ],

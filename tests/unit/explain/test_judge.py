@@ -90,11 +90,12 @@ def test_a_mistyped_model_is_asked_about() -> None:
     assert "did you mean moonshotai/Kimi-K2-Thinking?" in ask_one("vllm serve moonshotai/Kimi-K2-Thinkin").unjudged
 
 
-def test_kimi_k3_is_known_and_not_planned() -> None:
+def test_kimi_k3_has_parsers_of_its_own() -> None:
     judged = ask_one("vllm serve moonshotai/Kimi-K3 --tensor-parallel-size 8", "8xH200")
-    assert judged.memory is None
-    assert "linear attention" in judged.unjudged
+    assert judged.memory is not None
+    assert not judged.memory.fits  # 1,561 GB
     assert "--tool-call-parser kimi_k3" in corrected(judged)
+    assert "--reasoning-parser kimi_k3" in corrected(judged)
 
 
 # --- devices ---

@@ -44,9 +44,9 @@ def test_where_it_fits_what_holds_the_most_comes_first() -> None:
 
 
 def test_what_was_asked_for_is_turned_down_only_where_it_does_not_fit() -> None:
-    requested = f"{SERVE} --max-num-seqs 512 --max-num-batched-tokens 16384"
+    requested = f"{SERVE} --max-num-seqs 512 --max-num-batched-tokens 32768"
     assert not any("--max-num" in " ".join(words) for words in (offered(ask_one(requested, "8xH200")),))
-    tight = ask_one(f"{requested} --max-model-len 8192 --gpu-memory-utilization 0.95", "8xH100", "0.20.0")
+    tight = ask_one(f"{requested} --max-model-len 8192 --gpu-memory-utilization 0.94", "8xH100", "0.20.0")
     assert tight.fits is False
     assert all("4096" in words or "256" in words for words in offered(tight))
 

@@ -169,7 +169,6 @@ def test_no_devices_is_a_cpu_with_the_memory_of_the_host() -> None:
     [
         (nvidia_facts("lost"), "GPU is lost"),
         (nvidia_facts("mixed"), "4 devices are of 2 kinds"),
-        (nvidia_facts("gb10"), r"memory of NVIDIA GB10 is unknown: nvidia-smi reports \[N/A\]"),
         (Unknown("nvidia-smi timed out"), "nvidia-smi timed out"),
     ],
 )
@@ -177,6 +176,16 @@ def test_what_is_no_cluster(facts: DeviceFacts | Unknown, reason: str) -> None:
     detected = detect_cluster(facts, HOST)
     assert isinstance(detected, Unknown)
     assert re.search(reason, detected.reason)
+
+
+def test_a_device_whose_memory_is_that_of_the_host() -> None:
+    """nvidia-smi gives no figure for a GB10; the catalogue knows what the runtime sees of its 128 GB."""
+    detected = detect_cluster(nvidia_facts("gb10"), HOST)
+    assert isinstance(detected, Cluster)
+    assert (detected.name, detected.device.id, detected.device.unified) == ("1xGB10", "gb10", True)
+    unnamed = replace(nvidia_facts("gb10").devices[0], name="NVIDIA GB20")
+    facts = replace(nvidia_facts("gb10"), devices=(unnamed,))
+    assert isinstance(detect_cluster(facts, HOST), Unknown)
 
 
 def summaries(findings: tuple[Finding, ...]) -> list[tuple[str, str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from moonpad.values.checkpoint import Architecture, Component, Quantization, TensorFormat, TensorGroup
+from moonpad.values.checkpoint import Architecture, Component, LinearAttention, Quantization, TensorFormat, TensorGroup
 from moonpad.values.cluster import Cluster, Device, Host
 from moonpad.values.plan import Platform
 from moonpad.values.units import GIB, MIB
@@ -30,6 +30,35 @@ K2 = Architecture(
     max_context=262144,
 )
 K2_VISION = replace(K2, model_type="kimi_k25", vision_parameters=471_143_920)
+KIMI_LINEAR = replace(
+    K2,
+    model_type="kimi_linear",
+    layers=27,
+    hidden=2304,
+    heads=32,
+    q_lora_rank=0,
+    intermediate=9216,
+    routed_experts=256,
+    moe_intermediate=1024,
+    max_context=1_048_576,
+    linear=LinearAttention((3, 7, 11, 15, 19, 23, 26), heads=32, head_dim=128, kernel=4),
+)
+K3 = replace(
+    K2,
+    model_type="kimi_k3",
+    layers=93,
+    heads=96,
+    intermediate=33792,
+    routed_experts=896,
+    experts_per_token=16,
+    shared_experts=2,
+    moe_intermediate=3072,
+    max_context=1_048_576,
+    linear=LinearAttention((*range(3, 93, 4), 92), heads=96, head_dim=128, kernel=4, full_gate=True),
+    output_gate=True,
+    expert_hidden=3584,
+    attention_residuals=True,
+)
 TINY = Architecture(
     model_type="kimi_k2",
     layers=4,
@@ -96,6 +125,7 @@ H200 = device("h200-sxm", "9.0", 143771, 139.80)
 B200 = device("b200-sxm", "10.0", 183359, 178.35)
 A100 = device("a100-sxm80", "8.0", 81920, 79.15)
 RTX4090_48G = device("rtx4090-48g", "8.9", 49140, 47.4)
+RTX_PRO_6000 = replace(device("rtx-pro-6000", "12.0", 97887, 95.0), scaleup_domain=1)
 CPU = device("cpu", "", 0, 0.0, Platform.CPU)
 
 

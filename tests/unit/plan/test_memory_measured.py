@@ -86,9 +86,10 @@ def test_seed_0_measured() -> None:
 
 
 def test_its_overhead_is_what_the_start_had_left_over() -> None:
-    """0.95 × 79.18 − 71.07 − 0.86 GiB, within the digits of the log."""
+    """0.95 × 79.18 − 70.95 − 0.86 GiB, within the digits of the log. The log has 71.07 of weights: with 0.12 that the
+    allocator rounds, which is then part of everything else."""
     memory = memory_with(SEED_0)
-    assert memory.overhead.value / GIB == pytest.approx(0.95 * 79.18 - 71.07 - 0.86, abs=0.005)
+    assert memory.overhead.value / GIB == pytest.approx(0.95 * 79.18 - 70.951 - 0.86, abs=0.005)
     assert memory.overhead.high - memory.overhead.low == pytest.approx(0.01 * GIB, rel=1e-6)
     assert not memory.overhead_parts
 
@@ -131,6 +132,12 @@ def test_nearly_the_same_start_is_estimated_from(settings: Settings, layout: Lay
     assert memory.overhead.high > exact.high
 
 
+FOUR_K = 4096 * 2 * (4 * 7168 + 8 * 7424)
+"""4 copies of 7,168 values and 8 experts of 7,168 + 256, for each of 4,096 tokens."""
+ONE_K = 1024 * 2 * 4 * 7168 + 65_536 * 8 * 256 * 2
+"""With 1,024 tokens a step, what kv_b makes of 64k tokens is larger than what the experts hold."""
+
+
 def test_dcp_8_gives_eight_times_the_tokens_unmeasured() -> None:
     plain, eight = memory_with(SEED_0), memory_with(SEED_0, Layout(tp=8, dcp=8))
     assert eight.kv_tokens.value == 8 * plain.kv_tokens.value
@@ -140,11 +147,8 @@ def test_dcp_8_gives_eight_times_the_tokens_unmeasured() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        {"settings": replace(SEED_0, max_num_seqs=2)},
-        {"settings": replace(SEED_0, max_num_batched_tokens=8192)},
-        {"settings": replace(SEED_0, enforce_eager=False)},
         {"settings": replace(SEED_0, attention_backend="TRITON_MLA")},
-        {"layout": Layout(tp=8, ep=8)},
+        {"layout": Layout(tp=4, dp=2, ep=8)},
         {"layout": Layout(tp=4, pp=2)},
         {"device": B200},
         {"version": "0.12.0"},
@@ -155,6 +159,35 @@ def test_dcp_8_gives_eight_times_the_tokens_unmeasured() -> None:
 )
 def test_another_start_says_nothing(other: dict[str, object]) -> None:
     memory = memory_with(**{"settings": SEED_0, **other})  # type: ignore[arg-type]
+    assert memory.overhead.because.startswith("model")
+
+
+@pytest.mark.parametrize(
+    ("settings", "differs", "moved_bytes"),
+    [
+        (replace(SEED_0, max_num_batched_tokens=8192), "4,096 batched tokens", 4096 * 2 * (4 * 7168 + 8 * 7424)),
+        (
+            replace(SEED_0, max_num_batched_tokens=1024),
+            "4,096 batched tokens",
+            ONE_K - 4096 * 2 * (4 * 7168 + 8 * 7424),
+        ),
+        (replace(SEED_0, max_num_seqs=2), "1 sequence", 0),
+        (replace(SEED_0, enforce_eager=False), "no CUDA graphs", 0),
+    ],
+)
+def test_a_start_with_another_batch_is_moved_by_the_model(settings: Settings, differs: str, moved_bytes: int) -> None:
+    exact, memory = memory_with(SEED_0), memory_with(settings)
+    assert f"had {differs}:" in memory.overhead.because
+    assert not memory.measured
+    moved = memory.overhead.value - exact.overhead.value
+    assert moved == pytest.approx(moved_bytes, abs=GIB // 100)  # the log has two digits
+    assert memory.overhead.low < memory.overhead.value < memory.overhead.high
+
+
+def test_a_start_says_nothing_where_the_model_knows_it_better() -> None:
+    """With 1,024 sequences the sampler of 0.11 takes 1.6 to 6.9 GiB: no start with many tells what few take."""
+    many = run(H100, 0.30, Layout(tp=8), replace(SEED_0, max_num_seqs=1024, gpu_memory_utilization=0.99))
+    memory = memory_with(replace(SEED_0, max_num_seqs=2), known=(many,))
     assert memory.overhead.because.startswith("model")
 
 

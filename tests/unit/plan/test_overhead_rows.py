@@ -6,19 +6,19 @@ from typing import Final
 
 import pytest
 
+from moonpad.catalog.device_overhead import Spread, context_of, contexts, overhead_of, overheads
 from moonpad.catalog.overhead import (
     batches_of,
     block_of,
     defaults_of,
     host_processes,
-    overhead_of,
     reserve_of,
 )
 from moonpad.plan.effective_settings import holds_fp8
 from moonpad.values.checkpoint import Checkpoint, Quantization
 from moonpad.values.cluster import Device
 from moonpad.values.plan import Layout, Settings
-from moonpad.values.units import GIB
+from moonpad.values.platform import Platform
 from tests.configurations import default_settings, limits_of
 from tests.unit.plan.known import A100, B200, FP8, H100, H200, K2, K2_VISION, RTX4090_48G
 
@@ -37,7 +37,7 @@ def test_every_engine_has_rows_with_a_source(engine: str) -> None:
         rows.append(host_processes()[engine])
     for row in rows:
         assert row.provenance.source
-        assert row.provenance.checked == "2026-11-20"
+        assert row.provenance.checked >= "2026-11-20"
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,27 @@ def test_what_is_not_chunked_is_still_a_number() -> None:
     assert limits.max_num_batched_tokens == 16384
 
 
-def test_the_known_starts_are_what_the_context_was_fitted_to() -> None:
-    row = overhead_of("vllm", "0.11.0")
-    assert 2.3 * GIB < row.context.value < 2.45 * GIB
-    assert row.provenance.standing == "estimated"
+@pytest.mark.parametrize(
+    ("version", "scheme", "platform", "row"),
+    [
+        ("0.11.0", "int4", Platform.CUDA, "0"),
+        ("0.19.0", "nvfp4", Platform.CUDA, "0.12"),
+        ("", "int4", Platform.CUDA, "0.12"),
+        ("0.11.0", "fp8", Platform.CUDA, "0"),
+        ("0.16.0", "fp8", Platform.CUDA, "0.11.1.dev0"),
+        ("0.20.1", "fp8", Platform.CUDA, "0.17"),
+        ("0.20.1", "fp8", Platform.ROCM, "0"),
+    ],
+)
+def test_the_context_by_release_device_and_weights(version: str, scheme: str, platform: Platform, row: str) -> None:
+    chosen = context_of("vllm", version, platform, scheme)
+    assert chosen.since == row
+    assert chosen.platform in (None, platform)
+    assert (chosen.platform is None) == (platform is Platform.CUDA)
+
+
+def test_every_figure_lies_in_its_range() -> None:
+    for row in (*overheads(), *contexts()):
+        spreads = [value for name in row.__slots__ if isinstance(value := getattr(row, name, None), Spread)]
+        assert spreads, row
+        assert all(0 <= spread.low <= spread.value <= spread.high for spread in spreads)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.plan.request import parse_set, parse_tokens
-from moonpad.plan.setting_fallbacks import fallbacks
+from moonpad.plan.request import Value, parse_set, parse_tokens
+from moonpad.plan.setting_fallbacks import Kind, Lowering
 from moonpad.values.errors import UsageError
 from moonpad.values.plan import Settings
 
@@ -99,43 +103,67 @@ def test_nothing_but_a_usage_error(words: list[str], text: str) -> None:
 DEFAULTS = Settings(max_num_seqs=1024, max_num_batched_tokens=8192, gpu_memory_utilization=0.92)
 
 
+NOTHING: Mapping[str, Value] = MappingProxyType({})
+
+
+def ladder(start: Settings, kind: Kind, pinned: Mapping[str, Value] = NOTHING, **facts: Any) -> list[Settings]:
+    """The defaults, then each change on top of those before it."""
+    rungs = [replace(start, **pinned)]  # type: ignore[arg-type]
+    for change in Lowering(rungs[0], pinned, kind, **facts).changes():
+        assert change.what
+        rungs.append(replace(rungs[-1], **change.settings))  # type: ignore[arg-type]
+    return rungs
+
+
 def test_the_ladder_goes_down_to_the_settings_of_seed_0() -> None:
-    ladder = [rung.settings for rung in fallbacks(DEFAULTS, {}, "device")]
-    assert ladder[0] == DEFAULTS
-    assert ladder[-1] == Settings(None, 1, 4096, 0.95, enforce_eager=True)
-    assert [rung.max_num_seqs for rung in ladder] == [1024, 256, 256, 16, 1]
+    rungs = ladder(DEFAULTS, "device")
+    assert rungs[0] == DEFAULTS
+    assert Settings(None, 1, 4096, 0.95, enforce_eager=True) in rungs
+    assert [rung.max_num_seqs for rung in rungs] == [1024, 256, 64, 64, 64, 16, 1]
+    assert [rung.max_num_batched_tokens for rung in rungs] == [8192, *[4096] * 6]
+
+
+def test_what_costs_little_comes_first() -> None:
+    costly = [change.costly for change in Lowering(DEFAULTS, {}, "device").changes()]
+    assert costly == sorted(costly) == [False, False, False, True, True, True]
+
+
+def test_where_context_is_all_one_sequence_with_the_fewest_tokens_is_left() -> None:
+    rungs = ladder(DEFAULTS, "device", alone=True)
+    assert rungs[-1] == Settings(None, 1, 1024, 0.95, enforce_eager=True)
+
+
+def test_for_throughput_many_sequences_stay_as_long_as_may_be() -> None:
+    cheap = [change for change in Lowering(DEFAULTS, {}, "device", some=256).changes() if not change.costly]
+    assert min(int(change.settings.get("max_num_seqs", 1024)) for change in cheap) == 256
 
 
 def test_what_is_fixed_stays() -> None:
-    fixed = {"max_num_seqs": 512, "gpu_memory_utilization": 0.5, "enforce_eager": False}
-    for rung in fallbacks(DEFAULTS, fixed, "device", fp8_kv=True):
+    fixed: dict[str, Value] = {"max_num_seqs": 512, "gpu_memory_utilization": 0.5, "enforce_eager": False}
+    for rung in ladder(DEFAULTS, "device", fixed, alone=True):
         for name, value in fixed.items():
-            assert getattr(rung.settings, name) == value
+            assert getattr(rung, name) == value
 
 
-def test_no_rung_serves_fewer_than_asked_for() -> None:
-    assert min(rung.settings.max_num_seqs or 0 for rung in fallbacks(DEFAULTS, {}, "device", sequences=300)) == 300
+@pytest.mark.parametrize("sequences", [2, 300, 5000, 100_000])
+def test_no_rung_serves_fewer_than_asked_for(sequences: int) -> None:
+    start = replace(DEFAULTS, max_num_seqs=max(1024, sequences))
+    rungs = ladder(start, "device", sequences=sequences, alone=True)
+    assert min(rung.max_num_seqs or 0 for rung in rungs) == sequences
+    for rung in rungs:
+        assert min(sequences, 8192) <= (rung.max_num_batched_tokens or 0) <= 8192
 
 
 def test_each_budget_has_levers_of_its_own() -> None:
     free = Settings(max_num_seqs=2048, max_num_batched_tokens=8192, kv_free_fraction=0.9)
-    assert fallbacks(free, {}, "free", graphs=False)[-1].settings == Settings(
-        None, 1, 4096, kv_free_fraction=0.95
-    )  # no eager there
+    rungs = ladder(free, "free", graphs=False)
+    assert Settings(None, 1, 4096, kv_free_fraction=0.95) in rungs
+    assert not any(rung.enforce_eager for rung in rungs)
     static = Settings(max_num_batched_tokens=8192)
-    assert {rung.settings.gpu_memory_utilization for rung in fallbacks(static, {}, "static")} == {None}
+    assert {rung.gpu_memory_utilization for rung in ladder(static, "static")} == {None}
     host = Settings(max_num_batched_tokens=4096, gpu_experts=80)
-    assert [rung.settings.gpu_experts for rung in fallbacks(host, {}, "host")][:4] == [80, 30, 8, 0]
-    by_layer = fallbacks(Settings(host_expert_layers=0), {}, "host", graphs=False, layers=61)
-    assert [rung.settings.host_expert_layers for rung in by_layer] == list(range(62))
+    assert list(dict.fromkeys(rung.gpu_experts for rung in ladder(host, "host"))) == [80, 30, 8, 0]
+    by_layer = ladder(Settings(host_expert_layers=0), "host", graphs=False, layers=61)
+    assert list(dict.fromkeys(rung.host_expert_layers for rung in by_layer)) == list(range(62))
     settings = Settings(kv_cache_gib=1, enforce_eager=True)
-    assert [rung.settings.kv_cache_gib for rung in fallbacks(settings, {}, "told")] == [1, 4, 16, 64, 256]
-
-
-def test_a_rung_knows_what_it_was_made_of() -> None:
-    ladder = fallbacks(DEFAULTS, {}, "device", fp8_kv=True)
-    for rung in ladder[1:]:
-        assert rung.what
-        assert ladder[rung.above].settings != rung.settings
-    fp8 = [rung for rung in ladder if rung.settings.kv_cache_dtype == "fp8"]
-    assert [ladder[rung.above].settings.enforce_eager for rung in fp8] == [False, True]
+    assert [rung.kv_cache_gib for rung in ladder(settings, "told")] == [1, 4, 16, 64, 256]

@@ -55,6 +55,8 @@ def test_everything_said() -> None:
         'prefix_caching = true\nattention_backend = "FLASHMLA"\nblock_size = 64\nkv_free_fraction = 1.0\n'
         "redundant_experts = 0\ngpu_experts = 0\nhost_expert_layers = 60\ndevice_layers = 62\n"
         'executor = "ray"\ntext_only = true\ndraft = "/models/draft"\ndraft_tokens = 5\n'
+        'mm_encoder_tp_mode = "data"\nmax_loras = 2\nmax_lora_rank = 32\ncpu_offload_gib = 10\n'
+        "kv_offload_size = 100.5\nkv_offload_ratio = 2\n"
         '[launch]\nstart_timeout = "2m"\nstop_grace = "500ms"\n'
     )
     assert (spec.name, spec.served_name, spec.engine.python) == ("big", "kimi", "/venv/bin/python")
@@ -78,6 +80,12 @@ def test_everything_said() -> None:
         "text_only": True,
         "draft": "/models/draft",
         "draft_tokens": 5,
+        "mm_encoder_tp_mode": "data",
+        "max_loras": 2,
+        "max_lora_rank": 32,
+        "cpu_offload_gib": 10,
+        "kv_offload_size": 100.5,
+        "kv_offload_ratio": 2,
         "gpu_experts": 0,
         "host_expert_layers": 60,
         "device_layers": 62,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from moonpad.catalog.calibrations import Calibration
-from moonpad.store.calibrations import calibrations_path, keep_calibration, kv_bytes_of_log, own_calibrations
+from moonpad.catalog.calibrations import Calibration, kv_bytes_of_log
+from moonpad.store.calibrations import calibrations_path, keep_calibration, own_calibrations
 from moonpad.values.plan import Layout, Settings
 
 KV_BYTES, LOW, HIGH = kv_bytes_of_log(46.80)
@@ -36,10 +37,18 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_kept_is_read_back() -> None:
+    other = replace(ONE, id="k2-20261120-130000-cd34")
     assert own_calibrations() == ()
-    keep_calibration(ONE, planned_kv_tokens=5_700_000.0)
-    keep_calibration(ONE, planned_kv_tokens=None)
-    assert own_calibrations() == (ONE, ONE)
+    assert keep_calibration(ONE, planned_kv_tokens=5_700_000.0)
+    assert keep_calibration(other, planned_kv_tokens=None)
+    assert own_calibrations() == (ONE, other)
+    assert calibrations_path().stat().st_mode & 0o077 == 0
+
+
+def test_what_is_kept_twice_is_one_start() -> None:
+    assert keep_calibration(ONE, None)
+    assert not keep_calibration(ONE, None)
+    assert own_calibrations() == (ONE,)
     assert calibrations_path().stat().st_mode & 0o077 == 0
 
 

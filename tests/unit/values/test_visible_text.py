@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonpad.values.visible_text import shell_word, visible, visible_json
+from moonpad.values.visible_text import _HIDDEN, escape_of, shell_word, visible, visible_json
 
 ANY = st.text(st.characters(), max_size=30)
 """Lone surrogates among them."""
@@ -70,3 +70,11 @@ def test_bash_reads_the_word_back(names: list[str]) -> None:
 def test_a_byte_that_is_no_text() -> None:
     shell = subprocess.run(("bash", "-c", f"printf %s {shell_word(chr(0xDCFF))}"), capture_output=True, check=True)
     assert shell.stdout == b"\xff"
+
+
+@given(st.lists(st.text(max_size=12), max_size=6))
+def test_a_text_of_many_lines_is_shown_line_by_line(lines: list[str]) -> None:
+    """Whatever stands in the lines beside it, and whichever are plain."""
+    text = "\n".join(lines)
+    assert visible(text) == "\n".join(visible(line) for line in text.split("\n"))
+    assert visible(text) == _HIDDEN.sub(lambda match: escape_of(match[0]), text), "the pattern over the whole text"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Final
 
-from moonpad.plan.rules import attention, blocks, formats, layout
+from moonpad.plan.rules import attention, blocks, extras, formats, layout
 from moonpad.plan.rules.attention import speculative_findings
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Finding, Severity, illegal
@@ -39,12 +39,14 @@ GENERAL: Final[tuple[Callable[[Configuration], Iterator[Finding]], ...]] = (
     blocks.quant_groups,
     layout.dcp_divides_tp,
     layout.dcp_engine,
+    layout.dcp_linear,
     attention.dcp_backend,
     attention.kv_dtype_name,
     attention.kv_dtype_backend,
     attention.backend_device,
     attention.block_size,
     attention.context_limit,
+    extras.draft_known,
     layout.devices_enough,
     layout.devices_idle,
     layout.tp_across_nodes,

@@ -103,11 +103,13 @@ def context_limit(case: Configuration) -> Iterator[Finding]:
     if asked is not None and asked < 1:
         yield invalid("max_model_len", f"max_model_len is {asked}", "set 1 or more, or leave it out")
     elif asked is not None and asked > limit:
+        reaches, further = "YaRN reaches", "whose rope_scaling reaches further"
+        if case.architecture.linear is not None:  # no position is encoded at all
+            reaches, further = "training reached", "that was trained on longer texts"
         yield invalid(
             "max_model_len",
-            f"max_model_len {asked:,}: the checkpoint's YaRN reaches {limit:,} tokens, and beyond that "
-            "answers fall apart",
-            f"set max_model_len = {limit}, or take a checkpoint whose rope_scaling reaches further",
+            f"max_model_len {asked:,}: the checkpoint's {reaches} {limit:,} tokens, and beyond that answers fall apart",
+            f"set max_model_len = {limit}, or take a checkpoint {further}",
         )
 
 

@@ -46,6 +46,9 @@ def model_version(case: Configuration) -> Iterator[Finding]:
     if first is not None and not case.since(first):
         message = f"{case.program} cannot serve {model}, which came with {first}"
         yield unsupported("engine", message, f"take {case.engine.name} {first} or newer")
+    elif first is None and case.architecture.linear is not None:
+        message = f"{case.engine.name} is not known to serve {model}, most of whose layers have linear attention"
+        yield unsupported("engine", message, f"take {_engines(lambda engine: model in engine.first_versions)}")
 
 
 def _cuda_device(case: Configuration) -> str:
@@ -105,14 +108,22 @@ def nvfp4_device(case: Configuration) -> Iterator[Finding]:
 
 
 def mxfp4_device(case: Configuration) -> Iterator[Finding]:
-    capability, engine = case.device.capability, case.engine
+    capability, engine, sm = case.device.capability, case.engine, case.device.sm or 0
     if case.scheme != "mxfp4" or case.platform is Platform.ASCEND or capability == "gfx950":
         return
     device = f"{case.device.product} ({capability})"
-    if engine.emulates_mxfp4 and case.platform is Platform.ROCM:
+    packed = case.quantization.method == "compressed-tensors"
+    if packed and case.platform is Platform.CUDA and sm >= 80:
+        if sm < 100:
+            message = (
+                f"MXFP4 weights: {device} has no FP4 arithmetic, and {engine.title} multiplies them in BF16 (Marlin)"
+            )
+            yield suboptimal(QUANTIZATION, message, "take devices of compute capability 10.0, or gfx950")
+    elif engine.emulates_mxfp4 and case.platform is Platform.ROCM:
         message = f"MXFP4 weights: {device} has no such arithmetic, and {engine.title} emulates it, slowly"
         yield suboptimal(QUANTIZATION, message, "take the INT4 or FP8 checkpoint")
     else:
+        by = "" if packed else " by Quark"
         message = f"they are made for gfx950 (MI350, MI355), not for {device} with {engine.name}"
         remedy = "take the INT4, FP8 or NVFP4 checkpoint"
-        yield unsupported(QUANTIZATION, f"MXFP4 weights by Quark: {message}", remedy)
+        yield unsupported(QUANTIZATION, f"MXFP4 weights{by}: {message}", remedy)

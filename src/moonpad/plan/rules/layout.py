@@ -21,6 +21,9 @@ def heads_divide_tp(case: Configuration) -> Iterator[Finding]:
     if heads % tp:
         message = f"tensor parallel {tp}: the {heads} attention heads cannot be shared out evenly"
         yield illegal("tp", message, f"set tp = {fitting_tp(case)}")
+    elif (linear := case.architecture.linear) is not None and linear.heads % tp:
+        message = f"tensor parallel {tp}: the {linear.heads} heads of linear attention cannot be shared out evenly"
+        yield illegal("tp", message, f"set tp = {largest_divisor(linear.heads, tp)}")
 
 
 def layers_fill_pp(case: Configuration) -> Iterator[Finding]:
@@ -130,6 +133,18 @@ def dcp_engine(case: Configuration) -> Iterator[Finding]:
         yield illegal("dcp", f"decode context parallel {dcp}: {why}", "set dcp = 1")
     elif not case.since(first):
         message = f"decode context parallel {dcp}: {case.program} has none, it came with {first}"
+        yield illegal("dcp", message, f"take {case.engine.name} {first} or newer, or set dcp = 1")
+
+
+def dcp_linear(case: Configuration) -> Iterator[Finding]:
+    dcp, first = case.layout.dcp, case.engine.linear_dcp_since
+    if dcp == 1 or case.architecture.linear is None or case.engine.dcp_since is None:
+        return
+    if first is None:
+        message = f"decode context parallel {dcp}: {case.engine.name} has none with linear attention"
+        yield illegal("dcp", message, "set dcp = 1")
+    elif not case.since(first):
+        message = f"decode context parallel {dcp}: {case.program} has none with linear attention, it came with {first}"
         yield illegal("dcp", message, f"take {case.engine.name} {first} or newer, or set dcp = 1")
 
 

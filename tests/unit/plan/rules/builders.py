@@ -13,6 +13,8 @@ K2_256K = known.K2
 K2 = replace(K2_256K, max_context=131072)
 K25 = known.K2_VISION
 TINY = known.TINY
+KIMI_LINEAR = known.KIMI_LINEAR
+K3 = known.K3
 
 INT4_G32 = known.INT4.formats[Component.ROUTED_EXPERTS]
 INT4_G128 = TensorFormat("int4", 4, (1, 128), 2, 8, 2)
@@ -27,6 +29,7 @@ QUANTIZATIONS = {
     "w4a16": Quantization("w4a16", "compressed-tensors", {Component.ROUTED_EXPERTS: INT4_G128}),
     "nvfp4": Quantization("nvfp4", "modelopt", {Component.ROUTED_EXPERTS: NVFP4}, kv_cache="fp8"),
     "mxfp4": Quantization("mxfp4", "quark", {Component.ROUTED_EXPERTS: MXFP4}),
+    "mxfp4-packed": Quantization("mxfp4", "compressed-tensors", {Component.ROUTED_EXPERTS: MXFP4}),
     "w8a8": Quantization("w8a8", "ascend", dict.fromkeys(known.LINEAR, INT8)),
     "w4a8": Quantization("w4a8", "ascend", {Component.ROUTED_EXPERTS: INT4_G32}),
     "gguf": Quantization("gguf", "gguf"),
@@ -64,6 +67,7 @@ H800 = device("H800", "9.0")
 B200 = device("B200", "10.0")
 GB200 = device("GB200", "10.0", per_node=4, domain=72)
 RTX_PRO = device("RTX PRO 6000", "12.0", domain=1)
+GB10 = replace(device("GB10", "12.1", per_node=1, domain=1), unified=True)
 V100 = device("V100", "7.0")
 MI300X = device("MI300X", "gfx942", Platform.ROCM)
 MI355X = device("MI355X", "gfx950", Platform.ROCM)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from moonpad.values.checkpoint import Architecture
 from moonpad.values.cluster import Cluster, Host
@@ -13,10 +13,13 @@ from tests.unit.plan.rules.builders import (
     A100,
     B200,
     CPU,
+    GB10,
     H200,
     K2,
     K2_256K,
+    K3,
     K25,
+    KIMI_LINEAR,
     L40S,
     MI300X,
     MI355X,
@@ -29,6 +32,8 @@ ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 ILLEGAL, FORMAT, VALUE = Code.ILLEGAL_LAYOUT, Code.UNSUPPORTED_FORMAT, Code.INVALID_VALUE
 SUBOPTIMAL, CONFLICT, PLATFORM = Code.SUBOPTIMAL, Code.CONFLICT, Code.PLATFORM_UNSUPPORTED
 
+assert K3.linear is not None
+K3_LINEAR = K3.linear
 ONE = cluster(H200)
 TWO = cluster(H200, 2)
 FOUR = cluster(H200, 4)
@@ -76,6 +81,58 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
         Trial(version="0.10.0rc1"),
         Trial(version="0.15.0", architecture=K25),
         Trial(version="", architecture=K25),
+        Trial(
+            scheme="bf16",
+            version="0.11.0",
+            architecture=KIMI_LINEAR,
+            says=("kimi_linear", "0.11.2"),
+            where="engine",
+            code=FORMAT,
+        ),
+        Trial(
+            scheme="mxfp4-packed",
+            on=cluster(MI355X),
+            version="0.26.0",
+            architecture=K3,
+            says=("kimi_k3", "0.27.0"),
+            where="engine",
+            code=FORMAT,
+        ),
+        Trial(
+            scheme="bf16",
+            engine="tensorrt-llm",
+            version="1.2.0",
+            architecture=KIMI_LINEAR,
+            says=("tensorrt-llm", "linear attention"),
+            where="engine",
+            code=FORMAT,
+        ),
+        Trial(scheme="bf16", version="0.11.2", architecture=KIMI_LINEAR),
+        Trial(scheme="bf16", engine="sglang", version="0.5.23", architecture=KIMI_LINEAR),
+        Trial(scheme="mxfp4-packed", on=cluster(MI355X), architecture=K3),
+    ),
+    "broken-release": (
+        Trial(
+            scheme="bf16",
+            version="0.12.0",
+            architecture=KIMI_LINEAR,
+            says=("0.12.0", "indexer_rotary_emb"),
+            where="engine",
+            code=FORMAT,
+        ),
+        Trial(scheme="bf16", version="0.11.2", architecture=KIMI_LINEAR),
+        Trial(version="0.12.0"),
+    ),
+    "unified-memory": (
+        Trial(
+            Layout(),
+            on=cluster(GB10),
+            says=("0.92", "GB10"),
+            where="gpu_memory_utilization",
+            code=VALUE,
+        ),
+        Trial(Layout(), on=cluster(GB10), settings=Settings(gpu_memory_utilization=0.8)),
+        Trial(settings=Settings(gpu_memory_utilization=0.95)),
     ),
     "gguf-engine": (
         Trial(scheme="gguf", says=("GGUF", "vllm"), where="quantization", code=FORMAT),
@@ -192,6 +249,26 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
         ),
         Trial(scheme="mxfp4", says=("gfx950", "H200"), where="quantization", code=FORMAT),
         Trial(scheme="mxfp4", on=cluster(MI355X)),
+        Trial(
+            Layout(tp=32),
+            "mxfp4-packed",
+            FOUR,
+            architecture=K3,
+            says=("9.0", "Marlin"),
+            where="quantization",
+            severity=WARNING,
+            code=SUBOPTIMAL,
+        ),
+        Trial(
+            Layout(tp=8),
+            "mxfp4-packed",
+            cluster(V100),
+            architecture=K3,
+            says=("V100",),
+            where="quantization",
+            code=FORMAT,
+        ),
+        Trial(Layout(tp=8), "mxfp4-packed", cluster(B200), architecture=K3),
     ),
     "cpu-formats": (
         Trial(Layout(), "int4", cluster(CPU), "vllm-cpu", says=("INT4", "routing"), where="quantization", code=FORMAT),
@@ -203,6 +280,15 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
         Trial(Layout(tp=6), says=("6", "64 attention heads"), where="tp"),
         Trial(Layout(tp=3), "bf16", cluster(CPU), "vllm-cpu", architecture=TINY, says=("3", "4 attention"), where="tp"),
         Trial(Layout(tp=64)),
+        Trial(Layout(tp=64), "mxfp4-packed", architecture=K3, says=("64", "96 attention heads"), where="tp"),
+        Trial(
+            Layout(tp=16),
+            "mxfp4-packed",
+            architecture=replace(K3, linear=replace(K3_LINEAR, heads=24)),
+            says=("16", "24 heads of linear attention"),
+            where="tp",
+        ),
+        Trial(Layout(tp=32), "mxfp4-packed", architecture=K3),
     ),
     "layers-fill-pp": (
         Trial(Layout(pp=64), says=("64", "61 layers"), where="pp"),
@@ -338,6 +424,38 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
         Trial(Layout(tp=4, dp=2, dcp=8), says=("8", "4"), where="dcp"),
         Trial(Layout(tp=8, dcp=8)),
         Trial(Layout(tp=8, dcp=2)),
+    ),
+    "dcp-linear": (
+        Trial(
+            Layout(tp=8, dcp=8),
+            "mxfp4-packed",
+            cluster(B200),
+            version="0.27.1",
+            architecture=K3,
+            says=("0.27.1", "0.28.0"),
+            where="dcp",
+        ),
+        Trial(
+            Layout(tp=2, dcp=2),
+            "bf16",
+            engine="sglang",
+            version="0.5.16",
+            architecture=KIMI_LINEAR,
+            says=("0.5.17",),
+            where="dcp",
+        ),
+        Trial(
+            Layout(tp=16, ep=16, dcp=2),
+            "mxfp4-packed",
+            cluster(A3),
+            "vllm-ascend",
+            architecture=K3,
+            says=("linear", "vllm-ascend"),
+            where="dcp",
+        ),
+        Trial(Layout(tp=8, dcp=8), "mxfp4-packed", cluster(B200), version="0.28.0", architecture=K3),
+        Trial(Layout(tp=2, dcp=2), "bf16", engine="sglang", version="0.5.17", architecture=KIMI_LINEAR),
+        Trial(Layout(tp=8, dcp=8), version="0.27.1"),
     ),
     "dcp-engine": (
         Trial(Layout(tp=8, dcp=8), version="0.10.1", says=("0.10.1", "0.10.2"), where="dcp"),
@@ -686,5 +804,35 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
     "one-machine": (
         Trial(Layout(tp=16), on=TWO, engine="ktransformers", says=("16", "8"), where="tp"),
         Trial(Layout(tp=8), on=TWO, engine="ktransformers"),
+    ),
+    "draft-known": (
+        Trial(settings=Settings(draft_tokens=3), says=("0.76 GiB",), where="draft", severity=NOTE, code=Code.TIGHT),
+        Trial(settings=Settings(draft_tokens=3, draft="lightseekorg/kimi-k2.6-eagle3-mla")),
+        Trial(),
+    ),
+    "whole-sizes": (
+        Trial(
+            engine="sglang",
+            version="0.5.23",
+            settings=Settings(cpu_offload_gib=0.5),
+            says=("cpu_offload_gib 0.5",),
+            where="cpu_offload_gib",
+            code=VALUE,
+        ),
+        Trial(
+            engine="sglang",
+            version="0.5.23",
+            settings=Settings(kv_offload_size=10.25),
+            says=("kv_offload_size 10.25",),
+            where="kv_offload_size",
+            code=VALUE,
+        ),
+        Trial(engine="sglang", version="0.5.23", settings=Settings(cpu_offload_gib=2.0, kv_offload_ratio=1.5)),
+        Trial(settings=Settings(cpu_offload_gib=0.5)),
+    ),
+    "lora-model": (
+        Trial(settings=Settings(max_loras=1), architecture=K25, says=("LoRA", "max_loras 1"), where="max_loras"),
+        Trial(settings=Settings(max_loras=1)),
+        Trial(architecture=K25),
     ),
 }

@@ -1,0 +1,74 @@
+"""The buffers of a forward pass over all batched tokens, as the engines' code allocates them, in bytes a device.
+
+Sources: vLLM 0.11.0 to 0.32.0, `fused_marlin_moe` (`intermediate_cache13` and `intermediate_cache2`), and the profile
+run of MLA, which allocates what kv_b makes of a whole workspace of prefill (`chunked_prefill_workspace_size`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from moonpad.catalog.device_overhead import overhead_of
+from moonpad.plan.effective_settings import Limits, bounded
+from moonpad.values.configuration import Configuration
+
+_BF16_BYTES: Final = 2
+STREAMS: Final = 4
+"""Copies of the hidden states that live at the peak: residual, input, output of a block and its sum. Assumed."""
+MARLIN: Final = "int4"
+"""The scheme that Marlin multiplies, which takes all tokens at once."""
+MOST_WORKSPACE_TOKENS: Final = 64 * 1024
+CONTEXTS_IN_WORKSPACE: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Activations:
+    """`streams` live throughout; of `experts` and `attention` the larger counts."""
+
+    streams: int
+    experts: int
+    attention: int
+
+    @property
+    def peak(self) -> int:
+        return self.streams + max(self.experts, self.attention)
+
+
+def activations_of(configuration: Configuration, limits: Limits) -> Activations:
+    architecture = configuration.architecture
+    tokens = limits.max_num_batched_tokens
+    return Activations(
+        streams=STREAMS * tokens * architecture.hidden * _BF16_BYTES,
+        experts=_experts(configuration, tokens),
+        attention=_attention(configuration, limits),
+    )
+
+
+def _experts(configuration: Configuration, tokens: int) -> int:
+    """For each token and expert that it goes to: the wider of gate and up together and the output, and their product.
+
+    Where the experts are shared over data-parallel ranks, the tokens of all of them are gathered, and the outputs too.
+    """
+    architecture, layout = configuration.architecture, configuration.layout
+    engine = configuration.engine
+    gathered = tokens * layout.dp if engine.gathers_tokens and engine.shares_experts else tokens
+    inner = -(-architecture.moe_intermediate // configuration.expert_slices)
+    hidden = architecture.expert_hidden or architecture.hidden
+    width = max(2 * inner, hidden) + inner
+    chunk = overhead_of(engine.name, configuration.version).expert_chunk_tokens
+    at_once = min(gathered, chunk) if chunk and configuration.scheme != MARLIN else gathered
+    held = at_once * architecture.experts_per_token * width
+    if gathered > tokens:
+        held += 2 * gathered * hidden
+    return held * _BF16_BYTES
+
+
+def _attention(configuration: Configuration, limits: Limits) -> int:
+    """What kv_b makes of a workspace: of eight whole contexts, at most 64k tokens, at least a block a sequence."""
+    architecture = configuration.architecture
+    context = bounded(configuration.settings.max_model_len or architecture.max_context)
+    blocks = (limits.max_num_seqs or 1) * limits.block_size
+    tokens = max(min(max(CONTEXTS_IN_WORKSPACE * context, 4 * blocks), MOST_WORKSPACE_TOKENS), blocks)
+    heads = -(-architecture.heads // max(1, configuration.layout.tp))
+    return tokens * heads * (architecture.qk_nope_head_dim + architecture.v_head_dim) * _BF16_BYTES
