@@ -16,7 +16,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from moonpad.verify.numerics.compare import Scored, distance
-from moonpad.verify.numerics.judge import Recording
+from moonpad.verify.numerics.recording import Recording
 from moonpad.verify.numerics.texts import TEXTS
 from tests.oracle.model import Model, bfloat16
 

@@ -18,7 +18,8 @@ from moonpad.values.errors import CheckFailed, UsageError
 from moonpad.values.visible_text import shell_word
 from moonpad.verify.judged_model import Card, connect_named
 from moonpad.verify.numerics.compare import Distance
-from moonpad.verify.numerics.judge import NumericsVerdict, Recording, judge, record
+from moonpad.verify.numerics.judge import NumericsVerdict, judge, record
+from moonpad.verify.numerics.recording import Recording
 
 FILE_BYTES = 64 << 20
 ASKING = "log-probabilities"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +28,7 @@ from moonpad.verify.numerics.compare import (
     limits_of,
     tokens_differ,
 )
-from moonpad.verify.numerics.judge import Recording
+from moonpad.verify.numerics.recording import Recording
 from moonpad.verify.numerics.scoring_client import read_scored
 from moonpad.verify.numerics.texts import TEXTS
 from tests.unit.verify.fake_endpoint import Fake, served
@@ -239,3 +241,12 @@ def test_the_shipped_recording_is_of_these_texts() -> None:
     shipped = msgspec.convert(json.loads(path.read_text()), Recording)
     assert set(shipped.texts) == set(TEXTS)
     assert sum(len(scored.logprobs) for scored in shipped.texts.values()) > 1500
+
+
+def test_a_recording_is_made_in_an_engines_environment() -> None:
+    """The oracle runs there (tests/oracle/record.py), where little of what moonpad needs is installed."""
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(('orjson', 'aiohttp', 'pydantic', 'rich', 'cyclopts'))); "
+        "from moonpad.verify.numerics import compare, recording, texts"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -5,9 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Annotated, Literal
-
-import msgspec
 
 from moonpad.values.errors import CheckFailed, UsageError
 from moonpad.verify.api import Api
@@ -21,23 +18,9 @@ from moonpad.verify.numerics.compare import (
     limits_of,
     tokens_differ,
 )
+from moonpad.verify.numerics.recording import Recording
 from moonpad.verify.numerics.scoring_client import score_apart, score_together
 from moonpad.verify.numerics.texts import TEXTS
-
-
-@dataclass(frozen=True, slots=True)
-class Recording:
-    """How a trusted engine or an oracle scores the texts; a JSON document.
-
-    `made_by` says what computed it, `floor` how far two of its own answers were apart: None if it computes exactly.
-    """
-
-    model: str
-    made_by: str
-    at: str
-    texts: Annotated[Mapping[str, Scored], msgspec.Meta(min_length=1)]
-    floor: Distance | None
-    schema: Literal[1] = 1
 
 
 @dataclass(frozen=True, slots=True)
