@@ -24,6 +24,7 @@ import pytest
 
 from moonpad.cli.main import run
 from moonpad.explain import input_limits
+from moonpad.values.redaction import forget_all
 from tests.attacks.explain_attacks import ATTACKS, REFUSED
 from tests.attacks.explain_mutator import ROOT, mutant, seeds
 from tests.attacks.runner import MEASURE
@@ -68,6 +69,7 @@ def check_answer(code: int, stdout: str, stderr: str, as_json: bool) -> dict[str
 def explain(content: bytes, path: Path, *, as_json: bool = True, on: tuple[str, ...] = ()) -> tuple[int, str, float]:
     """Exit code, what was said on stderr, and seconds of processor time, in this process."""
     path.write_bytes(content)
+    forget_all()  # a process of its own knows no key of the input before it
     stdout, stderr = io.StringIO(), io.StringIO()
     started = time.process_time()
     with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):

@@ -59,6 +59,10 @@ class Improvement:
     memory: Memory
 
 
+FEW_DEVICES: Final = 64
+"""With more, layouts are looked at once: there are thousands of them."""
+
+
 class Lever(NamedTuple):
     """What it is called, the changes by our names, and the subject with them."""
 
@@ -216,7 +220,7 @@ def best_remedy(subject: Subject, suggestions: Sequence[Improvement]) -> str:
         return network_hops(layout, configuration.cluster, configuration.architecture), -layout.tp, -layout.dcp
 
     subject.budget.work(300 * configuration.cluster.devices.bit_length() ** 2, "the search for better settings")
-    higher = _fraction(subject)
+    higher = _fraction(subject) if configuration.cluster.devices <= FEW_DEVICES else None
     for same, extra in ((subject, ""), *([(higher.subject, f" with {higher.what}")] if higher else [])):
         for layout in sorted(legal_layouts(configuration), key=cost):
             other = replace(same, configuration=replace(same.configuration, layout=layout))
