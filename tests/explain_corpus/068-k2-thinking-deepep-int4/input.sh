@@ -1,0 +1,2 @@
+VLLM_ALL2ALL_BACKEND=deepep_low_latency vllm serve /data/local/models/oss/Kimi-K2-Thinking -dp 8  --max-model-len 16384 --max-num-seqs 32 --block-size 64 --trust-remote-code --enable-expert-parallel 
+VLLM_ALL2ALL_BACKEND=deepep_high_throughput vllm serve /data/local/models/oss/Kimi-K2-Thinking -dp 8  --max-model-len 16384 --max-num-seqs 32 --block-size 64 --trust-remote-code --enable-expert-parallel 

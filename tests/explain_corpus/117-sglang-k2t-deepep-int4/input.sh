@@ -1,0 +1,1 @@
+SGLANG_DEEPEP_BF16_DISPATCH=1 python3 -m sglang.launch_server --model-path moonshotai/Kimi-K2-Thinking --tp 8 --ep 4 --moe-a2a-backend deepep --deepep-mode auto --trust-remote-code  --tool-call-parser kimi_k2 --reasoning-parser kimi_k2

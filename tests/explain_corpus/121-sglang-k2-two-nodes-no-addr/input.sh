@@ -1,0 +1,1 @@
+python3 -m sglang.launch_server --model-path /models/Kimi-K2-Instruct  --nnodes 2 --node-rank 0 --trust-remote-code --tensor-parallel-size 16 --mem-fraction-static 0.9 --enable-torch-compile --enable-cache-report --watchdog-timeout 100 --tool-call-parser kimi_k2 --enable-metrics --log-requests

@@ -1,0 +1,15 @@
+python -m sglang.launch_server \
+  --model path/to/Kimi-K2.5/ \
+  --kt-amx-weight-path path/to/Kimi-K2.5/ \
+  --kt-cpuinfer 64 \
+  --kt-threadpool-count 2 \
+  --kt-num-gpu-experts 180 \
+  --kt-amx-method AMXINT4 \
+  --trust-remote-code \
+  --mem-fraction-static 0.98 \
+  --chunked-prefill-size 16384 \
+  --max-running-requests 48 \
+  --max-total-tokens 50000 \
+  --tensor-parallel-size 8 \
+  --enable-p2p-check \
+  --disable-shared-experts-fusion

@@ -1,0 +1,43 @@
+"""The corpus of tests/explain_corpus is whole: what is expected of each input can be read, and half is kept apart."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CORPUS = Path(__file__).parents[2] / "explain_corpus"
+FOLDERS = sorted(path for path in CORPUS.iterdir() if path.is_dir())
+KINDS = {"serve", "router", "prefill", "decode", "client"}
+ENGINES = {"vllm", "vllm-ascend", "sglang", "ktransformers", "tensorrt-llm", "llama-cpp", ""}
+ROUTERS = {"dynamo", "litellm"}
+
+
+def expected(folder: Path) -> dict[str, Any]:
+    return tomllib.loads((folder / "expect.toml").read_text(encoding="utf-8"))
+
+
+def test_there_are_enough() -> None:
+    assert len(FOLDERS) >= 150
+    numbers = [int(folder.name[:3]) for folder in FOLDERS]
+    assert len(numbers) == len(set(numbers))
+    apart = [folder for folder in FOLDERS if expected(folder)["half"] == "apart"]
+    assert 0.4 < len(apart) / len(FOLDERS) < 0.6
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_each_says_what_is_expected(folder: Path) -> None:
+    expect = expected(folder)
+    assert expect["source"]
+    assert expect["half"] == ("open" if int(folder.name[:3]) % 2 else "apart")
+    assert [path for path in folder.iterdir() if path.name != "expect.toml"]
+    for deployment in expect["deployments"]:
+        assert deployment["engine"] in ENGINES | ROUTERS
+        assert deployment["kind"] in KINDS
+        assert all(deployment[name] >= 0 for name in ("tp", "pp", "dp", "ep", "context"))
+    for finding in expect.get("findings", []):
+        assert finding["about"]
+        assert finding["why"]
+        assert isinstance(finding["must"], bool)
