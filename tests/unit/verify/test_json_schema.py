@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from moonpad.load.openai_schema import Message, ToolCall
 from moonpad.verify.json_schema import schema_fault
+from moonpad.verify.probe import Status
+from moonpad.verify.probes.structured import wrong_form
 from moonpad.verify.vendor import calls_problem
 from moonpad.verify.vendor_set import TOOLS
 
@@ -111,3 +113,13 @@ def test_a_call_that_cannot_be_judged_is_not_valid_and_says_why() -> None:
         "(moonpad fetches no schema)"
     )
     assert "was not offered" in calls_problem(answer, [])
+
+
+def test_an_answer_that_ends_in_its_thinking_may_be_the_models_fault() -> None:
+    """A form begins after the thinking: where that never ends, a model too small to judge may be why."""
+    thinking = wrong_form(
+        Message(reasoning="The user asks", finish_reason="stop"), "JSON by a schema", "response_format"
+    )
+    empty = wrong_form(Message(finish_reason="stop"), "JSON by a schema", "response_format")
+    assert (thinking.status, thinking.model_may_be_why) == (Status.FAIL, True)
+    assert (empty.status, empty.model_may_be_why) == (Status.FAIL, False)

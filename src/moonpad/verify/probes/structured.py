@@ -26,7 +26,7 @@ async def json_object(api: Api) -> Outcome:
     form = {"response_format": {"type": "json_object"}}
     answer = await _ask(api, "Give me a JSON object with the key town.", form, "json_object")
     if not isinstance(read_json(answer.content), dict):
-        return _wrong_form(answer, "a JSON object", "response_format")
+        return wrong_form(answer, "a JSON object", "response_format")
     return passed(answer.content[:120])
 
 
@@ -36,7 +36,7 @@ async def json_schema(api: Api) -> Outcome:
     form = {"response_format": {"type": "json_schema", "json_schema": schema}}
     answer = await _ask(api, "Is it warm in Rome?", form, "json_schema")
     if schema_fault(read_json(answer.content), SCHEMA):
-        return _wrong_form(answer, "JSON by a schema", "response_format")
+        return wrong_form(answer, "JSON by a schema", "response_format")
     return passed(answer.content[:120])
 
 
@@ -51,7 +51,7 @@ async def regex(api: Api) -> Outcome:
         form[outer] = {inner: PATTERN} if inner else PATTERN
     answer = await _ask(api, "When was the first of May?", form, "a regular expression")
     if not re.fullmatch(PATTERN, answer.content):
-        return _wrong_form(answer, f"text matching {PATTERN}", engine.regex_fields[0].partition(".")[0])
+        return wrong_form(answer, f"text matching {PATTERN}", engine.regex_fields[0].partition(".")[0])
     return passed(answer.content)
 
 
@@ -68,9 +68,13 @@ async def _ask(api: Api, question: str, form: dict[str, Any], what: str) -> Mess
     raise ProbeEnded(no_answer(api, answer))
 
 
-def _wrong_form(answer: Message, what: str, where: str) -> Outcome:
+def wrong_form(answer: Message, what: str, where: str) -> Outcome:
     message = f"the request asked for {what}, the answer is {answer.content[:160]!r}"
     if answer.finish_reason == "length":
         return failed_if_able(Code.PARAMETER_IGNORED, where, f"{message}, cut at {LIMIT} tokens", "use an able model")
+    if not answer.content and answer.reasoning:  # the form begins after the thinking
+        return failed_if_able(
+            Code.PARAMETER_IGNORED, where, f"{message}: it ended in its thinking", "use an able model"
+        )
     remedy = "check that no gateway drops the field, and that the reasoning parser for Kimi (kimi_k2) is on"
     return failed(Code.PARAMETER_IGNORED, where, message, remedy)
