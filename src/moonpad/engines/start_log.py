@@ -81,12 +81,12 @@ class LoggedStart:
 def read_start(text: str, engines: Sequence[Engine]) -> LoggedStart | None:
     """The last start of the log that measured something, else the last one. None: no start of these engines."""
     lines = [line[:LINE_CHARACTERS] for line in _unwrapped(text)]
-    told = [line for line in lines if _HINTS.search(line) and not _SERVING.search(line)]
-    told = told[:MOST_LINES] + told[max(MOST_LINES, len(told) - MOST_LINES) :]
-    engine = _engine_of(told, engines)
+    informative = [line for line in lines if _HINTS.search(line) and not _SERVING.search(line)]
+    informative = informative[:MOST_LINES] + informative[max(MOST_LINES, len(informative) - MOST_LINES) :]
+    engine = _engine_of(informative, engines)
     if engine is None:
         return None
-    starts = list(_starts(told, engine.log))
+    starts = list(_starts(informative, engine.log))
     measured = [start for start in starts if start.has_kv] or starts
     return measured[-1].closed(engine, lines, len(starts))
 
@@ -116,7 +116,7 @@ class _Start:
     def __init__(self) -> None:
         self.named: dict[str, str] = {}
         self.devices: dict[str, int] = {}
-        self.told: dict[str, Logged] = {}
+        self.given: dict[str, Logged] = {}
         self.config: dict[str, Logged] = {}
         self.settings: dict[str, Logged] = {}
         self.measured: dict[str, list[tuple[str, float]]] = {}
@@ -142,7 +142,7 @@ class _Start:
         ranks = max(len({rank for rank, _ in self.measured.get(name, ())}) for name in ("weights_gib", "kv_gib"))
         names = grammar.config_names
         config = {names[name]: value for name, value in self.config.items() if name in names}
-        arguments = {**config, **self.settings, **self.told}
+        arguments = {**config, **self.settings, **self.given}
         model = self.named.get("model") or next(
             (str(arguments[name]) for name in ("model", "model_path") if arguments.get(name)), ""
         )
@@ -155,7 +155,7 @@ class _Start:
             platform=str(arguments.get("device") or "") or self.named.get("platform", self.named.get("plugin", "")),
             devices=tuple(sorted(self.devices, key=lambda name: -self.devices[name])),
             arguments=arguments,
-            repeats_command=bool(self.told),
+            repeats_command=bool(self.given),
             figures=_joined(figures),
             ranks=max(1, ranks),
             ready=self.ready,
@@ -187,7 +187,7 @@ def _take(start: _Start, groups: Mapping[str, str]) -> None:
         if name in ("device", "listed"):
             start.devices[value] = start.devices.get(value, 0) + 1
         elif name == "arguments":
-            start.told = arguments_in(value) or start.told
+            start.given = arguments_in(value) or start.given
         elif name == "config":
             start.config = start.config or arguments_in(value)
         elif name.startswith("setting_"):

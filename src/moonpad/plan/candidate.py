@@ -207,7 +207,7 @@ def best_of(candidate: Candidate, layout: Layout, tried: Sequence[Tried]) -> Tri
         return candidate.reach(layout, attempt.memory, end)
 
     def held(attempt: Tried) -> int:
-        """Of what is wanted, in steps: less than one is no reason to turn anything down."""
+        """How much of the wanted context it holds, in whole steps: a smaller gain turns nothing down."""
         return min(reach(attempt, "low"), candidate.wanted) // STEP
 
     useful = candidate.useful

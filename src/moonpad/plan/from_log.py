@@ -76,9 +76,9 @@ def identify(start: LoggedStart, named: Named, checkpoint: Checkpoint) -> Identi
     layout = replace(reading.layout, **named.layout)
     cluster = named.cluster or _cluster(start, reading, layout, engine)
     odd = [name for name in TEXTS if not NAME.fullmatch(getattr(reading.settings, name) or "auto")]
-    told = {"kv_cache_gib": int(size)} if (size := start.figures.get("kv_set_gib", 0.0)) >= 1 else {}
+    cache_size = {"kv_cache_gib": int(size)} if (size := start.figures.get("kv_set_gib", 0.0)) >= 1 else {}
     try:
-        settings = replace(reading.settings, **{**dict.fromkeys(odd), **told, **named.settings})
+        settings = replace(reading.settings, **{**dict.fromkeys(odd), **cache_size, **named.settings})
     except ValueError as error:
         raise UsageError(f"--set: {error}") from None
     version = named.version or start.version
@@ -145,9 +145,9 @@ def _not_kept(start: LoggedStart, named: Named, engine: Engine, reading: Reading
             "the log does not repeat the command line, so that its limits are unknown: "
             "--set gpu_memory_utilization=0.9 max_num_seqs=256 says them"
         )
-    told = {name for name, value in start.arguments.items() if value not in _OFF}
-    beyond = [name for name in engine.log.beyond_plans if name in told and name in reading.extra]
+    given = {name for name, value in start.arguments.items() if value not in _OFF}
+    beyond = [name for name in engine.log.beyond_plans if name in given and name in reading.extra]
     for name in ("speculative_config", "speculative_algorithm"):
-        if name in told and not reading.settings.draft_tokens:
+        if name in given and not reading.settings.draft_tokens:
             beyond.append(name)
     return f"it was started with {' and '.join(beyond)}, which no plan has" if beyond else ""

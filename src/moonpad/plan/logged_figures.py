@@ -108,9 +108,10 @@ def misfit(figures: Mapping[str, float], memory: Memory) -> str:
     device = memory.device_bytes / GIB
     if not device:  # a processor
         return ""
-    said = figures.get("device_gib", device)
-    if abs(said / device - 1) > NEAR:
-        return f"by the log a device has {said:.2f} GiB, and one of these has {device:.2f}: --on names the right ones"
+    logged_gib = figures.get("device_gib", device)
+    if abs(logged_gib / device - 1) > NEAR:
+        has = f"by the log a device has {logged_gib:.2f} GiB, and one of these has {device:.2f}"
+        return f"{has}: --on names the right ones"
     cache, weights = figures.get("kv_gib", 0.0), figures.get("weights_gib", memory.weights_bytes / GIB)
     if not -device <= cache <= device - weights:
         held = f"{weights:.2f} GiB of weights and {cache:.2f} of KV cache"
@@ -150,5 +151,5 @@ def measured_start(
     )
     if id:
         return start
-    said = repr(replace(start, source="", checked=""))
-    return replace(start, id=f"log-{hashlib.sha256(said.encode()).hexdigest()[:12]}")
+    content = repr(replace(start, source="", checked=""))
+    return replace(start, id=f"log-{hashlib.sha256(content.encode()).hexdigest()[:12]}")
