@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -93,6 +94,7 @@ def test_up_and_down(two_hosts: TwoHosts) -> None:
     status = state_of(two_hosts)
     assert status["state"] == "ready"
     assert status["hosts"] == {"node-1": "far"}
+    assert_one_at_a_time(two_hosts)
     shown = two_hosts.moonpad("logs", "two", "--node", "node-1")
     assert "headless multiproc executor" in shown.stdout
     assert "headless" not in two_hosts.moonpad("logs", "two").stdout
@@ -100,6 +102,18 @@ def test_up_and_down(two_hosts: TwoHosts) -> None:
     assert down.code == 0, down.stderr
     assert not two_hosts.processes("b")
     assert not list(two_hosts.far.iterdir()), "its folder, with the key that may be in it, is gone"
+
+
+def assert_one_at_a_time(hosts: TwoHosts) -> None:
+    """Fault 68: the port where the ranks meet is no [endpoint] port, and the remedy does not say so."""
+    other = hosts.spec.with_name("other.toml")
+    other.write_text(
+        re.sub(r"port = (\d+)\n\n\[launch", lambda at: f"port = {int(at[1]) - 1}\n\n[launch", hosts.spec.read_text())
+    )
+    refused = hosts.moonpad("up", str(other))
+    assert refused.code == 3
+    assert "where the engine's ranks meet, is claimed by two-" in refused.stderr
+    assert "[endpoint] port" not in refused.stderr
 
 
 # --- the connection --------------------------------------------------------------------------------------------------

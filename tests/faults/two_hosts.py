@@ -7,6 +7,7 @@ reaches over the wire.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import functools
 import getpass
 import os
@@ -15,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -181,6 +183,20 @@ def open_hosts(moonpad: Moonpad, spec: str, engine: Path, *, own_shm: bool = Fal
     their memory (not `own_shm`) for one."""
     if reason := why_not():
         pytest.skip(reason)
+    with alone():
+        yield from _opened(moonpad, spec, engine, own_shm=own_shm)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """One test at a time: the port at which an engine's ranks meet is the same in all, and a run claims its ports among
+    all runs of a machine, whatever network each is in."""
+    with (Path(tempfile.gettempdir()) / f"moonpad-test-two-hosts-{os.getuid()}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _opened(moonpad: Moonpad, spec: str, engine: Path, *, own_shm: bool) -> Iterator[TwoHosts]:
     tag = f"mp{os.getpid() % 10_000}{time.monotonic_ns() % 1000}"
     folder = moonpad.home / "far"
     folder.mkdir()

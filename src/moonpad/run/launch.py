@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from moonpad.store.paths import RUNTIME_TEMP_BASE, port_claim
 from moonpad.store.run_folder import RunFolder
 from moonpad.values.binding import BoundProcess
 from moonpad.values.errors import LaunchFailed, MoonpadError, PreflightRefused
+from moonpad.values.references import PortRef
 from moonpad.values.supervision import Policy
 
 ANSWER_LIMIT_S = 20.0
@@ -48,7 +49,7 @@ def start_keeper(
     *,
     grace_s: float,
     policy: Policy,
-    ports: Sequence[int],
+    ports: Mapping[PortRef, int],
     foreground: bool,
 ) -> None:
     """Starts the keeper, and returns once it holds the run's lock, and the run is the current one of its name.
@@ -68,7 +69,7 @@ def start_keeper(
     job = {
         "run_dir": str(folder.path),
         "lock": str(folder.lock_path),
-        "claims": [str(port_claim(port)) for port in ports],
+        "claims": [str(port_claim(port)) for port in ports.values()],
         "pointer": {"path": str(folder.pointer_path), "document": folder.pointer_document()},
         "holder": {"run": folder.run_id, "user": _user(), "host": platform.node(), "at": now},
         "grace_s": grace_s,
@@ -86,7 +87,7 @@ def start_keeper(
     }
     answer = _ask_keeper(job, folder)
     if not answer.get("ok"):
-        raise _refusal(folder, answer)
+        raise _refusal(folder, answer, ports)
 
 
 def _user() -> str:
@@ -97,16 +98,22 @@ def _user() -> str:
         return str(os.getuid())
 
 
-def _refusal(folder: RunFolder, answer: dict[str, Any]) -> MoonpadError:
+def _refusal(folder: RunFolder, answer: dict[str, Any], ports: Mapping[PortRef, int]) -> MoonpadError:
     holder = answer.get("holder") or {}
     user, host = holder.get("user", "another user"), holder.get("host", "this host")
     by = f"by {user} on {host} since {holder.get('at', 'an unknown time')}"
     if answer.get("why") == "locked":
         return PreflightRefused(f"{folder.name} is already up, started {by}", remedy=f"moonpad down {folder.name}")
     if answer.get("why") == "claimed":
-        what = Path(str(answer.get("claim"))).stem.replace("-", " ")
+        port, run = Path(str(answer.get("claim"))).stem.replace("-", " "), holder.get("run", "another run")
+        ranks_meet = port in {f"port {number}" for ref, number in ports.items() if ref.name == "master"}
+        if ranks_meet:  # the same port for every run over several hosts
+            return PreflightRefused(
+                f"{port}, where the engine's ranks meet, is claimed by {run}, started {by}",
+                remedy="wait until that run is down: one run over several hosts can start from this machine at a time",
+            )
         return PreflightRefused(
-            f"{what} is claimed by {holder.get('run', 'another run')}, started {by}",
+            f"{port} is claimed by {run}, started {by}",
             remedy="wait until that run is down, or set another [endpoint] port",
         )
     return LaunchFailed(

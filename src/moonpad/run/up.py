@@ -6,6 +6,7 @@ The engine is watched by the run's controller, which goes on doing so; here its 
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,6 +22,7 @@ from moonpad.observe.log_tail import LogTail, bounded_lines, last_lines
 from moonpad.run.container import ContainerEngine
 from moonpad.run.down import Stopped, stop_run, tidy_up
 from moonpad.run.keeper.state_file import FINAL
+from moonpad.run.keeper.stop import run_commands
 from moonpad.run.launch import start_keeper
 from moonpad.run.memory_check import Expected, keep_measured, write_expected
 from moonpad.run.planned_figures import kv_tokens_measured
@@ -69,21 +71,24 @@ def launch(prepared: Prepared, *, command_age_s: float, foreground: bool = False
         LaunchFailed: the keeper could not be started.
     """
     folder: RunFolder | None = None
+    placed: list[BoundProcess] = []
     try:
         folder = create_run(prepared.spec.name)
         _write_run(folder, prepared)
         folder.append_event("up", command_age_s=round(command_age_s, 3))
+        placed.extend(_placed(prepared, folder))
         start_keeper(
             folder,
-            _placed(prepared, folder),
+            placed,
             grace_s=prepared.plan.stop_grace_s,
             policy=prepared.policy,
-            ports=tuple(prepared.ports.values()),
+            ports=prepared.ports,
             foreground=foreground,
         )
     except BaseException as error:
         if folder is not None and not is_kept(folder):
             tidy_up(folder)
+            _remove_elsewhere(placed)
             folder.remove()
         if isinstance(error, OSError):
             problem = f"the run's folder cannot be written: {error.strerror or error}"
@@ -92,15 +97,21 @@ def launch(prepared: Prepared, *, command_age_s: float, foreground: bool = False
     return folder
 
 
-def _placed(prepared: Prepared, folder: RunFolder) -> tuple[BoundProcess, ...]:
+def _placed(prepared: Prepared, folder: RunFolder) -> Iterator[BoundProcess]:
     """What is to be started here: on other hosts everything is put in its place, and a window on it stands here."""
     far, grace_s, lease_s = prepared.far, prepared.plan.stop_grace_s, prepared.spec.launch.host_lease_s
-    return tuple(
-        window(far[process.node], bound, folder.run_id, grace_s=grace_s, lease_s=lease_s)
-        if process.node in far
-        else bound
-        for process, bound in zip(prepared.deployment.processes, prepared.bound(folder.path), strict=True)
-    )
+    for process, bound in zip(prepared.deployment.processes, prepared.bound(folder.path), strict=True):
+        if process.node in far:
+            yield window(far[process.node], bound, folder.run_id, grace_s=grace_s, lease_s=lease_s)
+        else:
+            yield bound
+
+
+def _remove_elsewhere(placed: Sequence[BoundProcess]) -> None:
+    """What was put on other hosts, keys among it, for a run that was refused here and never started there."""
+    for process in placed:
+        if process.reattach:
+            run_commands([list(command) for command in process.after_end], os.devnull)
 
 
 def note_facts(folder: RunFolder, expected: Expected | Unknown) -> None:
