@@ -1,0 +1,179 @@
+"""How `explain` reads the corpus of tests/explain_corpus: `python benchmarks/explain/score.py [open|apart|all] [-v] [NNN …]`.
+
+Compared with what was expected before any run: whether each deployment is found with its engine, layout, context,
+devices and model; whether each certain mistake is named; and which errors nobody expected. `-v` lists them.
+A mistake counts as named where a finding stands at a flag or a variable that the expectation is about, or has the
+code for memory where that is about memory; so the list of the unexpected is to be read by a person.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+import sys
+import time
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from moonpad.catalog.calibrations import calibrations
+from moonpad.explain.judge import judge
+from moonpad.explain.results import Judged
+from moonpad.explain.script import read_files
+from moonpad.explain.target_detection import Question
+from moonpad.report.explain_json import explain_json
+from moonpad.report.explain_view import explain_view
+from moonpad.values.errors import MoonpadError
+from moonpad.values.finding import Finding, Severity
+
+CORPUS = Path(__file__).parents[2] / "tests" / "explain_corpus"
+MEMORY_CODES = {"does-not-fit", "tight"}
+LAYOUT = ("tp", "pp", "dp", "ep")
+
+
+def observed(one: Judged) -> dict[str, Any]:
+    layout, cluster = one.layout, one.cluster
+    row: dict[str, Any] = {"engine": one.engine, "kind": one.kind, "version": one.version}
+    row["model"] = one.checkpoint.name if one.checkpoint else ""
+    row["devices"] = (cluster.devices, cluster.name.rpartition("x")[2]) if cluster else (0, "")
+    for name in LAYOUT:
+        row[name] = getattr(layout, name) if layout else 0
+    row["context"] = (one.settings.max_model_len or 0) if one.settings else 0
+    return row
+
+
+def differences(expected: dict[str, Any], seen: dict[str, Any]) -> list[str]:
+    found = [f"{name} {seen[name]}, not {expected[name]}" for name in ("engine", "kind") if seen[name] != expected[name]]
+    for name in LAYOUT:
+        if name == "ep" and (expected["ep"] in (0, 1) or expected["tp"] == 0):
+            continue  # ranks of one expert group: engines and people count them differently where there is none
+        if expected[name] != seen[name] and not (expected[name] in (0, 1) and seen[name] in (0, 1)):
+            found.append(f"{name} {seen[name]}, not {expected[name]}")
+    if expected["context"] != seen["context"]:
+        found.append(f"context {seen['context']}, not {expected['context']}")
+    wanted = re.fullmatch(r"(\d+)x(.+)|(\d+)x(\d+)x(.+)", expected["devices"])
+    if wanted and wanted[1]:
+        count, kind = int(wanted[1]), wanted[2].casefold()
+        nested = re.fullmatch(r"(\d+)x(.+)", kind)
+        if nested:
+            count, kind = count * int(nested[1]), nested[2]
+        if seen["devices"][0] != count or not same_kind(kind, seen["devices"][1].casefold()):
+            found.append(f"devices {seen['devices']}, not {expected['devices']}")
+    elif not expected["devices"] and seen["devices"][0]:
+        found.append(f"devices {seen['devices']}, which nothing says")
+    model = expected["model"].rpartition("/")[2].casefold()
+    if model and model not in seen["model"].casefold() and (seen["model"] or "kimi" in model):
+        found.append(f"model {seen['model'] or '?'}, not {expected['model']}")
+    return found
+
+
+def same_kind(asked: str, seen: str) -> bool:
+    plain = re.sub(r"[^a-z0-9]", "", asked)
+    other = re.sub(r"[^a-z0-9]", "", seen)
+    return plain in other or other in plain or plain[:4] == other[:4]
+
+
+def marks(finding: dict[str, Any]) -> set[str]:
+    """Flags and variables that an expectation is about."""
+    return set(re.findall(r"--?[A-Za-z][\w-]+|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+", finding["about"]))
+
+
+def is_named(finding: dict[str, Any], seen: list[Finding]) -> bool:
+    at = {flag.replace("_", "-").casefold() for flag in marks(finding)}
+    memory = "memory" in f"{finding['code']}".casefold() or "does not fit" in finding["why"]
+    for one in seen:
+        if memory and one.code.value in MEMORY_CODES:
+            return True
+        text = f"{one.where} {one.message} {one.remedy}".replace("_", "-").casefold()
+        if at and any(re.search(rf"(?<![\w-]){re.escape(flag)}(?![\w-])", text) for flag in at):
+            return True
+        code = finding["code"].replace("_", "-").casefold()
+        if code == one.code.value or (not at and any(word in text for word in words_of(finding["about"]))):
+            return True
+    return False
+
+
+def words_of(about: str) -> list[str]:
+    return [word.replace("_", "-").casefold() for word in re.findall(r"[\w.-]{6,}", about)]
+
+
+def report(folder: Path, totals: dict[str, list[float]], *, verbose: bool) -> None:
+    expect = tomllib.loads((folder / "expect.toml").read_text(encoding="utf-8"))
+    files = sorted(path for path in folder.iterdir() if path.name != "expect.toml")
+    files.sort(key=lambda path: not path.name.startswith(("input", "Dockerfile")))
+    lines: list[str] = []
+    began = time.perf_counter()
+    try:
+        script = read_files([(str(path), path.read_text(encoding="utf-8")) for path in files])
+        judged = list(judge(script, Question(), tuple(calibrations())))
+        view = explain_view(judged, script, 80, ascii_only=False) if judged else None
+        explain_json(judged, script)
+    except MoonpadError as error:
+        judged, view = [], None
+        lines.append(f"not read: {error}")
+    totals["seconds"].append(time.perf_counter() - began)
+    if view is not None:
+        from io import StringIO
+
+        from rich.console import Console
+
+        console = Console(file=StringIO(), width=80)
+        console.print(view)
+        totals["lines"].append(console.file.getvalue().count("\n"))  # type: ignore[attr-defined]
+    wanted = [row for row in expect["deployments"] if row["kind"] not in ("client", "router") and row["engine"] not in ("dynamo", "litellm", "")]
+    rows = [observed(one) for one in judged if one.layout is not None or one.kind in ("serve", "prefill", "decode")]
+    totals["read"].append(bool(rows) or not wanted)
+    free, wrong = list(rows), 0
+    for number, row in enumerate(wanted):
+        best = min(free, key=lambda seen: len(differences(row, seen)), default=None)
+        if best is None:
+            lines.append(f"deployment {number} is not found: {row['engine']} tp{row['tp']} pp{row['pp']} dp{row['dp']}")
+            wrong += 1
+            continue
+        free.remove(best)
+        if found := differences(row, best):
+            lines.append(f"deployment {number}: {'; '.join(found)}")
+            wrong += 1
+    for row in free:
+        lines.append(f"one too many: {row['engine']} {row['kind']} tp{row['tp']} pp{row['pp']} dp{row['dp']}")
+        wrong += 1
+    totals["right"].append(not wrong)
+    findings = [finding for one in judged for finding in one.findings]
+    must = [finding for finding in expect.get("findings", []) if finding["must"]]
+    for finding in must:
+        named = is_named(finding, findings)
+        totals["named"].append(named)
+        if not named:
+            lines.append(f"not named: {finding['code']} about {finding['about']}: {finding['why']}")
+    for finding in findings:
+        if finding.severity is Severity.ERROR:
+            expected = any(is_named(one, [finding]) for one in expect.get("findings", []))
+            totals["unexpected errors"].append(not expected)
+            if not expected:
+                lines.append(f"error that nobody expected: {finding.code.value} {finding.where}: {finding.message} | {finding.remedy}")
+    if verbose and lines:
+        print(f"\n{folder.name}")
+        for line in lines:
+            print("  " + line)
+
+
+def main() -> None:
+    words = sys.argv[1:]
+    half = next((word for word in words if word in ("open", "apart", "all")), "open")
+    numbers = {word for word in words if word.isdigit()}
+    totals: dict[str, list[float]] = {name: [] for name in ("seconds", "lines", "read", "right", "named", "unexpected errors")}
+    for folder in sorted(path for path in CORPUS.iterdir() if path.is_dir()):
+        is_open = int(folder.name[:3]) % 2 == 1
+        if (numbers and folder.name[:3] in numbers) or (not numbers and half in ("all", "open" if is_open else "apart")):
+            report(folder, totals, verbose="-v" in words)
+    print(f"\n{half}: {len(totals['seconds'])} inputs")
+    for name in ("read", "right", "named", "unexpected errors"):
+        values = totals[name]
+        print(f"{name}: {int(sum(values))} of {len(values)}")
+    if totals["lines"]:
+        print(f"lines of a judgement: median {statistics.median(totals['lines'])}, most {max(totals['lines'])}")
+    print(f"seconds: mean {statistics.mean(totals['seconds']):.2f}, most {max(totals['seconds']):.2f}")
+
+
+if __name__ == "__main__":
+    main()
