@@ -30,6 +30,7 @@ def explain(
     model: str | None = None,
     engine: str = "",
     engine_version: str = "",
+    settings: Annotated[list[str] | None, Parameter(name="--set", consume_multiple=True)] = None,
     json: Json = False,
 ) -> None:
     """Judge a command line or a script: each flag, the layout, the memory, and what would be better.
@@ -51,6 +52,8 @@ def explain(
         devices.
     engine_version
         The engine's version. Without it, the one that the text names, else the newest known.
+    settings
+        key=value, like tp=8 or max_model_len=131072: what the text leaves to a variable or to a file that is not here.
     """
     if command == ("-",) and not file:  # of `--file -`, whose `-` is taken for a word of the command
         file, command = [Path("-")], ()
@@ -62,17 +65,20 @@ def explain(
     from moonpad.explain.judge import judge
     from moonpad.explain.script import read_command, read_files
     from moonpad.explain.target_detection import Question
+    from moonpad.plan.request import parse_set
     from moonpad.report.explain_json import explain_json
     from moonpad.report.explain_view import explain_view
     from moonpad.store.calibrations import own_calibrations
 
     try:
+        layout, others = parse_set(settings or ())
         script = read_files([(str(path), _read(path)) for path in file]) if file else read_command(command)
         question = Question(
             checkpoint=find_model(model, typed_path(model)).checkpoint if model else None,
             cluster=parse_cluster(on) if on else None,
             engine=known_engine(engine) if engine else "",
             version=engine_version,
+            settings={name: str(value) for name, value in (*layout.items(), *others.items())},
         )
         judged = judge(script, question, (*calibrations(), *own_calibrations()))
         if not judged:

@@ -103,6 +103,8 @@ class CommandLine:
     """Commands that run the program behind them as it is."""
     told_by_program: bool = False
     """Its reader needs the words that name the program, since its programs take different options."""
+    option_files: tuple[str, ...] = ()
+    """The options that name a file with more options in it."""
     model: str = ""
     """The option that takes the model; "": the first argument."""
     tool_parser: str = ""

@@ -52,6 +52,7 @@ SGLANG: Final = CommandLine(
     programs=PROGRAMS,
     names=("sglang",),
     images=("sglang",),
+    option_files=("--config",),
     model="--model-path",
     tool_parser="--tool-call-parser",
     reasoning_parser="--reasoning-parser",

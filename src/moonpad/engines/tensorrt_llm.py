@@ -110,6 +110,7 @@ COMMAND_LINE: Final = CommandLine(
     names=("tensorrt[-_]llm", "trt-?llm"),
     images=("tensorrt-llm(?:/[a-z-]{1,30})?",),
     launchers=("trtllm-llmapi-launch",),
+    option_files=("--config", "--extra_llm_api_options"),
 )
 
 

@@ -11,7 +11,6 @@ from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.options import newest, unknown_version
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
-from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
@@ -33,6 +32,7 @@ from moonpad.explain.target_detection import (
     model_of,
     version_of,
 )
+from moonpad.explain.unknowns import CONTEXT, missing_pieces, sentence, set_words
 from moonpad.plan.judgement import Judgement, judge
 from moonpad.plan.tensors import catalog_checkpoint
 from moonpad.values.checkpoint import Checkpoint
@@ -43,8 +43,6 @@ from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout
 
-_COUNTED: Final = (*LAYOUT, "gpu_memory_utilization", "kv_free_fraction", "kv_cache_dtype")
-"""Nothing can be said of the memory while one of these is a placeholder."""
 _guess = partial(make_remark, Severity.NOTE, Code.MISSING_FLAG)
 
 
@@ -66,8 +64,12 @@ class Deployment:
         commands = self.group.commands
         version = version_of(self.engine.name, self.script, self.question)
         readings = [self._read(command, version) for command in commands]
+        line = self.engine.command_line
+        pieces = missing_pieces(commands[0], readings[0], line, self.script.files, self.question.settings)
+        missing = tuple(piece for piece in pieces if piece.keys)
+        unknown = frozenset().union(*(piece.keys for piece in missing))
         checkpoint, unjudged = self._checkpoint(readings[0])
-        cluster, because = self._cluster(readings[0])
+        cluster, because = self._cluster(readings[0], layout_known=not unknown & {*LAYOUT})
         first = self._whole(readings[0], cluster)
         remarks = [*self.repairs, *self._guesses(readings[0], first, checkpoint)]
         if note := unknown_version(program_of(commands[0], self.engine), self.engine.name, version.text):
@@ -75,19 +77,25 @@ class Deployment:
         readings[0] = first
         for number, (command, reading) in enumerate(zip(commands, readings, strict=True)):
             about_it = self._command_remarks(command, reading, version, checkpoint)
+            if any(piece.more_options for piece in pieces):
+                about_it = (remark for remark in about_it if remark.placed)
             remarks += (replace(remark, command=number) for remark in about_it)
         self.script.budget.work(2 * sum(len(command.comments) for command in commands), "its comments")
         remarks += node_remarks(self.engine.command_line, version.text, cluster, readings, commands)
         memory: Memory | None = None
         suggestions: tuple[Improvement, ...] = ()
-        if checkpoint is not None and cluster is not None:
-            unjudged = first.left_to_engine or self._placeholder(first)
+        if unknown - {CONTEXT}:
+            unjudged = sentence(missing, line)
+        elif checkpoint is not None and cluster is not None:
+            unjudged = first.left_to_engine
             if not unjudged:
                 subject = self._subject(checkpoint, cluster, version, first)
                 judgement = judge(subject.configuration, context=subject.context, calibrations=self.calibrations)
                 memory, unjudged = judgement.memory, judgement.unjudged
                 suggestions = improvements(subject, memory) if memory else ()
                 remarks += self._judgement_remarks(subject, judgement, suggestions, first)
+                if missing:
+                    remarks.append(_guess(missing[0].what, sentence(missing, line), at=missing[0].place))
         elif cluster is None and not unjudged:
             unjudged = f"{because}: name them with --on 8xH200" if because == NO_DEVICES else because
         judged = Judged(
@@ -102,7 +110,10 @@ class Deployment:
             cluster_because=because,
             memory=memory,
             unjudged=unjudged,
+            unknown=unknown,
         )
+        if missing:
+            return judged
         return replace(judged, better=tuple(self._better(judged, readings, suggestion) for suggestion in suggestions))
 
     # --- what the commands say ---
@@ -120,6 +131,7 @@ class Deployment:
         self.script.budget.work(10 * len(words) + len(files) // 4 + read_twice, "its engine commands")
         # The reader looks for the program among the first words; options of Python may stand before it.
         head = list(program_words(command)[-2:]) if self.engine.command_line.told_by_program else []
+        words += set_words(self.question.settings, self.engine.command_line)
         reading = self.engine.read([*head, *words], env, files=files, version=version.text or None)
         self.script.budget.work(reading.effort, "its patterns of tensors")
         hosts = next((len(wrapper.hosts) for wrapper in command.wrappers if wrapper.hosts), None)
@@ -154,10 +166,11 @@ class Deployment:
         program = program_named(self.group.commands[0].program)
         return program.unnamed_weights if program else ""
 
-    def _cluster(self, first: Reading) -> tuple[Cluster | None, str]:
+    def _cluster(self, first: Reading, *, layout_known: bool) -> tuple[Cluster | None, str]:
         if self._unnamed_weights and self.question.cluster is None:
             return None, NO_DEVICES
-        return cluster_of(self.engine, first, self.script, self.group.commands, self.question)
+        commands, question = self.group.commands, self.question
+        return cluster_of(self.engine, first, self.script, commands, question, layout_known=layout_known)
 
     def _whole(self, first: Reading, cluster: Cluster | None) -> Reading:
         """A list of flags that says nothing of the layout, here or above, is for all devices that there are."""
@@ -210,14 +223,6 @@ class Deployment:
         """Where the command line has the engine's option for one of our names."""
         return reading.parsed.occurrence(self.engine.command_line.options.get(name))
 
-    def _placeholder(self, first: Reading) -> str:
-        """Which size is unknown, so that nothing can be said of layout and memory; "" where all are known."""
-        for name in _COUNTED:
-            option = self._occurrence(first, name)
-            if option is not None and isinstance(option.value, str) and unresolved(option.value):
-                return f"{self.engine.command_line.options[name]} {option.value} is not known here"
-        return ""
-
     # --- what is said of them ---
 
     def _command_remarks(
@@ -256,7 +261,7 @@ class Deployment:
 
     def _better(self, judged: Judged, readings: Sequence[Reading], suggestion: Improvement) -> Better:
         options = self.engine.command_line.options
-        lines = []
+        lines, changed = [], []
         for number, (command, reading) in enumerate(zip(self.group.commands, readings, strict=True)):
             edits = []
             for name, value in suggestion.changes:
@@ -265,7 +270,8 @@ class Deployment:
                     place = reading.parsed.occurrence(flag)
                     edits.append(Edit(place.index, place.length, words) if place else Edit(len(command.argv), 0, words))
             lines.append(mended_line(command, judged.remarks_on(number), edits))
-        return Better(suggestion.why, tuple(lines), suggestion.memory)
+            changed.append(tuple(edits))
+        return Better(suggestion.why, tuple(lines), suggestion.memory, tuple(changed))
 
 
 def _without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:

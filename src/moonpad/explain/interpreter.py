@@ -7,7 +7,7 @@ Both sides of an `if` are read. A `for` over a written list is read once for eac
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -20,7 +20,7 @@ from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, SHELLS, Budge
 from moonpad.explain.programs import base_name
 from moonpad.explain.scope import Layer, Scope, size_of, unresolved
 from moonpad.explain.source_text import InputText, Problems, Source
-from moonpad.explain.tokens import Here, Token
+from moonpad.explain.tokens import Here, LiteralText, Token, Variable
 from moonpad.explain.wrappers import Peeled, peel
 
 _DECLARE: Final = frozenset({"export", "declare", "typeset", "local", "readonly"})
@@ -85,6 +85,8 @@ class Shell:
     ever_called: set[str] = field(default_factory=set)
     passes: int = 1
     after_test: bool = False
+    tested: tuple[Token, ...] = ()
+    """The words of that test."""
     piped: Here | None = None
 
     def __post_init__(self) -> None:
@@ -140,13 +142,16 @@ class Shell:
                     self.scope.push()
                 self._simple(node)
                 if conditional:
-                    self._join([self.scope.pop()], exhaustive=False)
+                    lacking = lacking_in(self.tested, node.connector == "&&")
+                    self._join([self.scope.pop()], exhaustive=False, defaults=lacking)
                 after_test = not words or words[0].text in _TESTS
+                self.tested = words if after_test else ()
             case For():
                 self._for(node)
             case Branches(conditions, bodies, exhaustive):
                 self._statements(conditions)
-                self._branches(bodies, exhaustive)
+                tests = [lacking_in(node.words, True) for node in conditions if isinstance(node, Simple)]
+                self._branches(bodies, exhaustive, frozenset().union(*tests))
             case Function(name, body):
                 self.functions[name] = body
             case Compound(body, subshell):
@@ -161,17 +166,17 @@ class Shell:
         yield
         self.scope.pop()
 
-    def _branches(self, bodies: Sequence[Sequence[Node]], exhaustive: bool) -> None:
+    def _branches(self, bodies: Sequence[Sequence[Node]], exhaustive: bool, defaults: Collection[str]) -> None:
         layers = []
         for body in bodies:
             self.scope.push()
             self._statements(body)
             layers.append(self.scope.pop())
-        self._join(layers, exhaustive)
+        self._join(layers, exhaustive, defaults)
 
-    def _join(self, layers: Sequence[Layer], exhaustive: bool) -> None:
+    def _join(self, layers: Sequence[Layer], exhaustive: bool, defaults: Collection[str]) -> None:
         self.state.budget.work(sum(map(size_of, layers)), "its conditions")
-        self.scope.join(layers, exhaustive)
+        self.scope.join(layers, exhaustive, defaults)
 
     def _for(self, node: For) -> None:
         values = self._loop_values(node)
@@ -325,3 +330,20 @@ def words_of(source: Source, state: ScriptState) -> list[Word]:
     expander = Expander(source, Scope(), state.budget)
     tokens = (token for token in Lexer(source, Problems(state.text)).tokens() if token.kind == "word")
     return [word for token in tokens for word in expander.fields(token)]
+
+
+def lacking_in(words: Sequence[Token], holds: bool) -> frozenset[str]:
+    """Variables that are empty or not set where a test holds, or does not: `[ -z "$TP" ]`, `[ "${TP:-}" = "" ]`,
+    `[[ ! -v TP ]]`."""
+    texts = [word.text for word in words]
+    empty = any(
+        word.segments and all(isinstance(part, LiteralText) and part.quoted and not part.text for part in word.segments)
+        for word in words
+    )
+    asks_lack = "-z" in texts or (empty and bool({"=", "=="} & set(texts)))
+    if not asks_lack and not {"-n", "-v"} & set(texts):
+        return frozenset()
+    if (asks_lack != ("!" in texts)) != holds:
+        return frozenset()
+    names = {segment.name for word in words for segment in word.segments if isinstance(segment, Variable)}
+    return frozenset(names | {texts[at + 1] for at, text in enumerate(texts[:-1]) if text == "-v"})

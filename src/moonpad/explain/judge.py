@@ -13,6 +13,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Parsed, parse
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Script
+from moonpad.explain.corrected import with_corrected
 from moonpad.explain.deployment import Deployment
 from moonpad.explain.flag_lists import as_commands
 from moonpad.explain.flags import env_remarks, flag_remarks, removed_program_remarks
@@ -49,11 +50,14 @@ def _judged(written: Group, script: Script, question: Question, calibrations: tu
     repairs = tuple(
         replace(repair, command=number) for number, (_, repairs) in enumerate(repaired) for repair in repairs
     )
-    engine = engine_of(meant.commands[0], question)
-    if engine is None:
-        judged = _judged_client(meant, script, question, repairs)
-    else:
-        judged = Deployment(meant, script, question, calibrations, ENGINES[engine], repairs).judged()
+
+    def judged_again(other: Group, repairs: tuple[Remark, ...] = ()) -> Judged | None:
+        engine = engine_of(other.commands[0], question)
+        if engine is None:
+            return _judged_client(other, script, question, repairs)
+        return Deployment(other, script, question, calibrations, ENGINES[engine], repairs).judged()
+
+    judged = judged_again(meant, repairs)
     if judged is None:
         return None
     whole = replace(
@@ -61,11 +65,9 @@ def _judged(written: Group, script: Script, question: Question, calibrations: tu
         kind=written.kind,
         sources=written.commands,
         commands=tuple(mended_line(command, ()) for command in written.commands),
-        corrected=tuple(
-            mended_line(command, judged.remarks_on(number)) for number, command in enumerate(meant.commands)
-        ),
         remarks=tuple(replace(remark, finding=_printable(remark.finding)) for remark in judged.remarks),
     )
+    whole = with_corrected(whole, meant, judged_again)
     script.budget.work(_showing(whole, script), _SHOWING)
     return whole
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Final
 
 from moonpad.explain.commands import Command, Word
@@ -52,6 +52,11 @@ class Remark:
     """The corrected line has it right already."""
 
     @property
+    def placed(self) -> bool:
+        """Whether it is about something that is there, and not about something that lacks."""
+        return self.at is not None or self.variable is not None or self.word is not None
+
+    @property
     def mends(self) -> bool:
         return bool(self.edits or self.program) or self.drop_variable or self.read_as_meant
 
@@ -91,6 +96,8 @@ class Better:
     why: str
     lines: tuple[Line, ...]
     memory: Memory
+    edits: tuple[tuple[Edit, ...], ...] = ()
+    """Of each command, beside what the remarks mend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +115,8 @@ class Judged:
     sources: tuple[Command, ...] = ()
     commands: tuple[Line, ...] = ()
     corrected: tuple[Line, ...] = ()
+    corrected_with: str = ""
+    """What the corrected lines change besides, so that the deployment fits."""
     kind: str = "serve"
     """That of its group: serve, prefill, decode, router, client, ray, container."""
     layout: Layout | None = None
@@ -118,7 +127,19 @@ class Judged:
     memory: Memory | None = None
     unjudged: str = ""
     """Why there is no `memory`."""
+    unknown: frozenset[str] = frozenset()
+    """Our names of those of layout and context that the command line leaves open."""
     better: tuple[Better, ...] = ()
+
+    @property
+    def layout_words(self) -> str:
+        """`TP8 DCP8`; what is left open is not in it."""
+        if self.layout is None:
+            return ""
+        if not self.unknown & {field.name for field in fields(Layout)}:
+            return self.layout.words
+        known = {name: size for name, size in asdict(self.layout).items() if name not in self.unknown and size > 1}
+        return " ".join([*(f"{name.upper()}{size}" for name, size in known.items()), "layout not known"])
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from moonpad.explain.commands import Word
@@ -18,7 +18,9 @@ Layer = tuple[Mapping[str, Value], Mapping[str, Value]]
 class Scope:
     """Variables and exports in layers: a branch that may not run writes into a layer of its own."""
 
-    def __init__(self, environment: Mapping[str, Word] | None = None, arguments: tuple[Word, ...] | None = ()) -> None:
+    def __init__(
+        self, environment: Mapping[str, Word] | None = None, arguments: tuple[Word, ...] | None = None
+    ) -> None:
         self.variables: ChainMap[str, Value] = ChainMap(dict(environment or {}))
         self.exports: ChainMap[str, Value] = ChainMap(dict(environment or {}))
         self.arguments = arguments
@@ -53,15 +55,16 @@ class Scope:
         self.arguments = self._outer_arguments.pop()
         return self.variables.maps.pop(0), self.exports.maps.pop(0)
 
-    def join(self, branches: Sequence[Layer], exhaustive: bool) -> None:
+    def join(self, branches: Sequence[Layer], exhaustive: bool, defaults: Collection[str] = ()) -> None:
         """After branches of which one ran, or none where they are not exhaustive: what differs becomes unresolved.
 
-        A variable that had no value before has that of the branch (`if [ -z "$TP" ]; then TP=8; fi`). One that had
-        keeps it where the branch knows no better (`case $1 in --tp) TP=$2`) or only adds to it (`ARGS+=(--verbose)`):
+        So does a variable that had no value before and gets one in some branches only, but for those whose lack was
+        asked for (`defaults`: `if [ -z "$TP" ]; then TP=8; fi`), which have that of the branch. Where a branch knows no
+        better (`case $1 in --tp) TP=$2`) or only adds to what there was (`ARGS+=(--verbose)`), all stays as it was:
         what is added under a condition is left out.
         """
-        _join(self.variables, [variables for variables, _ in branches], exhaustive)
-        _join(self.exports, [exports for _, exports in branches], exhaustive)
+        _join(self.variables, [variables for variables, _ in branches], exhaustive, defaults)
+        _join(self.exports, [exports for _, exports in branches], exhaustive, defaults)
 
 
 def unresolved(name: str, at: Value) -> Word:
@@ -80,11 +83,21 @@ def text_of(value: Value) -> str:
     return value.text if isinstance(value, Word) else " ".join(word.text for word in value)
 
 
-def _join(variables: ChainMap[str, Value], branches: Sequence[Mapping[str, Value]], exhaustive: bool) -> None:
+def _join(
+    variables: ChainMap[str, Value],
+    branches: Sequence[Mapping[str, Value]],
+    exhaustive: bool,
+    defaults: Collection[str],
+) -> None:
     for name in dict.fromkeys(name for branch in branches for name in branch):
         values = [branch[name] for branch in branches if name in branch]
         before = variables.get(name)
-        if before is not None and not (exhaustive and len(values) == len(branches)):
+        everywhere = exhaustive and len(values) == len(branches)
+        if before is None and not everywhere and name not in defaults:
+            if any(map(_known, values)):
+                variables[name] = unresolved(name, values[0])
+            continue
+        if before is not None and not everywhere:
             others = [value for value in values if _known(value) or not _known(before)]
             values = [before, *(value for value in others if not _extends(value, before))]
         variables[name] = _merged(name, before, values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
@@ -51,6 +51,8 @@ class Question:
     version: str = ""
     engine: str = ""
     """Which build of an engine; "": the one for the platform."""
+    settings: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Our names of layout and settings, and what they are: what the command line leaves to a variable or a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,13 @@ def _named_in(texts: Iterable[str]) -> Model | None:
 
 
 def cluster_of(
-    engine: Engine, reading: Reading, script: Script, commands: Sequence[Command], question: Question
+    engine: Engine,
+    reading: Reading,
+    script: Script,
+    commands: Sequence[Command],
+    question: Question,
+    *,
+    layout_known: bool = True,
 ) -> tuple[Cluster | None, str]:
     """The devices and how they were found: as asked, as the text says; None, and why, where they are not known.
 
@@ -191,6 +199,8 @@ def cluster_of(
             return machine, f"the text names {machine.name}"
     if counted and devices == 1:
         return counted[0], f"the text names {counted[0].name}"
+    if not layout_known:
+        return (counted[0], f"the text names {counted[0].name}") if counted else (None, NO_DEVICES)
     kinds = [machine.name.rpartition("x")[2] for machine in counted]
     named = [place for place in _named_kinds(script.lines) if _kinds()[place[0]] in allowed]
     script.budget.work(len(named), "the text around its engine commands")

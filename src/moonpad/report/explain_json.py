@@ -44,7 +44,10 @@ def _deployment(judged: Judged, script: Script) -> dict[str, Any]:
         "cluster_because": judged.cluster_because,
         "commands": [list(line.argv) for line in judged.commands],
         "places": [_place(script, command.line) for command in judged.sources],
-        "layout": asdict(judged.layout) if judged.layout else None,
+        "layout": {name: None if name in judged.unknown else size for name, size in asdict(judged.layout).items()}
+        if judged.layout
+        else None,
+        "unknown": sorted(judged.unknown),
         "settings": {name: value for name, value in asdict(judged.settings).items() if value is not None}
         if judged.settings
         else None,

@@ -75,7 +75,7 @@ def _head(judged: Judged) -> str:
     if judged.cluster is not None:
         words.append(f"on {judged.cluster.name} ({judged.cluster_because})")
     if judged.layout is not None:
-        words.append(judged.layout.words)
+        words.append(judged.layout_words)
     return "  ".join(word for word in words if word)
 
 

@@ -364,8 +364,7 @@ def test_the_file_that_the_tensorrt_script_writes() -> None:
     (newer,) = [judged for judged in deployments("seed4.md", "2x8xH200", "1.2") if judged.engine == "tensorrt-llm"]
     assert ("error", "renamed-flag", key) in summary(newer)
     assert ("warning", "renamed-flag", "--extra_llm_api_options") in summary(newer)
-    assert "--config /path/to/TensorRT-LLM/extra-llm-api-config.yml" in " ".join(newer.corrected[0].argv)
-    assert newer.corrected[0].argv[:3] == ("mpirun", "-np", "16")
+    assert newer.corrected == (), "the file holds an error, which no change of the command mends"
 
 
 # --- containers and launchers ---

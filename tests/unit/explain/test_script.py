@@ -110,8 +110,8 @@ def test_a_variable_that_depends_on_a_condition() -> None:
         'vllm serve ${MODEL:-m} --tp $TP --port $PORT --name $NAME --seqs $SEQS "${ARGS[@]}"\n'
     )
     command = only(script)
-    assert argv(command) == ["$2", "--tp", "$TP", "--port", "$PORT", "--name", "k2", "--seqs", "4", "--a"]
-    assert command.unresolved == ("2", "TP", "PORT")
+    assert argv(command) == ["m", "--tp", "$TP", "--port", "$PORT", "--name", "k2", "--seqs", "$SEQS", "--a"]
+    assert command.unresolved == ("TP", "PORT", "SEQS")
 
 
 def test_a_default_survives_the_parsing_of_arguments() -> None:

@@ -19,7 +19,7 @@ SERVE = f"vllm serve {K2T} --tensor-parallel-size 8"
 
 def offered(judged: Judged) -> list[str]:
     """The words that each offer adds or changes."""
-    plain = judged.corrected[0].argv
+    plain = judged.commands[0].argv
     return [" ".join(word for word in better.lines[0].argv if word not in plain) for better in judged.better]
 
 

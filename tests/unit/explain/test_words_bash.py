@@ -217,12 +217,13 @@ vllm serve after
 """,
     "conditions": """
 A=1
-if [ "$A" = 2 ]; then B=3; fi
+if [ "$A" = 1 ]; then B=3; else B=3; fi
+if [[ ! -v C ]]; then C=one; fi
+[ "${D:-}" = "" ] && D=4
 case "$A" in
-  1) C=one ;;
+  1) E=$1 ;;
 esac
-[[ $A == 1 && -n $A ]] && D=4
-vllm serve ${C} $D
+vllm serve ${B} ${C} $D "${E:-five}"
 """,
     "strings of flags": """
 FLAGS="--a 1 --b"
@@ -236,7 +237,7 @@ MP_NOT=1
 vllm serve x
 """,
     "no arguments": """
-vllm serve "$@" $@ end "${1:-first}" ${2-second}
+vllm serve "${@:-none}" end "${1:-first}" ${2-second}
 """,
     "nothing": """
 EMPTY=

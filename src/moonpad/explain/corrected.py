@@ -1,0 +1,84 @@
+"""The lines that mend what was found, judged again before they are shown: they can be used as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from moonpad.explain.commands import Command, Word
+from moonpad.explain.grouping import Group
+from moonpad.explain.programs import identify
+from moonpad.explain.results import Better, Edit, Judged, Line, Remark, mended, mended_line
+from moonpad.values.finding import Code, Severity
+
+_OF_LAYOUT: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.CONFLICT, Code.INVALID_VALUE})
+"""Errors whose mending may change what the deployment is."""
+
+
+def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged | None]) -> Judged:
+    """With the commands in which all that words can mend is mended; where the deployment does not fit, with the first
+    of the better settings that do. `again` judges other commands in the place of these.
+
+    There are none where they would still hold an error, would start something else than was meant, or where what they
+    would start is not known.
+    """
+    if judged.unknown:
+        return judged
+    is_mended = any(remark.edits or remark.program or remark.drop_variable for remark in judged.remarks)
+    if not is_mended and not any(_errors(judged.remarks)):
+        return replace(judged, corrected=_lines(judged, meant))
+    other = again(replace(meant, commands=tuple(_mended_all(judged, meant, None))))
+    if other is None or (other.layout != judged.layout and not _may_change(judged)):
+        return judged
+    if not any(_errors(other.remarks)):
+        return replace(judged, corrected=_lines(judged, meant))
+    layout = other.layout
+    for better in judged.better if other.fits is False else ():
+        other = again(replace(meant, commands=tuple(_mended_all(judged, meant, better))))
+        if other is not None and other.fits and other.layout == layout and not any(_errors(other.remarks)):
+            return replace(judged, corrected=_lines(judged, meant, better), corrected_with=better.why)
+    return judged
+
+
+def _lines(judged: Judged, meant: Group, better: Better | None = None) -> tuple[Line, ...]:
+    edits = better.edits if better else ((),) * len(meant.commands)
+    numbered = enumerate(zip(meant.commands, edits, strict=True))
+    return tuple(mended_line(command, judged.remarks_on(number), more) for number, (command, more) in numbered)
+
+
+def _mended_all(judged: Judged, meant: Group, better: Better | None) -> Iterator[Command]:
+    edits = better.edits if better else ((),) * len(meant.commands)
+    for number, (command, more) in enumerate(zip(meant.commands, edits, strict=True)):
+        yield _mended(command, judged.remarks_on(number), more)
+
+
+def _errors(remarks: Sequence[Remark]) -> Iterator[Remark]:
+    return (remark for remark in remarks if remark.finding.severity is Severity.ERROR and not remark.read_as_meant)
+
+
+def _may_change(judged: Judged) -> bool:
+    """Whether an error, or a program that is gone, is a reason for another layout."""
+    return any(
+        remark.program or (remark.edits and remark.finding.code in _OF_LAYOUT and remark in tuple(_errors([remark])))
+        for remark in judged.remarks
+    )
+
+
+def _mended(command: Command, remarks: Sequence[Remark], more: Sequence[Edit]) -> Command:
+    """The command with the edits of all remarks in it, and more, which go first."""
+    words = {word.text: word for word in command.argv}
+    texts = mended(
+        [word.text for word in command.argv], [*more, *(edit for remark in remarks for edit in remark.edits)]
+    )
+    argv = tuple(words.get(text) or Word(text, command.line, end_line=command.line) for text in texts)
+    dropped = {remark.variable for remark in remarks if remark.drop_variable}
+    env = {name: value for name, value in command.env.items() if name not in dropped}
+    program = next((remark.program for remark in remarks if remark.program), ())
+    if not program:
+        return replace(command, argv=argv, env=env)
+    own = tuple(Word(text, command.line, end_line=command.line) for text in program)
+    identified = identify((*own, *argv))
+    name, count = identified or (command.program, len(own))
+    all_words = (*own, *argv)
+    return replace(command, program=name, prefix=all_words[:count], argv=all_words[count:], env=env, wrappers=())

@@ -1,0 +1,103 @@
+"""What only running a script would tell, and layout or context depend on: then nothing is judged by a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Final
+
+from moonpad.engines.base import Reading
+from moonpad.engines.command_line import CommandLine
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.commands import Command, Word
+from moonpad.explain.flag_lists import LAYOUT
+from moonpad.explain.results import shortened
+
+CONTEXT: Final = "max_model_len"
+_MEMORY: Final = ("gpu_memory_utilization", "kv_free_fraction", "kv_cache_dtype")
+_ASKED: Final = (*LAYOUT, CONTEXT)
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """`what` is the piece as it is written, `--config k2.yaml` or `"$@"`; `keys` are our names of what it may say."""
+
+    what: str
+    keys: frozenset[str]
+    place: int
+    """Of its word among the arguments."""
+    more_options: bool = False
+    """It may hold any option, so nothing can be called missing."""
+
+
+def missing_pieces(
+    command: Command, reading: Reading, line: CommandLine, files: Mapping[str, object], given: Mapping[str, str]
+) -> tuple[Missing, ...]:
+    """In the order of the arguments. What the person said beside the command (`given`) is known, and with any of it
+    said, a piece that may hold more options holds none."""
+    said = frozenset(name for name in _ASKED if _occurs(reading, line, name))
+    open_ended = frozenset(name for name in _ASKED if name in line.options) - said
+    pieces = list(_values(reading, line, given))
+    if not given:
+        others = (*_more_options(command, reading, line), *_absent_files(reading, line, files))
+        pieces += (Missing(what, open_ended, place, more_options=True) for place, what in others)
+    return tuple(sorted(pieces, key=attrgetter("place")))
+
+
+def sentence(pieces: Sequence[Missing], line: CommandLine) -> str:
+    """Why nothing is judged, and what a person can do."""
+    keys = frozenset().union(*(piece.keys for piece in pieces))
+    example = next(name for name in (*_ASKED, *_MEMORY) if name in keys and (name in line.options or len(keys) == 1))
+    what = " and ".join(dict.fromkeys(piece.what for piece in pieces))
+    value = {CONTEXT: "131072", "kv_cache_dtype": "auto"}.get(example, "0.9" if example in _MEMORY else "8")
+    return f"{what} is not known here: --set {example}={value} supplies it"
+
+
+def set_words(given: Mapping[str, str], line: CommandLine) -> tuple[str, ...]:
+    """What the person said as the engine's own options, to be read behind those of the command."""
+    words: list[str] = []
+    for name, value in given.items():
+        option = line.options.get(name)
+        if option is None:
+            continue
+        if value in ("True", "False") or (name == "ep" and "size" not in option):  # a switch
+            words += (option,) if value not in ("False", "1") else ()
+        else:
+            words += (option, value)
+    return tuple(words)
+
+
+def _occurs(reading: Reading, line: CommandLine, name: str) -> bool:
+    return reading.parsed.occurrence(line.options.get(name)) is not None
+
+
+def _values(reading: Reading, line: CommandLine, given: Mapping[str, str]) -> Iterator[Missing]:
+    """Sizes that are there, and stand for something else."""
+    for name in (*_ASKED, *_MEMORY):
+        option = reading.parsed.occurrence(line.options.get(name))
+        if option is not None and isinstance(option.value, str) and unresolved(option.value) and name not in given:
+            yield Missing(f"{line.options[name]} {shortened(option.value)}", frozenset({name}), option.index)
+
+
+def _more_options(command: Command, reading: Reading, line: CommandLine) -> Iterator[tuple[int, str]]:
+    """Words that may become any number of options: `"$@"`, `${ARGS[@]}`, `$EXTRA_ARGS`, `$(cat flags)`."""
+    positionals = [place for place, _ in reading.parsed.positionals]
+    for place in positionals:
+        word = command.argv[place] if place < len(command.argv) else Word("")
+        if word.unresolved and (word.text != reading.model or _is_several(word)):
+            yield place, shortened(word.text)
+
+
+def _is_several(word: Word) -> bool:
+    return any(name in ("@", "*") for name in word.unresolved) or "[@]" in word.text or "[*]" in word.text
+
+
+def _absent_files(reading: Reading, line: CommandLine, files: Mapping[str, object]) -> Iterator[tuple[int, str]]:
+    """Files of options that are not at hand."""
+    for flag in line.option_files:
+        option = reading.parsed.occurrence(flag)
+        if option is not None and isinstance(option.value, str):
+            path = option.value
+            if path not in files and path.rpartition("/")[2] not in {name.rpartition("/")[2] for name in files}:
+                yield option.index, f"{option.written} {shortened(path)}"
