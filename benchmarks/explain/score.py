@@ -1,4 +1,4 @@
-"""How `explain` reads the corpus of tests/explain_corpus: `python benchmarks/explain/score.py [open|apart|all] [-v] [NNN …]`.
+"""How `explain` reads tests/explain_corpus: `python benchmarks/explain/score.py [open|apart|all] [-v] [NNN …]`.
 
 Compared with what was expected before any run: whether each deployment is found with its engine, layout, context,
 devices and model; whether each certain mistake is named; and which errors nobody expected. `-v` lists them.
@@ -43,7 +43,9 @@ def observed(one: Judged) -> dict[str, Any]:
 
 
 def differences(expected: dict[str, Any], seen: dict[str, Any]) -> list[str]:
-    found = [f"{name} {seen[name]}, not {expected[name]}" for name in ("engine", "kind") if seen[name] != expected[name]]
+    found = [
+        f"{name} {seen[name]}, not {expected[name]}" for name in ("engine", "kind") if seen[name] != expected[name]
+    ]
     for name in LAYOUT:
         if name == "ep" and (expected["ep"] in (0, 1) or expected["tp"] == 0):
             continue  # ranks of one expert group: engines and people count them differently where there is none
@@ -120,7 +122,11 @@ def report(folder: Path, totals: dict[str, list[float]], *, verbose: bool) -> No
         console = Console(file=StringIO(), width=80)
         console.print(view)
         totals["lines"].append(console.file.getvalue().count("\n"))  # type: ignore[attr-defined]
-    wanted = [row for row in expect["deployments"] if row["kind"] not in ("client", "router") and row["engine"] not in ("dynamo", "litellm", "")]
+    wanted = [
+        row
+        for row in expect["deployments"]
+        if row["kind"] not in ("client", "router") and row["engine"] not in ("dynamo", "litellm", "")
+    ]
     rows = [observed(one) for one in judged if one.layout is not None or one.kind in ("serve", "prefill", "decode")]
     totals["read"].append(bool(rows) or not wanted)
     free, wrong = list(rows), 0
@@ -150,7 +156,7 @@ def report(folder: Path, totals: dict[str, list[float]], *, verbose: bool) -> No
             expected = any(is_named(one, [finding]) for one in expect.get("findings", []))
             totals["unexpected errors"].append(not expected)
             if not expected:
-                lines.append(f"error that nobody expected: {finding.code.value} {finding.where}: {finding.message} | {finding.remedy}")
+                lines.append(f"error that nobody expected: {finding.code.value} {finding.where}: {finding.message}")
     if verbose and lines:
         print(f"\n{folder.name}")
         for line in lines:
@@ -161,10 +167,14 @@ def main() -> None:
     words = sys.argv[1:]
     half = next((word for word in words if word in ("open", "apart", "all")), "open")
     numbers = {word for word in words if word.isdigit()}
-    totals: dict[str, list[float]] = {name: [] for name in ("seconds", "lines", "read", "right", "named", "unexpected errors")}
+    totals: dict[str, list[float]] = {
+        name: [] for name in ("seconds", "lines", "read", "right", "named", "unexpected errors")
+    }
     for folder in sorted(path for path in CORPUS.iterdir() if path.is_dir()):
         is_open = int(folder.name[:3]) % 2 == 1
-        if (numbers and folder.name[:3] in numbers) or (not numbers and half in ("all", "open" if is_open else "apart")):
+        if (numbers and folder.name[:3] in numbers) or (
+            not numbers and half in ("all", "open" if is_open else "apart")
+        ):
             report(folder, totals, verbose="-v" in words)
     print(f"\n{half}: {len(totals['seconds'])} inputs")
     for name in ("read", "right", "named", "unexpected errors"):

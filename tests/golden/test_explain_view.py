@@ -18,15 +18,16 @@ SEEDS = Path(__file__).resolve().parents[1] / "seeds"
 
 
 @pytest.mark.parametrize(
-    ("seed", "on", "version", "width", "ascii_only"),
+    ("seed", "on", "version", "width", "ascii_only", "verbose"),
     [
-        ("seed0.md", "", "", 100, False),
-        ("seed0.md", "", "", 100, True),
-        ("seed0-32k.sh", "8xH100", "0.11.1rc6", 80, False),
-        ("seed1.md", "", "0.33.0", 120, False),
-        ("containers.sh", "8xH200", "", 100, False),
+        ("seed0.md", "", "", 100, False, False),
+        ("seed0.md", "", "", 100, True, True),
+        ("seed0-32k.sh", "8xH100", "0.11.1rc6", 80, False, False),
+        ("seed0-32k.sh", "8xH100", "0.11.1rc6", 80, False, True),
+        ("seed1.md", "", "0.33.0", 120, False, True),
+        ("containers.sh", "8xH200", "", 100, False, False),
     ],
-    ids=["seed0", "seed0-ascii", "seed0-32k", "seed1", "containers"],
+    ids=["seed0", "seed0-ascii", "seed0-32k", "seed0-32k-verbose", "seed1", "containers"],
 )
 def test_view(
     request: pytest.FixtureRequest,
@@ -36,9 +37,11 @@ def test_view(
     version: str,
     width: int,
     ascii_only: bool,
+    verbose: bool,
 ) -> None:
     script = read_script((SEEDS / seed).read_text())
     question = Question(cluster=parse_cluster(on) if on else None, version=version)
-    view = explain_view(judge(script, question, calibrations()), script, width, ascii_only=ascii_only).plain
+    judged = judge(script, question, calibrations())
+    view = explain_view(judged, script, width, ascii_only=ascii_only, verbose=verbose).plain
     assert not ascii_only or view.isascii()
     golden(f"explain/{request.node.callspec.id}.txt", view)

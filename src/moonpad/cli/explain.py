@@ -31,6 +31,7 @@ def explain(
     engine: str = "",
     engine_version: str = "",
     settings: Annotated[list[str] | None, Parameter(name="--set", consume_multiple=True)] = None,
+    verbose: bool = False,
     json: Json = False,
 ) -> None:
     """Judge a command line or a script: each flag, the layout, the memory, and what would be better.
@@ -54,6 +55,8 @@ def explain(
         The engine's version. Without it, the one that the text names, else the newest known.
     settings
         key=value, like tp=8 or max_model_len=131072: what the text leaves to a variable or to a file that is not here.
+    verbose
+        Every line with all that is said of it, the memory by its parts, every better command whole.
     """
     if command == ("-",) and not file:  # of `--file -`, whose `-` is taken for a word of the command
         file, command = [Path("-")], ()
@@ -94,7 +97,7 @@ def explain(
             emit_json({"deployments": [], "problems": [], "error": failure})
         raise error from None
     width = out().width if out().is_terminal else 80
-    view = explain_view(judged, script, width, ascii_only=out().options.ascii_only)
+    view = explain_view(judged, script, width, ascii_only=out().options.ascii_only, verbose=verbose)
     emit(view, _finite(explain_json(judged, script)), json=json)
     if not json:
         next_command(_next(judged))

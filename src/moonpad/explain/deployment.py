@@ -59,6 +59,8 @@ class Deployment:
     engine: Engine
     repairs: tuple[Remark, ...]
     """What was found before anything was read."""
+    suggest: bool = True
+    """Whether better settings are looked for."""
 
     def judged(self) -> Judged:
         commands = self.group.commands
@@ -92,7 +94,7 @@ class Deployment:
                 subject = self._subject(checkpoint, cluster, version, first)
                 judgement = judge(subject.configuration, context=subject.context, calibrations=self.calibrations)
                 memory, unjudged = judgement.memory, judgement.unjudged
-                suggestions = improvements(subject, memory) if memory else ()
+                suggestions = improvements(subject, memory) if memory and self.suggest else ()
                 remarks += self._judgement_remarks(subject, judgement, suggestions, first)
                 if missing:
                     remarks.append(_guess(missing[0].what, sentence(missing, line), at=missing[0].place))
@@ -248,7 +250,8 @@ class Deployment:
         memory = judgement.memory
         short = memory is not None and (not memory.fits or memory.tight)
         for finding in judgement.findings:
-            if finding.code in (Code.DOES_NOT_FIT, Code.TIGHT) and short and finding.severity is not Severity.NOTE:
+            is_error = finding.severity is not Severity.NOTE
+            if finding.code in (Code.DOES_NOT_FIT, Code.TIGHT) and short and is_error and self.suggest:
                 finding = replace(finding, remedy=best_remedy(subject, suggestions))
             option = self._occurrence(first, finding.where)
             flag = self.engine.command_line.options.get(finding.where, finding.where)

@@ -51,13 +51,13 @@ def _judged(written: Group, script: Script, question: Question, calibrations: tu
         replace(repair, command=number) for number, (_, repairs) in enumerate(repaired) for repair in repairs
     )
 
-    def judged_again(other: Group, repairs: tuple[Remark, ...] = ()) -> Judged | None:
+    def judged_as(other: Group, repairs: tuple[Remark, ...] = (), *, suggest: bool = False) -> Judged | None:
         engine = engine_of(other.commands[0], question)
         if engine is None:
             return _judged_client(other, script, question, repairs)
-        return Deployment(other, script, question, calibrations, ENGINES[engine], repairs).judged()
+        return Deployment(other, script, question, calibrations, ENGINES[engine], repairs, suggest).judged()
 
-    judged = judged_again(meant, repairs)
+    judged = judged_as(meant, repairs, suggest=True)
     if judged is None:
         return None
     whole = replace(
@@ -67,7 +67,7 @@ def _judged(written: Group, script: Script, question: Question, calibrations: tu
         commands=tuple(mended_line(command, ()) for command in written.commands),
         remarks=tuple(replace(remark, finding=_printable(remark.finding)) for remark in judged.remarks),
     )
-    whole = with_corrected(whole, meant, judged_again)
+    whole = with_corrected(whole, meant, judged_as)
     script.budget.work(_showing(whole, script), _SHOWING)
     return whole
 

@@ -9,7 +9,7 @@ from typing import Final
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
 from moonpad.explain.commands import Command, WrapperOption
-from moonpad.explain.results import Edit, Remark, make_remark
+from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
 _WIDE: Final = frozenset({"0.0.0.0", "::", "[::]", "*"})  # noqa: S104 - looked for, not bound
@@ -42,9 +42,9 @@ def _open_to_all(command: Command, reading: Reading, engine: CommandLine) -> Ite
         if serving.host in _WIDE or (serving.host is None and host is None and engine.open_by_default):
             binds = serving.host or "every interface (no --host is given)"
             message = f"binds {binds} without a key: anyone who can reach port {serving.port or engine.port} may use it"
-            edits = [Edit(len(command.argv), 0, ("--host", "127.0.0.1"))] if host is None else []
             remedy = "add --host 127.0.0.1, or set a key"
-            yield _insecure("--host", message, remedy, at=host.index if host else None, edits=edits)
+            # Not part of the correction: whether others are to reach it is for its user to say.
+            yield _insecure("--host", message, remedy, at=host.index if host else None)
         return
     for option in container.options:
         if option.name == "--publish" and option.value and _published_to_all(option.value):

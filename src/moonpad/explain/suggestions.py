@@ -18,7 +18,8 @@ from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout
 from moonpad.values.units import GIB, gib
 
-MOST: Final = 3
+WAYS: Final = 3
+"""Ways out among which two are chosen: more changes at once are tried only where there are fewer."""
 _LIMITS: Final = {"max_num_batched_tokens": (4096, "batched tokens"), "max_num_seqs": (256, "sequences")}
 """What is turned down, to how many on each rank, and its name for people."""
 HIGH_FRACTION: Final = 0.95
@@ -72,7 +73,8 @@ class Lever(NamedTuple):
 
 
 def improvements(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
-    """At most three, each legal. Where the context fits: what holds the most more. Where not: the fewest changes."""
+    """At most two, each legal. Where the context fits: what holds the most more, and the most without an FP8 cache.
+    Where not: the fewest changes, and what holds the most."""
     return _roomier(subject, memory) if memory.fits and not memory.tight else _ways_out(subject, memory)
 
 
@@ -83,7 +85,8 @@ def _roomier(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
         _improvement(lever, memory, after) for lever, after in levers if after.fits and after.kv_tokens.value >= least
     ]
     roomier.sort(key=lambda improvement: -improvement.memory.kv_tokens.value)
-    return tuple(roomier[:MOST])
+    exact = [improvement for improvement in roomier if "kv_cache_dtype" not in dict(improvement.changes)]
+    return _different(roomier[:1], exact[:1])
 
 
 def _ways_out(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
@@ -92,17 +95,24 @@ def _ways_out(subject: Subject, memory: Memory) -> tuple[Improvement, ...]:
     for count in range(1, len(_LEVERS) + 1):
         tried += ((count, *pulled) for pulled in _legal_levers(subject, combinations(_LEVERS, count)))
         fitting = [way for way in tried if way[2].fits and not way[2].tight]
-        if len(fitting) >= MOST:
+        if len(fitting) >= WAYS:
             break
     if fitting:
         fitting.sort(key=lambda way: (way[0], -way[2].kv_tokens.value))
-        return tuple(_improvement(lever, memory, after) for _, lever, after in fitting[:MOST])
+        roomiest = max(fitting, key=lambda way: way[2].kv_tokens.value)
+        ways = [_improvement(lever, memory, after) for _, lever, after in (fitting[0], roomiest)]
+        return _different(ways[:1], ways[1:])
     alone = memory.max_context.value
-    ways = [] if alone < SHORTEST else [Lever("", (), subject)]
+    shorter = [] if alone < SHORTEST else [Lever("", (), subject)]
     longest = max(tried, key=lambda way: way[2].max_context.value, default=None)
     if longest is not None and longest[2].max_context.value >= max(SHORTEST, LEAST_GAIN * alone):
-        ways.append(longest[1])
-    return tuple(_shorter(way, memory) for way in ways)
+        shorter.append(longest[1])
+    return tuple(_shorter(way, memory) for way in shorter)
+
+
+def _different(first: Sequence[Improvement], second: Sequence[Improvement]) -> tuple[Improvement, ...]:
+    """Both, or the first where they change the same."""
+    return (*first, *(other for other in second if all(set(other.changes) != set(each.changes) for each in first)))
 
 
 def _legal_levers(subject: Subject, combined: Iterable[Sequence[str]]) -> Iterator[tuple[Lever, Memory]]:

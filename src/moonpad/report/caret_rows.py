@@ -24,17 +24,20 @@ class Mark:
     style: str
 
 
-def source_rows(line: str, marks: Sequence[Mark], width: int) -> Text:
-    """The line, broken between words where it is wider than `width` columns, each mark under its row."""
+def source_rows(line: str, marks: Sequence[Mark], width: int, *, marked_only: bool = False) -> Text:
+    """The line, broken between words where it is wider than `width` columns, each mark under its row; or only the rows
+    that have marks."""
     text = Text()
     rows = list(_rows(line[:MAX_LINE], width - len(_INDENT)))
     waiting = sorted((mark for mark in marks if mark.column is not None), key=lambda mark: mark.column or 0)
     for place, (start, end) in enumerate(rows):
         indent = _INDENT if place == 0 else _INDENT * 3
         final = place == len(rows) - 1
-        text.append(f"{indent}{line[start:end] if final else line[start:end].rstrip()}\n")
         here = [mark for mark in waiting if mark.column is not None and start <= mark.column < end]
         beyond = [mark for mark in waiting if final and mark.column is not None and mark.column >= end]
+        if marked_only and not here and not beyond:
+            continue
+        text.append(f"{indent}{line[start:end] if final else line[start:end].rstrip()}\n")
         if here:
             text.append_text(_carets(line, start, end, indent, here))
         for mark in (*here, *beyond):

@@ -1,5 +1,5 @@
-"""What `moonpad explain` shows: the command as it was written, a caret under each flag that has a finding, the mending
-beneath, the line to copy."""
+"""What `moonpad explain` shows: the verdict, the command as it was written with a caret under each flag that has a
+finding, the mending beneath, the line to copy. In short, what fits a screen; with `verbose`, all of it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,21 @@ from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.results import Judged, Line, Remark
 from moonpad.explain.typo_repair import shown_with_words
 from moonpad.report.caret_rows import Mark, source_rows
+from moonpad.report.explain_verdict import memory_words, usual, verdict
 from moonpad.report.memory_bar import memory_bar
-from moonpad.report.shell_line import typed_lines
+from moonpad.report.shell_line import filled_lines, typed_lines
 from moonpad.values.finding import Finding, Severity
 
 STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "dim"}
 WIDEST: Final = 120
+NOTES: Final = 3
+"""So many notes are shown in short, and so many commands of one deployment."""
 _PLAIN: Final = str.maketrans({"×": "x", "–": "-", "—": "-", "→": ">", "’": "'", "…": "."})
 
 
-def explain_view(deployments: Sequence[Judged], script: Script, width: int, *, ascii_only: bool = False) -> Text:
+def explain_view(
+    deployments: Sequence[Judged], script: Script, width: int, *, ascii_only: bool = False, verbose: bool = False
+) -> Text:
     """Every deployment, then what is wrong elsewhere in the script. `width` in columns."""
     width = max(40, min(width, WIDEST))
     text = Text()
@@ -30,7 +35,11 @@ def explain_view(deployments: Sequence[Judged], script: Script, width: int, *, a
     for place, judged in enumerate(deployments):
         if place:
             text.append("\n")
-        text.append_text(_deployment(judged, script, width, reported, ascii_only))
+        text.append_text(_wrapped(*_first(verdict(judged), width)))
+        show = _deployment if verbose else _short
+        text.append_text(show(judged, script, width, reported, ascii_only))
+    if not verbose:
+        text.append_text(_usual(deployments, width))
     for number, problem in enumerate(script.problems):
         if number not in reported:
             text.append(f"\n{script.where(problem.line)}: {problem.message}\n", style=STYLES[Severity.WARNING])
@@ -42,9 +51,67 @@ def explain_view(deployments: Sequence[Judged], script: Script, width: int, *, a
     return text
 
 
+def _first(sentence: tuple[str, str], width: int) -> tuple[str, int, str]:
+    return sentence[0], width, sentence[1]
+
+
+def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii_only: bool) -> Text:
+    """What a person needs first: lines with an error or a warning, three notes, the memory in two lines, the corrected
+    line, and of what is better the words that change."""
+    at = min((source.line for source in judged.sources if source.line), default=0)
+    text = _wrapped("  ".join([_head(judged), script.where(at) if at else ""]).rstrip(), width, "")
+    notes: dict[str, None] = {}
+    for number, source in enumerate(judged.sources):
+        remarks = [remark for remark in judged.remarks if remark.command == number and not usual(remark)]
+        notes |= {_said(remark.finding): None for remark in remarks if remark.finding.severity is Severity.NOTE}
+        marked = [remark for remark in remarks if remark.finding.severity is not Severity.NOTE]
+        text.append_text(_command(source, marked, script, width, reported, marked_only=True))
+    for remark in judged.remarks:
+        if remark.command is None and remark.finding.severity is not Severity.NOTE:
+            text.append_text(_finding(remark.finding, width))
+        elif remark.command is None:
+            notes[_said(remark.finding)] = None
+    for note in list(notes)[:NOTES]:
+        text.append_text(_wrapped(f"note: {note}", width, STYLES[Severity.NOTE], "  "))
+    if len(notes) > NOTES:
+        text.append(f"  and {len(notes) - NOTES} more notes: --verbose\n", style=STYLES[Severity.NOTE])
+    if judged.memory is not None:
+        text.append_text(memory_bar(judged.memory, min(width, 100), ascii_only=ascii_only, legend=False))
+        text.append_text(_wrapped(memory_words(judged.memory), width, ""))
+    if is_changed := judged.corrected and _argvs(judged.corrected) != _argvs(judged.commands):
+        text.append_text(_wrapped(_corrected_heading(judged), width, "bold"))
+        for line in judged.corrected[:NOTES]:
+            text.append("".join(f"  {row}\n" for row in filled_lines(line, width - 2)))
+        if len(judged.corrected) > NOTES:
+            text.append(f"  and {len(judged.corrected) - NOTES} more commands: --verbose\n")
+    for better in judged.better:
+        if is_changed and better.why == judged.corrected_with:
+            continue
+        text.append_text(_wrapped(f"Better: {better.why}", width, "bold green"))
+        words = " ".join(word for edit in better.edits[0] for word in edit.words) if better.edits else ""
+        text.append_text(_wrapped(words, width, "", "  "))
+    return text
+
+
+def _argvs(lines: Iterable[Line]) -> list[tuple[str, ...]]:
+    return [line.argv for line in lines]
+
+
+def _said(finding: Finding) -> str:
+    """In one sentence, the remedy behind it."""
+    named = "" if finding.message.startswith(finding.where) else f"{finding.where}: "
+    return f"{named}{finding.message}{f' ({finding.remedy})' if finding.remedy else ''}"
+
+
+def _usual(deployments: Sequence[Judged], width: int) -> Text:
+    """One line for what is true of nearly every command."""
+    found = dict.fromkeys(usual(remark) for judged in deployments for remark in judged.remarks if usual(remark))
+    return _wrapped(f"As nearly everywhere: {'; '.join(found)}.", width, STYLES[Severity.NOTE]) if found else Text()
+
+
 def _deployment(judged: Judged, script: Script, width: int, reported: set[int], ascii_only: bool) -> Text:
     text = Text()
-    text.append_text(_wrapped(_head(judged), width, "bold"))
+    text.append_text(_wrapped(_head(judged), width, ""))
     lines: set[int] = set()
     for number, source in enumerate(judged.sources):
         remarks = [remark for remark in judged.remarks if remark.command == number]
@@ -56,7 +123,7 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
         if remark.command is None:
             text.append_text(_finding(remark.finding, width))
     text.append_text(_memory(judged, width, ascii_only))
-    if judged.corrected and [line.argv for line in judged.corrected] != [line.argv for line in judged.commands]:
+    if judged.corrected and _argvs(judged.corrected) != _argvs(judged.commands):
         text.append(f"\n{_corrected_heading(judged)}\n", style="bold")
         text.append_text(_typed(judged.corrected))
     for better in judged.better:
@@ -93,25 +160,30 @@ def _memory(judged: Judged, width: int, ascii_only: bool) -> Text:
 
 
 def _corrected_heading(judged: Judged) -> str:
-    """Says what the corrected lines do not mend."""
-    left = [
-        remark.finding.where
-        for remark in judged.remarks
-        if remark.finding.severity is Severity.ERROR and not remark.mends
-    ]
-    if judged.fits is False:
-        return f"Corrected, and it still does not fit{': see below for what does' if judged.better else ''}"
-    return f"Corrected, but for {', '.join(dict.fromkeys(left))}" if left else "Corrected"
+    return f"Corrected, with {judged.corrected_with}" if judged.corrected_with else "Corrected"
 
 
-def _command(source: Command, remarks: Sequence[Remark], script: Script, width: int, reported: set[int]) -> Text:
-    """The script's own lines that the command takes, each with its carets and findings below it."""
+def _command(
+    source: Command,
+    remarks: Sequence[Remark],
+    script: Script,
+    width: int,
+    reported: set[int],
+    *,
+    marked_only: bool = False,
+) -> Text:
+    """The script's own lines that the command takes, each with its carets and findings below it; or of these only the
+    lines that have some."""
     own = _own_lines(source, script)
     last = max(own, default=0)
     marks: dict[int, list[Mark]] = {}
+    unplaced = Text()
     for remark in remarks:
         word = _word(remark, source)
         placed = word is not None and 1 <= word.line <= len(script.lines)
+        if marked_only and not placed:
+            unplaced.append_text(_finding(remark.finding, width))
+            continue
         line = word.line if word is not None and placed else last
         column, end = _columns(word, script) if word is not None and placed else (None, 0)
         finding = remark.finding
@@ -125,12 +197,12 @@ def _command(source: Command, remarks: Sequence[Remark], script: Script, width: 
                     Mark(problem.column, problem.end_column, message, STYLES[Severity.WARNING])
                 )
     text = Text()
-    if script.origins:
+    if script.origins and (marks or not marked_only):
         text.append(f"{script.where(min(own, default=last))}\n", style="dim")
-    for line in sorted(own | set(marks)):
+    for line in sorted(set(marks) if marked_only else own | set(marks)):
         written = script.lines[line - 1] if 1 <= line <= len(script.lines) else ""
-        text.append_text(source_rows(written, marks.get(line, ()), width))
-    return text
+        text.append_text(source_rows(written, marks.get(line, ()), width, marked_only=marked_only))
+    return text.append_text(unplaced)
 
 
 def _own_lines(source: Command, script: Script) -> set[int]:

@@ -47,18 +47,19 @@ def segments(memory: Memory) -> tuple[Segment, ...]:
     return tuple(part for part in parts if part.size_bytes > 0)
 
 
-def memory_bar(memory: Memory, width: int, *, ascii_only: bool = False) -> Text:
-    """The bar, and one line a segment below it. `width` in columns."""
+def memory_bar(memory: Memory, width: int, *, ascii_only: bool = False, legend: bool = True) -> Text:
+    """The bar, and with `legend` one line a segment below it. `width` in columns."""
     parts = segments(memory)
-    bar, legend = Text(), Text()
+    bar, lines_below = Text(), Text()
     for part, columns in zip(parts, _columns(parts, max(20, min(width, 76) - 2)), strict=True):
         sign = part.ascii if ascii_only else part.block
         bar.append(sign * columns, style=part.style)
-        legend.append(f"{sign} ", style=part.style)
+        lines_below.append(f"{sign} ", style=part.style)
         named = f"{part.name:<16}{part.size_bytes / GIB:8.2f} GiB  "
         lines = textwrap.wrap(part.detail, max(30, width - len(named) - 2), break_long_words=False)
-        legend.append((named + f"\n{' ' * (len(named) + 2)}".join(lines)).rstrip() + "\n")
-    return Text.assemble("[", bar, "]\n", legend) if ascii_only else Text.assemble(bar, "\n", legend)
+        lines_below.append((named + f"\n{' ' * (len(named) + 2)}".join(lines)).rstrip() + "\n")
+    ends = ("[", "]") if ascii_only else ("", "")
+    return Text.assemble(ends[0], bar, f"{ends[1]}\n", lines_below if legend else "")
 
 
 def _columns(parts: tuple[Segment, ...], width: int) -> list[int]:

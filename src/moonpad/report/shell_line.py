@@ -23,6 +23,18 @@ def typed_lines(line: Line) -> Iterator[str]:
     return shell_lines(line.env, line.argv, lambda word: quoted(word, line.unresolved), line.parts)
 
 
+def filled_lines(line: Line, width: int) -> Iterator[str]:
+    """The same command in as few lines as `width` columns allow, flags with their values kept together."""
+    row, indent = "", ""
+    for piece in typed_lines(line):
+        text = piece.strip().removesuffix(" \\")
+        if row and len(row) + len(text) + 3 > width:
+            yield f"{row} \\"
+            row, indent = "", INDENT
+        row = f"{row} {text}" if row else f"{indent}{text}"
+    yield row
+
+
 def shell_lines(
     env: Mapping[str, str], argv: Sequence[str], quote: Callable[[str], str], parts: Collection[int] = ()
 ) -> Iterator[str]:

@@ -1,0 +1,106 @@
+"""The first line of a judgement, and the line that is true of nearly every command."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from moonpad.explain.results import Judged, Remark
+from moonpad.explain.unknowns import CONTEXT
+from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.memory import Memory
+from moonpad.values.units import GIB
+
+_OF_MEMORY: Final = frozenset({Code.DOES_NOT_FIT, Code.TIGHT})
+_STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold green"}
+_LONGEST: Final = 160
+
+
+def verdict(judged: Judged) -> tuple[str, str]:
+    """The sentence and its style."""
+    errors = [finding for finding in judged.findings if finding.severity is Severity.ERROR]
+    wrong = [finding for finding in errors if finding.code not in _OF_MEMORY]
+    memory = judged.memory
+    if memory is not None and not memory.fits:
+        more = f"; {len(wrong)} more error{'s' if len(wrong) > 1 else ''}" if wrong else ""
+        return f"{_does_not_fit(judged, memory)}{more}", _STYLES[Severity.ERROR]
+    if wrong:
+        more = f", the first of {len(errors)} errors" if len(errors) > 1 else ""
+        return f"Error{more}: {_short(wrong[0])}", _STYLES[Severity.ERROR]
+    if judged.unknown - {CONTEXT}:
+        return f"Not judged: {judged.unjudged}", _STYLES[Severity.WARNING]
+    if memory is not None:
+        return f"{_fits(judged, memory)}{_counted(judged)}", _STYLES[
+            Severity.WARNING if memory.tight else Severity.NOTE
+        ]
+    if judged.layout is not None:
+        unjudged = f", memory not judged: {judged.unjudged}" if judged.unjudged else ""
+        return f"No error{unjudged}{_counted(judged)}", _STYLES[Severity.WARNING]
+    return f"No error{_counted(judged)}", _STYLES[Severity.NOTE]
+
+
+def usual(remark: Remark) -> str:
+    """What is to be done about a finding that nearly every command has; "" where it is another one."""
+    finding = remark.finding
+    if finding.code is not Code.INSECURE or finding.severity is Severity.ERROR:
+        return ""
+    if "trust" in finding.where:
+        return f"{finding.where} runs the repository's code (pin --revision)"
+    return "the port is open without a key (--host 127.0.0.1 or a key)" if finding.where == "--host" else ""
+
+
+def memory_words(memory: Memory) -> str:
+    """`weights 70.96, everything else 4.58 (2.12 to 6.98), KV cache 57.33 of 132.87 GiB`."""
+    over = memory.overhead
+    spread = f" ({over.low / GIB:.2f} to {over.high / GIB:.2f})" if over.low != over.high else ""
+    kv_bytes = max(0.0, memory.kv_bytes.value)
+    return (
+        f"GiB on one device: weights {memory.weights_bytes / GIB:.2f}, everything else {over.value / GIB:.2f}{spread}, "
+        f"KV cache {kv_bytes / GIB:.2f}; the engine may use {memory.budget_bytes / GIB:.2f} of "
+        f"{memory.device_bytes / GIB:.2f}"
+    )
+
+
+def _does_not_fit(judged: Judged, memory: Memory) -> str:
+    finding = next((finding for finding in judged.findings if finding.code is Code.DOES_NOT_FIT), None)
+    needed = memory.weights_bytes + memory.overhead.value + _context_bytes(memory)
+    sizes = f"{needed / GIB:.1f} of {memory.budget_bytes / GIB:.1f} GiB on each device"
+    if memory.weights_bytes + memory.overhead.value <= memory.budget_bytes:
+        sizes += f" with {memory.context:,} tokens of context"
+    if not memory.host_fits:
+        sizes = "the machine's memory is too small"
+    remedy = f"; {finding.remedy.partition(':')[0]}" if finding is not None and finding.remedy else ""
+    return f"Does not fit: {sizes}{remedy}"
+
+
+def _context_bytes(memory: Memory) -> float:
+    """What one sequence of the context takes of the KV cache of a device; 0 where nothing is left for any."""
+    tokens = memory.kv_tokens.value
+    return memory.kv_bytes.value * memory.context / tokens if tokens >= 1 else 0.0
+
+
+def _fits(judged: Judged, memory: Memory) -> str:
+    tokens, at_once = memory.kv_tokens.value, memory.concurrency_at_context.value
+    cache = f"{tokens:,.0f} tokens of KV cache"
+    each = f" in each of {memory.replicas} replicas" if memory.replicas > 1 else ""
+    if CONTEXT in judged.unknown:
+        most = f"{memory.max_context.value:,.0f}"
+        return f"Fits ({judged.confidence}): {cache}{each}; the context is not known, up to {most} fit"
+    sequences = f"{at_once:,.1f} sequences of {memory.context:,}"
+    return f"{'Tight' if memory.tight else 'Fits'} ({judged.confidence}): {cache}{each}, {sequences}"
+
+
+def _counted(judged: Judged) -> str:
+    counts = Counter(remark.finding.severity for remark in judged.remarks if not usual(remark))
+    words = [
+        f"{count} {severity}{'s' if count > 1 else ''}"
+        for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE)
+        if (count := counts[severity])
+    ]
+    return f"; {', '.join(words)}" if words else ""
+
+
+def _short(finding: Finding) -> str:
+    named = "" if finding.message.startswith(finding.where) else f"{finding.where}: "
+    text = f"{named}{finding.message}"
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
