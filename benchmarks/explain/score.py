@@ -110,6 +110,7 @@ def report(folder: Path, totals: dict[str, list[float]], *, verbose: bool) -> No
         judged = list(judge(script, Question(), tuple(calibrations())))
         view = explain_view(judged, script, 80, ascii_only=False) if judged else None
         explain_json(judged, script)
+        judged = [each for one in judged for each in (one, *one.alternatives)]
     except MoonpadError as error:
         judged, view = [], None
         lines.append(f"not read: {error}")

@@ -88,7 +88,8 @@ def explain(
             raise UsageError(
                 "it starts no engine", remedy="moonpad explain --file SCRIPT, or put the command behind --"
             )
-        for line in (line for deployment in judged for line in deployment.commands):
+        every = [each for deployment in judged for each in (deployment, *deployment.alternatives)]
+        for line in (line for deployment in every for line in deployment.commands):
             remember_command(line.argv, {name: text for name, text in line.env.items() if not text.startswith("$")})
     except (UsageError, TooManyKeys) as problem:
         error = problem if isinstance(problem, UsageError) else UsageError(f"too large to judge: {problem}")
@@ -101,7 +102,7 @@ def explain(
     emit(view, _finite(explain_json(judged, script)), json=json)
     if not json:
         next_command(_next(judged))
-    findings = [finding for deployment in judged for finding in deployment.findings]
+    findings = [finding for deployment in judged for finding in deployment.all_findings]
     if count := sum(finding.severity is Severity.ERROR for finding in findings):
         errors = "1 finding is an error" if count == 1 else f"{count} findings are errors"
         raise PreflightRefused(errors, remedy="" if json else "apply the remedies shown above")

@@ -166,6 +166,8 @@ class Command:
     comments: tuple[str, ...] = ()
     """All comment lines between the command before and this one."""
     line: int = 0
+    arms: tuple[tuple[int, int], ...] = ()
+    """Of the conditions around it, from the outermost: which condition of the text, and which of its branches."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "env", MappingProxyType(dict(self.env)))

@@ -49,6 +49,11 @@ class ScriptState:
     last_known: Command | None = None
     """The last command of a program that is known."""
     heading: str | None = None
+    arms: list[tuple[int, int]] = field(default_factory=list)
+    """The branches that are being read: the condition's number, and which of its branches."""
+    conditions: dict[int, tuple[int, object]] = field(default_factory=dict)
+    """By the identity of their branches, their numbers (a condition that is read again in a loop keeps its own) and the
+    branches themselves, so that no other ones get that identity."""
     intro: str | None = None
     """The line above the block in a document, where it ends with a colon."""
 
@@ -168,9 +173,12 @@ class Shell:
 
     def _branches(self, bodies: Sequence[Sequence[Node]], exhaustive: bool, defaults: Collection[str]) -> None:
         layers = []
-        for body in bodies:
+        condition, _ = self.state.conditions.setdefault(id(bodies), (len(self.state.conditions), bodies))
+        for arm, body in enumerate(bodies):
             self.scope.push()
+            self.state.arms.append((condition, arm))
             self._statements(body)
+            self.state.arms.pop()
             layers.append(self.scope.pop())
         self._join(layers, exhaustive, defaults)
 
@@ -300,6 +308,7 @@ class Shell:
                 heading=self.state.heading,
                 comments=tuple(dict.fromkeys((*self.comments, *node.comments))),
                 line=peeled.words[0].line if peeled.words else 0,
+                arms=tuple(self.state.arms),
             )
         )
 

@@ -12,6 +12,7 @@ from moonpad.catalog.options import newest, option_set
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Parsed, parse
 from moonpad.engines.option_grammar import Grammar
+from moonpad.explain.alternatives import fold
 from moonpad.explain.commands import Script
 from moonpad.explain.corrected import with_corrected
 from moonpad.explain.deployment import Deployment
@@ -40,7 +41,7 @@ def judge(script: Script, question: Question, calibrations: Sequence[Calibration
     script.budget.work(8 * words + len(script.commands), "its engine commands")
     groups = group(as_commands(script.commands))
     judged = (_judged(member, script, question, tuple(calibrations)) for member in groups)
-    return tuple(judgement for judgement in judged if judgement is not None)
+    return fold(judgement for judgement in judged if judgement is not None)
 
 
 def _judged(written: Group, script: Script, question: Question, calibrations: tuple[Calibration, ...]) -> Judged | None:

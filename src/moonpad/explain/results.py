@@ -130,6 +130,8 @@ class Judged:
     unknown: frozenset[str] = frozenset()
     """Our names of those of layout and context that the command line leaves open."""
     better: tuple[Better, ...] = ()
+    alternatives: tuple[Judged, ...] = ()
+    """What other branches of the same condition, or other passes of the same loop, start in its place."""
 
     @property
     def layout_words(self) -> str:
@@ -144,6 +146,11 @@ class Judged:
     @property
     def findings(self) -> tuple[Finding, ...]:
         return tuple(remark.finding for remark in self.remarks)
+
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        """Those of its alternatives too."""
+        return (*self.findings, *(finding for other in self.alternatives for finding in other.findings))
 
     def remarks_on(self, command: int) -> list[Remark]:
         return [remark for remark in self.remarks if remark.command == command]

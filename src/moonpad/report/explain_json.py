@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from moonpad.explain.alternatives import differences
 from moonpad.explain.commands import Script
 from moonpad.explain.results import Judged, Line, printable
 
@@ -34,6 +35,10 @@ def _place(script: Script, line: int) -> dict[str, Any]:
 
 
 def _deployment(judged: Judged, script: Script) -> dict[str, Any]:
+    alternatives = [
+        {"differences": [printable(words) for words in differences(other, judged)], **_deployment(other, script)}
+        for other in judged.alternatives
+    ]
     return {
         "engine": judged.engine,
         "kind": judged.kind,
@@ -66,6 +71,7 @@ def _deployment(judged: Judged, script: Script) -> dict[str, Any]:
             }
             for better in judged.better
         ],
+        "alternatives": alternatives,
     }
 
 

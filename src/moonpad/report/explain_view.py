@@ -9,6 +9,7 @@ from typing import Final
 
 from rich.text import Text
 
+from moonpad.explain.alternatives import SHOWN, differences
 from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.results import Judged, Line, Remark
 from moonpad.explain.typo_repair import shown_with_words
@@ -38,6 +39,8 @@ def explain_view(
         text.append_text(_wrapped(*_first(verdict(judged), width)))
         show = _deployment if verbose else _short
         text.append_text(show(judged, script, width, reported, ascii_only))
+        for other in judged.alternatives:
+            text.append_text(_alternative(other, judged, script, width))
     if not verbose:
         text.append_text(_usual(deployments, width))
     for number, problem in enumerate(script.problems):
@@ -90,6 +93,19 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii
         text.append_text(_wrapped(f"Better: {better.why}", width, "bold green"))
         words = " ".join(word for edit in better.edits[0] for word in edit.words) if better.edits else ""
         text.append_text(_wrapped(words, width, "", "  "))
+    return text
+
+
+def _alternative(other: Judged, main: Judged, script: Script, width: int) -> Text:
+    """What it has of its own: the differences, the verdict, and the errors and warnings that the main one has not."""
+    words = differences(other, main)
+    more = f", and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
+    where = f"Or, {script.where(other.sources[0].line)}: {', '.join(words[:SHOWN]) or 'the same words'}{more}"
+    sentence, style = verdict(other)
+    text = _wrapped(where, width, "bold").append_text(_wrapped(sentence, width, style, "  "))
+    for finding in dict.fromkeys(other.findings):
+        if finding.severity is not Severity.NOTE and finding not in main.findings:
+            text.append_text(_finding(finding, width))
     return text
 
 

@@ -1,0 +1,69 @@
+"""Branches of one condition and passes of one loop are alternatives: one judgement with its differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from moonpad.explain.commands import Command
+from moonpad.explain.grouping import value_of
+from moonpad.explain.results import Judged
+
+SHOWN = 6
+"""Differences of one alternative that are named."""
+
+
+def fold(judged: Iterable[Judged]) -> tuple[Judged, ...]:
+    """In the order of the first of each."""
+    folded: list[Judged] = []
+    for one in judged:
+        at = next((at for at, other in enumerate(folded) if _instead(one, other)), None)
+        if at is None:
+            folded.append(one)
+        else:
+            folded[at] = replace(folded[at], alternatives=(*folded[at].alternatives, one))
+    return tuple(folded)
+
+
+def differences(one: Judged, main: Judged) -> list[str]:
+    """`--tp-size 16`, `no --enforce-eager`, `NCCL_DEBUG=INFO`: what the first command of `one` has and the main one
+    has not, and the other way round."""
+    if not one.sources or not main.sources:
+        return []
+    its, others = _options(one.sources[0]), _options(main.sources[0])
+    names = {option.split(" ", 1)[0] for option in its}
+    lacking = [f"no {option.split(' ', 1)[0]}" for option in others if option.split(" ", 1)[0] not in names]
+    return [*(option for option in its if option not in others), *lacking]
+
+
+def _instead(one: Judged, other: Judged) -> bool:
+    """Whether it is started in the place of the other, and not beside it."""
+    if one.layout is None or (one.engine, one.kind) != (other.engine, other.kind):
+        return False
+    return all(_apart(command, main) for command in one.sources for main in other.sources)
+
+
+def _apart(command: Command, other: Command) -> bool:
+    """In two branches of one condition, or the same words once more: at one port, since else both may run."""
+    arms = dict(other.arms)
+    if any(arms.get(condition, arm) != arm for condition, arm in command.arms):
+        return True
+    places = [[(word.line, word.column) for word in each.prefix[:1]] for each in (command, other)]
+    ports = [value_of(each.argv, ("--port",)) for each in (command, other)]
+    same_port = ports[0] == ports[1] or (ports[0] and ports[1] and ports[0].text == ports[1].text)
+    return bool(places[0] == places[1] != [] and places[0][0][0] > 0 and same_port)
+
+
+def _options(command: Command) -> list[str]:
+    """Each flag with its values, and each variable of its environment."""
+    return [*_grouped([word.text for word in command.argv]), *(f"{k}={v.text}" for k, v in command.env.items())]
+
+
+def _grouped(words: Sequence[str]) -> list[str]:
+    groups: list[str] = []
+    for word in words:
+        if groups and not word.startswith("-"):
+            groups[-1] = f"{groups[-1]} {word}"
+        else:
+            groups.append(word)
+    return groups
