@@ -9,7 +9,9 @@ os.dup2(2, 1)
 
 
 def refusal(stage, do):
-    """What `do` says against it, as `stage: …`; "" where it says nothing."""
+    """What `do` says against it, as `stage: …`; "" where it says nothing, or where the parser alone is asked."""
+    if stage == "configuration" and os.environ.get("PARSER_ALONE"):
+        return ""
     try:
         do()
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it is the answer

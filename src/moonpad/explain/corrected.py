@@ -20,8 +20,8 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
     """With the commands in which all that words can mend is mended; where the deployment does not fit, with the first
     of the better settings that do. `again` judges other commands in the place of these.
 
-    There are none where they would still hold an error, would start something else than was meant, or where what they
-    would start is not known.
+    There are none where they would start something else than was meant, or where what they would start is not known;
+    and neither they nor better ones where an error would be left that no setting mends.
     """
     if judged.unknown:
         return judged
@@ -31,8 +31,11 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
     other = again(replace(meant, commands=tuple(_mended_all(judged, meant, None))))
     if other is None or (other.layout != judged.layout and not _may_change(judged)):
         return judged
-    if not any(_errors(other.remarks)):
+    left = tuple(_errors(other.remarks))
+    if not left:
         return replace(judged, corrected=_lines(judged, meant))
+    if any(remark.finding.code is not Code.DOES_NOT_FIT for remark in left):
+        return replace(judged, better=())  # which would hold the same error
     layout = other.layout
     for better in judged.better if other.fits is False else ():
         other = again(replace(meant, commands=tuple(_mended_all(judged, meant, better))))

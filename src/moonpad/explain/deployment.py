@@ -12,6 +12,7 @@ from moonpad.catalog.options import newest, unknown_version
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.config_keys import config_remarks
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
@@ -22,6 +23,7 @@ from moonpad.explain.programs import program_named
 from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
 from moonpad.explain.security import serving_remarks, wrapper_remarks
 from moonpad.explain.serving_flags import parser_remarks
+from moonpad.explain.stray_words import stray_remarks
 from moonpad.explain.suggestions import Improvement, Subject, best_remedy, improvements
 from moonpad.explain.target_detection import (
     NO_DEVICES,
@@ -235,6 +237,8 @@ class Deployment:
         if (book := rulebook(program, version, checkpoint, command)) is not None:
             budget = self.script.budget
             yield from flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
+            yield from stray_remarks(command, reading, book)
+            yield from config_remarks([word.text for word in command.argv], reading.parsed, book, version)
             yield from env_remarks(command.env, book, budget)
             yield from file_remarks(reading.parsed, self.script.files, book, budget)
         yield from serving_remarks(command, reading, line)

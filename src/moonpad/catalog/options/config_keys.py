@@ -1,0 +1,54 @@
+"""Which keys the JSON configurations of `vllm serve` have by release: `data/vllm-config-keys.json`, made by
+scripts/record_options/config_keys.py."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from moonpad.catalog.options.tables import holds, nearest, read
+
+TABLES: Final = {"vllm serve": "vllm-config-keys"}
+"""By program; the plugin for Ascend takes those of the vLLM that it is built on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigKey:
+    """Of one key of one table: whether the release that speaks for the version has it. `exact`: that release is the
+    version itself. `first` and `last` are the releases that have it, "" where none has."""
+
+    known: bool
+    exact: bool
+    first: str = ""
+    last: str = ""
+
+
+def config_key(program: str, table: str, key: str, version: str | None) -> ConfigKey | None:
+    """None where the table is not recorded for that release, so that nothing can be said of its keys."""
+    rows = _keys(program, table)
+    if not rows:
+        return None
+    recorded = read(TABLES[program])
+    versions: Sequence[str] = recorded["versions"]
+    release = nearest(recorded, version)
+    if not any(holds(runs, release.at) for runs in rows.values()):
+        return None
+    runs = rows.get(key)
+    if runs is None:
+        return ConfigKey(False, release.exact)
+    return ConfigKey(holds(runs, release.at), release.exact, versions[runs[0][0]], versions[runs[-1][1]])
+
+
+def keys_of(program: str, table: str, version: str | None) -> tuple[str, ...]:
+    """The keys that the release has."""
+    rows = _keys(program, table)
+    at = nearest(read(TABLES[program]), version).at if rows else 0
+    return tuple(key for key, runs in rows.items() if holds(runs, at))
+
+
+@cache
+def _keys(program: str, table: str) -> Mapping[str, Any]:
+    rows: Mapping[str, Any] = read(TABLES[program])["tables"].get(table, {}) if program in TABLES else {}
+    return rows

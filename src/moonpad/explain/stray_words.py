@@ -1,0 +1,25 @@
+"""Words that no option takes and that are not the model: the engine's parser refuses the whole command for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from moonpad.engines.base import Reading
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.commands import Command
+from moonpad.explain.option_sources import Rulebook
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+
+
+def stray_remarks(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remark]:
+    """An error for the first of them. Nothing is said where the release is not recorded, or where an option is unknown,
+    whose second value it may be."""
+    if not book.options.exact or any(option.flag is None for option in reading.parsed.occurrences):
+        return
+    for at, text in reading.parsed.positionals:
+        is_word = at < len(command.argv) and not command.argv[at].unresolved and not unresolved(text)
+        if text in reading.unknown and is_word and text.strip():
+            message = f"{book.label} takes no such argument: it is no option, and no value of the one before"
+            yield make_remark(Severity.ERROR, Code.INVALID_VALUE, shortened(text), message, "leave it out", at=at)
+            return

