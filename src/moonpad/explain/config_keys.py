@@ -59,7 +59,7 @@ def _remark(
     code = Code.REMOVED_FLAG if known.first else Code.UNKNOWN_FLAG
     if near := _nearest(key, book.program, table, version):
         return make_remark(severity, code, option.written, message, f"did you mean {near}?", at=option.index)
-    edits = [Edit(option.index, option.length, _without(words, option, path))] if certain else []
+    edits = [Edit(option.index, option.length, _without(words, option, path))]
     return make_remark(severity, code, option.written, message, f"leave {key} out", at=option.index, edits=edits)
 
 

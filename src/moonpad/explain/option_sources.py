@@ -53,8 +53,10 @@ def rulebook(
     known: Sequence[Change] = changes(program)
     if checkpoint is not None and checkpoint.quantization.scheme != "fp8":
         known = [change for change in known if (change.flag, change.value) != ("--quantization", "fp8")]
-    started = program_named(command.program) if command is not None and not is_fragment(command) else None
-    if command and started and started.positional_model not in ("", *program_words(command)[-1:]):
+    started = program_named(command.program) if command is not None else None
+    # How a list of flags is started is not known: an image may hand it to `api_server`, which takes --model.
+    words = () if command is None or is_fragment(command) else program_words(command)[-1:]
+    if command and started and started.positional_model not in ("", *words):
         known = [change for change in known if change.flag != "--model"]
     at = version.text or newest(program)
     named = program_named(program)

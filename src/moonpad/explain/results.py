@@ -183,12 +183,28 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
     around = _without(around, [word for name, word in command.env.items() if name in dropped])
     images = [wrapper.image for wrapper in command.wrappers if wrapper.image is not None]
     front = (*(word.text for word in around), *(program or (word.text for word in own)))
+    arguments = mended([word.text for word in command.argv], edits)
+    if not command.prefix and not command.wrappers:
+        arguments = _model_first(arguments, front)
     return Line(
         env,
-        (*front, *mended([word.text for word in command.argv], edits)),
+        (*front, *arguments),
         frozenset(command.unresolved) | {name for word in command.prefix for name in word.unresolved},
         frozenset({len(around), *(at for at, word in enumerate(around) if word in images)}),
     )
+
+
+def _model_first(arguments: tuple[str, ...], program: Sequence[str]) -> tuple[str, ...]:
+    """`vllm serve MODEL …` for flags without their program, which may have been those of `api_server --model MODEL`."""
+    named = program_named(" ".join(program))
+    if named is None or not named.positional_model:
+        return arguments
+    for at, word in enumerate(arguments):
+        if word == "--model" and at + 1 < len(arguments):
+            return (arguments[at + 1], *arguments[:at], *arguments[at + 2 :])
+        if word.startswith("--model="):
+            return (word.removeprefix("--model="), *arguments[:at], *arguments[at + 1 :])
+    return arguments
 
 
 def program_words(command: Command) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +13,10 @@ from moonpad.catalog.calibrations import calibrations
 from moonpad.explain.commands import Script
 from moonpad.explain.judge import judge
 from moonpad.explain.results import Judged, Line
-from moonpad.explain.script import read_script
+from moonpad.explain.script import read_files, read_script
 from moonpad.explain.target_detection import Question
 from moonpad.report.shell_line import typed_lines
+from moonpad.values.errors import UsageError
 from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.plan import Settings
 from tests.unit.explain.judging import NAMES, ask, seed
@@ -86,3 +88,25 @@ def test_what_is_better_holds_what_was_promised(name: str, version: str) -> None
 def test_there_is_something_better_among_the_seeds() -> None:
     """Without this, the test above could be empty."""
     assert sum(len(judged.better) for name in NAMES for judged in ask(seed(name))) >= 5
+
+
+CORPUS = Path(__file__).parents[2] / "explain_corpus"
+INPUTS = sorted(path for path in CORPUS.iterdir() if path.is_dir())
+
+
+@pytest.mark.parametrize("folder", INPUTS, ids=lambda path: path.name)
+def test_what_is_corrected_can_be_used_as_it_is(folder: Path) -> None:
+    """Typed into a shell: the same engine and layout, and no error; nothing at all where that cannot be."""
+    files = [(str(path), path.read_text()) for path in sorted(folder.iterdir()) if path.name != "expect.toml"]
+    try:
+        script = read_files(files)
+    except UsageError:
+        return
+    answers = judge(script, Question(), calibrations())
+    for judged in (each for answer in answers for each in (answer, *answer.alternatives)):
+        if judged.layout is None or not judged.corrected:
+            continue
+        lines = again(script, judged, judged.corrected)
+        assert [(other.engine, other.layout) for other in lines] == [(judged.engine, judged.layout)]
+        errors = [finding for other in lines for finding in other.findings if finding.severity is Severity.ERROR]
+        assert errors == []
