@@ -43,6 +43,7 @@ _ARRAY_NAME: Final = re.compile(r"[A-Za-z_]\w*\+?=\Z", re.ASCII)
 _PLACEHOLDER: Final = re.compile(r"<[A-Za-z](?:[\w/-]{0,60}|[\w-]{0,30}(?: [A-Za-z][\w-]{0,30}){1,5})>", re.ASCII)
 _PLACEHOLDER_OF_SPHINX: Final = re.compile(rf"{_PLACEHOLDER.pattern}|\|[a-z][a-z0-9_]{{0,60}}\|", re.ASCII)
 _BROKEN_CONTINUATION: Final = re.compile(r"\\[ \t\0]+(?:(?=\n)|(#)[^\n]*)")
+_DOUBLED_CONTINUATION: Final = re.compile(r"\\{2,9}[ \t\0]*(?=\n[ \t\0]*--?[A-Za-z])")
 _FLAG_FOLLOWS: Final = re.compile(r"\n[ \t\0]*--[A-Za-z]")
 _FLAG_AFTER_COMMENTS: Final = re.compile(r"((?:\n[ \t\0]*#[^\n]*)*\n)[ \t\0]*--?[A-Za-z]")
 _QUOTED: Final = {"'": re.compile(r"([^']*)'"), "$'": re.compile(r"([^'\\]*(?:\\.[^'\\]*)*)'", re.S)}
@@ -105,6 +106,10 @@ class Lexer:
                 what, remedy = "comment", "put the comment above the command"
             message = f"a {what} follows this backslash, so the shell ends the command here"
             self._problem(f"{what}-after-backslash", start, match.end(), message, remedy)
+            self.at = match.end() + 1
+        elif match := _DOUBLED_CONTINUATION.match(self.text, start):
+            message = "of two backslashes the shell makes one that is an argument, and ends the command here"
+            self._problem("doubled-backslash", start, match.end(), message, "end the line with one backslash")
             self.at = match.end() + 1
         else:
             return False
@@ -208,7 +213,8 @@ class Lexer:
             elif character == IGNORED:
                 self.at += 1
             elif character == "\\":
-                if mode == "word" and _BROKEN_CONTINUATION.match(text, start):
+                broken = _BROKEN_CONTINUATION.match(text, start) or _DOUBLED_CONTINUATION.match(text, start)
+                if mode == "word" and broken:
                     break
                 segments += self._escape(end, mode)
             elif character in "$`":

@@ -202,8 +202,8 @@ class Problem:
     """Something in the script that a shell does not read as its author meant it. moonpad reads what was meant."""
 
     code: str
-    """space-after-backslash, comment-after-backslash, comment-in-command, missing-backslash, unclosed, syntax,
-    stray-dollar, invisible-character, dash, quotes, heredoc-end"""
+    """space-after-backslash, doubled-backslash, comment-after-backslash, comment-in-command, missing-backslash,
+    unclosed, syntax, stray-dollar, invisible-character, dash, quotes, heredoc-end"""
     line: int
     column: int
     end_column: int

@@ -36,7 +36,11 @@ def explain_view(
     for place, judged in enumerate(deployments):
         if place:
             text.append("\n")
-        text.append_text(_wrapped(*_first(verdict(judged), width)))
+        sentence, style = verdict(judged)
+        if misread := _misread(judged, script):
+            sentence = f"The shell does not read it as meant ({script.where(misread)}). As meant: {sentence}"
+            style = STYLES[Severity.ERROR]
+        text.append_text(_wrapped(sentence, width, style))
         show = _deployment if verbose else _short
         text.append_text(show(judged, script, width, reported, ascii_only))
         for other in judged.alternatives:
@@ -54,8 +58,10 @@ def explain_view(
     return text
 
 
-def _first(sentence: tuple[str, str], width: int) -> tuple[str, int, str]:
-    return sentence[0], width, sentence[1]
+def _misread(judged: Judged, script: Script) -> int:
+    """The first line of the deployment at which a shell reads something else; 0 where there is none."""
+    own = {line for source in judged.sources for line in _own_lines(source, script)}
+    return min((problem.line for problem in script.problems if problem.line in own), default=0)
 
 
 def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii_only: bool) -> Text:
@@ -81,7 +87,10 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii
     if judged.memory is not None:
         text.append_text(memory_bar(judged.memory, min(width, 100), ascii_only=ascii_only, legend=False))
         text.append_text(_wrapped(memory_words(judged.memory), width, ""))
-    if is_changed := judged.corrected and _argvs(judged.corrected) != _argvs(judged.commands):
+    is_changed = judged.corrected and (
+        _argvs(judged.corrected) != _argvs(judged.commands) or _misread(judged, script) > 0
+    )
+    if is_changed:
         text.append_text(_wrapped(_corrected_heading(judged), width, "bold"))
         for line in judged.corrected[:NOTES]:
             text.append("".join(f"  {row}\n" for row in filled_lines(line, width - 2)))
@@ -139,7 +148,8 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
         if remark.command is None:
             text.append_text(_finding(remark.finding, width))
     text.append_text(_memory(judged, width, ascii_only))
-    if judged.corrected and _argvs(judged.corrected) != _argvs(judged.commands):
+    is_changed = _argvs(judged.corrected) != _argvs(judged.commands) or _misread(judged, script) > 0
+    if judged.corrected and is_changed:
         text.append(f"\n{_corrected_heading(judged)}\n", style="bold")
         text.append_text(_typed(judged.corrected))
     for better in judged.better:

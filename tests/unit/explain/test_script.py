@@ -25,6 +25,7 @@ def argv(command: Command) -> list[str]:
 # --- mistakes of copying: what was meant is read, and said ---
 
 MISTAKES = {
+    "doubled-backslash": ("vllm serve m \\\\\n  --port 1\n", 1, "\\\\"),
     "space-after-backslash": ("vllm serve m \\ \n  --port 1\n", 1, "\\ "),
     "comment-after-backslash": ("vllm serve m \\  # eight GPUs\n  --port 1\n", 1, "\\  # eight GPUs"),
     "comment-in-command": ("vllm serve m \\\n  # --eager \\\n  --port 1\n", 2, "# --eager \\"),
