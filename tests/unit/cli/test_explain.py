@@ -56,13 +56,16 @@ def test_the_stray_dollar_reaches_the_json_and_the_view(moonpad: Moonpad) -> Non
     assert [problem["code"] for problem in document["problems"]] == ["stray-dollar"]
     shown = moonpad("explain", "--file", str(SEEDS / "seed4.md")).stdout
     lines = shown.splitlines()
-    above = next(place for place, line in enumerate(lines) if "this $ after" in line) - 1
+    above = next(place for place, line in enumerate(lines) if "    error: --dist-init-addr: this $ after" in line) - 1
     start = lines[above].index("^")
     assert lines[above - 1][start:].startswith("$PREFILL_NODE0$:5757") or "^" in lines[above - 1]
 
 
 def test_a_command_without_errors(moonpad: Moonpad) -> None:
-    done = moonpad("explain", "--on", "8xH200", "--", *GOOD)
+    short = moonpad("explain", "--on", "8xH200", "--", *GOOD).stdout
+    assert short.startswith("Fits (")
+    assert len(short.splitlines()) <= 40
+    done = moonpad("explain", "--verbose", "--on", "8xH200", "--", *GOOD)
     assert done.code == 0
     assert "Next: moonpad plan --model moonshotai/Kimi-K2-Thinking --on 8xH200" in done.stderr
     assert "\x1b" not in done.stdout + done.stderr
