@@ -36,6 +36,7 @@ PROGRAMS: Final = (
         start="python -m sglang.srt.disaggregation.launch_lb",
         removal=Removal(PROGRAM, "sglang.srt.disaggregation.launch_lb"),
     ),
+    Program("dynamo.sglang", label="Dynamo", commands=("dynamo.sglang",)),
 )
 
 SGLANG: Final = CommandLine(

@@ -33,7 +33,8 @@ VLLM: Final = CommandLine(
         "attention_backend": "--attention-backend",
         "quantization": "--quantization",
     },
-    programs=(SERVE, BENCHMARK),
+    # NVIDIA Dynamo's worker: vLLM's options and some of its own (https://github.com/ai-dynamo/dynamo).
+    programs=(SERVE, BENCHMARK, Program("dynamo.vllm", label="Dynamo", commands=("dynamo.vllm",))),
     names=("vllm",),
     images=("vllm-openai(?:-[a-z0-9]{1,20})?", "vllm"),
     option_files=("--config",),

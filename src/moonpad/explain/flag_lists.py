@@ -28,7 +28,7 @@ def as_commands(commands: Sequence[Command]) -> Iterator[Command]:
     layouts: dict[str, tuple[Word, ...]] = {}
     for command in commands:
         whole = _with_program(command) if command.program == "fragment" else command
-        if whole.program in _candidates():
+        if whole.program in serving_programs():
             own = _layout_words(whole)
             if own:
                 layouts[whole.program] = own
@@ -54,7 +54,7 @@ def _with_program(command: Command) -> Command:
         options = option_set(program)
         return sum(options is not None and options.named(flag) is not None for flag in flags)
 
-    best = max(_candidates(), key=matching)
+    best = max(serving_programs(), key=matching)
     return replace(command, program=best) if matching(best) else command
 
 
@@ -62,20 +62,20 @@ def _layout_words(command: Command) -> tuple[Word, ...]:
     options = option_set(command.program)
     if options is None:
         return ()
-    spelled = _candidates()[command.program].options
+    spelled = serving_programs()[command.program].options
     flags = {spelled[name] for name in LAYOUT if name in spelled}
     parsed = parse([word.text for word in command.argv], Grammar(options))
     places = (option for option in parsed.occurrences if flags & set(option.names))
     return tuple(word for place in places for word in command.argv[place.index : place.index + place.length])
 
 
-def _candidates() -> Mapping[str, CommandLine]:
+def serving_programs() -> Mapping[str, CommandLine]:
+    """The program that each engine serves with, where it has one of its own."""
     return _serving_programs(tuple(ENGINES))
 
 
 @lru_cache(maxsize=4)
 def _serving_programs(_: tuple[str, ...]) -> Mapping[str, CommandLine]:
-    """The program that each engine serves with, where it has one of its own."""
     owners = program_table().engines
     return {
         engine.program: engine.command_line

@@ -142,6 +142,10 @@ def _role(command: Command) -> str:
     """The kind of its group."""
     if (kind := _kind(command)) != "server":
         return kind
+    if any(word.text == "--is-prefill-worker" for word in command.argv):
+        return "prefill"
+    if command.program.startswith("dynamo.") and command.label in ("prefill", "decode"):
+        return command.label
     mode = value_of(command.argv, ("--disaggregation-mode",))
     if mode is not None and mode.text in ("prefill", "decode"):
         return mode.text

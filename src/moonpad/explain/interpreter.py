@@ -33,6 +33,7 @@ _NO_PROGRAMS: Final = _DECLARE | _TESTS | frozenset(_BUILTINS.split())
 _ALONE: Final = Simple()
 """A command with nothing around it: no comments, no label."""
 _RANGE: Final = re.compile(r"(?:\{(\d{1,6})\.\.(\d{1,6})\}|\$\(seq (\d{1,6}) (\d{1,6})\))", re.ASCII)
+_LEAST_FLAGS: Final = 3
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
@@ -46,6 +47,8 @@ class ScriptState:
     commands: list[Command] = field(default_factory=list)
     files: dict[str, HereFile] = field(default_factory=dict)
     containers: dict[str, Wrapper] = field(default_factory=dict)
+    config_maps: dict[str, dict[str, Word]] = field(default_factory=dict)
+    """Of Kubernetes, by name and key."""
     last_known: Command | None = None
     """The last command of a program that is known."""
     heading: str | None = None
@@ -109,6 +112,12 @@ class Shell:
         """One command with all its words expanded."""
         if base_name(words[0]) in _NO_PROGRAMS:
             return
+        if words[0].text.endswith((":", "=")) and len(words) > _LEAST_FLAGS and words[1].text.startswith("--"):
+            # `args: --tensor-parallel-size 8 …` in a report.
+            argv = tuple(words[1:])
+            if sum(word.text.startswith("--") for word in argv) >= _LEAST_FLAGS:
+                self.state.add(Command("fragment", argv, (), {}, heading=self.state.heading, line=argv[0].line))
+                return
         environment = self.scope.environment()
         self.state.budget.work(12 + 2 * len(words) + len(environment) // 4, "its commands")
         peeled = peel(words, environment, self.state.containers)

@@ -10,20 +10,35 @@ https://kubernetes.io/docs/tasks/inject-data-application/define-interdependent-e
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from yaml import MarkedYAMLError, Node
 
-from moonpad.explain.commands import Command, HereFile, Word, concatenated, cut
+from moonpad.explain.commands import (
+    Command,
+    HereFile,
+    Word,
+    Wrapper,
+    WrapperOption,
+    concatenated,
+    cut,
+    in_the_container,
+)
 from moonpad.explain.input_limits import COMMANDS, NESTING, Budget, too_deep, too_large
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.source_text import Source
+from moonpad.explain.yaml_options import environment_of, is_option_file, merged_args, option_words
+from moonpad.explain.yaml_repair import repaired
 from moonpad.explain.yaml_source import Fields, YamlSource, is_true, items, scalar
+from moonpad.explain.yaml_texts import device_variables, read_text, shell_texts
 from moonpad.values.errors import UsageError
 
-_SURELY_YAML: Final = re.compile(r"^(?:apiVersion|services):", re.MULTILINE)
+_SURELY_YAML: Final = re.compile(
+    r"^(?:- )?(?:apiVersion|services|kind|spec|containers|resources|envs|type):", re.MULTILINE
+)
 _DEVICES: Final = re.compile(r"(?:nvidia|amd)\.com/gpu|huawei\.com/Ascend\w*")
 
 # References to variables that are replaced before a container starts.
@@ -87,18 +102,30 @@ def read_manifest(text: str, start: int, state: ScriptState) -> bool:
     except MarkedYAMLError as error:
         if not _SURELY_YAML.search(text):
             return False
-        message = f"line {source.line(error)} is not YAML: {error.problem}"
-        raise UsageError(message, remedy="if it is a template, pass what it renders to") from None
+        try:
+            for offset, message in repaired(source):
+                at = start + offset
+                state.problems.add("yaml", at, at + max(1, len(text[offset:].split("\n", 1)[0])), message)
+            documents = source.documents()
+        except MarkedYAMLError:
+            message = f"line {source.line(error)} is not YAML: {error.problem}"
+            raise UsageError(message, remedy="if it is a template, pass what it renders to") from None
     reader = _ManifestReader(source, state)
+    before = len(state.commands)
+    for document in documents:
+        reader.collect(document)
     for document in documents:
         reader.document(document)
-    return True
+    # A text that only looks like YAML is read as what it is where it starts nothing so.
+    return len(state.commands) > before or bool(_SURELY_YAML.search(text)) or reader.collected
 
 
 class _ManifestReader:
     def __init__(self, source: YamlSource, state: ScriptState) -> None:
         self.source, self.state = source, state
         self.fields, self.inner, self.word = source.fields, source.inner, source.word
+        self.collected = False
+        """Whether there are ConfigMaps in it."""
 
     # --- objects ---
 
@@ -109,6 +136,16 @@ class _ManifestReader:
                 self.container(service, _Surroundings(compose=True, label=name))
         else:
             self.visit(node, _Surroundings(label=scalar(self.inner(fields, "metadata", "name"))))
+
+    def collect(self, node: Node) -> None:
+        """The values of ConfigMaps, to which others refer by name and key."""
+        for item in (node, *items(self.fields(node).get("items"))):
+            fields = self.fields(item)
+            if scalar(fields.get("kind")) == "ConfigMap":
+                name = scalar(self.inner(fields, "metadata", "name"))
+                values = self.fields(fields.get("data")).items()
+                self.state.config_maps[name] = {key: self.word(value) for key, value in values}
+                self.collected = True
 
     def visit(self, node: Node, around: _Surroundings, depth: int = 0) -> None:
         """All containers in it. What an alias stands for is read wherever it stands; it may hold itself."""
@@ -122,13 +159,77 @@ class _ManifestReader:
             for name, content in self.fields(fields.get("data")).items():
                 word = self.word(content)
                 self.state.files[name] = HereFile(name, word.text, word.line)
+                self._texts(fields, content, replace(around, label=name))
         elif any(items(fields.get(name)) for name in ("command", "args", "entrypoint")):
             self.container(node, around)
+        elif "Config" in fields and (inspected := self.fields(fields["Config"])).keys() & {"Cmd", "Entrypoint"}:
+            self._inspected(inspected, self.fields(fields.get("HostConfig")), around)
+        elif words := option_words(merged_args(fields, self.source) or fields, self.source):
+            image = fields.get("image")
+            label = scalar(image) or around.label
+            self.state.add(Command("fragment", words, (), {}, label=label or None, line=words[0].line))
+        elif is_option_file(fields):
+            self._option_file(node, around)
         else:
             if "containers" in fields:
                 around = replace(around, options=tuple(self._pod_options(fields)))
-            for child in fields.values() if fields else items(node):
-                self.visit(child, around, depth + 1)
+            for name, child in fields.items() if fields else (("", item) for item in items(node)):
+                if not self._texts(fields, child, around) and not self._flags(child, fields, around):
+                    label = name if self.fields(child) and not around.label else around.label
+                    self.visit(child, replace(around, label=label), depth + 1)
+
+    def _texts(self, fields: Fields, value: Node, around: _Surroundings) -> bool:
+        """Whether the value is what a shell reads, with the variables that are set beside it; read if so."""
+        found = False
+        for word in shell_texts(value, self.source):
+            variables = {**around.variables, **device_variables(fields, self.source)}
+            variables |= dict(environment_of(fields, self.source))
+            read_text(word, self.state, variables, around.label)
+            found = True
+        return found
+
+    def _flags(self, value: Node, fields: Fields, around: _Surroundings) -> bool:
+        """Whether the value is a list of flags, under whichever key; read if so."""
+        words = [self.word(item) for item in items(value) if scalar(item)]
+        text = scalar(value)
+        if text.startswith("--") and " " in text:
+            words = list(words_of(Source.inside(self.word(value), self.state.text), self.state))
+        flags = [word.text for word in words if word.text.startswith("--")]
+        if len(flags) < 2 or not words[0].text.startswith("-"):
+            return False
+        env = dict(environment_of(fields, self.source))
+        self.state.add(Command("fragment", tuple(words), (), env, label=around.label or None, line=words[0].line))
+        return True
+
+    def _inspected(self, config: Fields, host: Fields, around: _Surroundings) -> None:
+        """What `docker inspect` prints of a container."""
+        words = [self.word(item) for key in ("Entrypoint", "Cmd") for item in items(config.get(key))]
+        shell = Shell(self.state, Source.block(self.state.text, self.source.start, self.source.text))
+        for item in items(config.get("Env")):
+            name, equals, value = scalar(item).partition("=")
+            if equals:
+                shell.scope.set(name, replace(self.word(item), text=value, pieces=()), export=True)
+        if not words:
+            return
+        image, before = config.get("Image"), len(self.state.commands)
+        shell.command(words)
+        at = self.word(image) if image is not None else words[0]
+        network = scalar(host.get("NetworkMode"))
+        options = (WrapperOption("--network", network, (at,)),) if network else ()
+        container = Wrapper("docker run", (), options, at)
+        self.state.commands[before:] = [
+            replace(command, wrappers=(container, *command.wrappers)) for command in self.state.commands[before:]
+        ]
+
+    def _option_file(self, node: Node, around: _Surroundings) -> None:
+        """Options of TensorRT-LLM, whose command is made elsewhere."""
+        at = self.word(node)
+        first = self.source.text.rfind("\n", 0, at_offset := self.source.offset_of(node)) + 1
+        text = textwrap.dedent(" " * (at_offset - first) + self.source.text[at_offset : self.source.end_of(node)])
+        name = f"{around.label or 'options'}.yaml"
+        self.state.files[name] = HereFile(name, text, at.line)
+        argv = (replace(at, text="--config", pieces=()), replace(at, text=name, pieces=()))
+        self.state.add(Command("trtllm-serve", argv, (), {}, label=around.label or None, line=at.line))
 
     def _leader_and_workers(self, template: Fields, around: _Surroundings, depth: int) -> None:
         """A LeaderWorkerSet: `size` counts the leader too (https://lws.sigs.k8s.io/docs/reference/)."""
@@ -182,7 +283,7 @@ class _ManifestReader:
             start = (replace(at, text="docker"), replace(at, text="run"))
             before = len(self.state.commands)
             shell.command([*start, *options, self.interpolated(image, around, {}), *words])
-            commands = [_as_in_the_file(command, around) for command in self.state.commands[before:]]
+            commands = [in_the_container(command, around.variables) for command in self.state.commands[before:]]
             self.state.commands[before:] = commands
         elif words and words[0].text.startswith("-"):
             # Arguments of a program that is named elsewhere.
@@ -214,7 +315,12 @@ class _ManifestReader:
             if "value" in variable:
                 values[name] = self.interpolated(variable["value"], around, values)
             elif name:
-                values[name] = _unknown(self.word(variable["name"]), name)
+                reference = self.fields(self.inner(variable, "valueFrom", "configMapKeyRef"))
+                known = self.state.config_maps.get(scalar(reference.get("name")), {})
+                values[name] = known.get(scalar(reference.get("key"))) or _unknown(self.word(variable["name"]), name)
+        for source in map(self.fields, items(fields.get("envFrom"))):
+            reference = self.fields(source.get("configMapRef"))
+            values = {**self.state.config_maps.get(scalar(reference.get("name")), {}), **values}
         yield from values.items()
 
     def _options(self, fields: Fields) -> Iterator[Word]:
@@ -261,17 +367,3 @@ class _ManifestReader:
 def _unknown(at: Word, name: str) -> Word:
     """The value of a variable that is set elsewhere."""
     return replace(at, text=f"${{{name}}}", unresolved=(name,), pieces=())
-
-
-def _as_in_the_file(command: Command, around: _Surroundings) -> Command:
-    """Without `docker run` and the variables of the controller. The container stays among the wrappers."""
-    container, *inner = command.wrappers
-    words = len(container.words)
-    prefix = command.prefix[words:] if command.prefix[:words] == container.words else command.prefix
-    return replace(
-        command,
-        prefix=prefix,
-        env={name: word for name, word in command.env.items() if name not in around.variables},
-        wrappers=(replace(container, words=()), *inner),
-        line=next(iter((*prefix, *command.argv, *container.words))).line,
-    )

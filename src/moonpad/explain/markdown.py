@@ -10,12 +10,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from moonpad.explain.programs import program_table
+from moonpad.explain.programs import program_table, starts_engine
 
 _SESSIONS: Final = frozenset({"console", "shell-session", "shellsession", "terminal"})
-_LANGUAGES: Final = frozenset({"", "bash", "sh", "shell", "zsh", "shellscript"}) | _SESSIONS
+_POWERSHELL: Final = frozenset({"powershell", "ps1", "pwsh", "ps"})
+_UNITS: Final = frozenset({"ini", "systemd", "service", "unit"})
+_SHELLS: Final = frozenset({"", "bash", "sh", "shell", "zsh", "shellscript", "text", "txt", "dockerfile", "docker"})
+_DATA: Final = frozenset({"yaml", "yml", "json"})
+_LANGUAGES: Final = _SHELLS | _SESSIONS | _POWERSHELL | _UNITS
 _LINE: Final = re.compile("^.*$", re.MULTILINE)
 
+_INLINE: Final = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{4,2000})\1(?!`)")
 _FENCE: Final = re.compile(r"([ \t\0>]*)(`{3,}|~{3,})([^`]*)")
 """What stands before the fence, the fence, and what stands behind it."""
 _HEADING: Final = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(\S.*)|[ \t]*<summary>(.*)</summary>")
@@ -30,6 +35,7 @@ _PROMPT: Final = re.compile(
 _ROOT_PROMPT: Final = re.compile(r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*([\w.-]+)[ \t])")
 _TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|curl|sudo|numactl")
 """What a line behind a prompt may begin with, besides the programs that are known."""
+_FLAGS_OF_A_SENTENCE: Final = 3
 _FLAG_LINE: Final = re.compile(r"[ \t\0]*--?[A-Za-z]")
 
 
@@ -43,6 +49,8 @@ class Block:
     intro: str | None
     indent: int
     substitutions: bool = False
+    language: str = ""
+    """`data` for YAML and JSON, else a shell's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +98,34 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets]:
         elif bullet := _BULLET.match(line):
             above = above if codes else intro
             codes.append((offset + bullet.start(2), bullet.group(2)))
+        elif line.lstrip(" \t").startswith("|"):
+            yield from _whole_commands(line, offset, heading)
         if not fence and not title and (written := line.strip(" \t\0*_")):
             intro = written[:-1].strip(" \t\0*_") if written.endswith((":", "：")) and len(written) <= 200 else None
     if codes:
         yield Bullets(tuple(codes), heading, above)
+
+
+def _whole_commands(line: str, offset: int, heading: str | None) -> Iterator[Block]:
+    """Codes in a line that are commands with flags."""
+    for match in _INLINE.finditer(line):
+        if starts_engine(match[2]) and " -" in match[2]:
+            yield Block(offset + match.start(2), match[2], heading, None, 0)
+
+
+def inline_parts(text: str, start: int = 0) -> Iterator[Block | Bullets]:
+    """Commands and flags in the sentences of a document that has no others."""
+    heading: str | None = None
+    for line in _LINE.finditer(text):
+        if title := _HEADING.fullmatch(line.group()):
+            heading = next(group for group in title.groups() if group is not None).strip("# \t:*\0")[:200]
+            continue
+        offset = start + line.start()
+        commands = list(_whole_commands(line.group(), offset, heading))
+        yield from commands
+        codes = [(offset + at.start(2), at[2]) for at in _INLINE.finditer(line.group()) if at[2].startswith("--")]
+        if len(codes) >= _FLAGS_OF_A_SENTENCE and not commands:
+            yield Bullets(tuple(codes), heading, None)
 
 
 def _block(
@@ -111,6 +143,8 @@ def _block(
     # `bash`, `{code-block} bash`, `{.bash}`, `bash title="x"`; a directive of another kind is itself.
     words = info.replace("{code-block}", " ").replace("{code}", " ").replace("{.", " ").replace("}", " ").split()
     language = words[0].lower() if words else ""
+    if language in _DATA:
+        yield Block(start, "\n".join(taken), heading, intro, len(lead), language="data")
     if language not in _LANGUAGES:
         return
     substitutions = False

@@ -68,7 +68,9 @@ def served_by_image(image: str) -> str:
 
 
 def base_name(word: Word) -> str:
-    return word.text.rstrip("/").rpartition("/")[2]
+    """Without its folders, and without the ending that Windows has for programs."""
+    name = word.text.rstrip("/").rpartition("/")[2]
+    return name.removesuffix(".exe").rpartition("\\")[2] if name.endswith(".exe") else name
 
 
 def identify(words: Sequence[Word]) -> tuple[str, int] | None:
@@ -102,3 +104,15 @@ def _python(words: Sequence[Word]) -> tuple[str, int] | None:
             return program, position + 1
     # A console script called by its path: `python .venv/bin/vllm serve …`.
     return _command(base_name(words[position]), words, position + 1)
+
+
+def starts_engine(text: str) -> bool:
+    """Whether a text that a shell reads starts a program that is known."""
+    return bool(_starts(tuple(program_table().commands)).search(text))
+
+
+@lru_cache(maxsize=4)
+def _starts(commands: tuple[tuple[str, ...], ...]) -> re.Pattern[str]:
+    words = [r"\s+".join(map(re.escape, command)) for command in commands if command[0] not in ("ray", "lm_eval")]
+    files = [re.escape(file) for file in program_table().files]
+    return re.compile(rf"(?:^|[\s/\"'(;&|])(?:{'|'.join((*words, *files))})(?:\.exe)?(?=[\s\"'\\]|$)")

@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import Final
 
 from moonpad.explain import text_hints
 from moonpad.explain.commands import Command, Piece, Problem, Script, Word
+from moonpad.explain.foreign_shells import as_shell, is_dockerfile, read_dockerfile
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
-from moonpad.explain.markdown import Block, Bullets, is_markdown, only_flags, parts_of
+from moonpad.explain.markdown import Block, Bullets, inline_parts, is_markdown, only_flags, parts_of
 from moonpad.explain.source_text import IGNORED, InputText, Source
 from moonpad.explain.wrappers import assignment
+from moonpad.values.errors import UsageError
 
 _FIRST_KEY: Final = re.compile(
     r"""(?:[ \t]*(?:\#.*)?\n|---.*\n|%.*\n)*(?:- )?["']?[A-Za-z_][\w./-]*["']?[ ]*:(?:\s|$)"""
@@ -59,19 +62,39 @@ def read_files(files: Sequence[tuple[str, str]]) -> Script:
 def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None = None) -> bool:
     """Whether it is a markdown document."""
     document = is_markdown(text) if markdown is None else markdown
-    if not document and _FIRST_KEY.match(text):
-        from moonpad.explain.manifests import read_manifest  # it needs PyYAML
-
-        if read_manifest(text, start, state):
-            return False
+    if not document and _read_as_data(text, start, state):
+        return False
+    before = len(state.commands)
     for part in parts_of(text, start) if document else (Block(start, text, None, None, 0),):
-        state.heading = part.heading
-        if isinstance(part, Bullets) or only_flags(part.text):
-            _read_flags(part, state)
-        else:
-            _read_block(part, state, document)
+        _read_part(part, state, document)
+    if document and not any(command.program != "other" for command in state.commands[before:]):
+        for part in inline_parts(text, start):
+            _read_part(part, state, document)
     state.heading = None
     return document
+
+
+def _read_part(part: Block | Bullets, state: ScriptState, document: bool) -> None:
+    state.heading = part.heading
+    if isinstance(part, Bullets) or only_flags(part.text):
+        _read_flags(part, state)
+    elif part.language == "data":
+        with suppress(UsageError):  # a part of a file is shown, which alone is none
+            _read_as_data(part.text, part.start, state)
+    elif is_dockerfile(part.text):
+        read_dockerfile(part.text, part.start, state)
+    else:
+        _read_block(part, state, document)
+
+
+def _read_as_data(text: str, start: int, state: ScriptState) -> bool:
+    """Whether it is YAML or JSON with commands in it; read if so."""
+    is_json = text.lstrip("\0\n\t ")[:1] in ("{", "[") and text.rstrip("\0\n\t ")[-1:] in ("}", "]")
+    if not is_json and not _FIRST_KEY.match(text):
+        return False
+    from moonpad.explain.manifests import read_manifest  # it needs PyYAML
+
+    return read_manifest(text, start, state)
 
 
 def read_command(words: Sequence[str]) -> Script:
@@ -104,7 +127,7 @@ def read_command(words: Sequence[str]) -> Script:
 def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     state.intro = block.intro
     problems_before, commands_before = len(state.problems.items), state.budget.commands
-    shell = Shell(state, Source.block(state.text, block.start, block.text))
+    shell = Shell(state, Source.block(state.text, block.start, as_shell(block.text)))
     shell.read(substitutions=block.substitutions, indent=block.indent)
     if state.budget.commands == commands_before and document:
         # Outputs stand in shell blocks too: they are not commands with mistakes.

@@ -113,6 +113,13 @@ SRUN: Final = Options(
     others_valued=True,
     names="-N=--nodes -n=--ntasks -w=--nodelist -G=--gpus",
 )
+APPTAINER: Final = Options(
+    "--env --env-file -B --bind -H --home --pwd --cwd -W --workdir -o --overlay --mount --network --network-args"
+    " --hostname --app --apply-cgroups --add-caps --drop-caps --dns --fusemount --security --scratch -S --cpus --memory"
+    " --memory-swap --shm-size --device --gpus --docker-username --docker-password",
+    names="-B=--bind",
+    clusters=False,
+)
 SSH: Final = Options("-p -i -o -l -F -J -L -R -D -b -c -e -E -I -m -O -Q -S -W -w -B -P", names="-p=--port")
 SHELL: Final = Options("-o -O +O +o --rcfile --init-file")
 UV_RUN: Final = Options(

@@ -122,6 +122,24 @@ def _ssh(peeled: Peeled, _: str) -> bool:
     return True
 
 
+def _apptainer(peeled: Peeled, name: str) -> bool:
+    """`apptainer exec|run OPTIONS IMAGE COMMAND`, and `enroot start`; the environment outside goes in with it."""
+    position = peeled.options(table.APPTAINER)[1]
+    verb = peeled.words[position].text if position < len(peeled.words) else ""
+    if verb not in ("exec", "run", "start"):
+        return False
+    options, position = table.scan(peeled.words, position + 1, table.APPTAINER)
+    if position >= len(peeled.words):
+        return False
+    for option in options:
+        if option.name in ("--env", "-e") and option.value:
+            for pair in option.value.split(","):
+                variable, equals, value = pair.partition("=")
+                if equals:
+                    peeled.env[variable] = replace(option.words[-1], text=value, pieces=())
+    return peeled.wrap(name, position + 1, options, peeled.words[position])
+
+
 def _eval(peeled: Peeled, _: str) -> bool:
     peeled.nested = join_words(peeled.rest[1:])
     return peeled.wrap("eval", len(peeled.words))
@@ -207,6 +225,7 @@ _HANDLERS: Final[Mapping[str, Callable[[Peeled, str], bool]]] = {
     **dict.fromkeys(("mpirun", "mpiexec", "orterun", "mpirun.openmpi", "mpiexec.hydra"), _mpirun),
     **dict.fromkeys(("uv", "uvx", "poetry", "conda", "mamba", "pixi", "pdm", "hatch"), _runner),
     **dict.fromkeys(("sudo", "env"), _sudo),
+    **dict.fromkeys(("apptainer", "singularity", "enroot"), _apptainer),
     "ssh": _ssh,
     "eval": _eval,
 }

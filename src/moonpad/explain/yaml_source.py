@@ -25,9 +25,15 @@ class YamlSource:
     """The part `text` of the whole, which begins at the offset `start`."""
 
     def __init__(self, whole: InputText, start: int, text: str) -> None:
-        self.whole, self.start, self.text = whole, start, text.translate(_REPLACED)
-        self._lines = [0, *accumulate(len(line) + 1 for line in self.text.split("\n"))]
+        self.whole, self.start = whole, start
         self._fields: dict[int, Fields] = {}
+        self.replace_text(text.translate(_REPLACED))
+
+    def replace_text(self, text: str) -> None:
+        """Another text of the same length: what cannot be read is blanked."""
+        self.text = text
+        self._lines = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+        self.whole.budget.work(len(text) // 50, "its YAML")
 
     def documents(self) -> list[Node]:
         """Raises MarkedYAMLError, and UsageError where it is nested too deep or has too many aliases."""
@@ -81,6 +87,12 @@ class YamlSource:
         if not text:
             return self.whole.word("", self.start + start, self.start + min(end, start + 1))
         return self.whole.word(text, self.start + start, self.start + end, self._pieces(text, start, end))
+
+    def offset_of(self, node: Node) -> int:
+        return self._offset(node.start_mark)
+
+    def end_of(self, node: Node) -> int:
+        return self._offset(node.end_mark)
 
     def _offset(self, mark: Mark) -> int:
         return min(self._lines[min(mark.line, len(self._lines) - 1)] + mark.column, len(self.text))
