@@ -13,6 +13,7 @@ import statistics
 import sys
 import time
 import tomllib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ from moonpad.values.finding import Finding, Severity
 
 CORPUS = Path(__file__).parents[2] / "tests" / "explain_corpus"
 MEMORY_CODES = {"does-not-fit", "tight"}
+CODES: Counter[str] = Counter()
+"""Of errors that nobody expected."""
 LAYOUT = ("tp", "pp", "dp", "ep")
 
 
@@ -156,6 +159,7 @@ def report(folder: Path, totals: dict[str, list[float]], *, verbose: bool) -> No
         if finding.severity is Severity.ERROR:
             expected = any(is_named(one, [finding]) for one in expect.get("findings", []))
             totals["unexpected errors"].append(not expected)
+            CODES[finding.code.value] += not expected
             if not expected:
                 lines.append(f"error that nobody expected: {finding.code.value} {finding.where}: {finding.message}")
     if verbose and lines:
@@ -181,6 +185,7 @@ def main() -> None:
     for name in ("read", "right", "named", "unexpected errors"):
         values = totals[name]
         print(f"{name}: {int(sum(values))} of {len(values)}")
+    print(f"  of these by code: {dict(CODES.most_common())}")
     if totals["lines"]:
         print(f"lines of a judgement: median {statistics.median(totals['lines'])}, most {max(totals['lines'])}")
     print(f"seconds: mean {statistics.mean(totals['seconds']):.2f}, most {max(totals['seconds']):.2f}")

@@ -71,8 +71,13 @@ def read(invocation: Invocation) -> Reading:
     )
 
 
+def _slots(words: Words) -> int | None:
+    """None for -1, with which the server chooses."""
+    return None if words.text("--parallel") == "-1" else words.whole("--parallel")
+
+
 def _settings(words: Words) -> Settings:
-    tokens, slots = words.whole("--ctx-size"), words.whole("--parallel")
+    tokens, slots = words.whole("--ctx-size"), _slots(words)
     return Settings(
         # The slots share the context in equal parts; where they share it freely, each is sure of as much.
         max_model_len=None if tokens is None else max(1, tokens // (slots or 1)),

@@ -40,7 +40,9 @@ _BETWEEN_ELEMENTS: Final = re.compile(r"[ \t\n\0;&|<>(]+|#[^\n]*")
 _PARAMETER: Final = re.compile(r"([A-Za-z_]\w*|\d+|[@*#?$!-])(?:\[([^\]\n]{0,99})\])?(?:\}|(:?[-=+?]))", re.ASCII)
 _SHORT_PARAMETER: Final = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
 _ARRAY_NAME: Final = re.compile(r"[A-Za-z_]\w*\+?=\Z", re.ASCII)
-_PLACEHOLDER: Final = re.compile(r"<[A-Za-z](?:[\w/-]{0,60}|[\w-]{0,30}(?: [A-Za-z][\w-]{0,30}){1,5})>", re.ASCII)
+_PLACEHOLDER: Final = re.compile(
+    r"<(?:[A-Za-z]|[0-9]{1,3}_)(?:[\w/-]{0,60}|[\w-]{0,30}(?: [A-Za-z][\w-]{0,30}){1,5})>", re.ASCII
+)
 _PLACEHOLDER_OF_SPHINX: Final = re.compile(rf"{_PLACEHOLDER.pattern}|\|[a-z][a-z0-9_]{{0,60}}\|", re.ASCII)
 _BROKEN_CONTINUATION: Final = re.compile(r"\\[ \t\0]+(?:(?=\n)|(#)[^\n]*)")
 _DOUBLED_CONTINUATION: Final = re.compile(r"\\{2,9}[ \t\0]*(?=\n[ \t\0]*--?[A-Za-z])")

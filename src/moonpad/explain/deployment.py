@@ -11,6 +11,7 @@ from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.options import newest, unknown_version
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
+from moonpad.explain.certainty import as_certain
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.config_keys import config_remarks
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
@@ -236,7 +237,8 @@ class Deployment:
         yield from removed_program_remarks(command, version, reading.parsed)
         if (book := rulebook(program, version, checkpoint, command)) is not None:
             budget = self.script.budget
-            yield from flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
+            flags = flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
+            yield from as_certain(flags, command, reading.parsed, book, version)
             yield from stray_remarks(command, reading, book)
             yield from config_remarks([word.text for word in command.argv], reading.parsed, book, version)
             yield from env_remarks(command.env, book, budget)

@@ -15,6 +15,7 @@ from moonpad.explain.source_text import Source
 from moonpad.explain.yaml_source import YamlSource, items, scalar
 
 _BACKTICK: Final = re.compile(r"`(?=[ \t]*\n)")
+_HERE: Final = re.compile(r"^([ \t]*)\.\\(?=\w)", re.MULTILINE)
 _UNIT: Final = re.compile(r"^ExecStart[ \t]*=", re.MULTILINE)
 _DIRECTIVE: Final = re.compile(r"^(ExecStart[ \t]*=[ \t]*[-@:+!]*|Environment[ \t]*=)|^(?=.)", re.MULTILINE)
 _DOCKERFILE: Final = re.compile(r"^[ \t]*FROM[ \t]+\S+", re.MULTILINE | re.IGNORECASE)
@@ -29,7 +30,7 @@ def as_shell(text: str) -> str:
     if _UNIT.search(text):
         return _unit_as_shell(text)
     if _BACKTICK.search(text) and "\\\n" not in text and not re.search(r"`[^`\n]*`", text):
-        return _BACKTICK.sub("\\\\", text)
+        return _HERE.sub(r"\1./", _BACKTICK.sub("\\\\", text))
     return text
 
 

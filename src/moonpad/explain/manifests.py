@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -120,6 +121,14 @@ def read_manifest(text: str, start: int, state: ScriptState) -> bool:
     return len(state.commands) > before or bool(_SURELY_YAML.search(text)) or reader.collected
 
 
+def collect_config_maps(text: str, start: int, state: ScriptState) -> None:
+    """Keeps the values of the ConfigMaps in a file for those that refer to them, in whichever order they are read."""
+    source = YamlSource(state.text, start, text)
+    with suppress(MarkedYAMLError):
+        for document in source.documents():
+            _ManifestReader(source, state).collect(document)
+
+
 class _ManifestReader:
     def __init__(self, source: YamlSource, state: ScriptState) -> None:
         self.source, self.state = source, state
@@ -164,12 +173,12 @@ class _ManifestReader:
             self.container(node, around)
         elif "Config" in fields and (inspected := self.fields(fields["Config"])).keys() & {"Cmd", "Entrypoint"}:
             self._inspected(inspected, self.fields(fields.get("HostConfig")), around)
+        elif is_option_file(fields):
+            self._option_file(node, around)
         elif words := option_words(merged_args(fields, self.source) or fields, self.source):
             image = fields.get("image")
             label = scalar(image) or around.label
             self.state.add(Command("fragment", words, (), {}, label=label or None, line=words[0].line))
-        elif is_option_file(fields):
-            self._option_file(node, around)
         else:
             if "containers" in fields:
                 around = replace(around, options=tuple(self._pod_options(fields)))

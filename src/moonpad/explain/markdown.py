@@ -66,7 +66,12 @@ def is_markdown(text: str) -> bool:
     """Whether a text is a document. A script begins with `#!`, or has neither fences nor bullets of flags."""
     if text.lstrip("\0\n\t ").startswith("#!"):
         return False
-    return any(_FENCE.fullmatch(line) or _BULLET.match(line) for line in text.split("\n"))
+    return any(_FENCE.fullmatch(line) or _BULLET.match(line) or _is_row(line) for line in text.split("\n"))
+
+
+def _is_row(line: str) -> bool:
+    """Whether it is a row of a table with a whole command in it."""
+    return line.lstrip(" \t").startswith("|") and any(starts_engine(match[2]) for match in _INLINE.finditer(line))
 
 
 def only_flags(text: str) -> bool:

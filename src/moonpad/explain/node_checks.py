@@ -72,7 +72,9 @@ def _executor(
         "ranks above 0"
     )
     edit = Edit(len(command.argv), 0, (options.executor, "ray"))
-    yield make_remark(Severity.ERROR, Code.MISSING_FLAG, options.executor, message, remedy, edits=[edit])
+    # An older release takes Ray by itself.
+    severity = Severity.ERROR if version else Severity.WARNING
+    yield make_remark(severity, Code.MISSING_FLAG, options.executor, message, remedy, edits=[edit])
 
 
 def _data_parallel(options: Nodes, readings: Sequence[Reading], commands: Sequence[Command]) -> Iterator[Remark]:

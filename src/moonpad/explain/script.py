@@ -24,6 +24,7 @@ _FIRST_KEY: Final = re.compile(
     r"""(?:[ \t]*(?:\#.*)?\n|---.*\n|%.*\n)*(?:- )?["']?[A-Za-z_][\w./-]*["']?[ ]*:(?:\s|$)"""
 )
 """Files for compose and Kubernetes are YAML with a key in its first line."""
+_CONFIG_MAP: Final = re.compile(r"^[ ]*kind:[ ]*ConfigMap\b", re.MULTILINE)
 _DASHES: Final = ("–", "—", "−", "‐", "‑")
 _QUOTES: Final = frozenset("“”„‘’«»")
 _FIXABLE: Final = 50
@@ -51,7 +52,14 @@ def read_files(files: Sequence[tuple[str, str]]) -> Script:
     texts = [text.replace("\r\n", "\n").rstrip("\r\n") + "\n" for _, text in files]
     whole = InputText("".join(texts), Budget(len(files)))
     state = ScriptState(whole)
-    documents, origins, start = False, [], 0
+    documents, origins, start = False, list[tuple[str, int]](), 0
+    for text in texts:
+        if _CONFIG_MAP.search(text):
+            from moonpad.explain.manifests import collect_config_maps
+
+            collect_config_maps(whole.clean[start : start + len(text)], start, state)
+        start += len(text)
+    start = 0
     for (name, _), text in zip(files, texts, strict=True):
         origins.append((name, whole.place(start)[0]))
         documents |= _read_file(start, whole.clean[start : start + len(text)], state)

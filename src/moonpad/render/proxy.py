@@ -39,9 +39,11 @@ PROGRAM: Final = "/usr/sbin/nginx"
 """Where Debian's, Ubuntu's and Red Hat's packages put it, which is not in the PATH of a user."""
 IN_TURN: Final = (
     "trap 'kill -QUIT $front' INT TERM HUP; "
-    '"$@" & front=$!; while wait $front; status=$?; kill -0 $front 2>/dev/null; do :; done; exit $status'
+    '"$@" & front=$!; while wait $front; status=$?; kill -0 $front 2>/dev/null; do :; done; '
+    "wait $front; last=$?; [ $last -eq 127 ] || status=$last; exit $status"
 )
-"""For a shell: what asks an engine to drain lets what is open here finish too. nginx itself would cut it."""
+"""For a shell: what asks an engine to drain lets what is open here finish too. nginx itself would cut it. A signal ends
+a `wait`, and the front may be gone before it is looked for: then its status is still to be had."""
 IMAGE: Final = "nginxinc/nginx-unprivileged:1.28"
 """https://hub.docker.com/r/nginxinc/nginx-unprivileged: the image that does not run as root."""
 

@@ -34,9 +34,12 @@ CASES = [(name, version) for name in NAMES for version in ("", "0.33.0", "0.20.0
 
 def again(script: Script, judged: Judged, lines: Sequence[Line]) -> tuple[Judged, ...]:
     """The lines as they are shown to be copied, judged for the same model, devices, version and files."""
-    files = (f"cat > {shlex.quote(path)} <<'EOF'\n{file.text}EOF\n\n" for path, file in script.files.items())
+    words = {word for line in lines for word in line.argv}
+    named = ((path, file.text.rstrip("\n")) for path, file in script.files.items() if path in words)
+    files = (f"cat > {shlex.quote(path)} <<'EOF'\n{text}\nEOF\n\n" for path, text in named)
     text = "".join(files) + "\n\n".join("\n".join(typed_lines(line)) for line in lines)
-    question = Question(judged.checkpoint, judged.cluster, judged.version)
+    version = "" if "judged by the newest" in judged.version_because else judged.version
+    question = Question(judged.checkpoint, judged.cluster, version)
     return judge(read_script(text, markdown=False), question, calibrations())
 
 

@@ -90,13 +90,13 @@ EXPECTED: dict[str, list[list[Row]]] = {
         [("warning", "prefix-flag", "--tp"), ("warning", "prefix-flag", "--tp"), TRUST, TRUST],
         [
             ("error", "invalid-value", "--dist-init-addr"),
-            ("error", "removed-flag", "--enable-deepep-moe"),
+            ("warning", "removed-flag", "--enable-deepep-moe"),
             ("warning", "renamed-flag", "--enable-dp-attention"),
             TRUST,
         ],
         [
             ("error", "prefix-flag", "--cuda-graph-bs"),
-            ("error", "removed-flag", "--enable-deepep-moe"),
+            ("warning", "removed-flag", "--enable-deepep-moe"),
             ("warning", "renamed-flag", "--enable-dp-attention"),
             TRUST,
         ],
