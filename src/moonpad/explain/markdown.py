@@ -13,9 +13,27 @@ from typing import Final
 from moonpad.explain.programs import program_table
 
 _SESSIONS: Final = frozenset({"console", "shell-session", "shellsession", "terminal"})
-_LANGUAGES: Final = frozenset({"", "bash", "sh", "shell", "zsh", "shellscript"}) | _SESSIONS
+_LANGUAGES: Final = (
+    frozenset({"", "bash", "sh", "shell", "zsh", "shellscript", "powershell", "ps1", "pwsh", "cmd", "bat", "batch"})
+    | _SESSIONS
+)
+_OTHER_LANGUAGES: Final = frozenset(
+    {"yaml", "yml", "json", "jsonc", "dockerfile", "docker", "ini", "systemd", "toml", "service", "helm", "conf"}
+)
+"""Blocks of files that may start an engine."""
+_CODE: Final = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]+?)\1(?!`)")
+_FLAGS: Final = re.compile(
+    r"[ \t*_]*(?:[A-Za-z]+ ){0,3}(?:flags|arguments|args|options|parameters)[ \t*_]*:", re.IGNORECASE
+)
+"""`Flags: `--a`, `--b`, `--c``."""
+_SPEAKING: Final = re.compile(
+    r"(?:vllm serve|-m vllm\.|sglang serve|sglang\.launch_server|trtllm-serve|llama-server(?:\.exe)?|kt run)\s+\S"
+)
+"""What a line with a whole command has in it."""
 _LINE: Final = re.compile("^.*$", re.MULTILINE)
 
+_OTHER_TEXT: Final = re.compile(r"\s*(?:apiVersion:|services:|FROM[ ]|\[Unit\]|\[Service\])")
+"""What such files begin with where a block has no language."""
 _FENCE: Final = re.compile(r"([ \t\0>]*)(`{3,}|~{3,})([^`]*)")
 """What stands before the fence, the fence, and what stands behind it."""
 _HEADING: Final = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(\S.*)|[ \t]*<summary>(.*)</summary>")
@@ -43,6 +61,17 @@ class Block:
     intro: str | None
     indent: int
     substitutions: bool = False
+    other: bool = False
+    """It is not a shell's: YAML, a Dockerfile, a unit of systemd."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """Code in a sentence or in the cell of a table, which begins at `start` of the document."""
+
+    start: int
+    text: str
+    heading: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +87,14 @@ def is_markdown(text: str) -> bool:
     """Whether a text is a document. A script begins with `#!`, or has neither fences nor bullets of flags."""
     if text.lstrip("\0\n\t ").startswith("#!"):
         return False
-    return any(_FENCE.fullmatch(line) or _BULLET.match(line) for line in text.split("\n"))
+    return any(_FENCE.fullmatch(line) or _BULLET.match(line) or _has_command(line) for line in text.split("\n"))
+
+
+def _has_command(line: str) -> bool:
+    """Whether code in a sentence or in a cell of a table is a command."""
+    if "`" not in line or (line.lstrip().startswith("#") and "|" not in line):
+        return False
+    return any(_SPEAKING.search(code[2]) and len(code[2]) < len(line.strip()) for code in _CODE.finditer(line))
 
 
 def only_flags(text: str) -> bool:
@@ -67,7 +103,7 @@ def only_flags(text: str) -> bool:
     return bool(lines) and all(_FLAG_LINE.match(line) for line in lines)
 
 
-def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets]:
+def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
     """In the order of the document, which begins at the offset `start` of the whole text."""
     heading: str | None = None
     intro: str | None = None
@@ -90,6 +126,12 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets]:
         elif bullet := _BULLET.match(line):
             above = above if codes else intro
             codes.append((offset + bullet.start(2), bullet.group(2)))
+        elif "`" in line:
+            if _FLAGS.match(line) and len(flags := [code for code in _CODE.finditer(line) if code[2][:2] == "--"]) > 2:
+                yield Bullets(tuple((offset + code.start(2), code[2]) for code in flags), heading, intro)
+            for code in _CODE.finditer(line):
+                if _SPEAKING.search(code[2]):
+                    yield Inline(offset + code.start(2), code[2], heading)
         if not fence and not title and (written := line.strip(" \t\0*_")):
             intro = written[:-1].strip(" \t\0*_") if written.endswith((":", "：")) and len(written) <= 200 else None
     if codes:
@@ -111,6 +153,9 @@ def _block(
     # `bash`, `{code-block} bash`, `{.bash}`, `bash title="x"`; a directive of another kind is itself.
     words = info.replace("{code-block}", " ").replace("{code}", " ").replace("{.", " ").replace("}", " ").split()
     language = words[0].lower() if words else ""
+    if language in _OTHER_LANGUAGES or (not language and _OTHER_TEXT.match("\n".join(taken))):
+        yield Block(start, "\n".join(taken), heading, intro, len(lead), other=True)
+        return
     if language not in _LANGUAGES:
         return
     substitutions = False

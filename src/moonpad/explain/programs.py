@@ -67,8 +67,20 @@ def served_by_image(image: str) -> str:
     return ""
 
 
+def named_by_image(image: str) -> str:
+    """The program of the engine whose name is in that of the image, "" where none is."""
+    for engine in ENGINES.values():
+        line = engine.command_line
+        programs = [program.name for program in line.programs if program.commands and program.kind == "server"]
+        if programs and any(re.search(rf"(?<![a-z]){name}(?![a-z])", image, re.I) for name in line.names):
+            return programs[0]
+    return ""
+
+
 def base_name(word: Word) -> str:
-    return word.text.rstrip("/").rpartition("/")[2]
+    """The file's name, of Windows too: `C:\\bin\\llama-server.exe` is llama-server."""
+    name = word.text.rstrip("/").rpartition("/")[2]
+    return name.rpartition("\\")[2].removesuffix(".exe") if name.endswith(".exe") else name
 
 
 def identify(words: Sequence[Word]) -> tuple[str, int] | None:

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Final
 
 from moonpad.explain import text_hints
-from moonpad.explain.commands import Command, Piece, Problem, Script, Word
+from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, Word
+from moonpad.explain.config_files import with_file_options
+from moonpad.explain.input_kinds import read_kind
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
-from moonpad.explain.markdown import Block, Bullets, is_markdown, only_flags, parts_of
+from moonpad.explain.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
+from moonpad.explain.powershell import as_shell, is_powershell
+from moonpad.explain.programs import program_named
 from moonpad.explain.source_text import IGNORED, InputText, Source
 from moonpad.explain.wrappers import assignment
 
-_FIRST_KEY: Final = re.compile(
-    r"""(?:[ \t]*(?:\#.*)?\n|---.*\n|%.*\n)*(?:- )?["']?[A-Za-z_][\w./-]*["']?[ ]*:(?:\s|$)"""
+_FLAGS_BEHIND_A_NAME: Final = re.compile(
+    r"^[ \t]*[\"']?\w{0,40}?(?:arg(?:ument)?s|flags|options|param(?:eter)?s|command)[\"']?"
+    r"[ \t]*[:=][ \t]*[\"']?(--[A-Za-z].*)$",
+    re.MULTILINE | re.IGNORECASE,
 )
-"""Files for compose and Kubernetes are YAML with a key in its first line."""
+"""`args: --tensor-parallel-size 8 --port 8000 …`, as threads write them without the command."""
 _DASHES: Final = ("–", "—", "−", "‐", "‑")
 _QUOTES: Final = frozenset("“”„‘’«»")
 _FIXABLE: Final = 50
@@ -34,6 +40,8 @@ def read_script(text: str, *, markdown: bool | None = None) -> Script:
     Raises UsageError for more than 1 MB, 50 levels of nesting, 500 commands of engines, or variables and loops that
     unfold into more than 10,000 words.
     """
+    if words := process_words(text):
+        return read_command(words)
     state = ScriptState(InputText(text))
     return _script(state, _read_file(0, state.text.clean, state, markdown))
 
@@ -51,33 +59,53 @@ def read_files(files: Sequence[tuple[str, str]]) -> Script:
     documents, origins, start = False, [], 0
     for (name, _), text in zip(files, texts, strict=True):
         origins.append((name, whole.place(start)[0]))
+        state.files[name] = HereFile(name, whole.clean[start : start + len(text)], whole.place(start)[0])
+        start += len(text)
+    start = 0
+    for text in texts:
         documents |= _read_file(start, whole.clean[start : start + len(text)], state)
         start += len(text)
     return replace(_script(state, documents), origins=tuple(origins))
 
 
+def process_words(text: str) -> list[str]:
+    """Of a copy of /proc/PID/cmdline, whose words end with a NUL."""
+    head, nul, _ = text.partition("\0")
+    return text.rstrip("\0\n").split("\0") if nul and head and text.rstrip("\n").endswith("\0") else []
+
+
 def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None = None) -> bool:
     """Whether it is a markdown document."""
     document = is_markdown(text) if markdown is None else markdown
-    if not document and _FIRST_KEY.match(text):
-        from moonpad.explain.manifests import read_manifest  # it needs PyYAML
-
-        if read_manifest(text, start, state):
-            return False
+    known_before = len(state.commands)
+    if not document and read_kind(text, start, state):
+        return False
     for part in parts_of(text, start) if document else (Block(start, text, None, None, 0),):
         state.heading = part.heading
-        if isinstance(part, Bullets) or only_flags(part.text):
+        if isinstance(part, Inline):
+            _read_inline(part, state)
+        elif isinstance(part, Block) and part.other:
+            read_kind(part.text, part.start, state)
+        elif isinstance(part, Bullets) or only_flags(part.text):
             _read_flags(part, state)
         else:
             _read_block(part, state, document)
     state.heading = None
+    if not any(command.program not in ("other", "docker") for command in state.commands[known_before:]):
+        for match in _FLAGS_BEHIND_A_NAME.finditer(text):
+            if match[1].count(" --") > 1:
+                code = match[1].rstrip("\"', ")
+                _read_flags(Bullets(((start + match.start(1), code),), None, None), state)
     return document
 
 
-def read_command(words: Sequence[str]) -> Script:
+def read_command(
+    words: Sequence[str], *, env: Mapping[str, str] | None = None, files: Sequence[tuple[str, str]] = ()
+) -> Script:
     """Reads a command line that a shell has already split, as behind `moonpad explain --`.
 
-    The places are those in the line as it would be typed, which is the script's text. Raises UsageError as above.
+    The places are those in the line as it would be typed, which is the script's text. `env` is what a running process
+    has, `files` are the files of options that it names. Raises UsageError as above.
     """
     words = [_LONE_SURROGATE.sub("\ufffd", word) for word in words]
     written = [shlex.quote(word) for word in words]
@@ -92,6 +120,9 @@ def read_command(words: Sequence[str]) -> Script:
         placed.append(whole.word(word, position, end, (piece,)))
         position = end + 1
     shell = Shell(state, Source.block(whole, 0, whole.clean))
+    state.files.update((name, HereFile(name, text, 1)) for name, text in files)
+    for name, value in (env or {}).items():
+        shell.scope.set(name, Word(value, 1), export=True)
     first = 0
     while first + 1 < len(placed) and (pair := assignment(placed[first])):
         shell.scope.set(*pair, export=True)
@@ -104,7 +135,8 @@ def read_command(words: Sequence[str]) -> Script:
 def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     state.intro = block.intro
     problems_before, commands_before = len(state.problems.items), state.budget.commands
-    shell = Shell(state, Source.block(state.text, block.start, block.text))
+    text = as_shell(block.text) if is_powershell(block.text) else block.text
+    shell = Shell(state, Source.block(state.text, block.start, text))
     shell.read(substitutions=block.substitutions, indent=block.indent)
     if state.budget.commands == commands_before and document:
         # Outputs stand in shell blocks too: they are not commands with mistakes.
@@ -114,6 +146,24 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
             message = f"the shell does not ignore this invisible character (U+{ord(character):04X})"
             state.problems.add("invisible-character", start, start + 1, message, "retype the line")
     state.intro = None
+
+
+def _read_inline(part: Inline, state: ScriptState) -> None:
+    """A command in the middle of a text: only where it starts an engine."""
+    commands_before, problems_before = len(state.commands), len(state.problems.items)
+    last_known = state.last_known
+    Shell(state, Source.block(state.text, part.start, part.text)).read()
+    servers = [command for command in state.commands[commands_before:] if starts_with_options(command)]
+    state.commands[commands_before:] = servers
+    if not servers:
+        state.last_known = last_known
+        del state.problems.items[problems_before:]
+
+
+def starts_with_options(command: Command) -> bool:
+    """Whether it is a whole command of a server, with a model or options: not only the program's name."""
+    program = program_named(command.program)
+    return program is not None and program.kind == "server" and len(command.argv) > 1
 
 
 def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
@@ -138,6 +188,7 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
 
 
 def _script(state: ScriptState, document: bool) -> Script:
+    state.commands[:] = [with_file_options(command, state.files, state.budget) for command in state.commands]
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
     named, minimum = text_hints.versions_of(text)
@@ -146,6 +197,7 @@ def _script(state: ScriptState, document: bool) -> Script:
         if image is not None and (version := text_hints.version_of_image(image.text)):
             named.setdefault(*version)
     hints = dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in text_hints.machines_of(text))
+    hints |= dict.fromkeys((machine, line) for line, machine in state.machines)
     state.budget.work(5 * len(hints), "the machines that it names")
     problems = (*state.problems.items, *islice(_odd_characters(state.commands), PROBLEMS))
     return Script(
