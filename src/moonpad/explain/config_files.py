@@ -15,6 +15,7 @@ from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Command, HereFile
 from moonpad.explain.grouping import value_of
 from moonpad.explain.input_limits import OPTION_FILE, Budget
+from moonpad.explain.programs import program_named
 
 _PROGRAMS: Final = ("vllm serve", "sglang")
 
@@ -38,6 +39,7 @@ def with_file_options(command: Command, files: Mapping[str, HereFile], budget: B
     except MarkedYAMLError:
         return command
     fields = source.fields(documents[0]) if documents else {}
+    fields = {name: fields[name] for name in sorted(fields, key=lambda name: name != "model")}
     words = [replace(named, text=word.text, pieces=()) for word in option_words(fields, source, command.program)]
     grammar = Grammar(options)
     given = {option.flag for option in parse([word.text for word in command.argv], grammar).occurrences}
@@ -50,7 +52,15 @@ def with_file_options(command: Command, files: Mapping[str, HereFile], budget: B
         for word in words[option.index : option.index + option.length]
     ]
     head = command.argv[:1] if positional else ()
+    if not positional and _takes_model_first(command) and [word.text for word in kept[:1]] == ["--model"]:
+        head, kept = (kept[1],), kept[2:]
+        return replace(command, argv=(*head, *kept, *command.argv))
     return replace(command, argv=(*head, *kept, *command.argv[len(head) :]))
+
+
+def _takes_model_first(command: Command) -> bool:
+    program = program_named(command.program)
+    return program is not None and [word.text for word in command.prefix[-1:]] == [program.positional_model]
 
 
 def _file_named(path: str, files: Mapping[str, HereFile]) -> HereFile | None:

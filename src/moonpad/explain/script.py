@@ -33,7 +33,7 @@ _FIXABLE: Final = 50
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-def read_script(text: str, *, markdown: bool | None = None) -> Script:
+def read_script(text: str, *, markdown: bool | None = None, beside: Sequence[tuple[str, str]] = ()) -> Script:
     """Reads a bash script, the shell blocks of a markdown document, or the containers of a YAML file; for None
     `markdown` is found out.
 
@@ -43,19 +43,22 @@ def read_script(text: str, *, markdown: bool | None = None) -> Script:
     if words := process_words(text):
         return read_command(words)
     state = ScriptState(InputText(text))
+    state.files.update((name, HereFile(name, content, 1)) for name, content in beside)
     return _script(state, _read_file(0, state.text.clean, state, markdown))
 
 
-def read_files(files: Sequence[tuple[str, str]]) -> Script:
-    """Reads the pieces of one deployment, name and text of each. Variables of one are not known to the next.
+def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str]] = ()) -> Script:
+    """Reads the pieces of one deployment, name and text of each. Variables of one are not known to the next. `beside`
+    are files that are only looked at where a command names them.
 
     Raises UsageError as above, of all of them together.
     """
     if len(files) == 1:
-        return read_script(files[0][1])
+        return read_script(files[0][1], beside=beside)
     texts = [text.replace("\r\n", "\n").rstrip("\r\n") + "\n" for _, text in files]
     whole = InputText("".join(texts), Budget(len(files)))
     state = ScriptState(whole)
+    state.files.update((name, HereFile(name, text, 1)) for name, text in beside)
     documents, origins, start = False, [], 0
     for (name, _), text in zip(files, texts, strict=True):
         origins.append((name, whole.place(start)[0]))

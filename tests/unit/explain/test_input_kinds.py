@@ -143,9 +143,7 @@ def test_options_of_a_file() -> None:
         "cat > c.yaml <<EOF\nmodel: org/m\ntensor-parallel-size: 8\nenable_expert_parallel: true\nport: 1\nEOF\n"
         "vllm serve --config c.yaml --port 2\n"
     )
-    assert (
-        argv(only(text)) == "--model org/m --tensor-parallel-size 8 --enable-expert-parallel --config c.yaml --port 2"
-    )
+    assert argv(only(text)) == "org/m --tensor-parallel-size 8 --enable-expert-parallel --config c.yaml --port 2"
     script = read_files([("a/c.yml", "tp: 8\n"), ("run.sh", "sglang serve --config /x/c.yml --model-path m\n")])
     (command,) = known(script)
     assert argv(command) == "--tp 8 --config /x/c.yml --model-path m"
