@@ -12,17 +12,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Final
 
 from yaml import Node
 
-from moonpad.explain.commands import Command, HereFile, Word
+from moonpad.explain.commands import Command, HereFile, Word, concatenated
 from moonpad.explain.containers import Container, read_container
 from moonpad.explain.input_limits import COMMANDS, NESTING, too_deep, too_large
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.option_maps import option_commands
-from moonpad.explain.programs import base_name, identify, program_named, program_table
+from moonpad.explain.programs import base_name, engine_commands, identify, program_named
 from moonpad.explain.scope import Scope
 from moonpad.explain.source_text import Source
 from moonpad.explain.surroundings import Surroundings, unknown_value
@@ -50,14 +49,6 @@ _NO_COMMANDS: Final = frozenset(
     """.split()  # noqa: SIM905
 )
 """Keys under which no engine is started."""
-
-
-@cache
-def _starts() -> frozenset[str]:
-    """What a text with an engine's command has in it."""
-    table = program_table()
-    named = (" ".join(words) for words, name in table.commands.items() if name in table.engines)
-    return frozenset(name for name in named if " " in name or "." in name or "-" in name)
 
 
 def read_manifest(text: str, start: int, state: ScriptState) -> bool:
@@ -108,6 +99,8 @@ class _ManifestReader:
             self._leader_and_workers(self.fields(fields["leaderWorkerTemplate"]), around, depth)
         elif scalar(fields.get("kind")) == "ConfigMap":
             return
+        elif scalar(fields.get("cell_type")) == "code":
+            self._cell(fields, around)
         elif "Config" in fields and "Image" in self.fields(fields["Config"]):
             self._inspected(fields, around)
         elif self._is_container(fields):
@@ -129,7 +122,7 @@ class _ManifestReader:
         if words and all(words) and (words[0].startswith("-") or self._starts_engine(items(node))):
             self._list(node, around)
         elif text := scalar(node):
-            if any(text.find(start) >= 0 for start in _starts()):
+            if any(text.find(start) >= 0 for start in engine_commands()):
                 self._script(self.word(node), {}, around, name)
         else:
             self.visit(node, around, depth)
@@ -161,6 +154,15 @@ class _ManifestReader:
         return any(items(fields.get(name)) for name in ("command", "args", "entrypoint")) or (
             "image" in fields and any(scalar(fields.get(name)) for name in ("command", "args"))
         )
+
+    def _cell(self, fields: Fields, around: Surroundings) -> None:
+        """A cell of a notebook: its lines behind `!`, or a whole cell behind `%%bash`."""
+        lines = [self.word(line) for line in items(fields.get("source"))] or [self.word(fields["source"])]
+        whole = concatenated(lines, lines[0])
+        if not any(start in whole.text for start in engine_commands()):
+            return
+        text = re.sub(r"^%%\w+.*$|^[ \t]*[!%]", lambda mark: " " * len(mark.group()), whole.text, flags=re.MULTILINE)
+        self._script(replace(whole, text=text), {}, around)
 
     def _inspected(self, fields: Fields, around: Surroundings) -> None:
         """What `docker inspect` prints of a container."""
@@ -252,7 +254,7 @@ class _ManifestReader:
             for name, content in self.fields(fields.get("data")).items():
                 word = self.word(content)
                 self.state.files[name] = HereFile(name, word.text, word.line)
-                if any(start in word.text for start in _starts()):
+                if any(start in word.text for start in engine_commands()):
                     self.state.scripts[name] = word
         elif depth < NESTING:
             for item in items(fields.get("items")):

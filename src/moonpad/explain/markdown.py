@@ -18,7 +18,22 @@ _LANGUAGES: Final = (
     | _SESSIONS
 )
 _OTHER_LANGUAGES: Final = frozenset(
-    {"yaml", "yml", "json", "jsonc", "dockerfile", "docker", "ini", "systemd", "toml", "service", "helm", "conf"}
+    {
+        "yaml",
+        "yml",
+        "json",
+        "jsonc",
+        "dockerfile",
+        "docker",
+        "ini",
+        "systemd",
+        "toml",
+        "service",
+        "helm",
+        "conf",
+        "python",
+        "py",
+    }
 )
 """Blocks of files that may start an engine."""
 _CODE: Final = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]+?)\1(?!`)")

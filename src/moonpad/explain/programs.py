@@ -54,6 +54,19 @@ def _program_table(engines: tuple[str, ...]) -> ProgramTable:
     )
 
 
+@lru_cache(maxsize=4)
+def _engine_commands(_: tuple[str, ...]) -> frozenset[str]:
+    """What a text with an engine's command has in it."""
+    table = program_table()
+    named = (" ".join(words) for words, name in table.commands.items() if name in table.engines)
+    return frozenset(name for name in named if " " in name or "." in name or "-" in name)
+
+
+def engine_commands() -> frozenset[str]:
+    """What a text with an engine's command has in it."""
+    return _engine_commands(tuple(ENGINES))
+
+
 def program_named(name: str) -> Program | None:
     """None for what is not a program of an engine."""
     return program_table().programs.get(name)

@@ -12,6 +12,7 @@ from typing import Final
 from moonpad.explain import text_hints
 from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, Word
 from moonpad.explain.config_files import with_file_options
+from moonpad.explain.dockerfile import is_dockerfile
 from moonpad.explain.input_kinds import read_kind
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
@@ -19,6 +20,7 @@ from moonpad.explain.markdown import Block, Bullets, Inline, is_markdown, only_f
 from moonpad.explain.powershell import as_shell, is_powershell
 from moonpad.explain.programs import program_named
 from moonpad.explain.source_text import IGNORED, InputText, Source
+from moonpad.explain.systemd_unit import is_unit
 from moonpad.explain.wrappers import assignment
 
 _FLAGS_BEHIND_A_NAME: Final = re.compile(
@@ -87,7 +89,7 @@ def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None 
         state.heading = part.heading
         if isinstance(part, Inline):
             _read_inline(part, state)
-        elif isinstance(part, Block) and part.other:
+        elif isinstance(part, Block) and (part.other or is_unit(part.text) or is_dockerfile(part.text)):
             read_kind(part.text, part.start, state)
         elif isinstance(part, Bullets) or only_flags(part.text):
             _read_flags(part, state)

@@ -63,6 +63,14 @@ SAME = {
     "YAML in a document": f"# T\n\n```yaml\nservices:\n  a:\n    image: x\n    command: {SERVE}\n```\n",
     "a Dockerfile in a document": f"# T\n\n```dockerfile\nFROM x\nCMD {SERVE}\n```\n",
     "a unit in a document": f"# T\n\n```ini\n[Service]\nExecStart={SERVE}\n```\n",
+    "Python": "import subprocess, sys\nsubprocess.Popen([\n    'vllm', 'serve', 'org/m',\n"
+    "    '--tensor-parallel-size', '8',\n])\n",
+    "Python, one string": f"import os\nos.system('{SERVE}')\n",
+    "a notebook": '{"cells": [{"cell_type": "code",\n'
+    ' "source": ["!vllm serve org/m \\\\\\n", "  --tensor-parallel-size 8"]}]}',
+    "a unit behind a shell's fence": f"# T\n\n```bash\n[Unit]\nA=b\n[Service]\nExecStart={SERVE}\n```\n",
+    "reStructuredText": f"T\n=\n\n.. code-block:: console\n\n   $ {SERVE}\n",
+    "a list over lines": 'FROM x\nENTRYPOINT ["vllm", "serve"]\nCMD ["org/m", \\\n  "--tensor-parallel-size", "8"]\n',
     "PowerShell": "# T\n\n```powershell\nvllm.exe serve org/m `\n  --tensor-parallel-size 8\n```\n",
 }
 
