@@ -13,6 +13,7 @@ from typing import Final
 
 from moonpad.explain.commands import Piece, Word
 from moonpad.explain.containers import Container, read_container
+from moonpad.explain.input_limits import FAILURES
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.source_text import Source
 from moonpad.explain.wrappers import assignment
@@ -63,12 +64,13 @@ def read_dockerfile(text: str, start: int, state: ScriptState) -> None:
 
 def _instructions(text: str) -> Iterator[tuple[str, int, str]]:
     """Name, offset and value. Comments between continued lines are blanked; a heredoc belongs to its instruction."""
-    position = 0
+    position = unclosed = 0
     while match := _LINE.search(text, position):
         end = match.end()
         name, value = match[1].upper(), match[2]
-        if name in ("RUN", "COPY", "ADD") and (heredoc := _HEREDOC.search(value)):
+        if unclosed < FAILURES and name in ("RUN", "COPY", "ADD") and (heredoc := _HEREDOC.search(value)):
             closing = re.compile(rf"^[ \t]*{re.escape(heredoc[1])}[ \t]*$", re.MULTILINE).search(text, end)
+            unclosed += closing is None
             end = closing.end() if closing else end
             value = text[match.start(2) : end]
             if name != "RUN":

@@ -112,6 +112,11 @@ def _has_command(line: str) -> bool:
     return any(_SPEAKING.search(code[2]) and len(code[2]) < len(line.strip()) for code in _CODE.finditer(line))
 
 
+def is_other_language(language: str) -> bool:
+    """Whether a block in it is a file that may start an engine."""
+    return language in _OTHER_LANGUAGES
+
+
 def only_flags(text: str) -> bool:
     """Whether every line begins with a flag, as where a guide lists them without the command."""
     lines = [line for line in text.split("\n") if line.strip(" \t\0") and not line.strip(" \t\0").startswith("#")]
@@ -180,11 +185,11 @@ def _block(
                 break
             substitutions |= bool(_SUBSTITUTIONS.fullmatch(line))
             taken[number] = " " * len(line)
-    text = "\n".join(_without_session(taken, language))
+    text = "\n".join(without_session(taken, language))
     yield Block(start, text, heading, intro, len(lead), substitutions)
 
 
-def _without_session(lines: list[str], language: str) -> list[str]:
+def without_session(lines: list[str], language: str) -> list[str]:
     """Where lines begin with a prompt, the prompts and everything that was not typed become blanks."""
     prompt: Callable[[str], re.Match[str] | None] = _PROMPT.match
     if not any(_PROMPT.match(line) for line in lines):

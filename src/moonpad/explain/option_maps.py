@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from yaml import MappingNode, Node, ScalarNode
+from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from moonpad.catalog.options import option_set
 from moonpad.explain.commands import Word
+from moonpad.explain.input_limits import NESTING
+from moonpad.explain.programs import served_by_image
 from moonpad.explain.yaml_source import Fields, YamlSource, items, scalar
 
 _SERVERS: Final = ("vllm serve", "sglang", "trtllm-serve")
@@ -25,11 +29,12 @@ _ENGINES: Final[Mapping[str, str]] = {
 _OPTIONS: Final = frozenset(
     """
     engine_args engine_kwargs engine_args_specific vllm_args sglang_args server_args serve_args
-    vllm_config sglang_config extra_args args parameters flags options
+    vllmConfig vllm_config sglang_config extra_args args parameters flags options
     """.split()  # noqa: SIM905
 )
-_MODEL: Final = ("model_source", "model_id", "model_path", "model")
+_MODEL: Final = ("model_source", "modelURL", "model_path", "checkpoint_path", "model_id", "model")
 _NO_OPTION: Final = frozenset({"enabled", "name", "engine", "resources", "env"})
+_LAYOUT: Final = frozenset({"--tensor-parallel-size", "--tp-size", "--tp", "--pipeline-parallel-size"})
 _LEAST: Final = 3
 """Options that a mapping has at least for it to be taken for those of an engine that nothing else names."""
 
@@ -49,6 +54,12 @@ def option_commands(fields: Fields, source: YamlSource) -> Iterator[tuple[str, l
         given |= own
     if given:
         program = _ENGINES.get(engine) or _program_of(given)
+    elif scalar(fields.get("modelURL")) and (served := served_by_image(scalar(fields.get("repository")))):
+        program = served  # a model of the production stack's chart, without options
+    elif engine and any(_flag(name) in _LAYOUT for name in fields):
+        program = _ENGINES[engine]
+        recorded = option_set(program)
+        given = {name: node for name, node in fields.items() if recorded and recorded.named(_flag(name))}
     elif any(name.startswith("--") for name in fields):
         given, program = dict(fields), _program_of(fields)
     else:
@@ -73,12 +84,13 @@ def option_commands(fields: Fields, source: YamlSource) -> Iterator[tuple[str, l
 
 
 def _engine_named(fields: Fields) -> str:
-    for key in ("engine", "backend", "backendFramework", "framework", "inference_engine", "llm_engine"):
+    for key in ("engine", "backend", "backendFramework", "framework", "inference_engine", "llm_engine", "type"):
         if (name := scalar(fields.get(key)).casefold()) in _ENGINES:
             return name
     if "model_loading_config" in fields:  # of Ray Serve
         return "vllm"
-    return next((name for name in ("vllm", "sglang") if f"{name}_args" in fields or f"{name}_config" in fields), "")
+    marks = {name: {f"{name}_args", f"{name}_config", f"{name}Config", f"{name}Args"} for name in ("vllm", "sglang")}
+    return next((name for name, keys in marks.items() if keys & fields.keys()), "")
 
 
 def _program_of(options: Mapping[str, Node]) -> str:
@@ -95,7 +107,10 @@ def _program_of(options: Mapping[str, Node]) -> str:
 
 
 def _flag(name: str) -> str:
-    return name if name.startswith("-") else f"--{name.replace('_', '-')}"
+    """`tensor_parallel_size` and `tensorParallelSize` are --tensor-parallel-size."""
+    if name.startswith("-"):
+        return name
+    return "--" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).replace("_", "-").lower()
 
 
 def option_words(options: Mapping[str, Node], source: YamlSource, program: str, role: str = "") -> Iterator[Word]:
@@ -133,8 +148,19 @@ _TRTLLM: Final = {
 
 def as_json(node: Node, source: YamlSource) -> str:
     """A mapping as the text of JSON."""
-    import json
+    return json.dumps(_plain(node, source))
 
-    import yaml
 
-    return json.dumps(yaml.safe_load(source.text[node.start_mark.index : node.end_mark.index]), default=str)
+def _plain(node: Node, source: YamlSource, depth: int = 0) -> object:
+    if isinstance(node, MappingNode) and depth < NESTING:
+        return {name: _plain(value, source, depth + 1) for name, value in source.fields(node).items()}
+    if isinstance(node, SequenceNode) and depth < NESTING:
+        return [_plain(item, source, depth + 1) for item in items(node)]
+    text = scalar(node)
+    source.whole.budget.work(4, "its YAML")
+    if node.tag.endswith((":int", ":float", ":bool", ":null")):
+        try:
+            return json.loads(text.lower() or "null")
+        except ValueError:
+            return text
+    return text

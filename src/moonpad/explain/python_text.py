@@ -17,6 +17,8 @@ from moonpad.explain.source_text import Source
 _PYTHON: Final = re.compile(
     r"^(?:import \w|from [\w.]+ import |def \w+\(|class \w+|if __name__ ==|subprocess\.)", re.MULTILINE
 )
+_LONGEST: Final = 200_000
+"""Characters: of more, the tree takes too much memory."""
 _MENTION: Final = re.compile(r"vllm|sglang|trtllm|llama-server|\bkt\b")
 
 
@@ -28,6 +30,8 @@ def is_python(text: str) -> bool:
 
 def read_python(text: str, start: int, state: ScriptState) -> bool:
     """Adds the servers that the program starts. False where it is no Python."""
+    if len(text) > _LONGEST:
+        return False
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

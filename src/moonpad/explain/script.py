@@ -19,6 +19,7 @@ from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
 from moonpad.explain.powershell import as_shell, is_powershell
 from moonpad.explain.programs import program_named
+from moonpad.explain.restructured_text import blocks_of, is_restructured_text
 from moonpad.explain.source_text import IGNORED, InputText, Source
 from moonpad.explain.systemd_unit import is_unit
 from moonpad.explain.wrappers import assignment
@@ -29,6 +30,7 @@ _FLAGS_BEHIND_A_NAME: Final = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 """`args: --tensor-parallel-size 8 --port 8000 …`, as threads write them without the command."""
+_PROCESS_WORDS: Final = 4096
 _DASHES: Final = ("–", "—", "−", "‐", "‑")
 _QUOTES: Final = frozenset("“”„‘’«»")
 _FIXABLE: Final = 50
@@ -75,17 +77,22 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
 
 def process_words(text: str) -> list[str]:
     """Of a copy of /proc/PID/cmdline, whose words end with a NUL."""
-    head, nul, _ = text.partition("\0")
-    return text.rstrip("\0\n").split("\0") if nul and head and text.rstrip("\n").endswith("\0") else []
+    whole = text.rstrip("\n")
+    if not whole.endswith("\0") or whole.startswith("\0") or whole.count("\0") > _PROCESS_WORDS:
+        return []
+    return whole.rstrip("\0").split("\0")
 
 
 def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None = None) -> bool:
     """Whether it is a markdown document."""
     document = is_markdown(text) if markdown is None else markdown
     known_before = len(state.commands)
-    if not document and read_kind(text, start, state):
+    rest = markdown is None and "```" not in text and is_restructured_text(text)
+    if not (document or rest) and read_kind(text, start, state):
         return False
-    for part in parts_of(text, start) if document else (Block(start, text, None, None, 0),):
+    document = document or rest
+    whole = (Block(start, text, None, None, 0),)
+    for part in blocks_of(text, start) if rest else parts_of(text, start) if document else whole:
         state.heading = part.heading
         if isinstance(part, Inline):
             _read_inline(part, state)

@@ -13,14 +13,9 @@ from moonpad.explain.yaml_source import YamlSource
 
 _LEFT_OUT: Final = 20
 """Lines that are left out before the text is no YAML."""
-_CONFLICT: Final = re.compile(
-    r"^<{7}(?: .*)?$\n(?P<ours>(?:.*\n)*?)(?:^\|{7}.*$\n(?:.*\n)*?)?^={7}$\n(?P<theirs>(?:.*\n)*?)^>{7}(?: .*)?$",
-    re.MULTILINE,
-)
 _TEMPLATE_LINE: Final = re.compile(r"^[ \t]*(?:-[ \t]*)?\{\{.*\}\}[ \t]*$", re.MULTILINE)
-_TEMPLATE: Final = re.compile(r"\{\{-?(.*?)-?\}\}|\{%.*?%\}")
+_TEMPLATE: Final = re.compile(r"\{\{-?(.{0,300}?)-?\}\}|\{%.{0,300}?%\}")
 _TABS: Final = re.compile(r"^[ ]*\t[ \t]*", re.MULTILINE)
-_WORD: Final = re.compile(r"[^\n]")
 
 
 def readable(state: ScriptState, start: int, text: str, *, surely: bool) -> tuple[YamlSource | None, Sequence[Node]]:
@@ -63,25 +58,31 @@ def readable(state: ScriptState, start: int, text: str, *, surely: bool) -> tupl
 
 def _without_marks(text: str, start: int, state: ScriptState) -> str:
     """With the first side of each conflict, names for what a template fills in, and blanks for tabs."""
-    for conflict in _CONFLICT.finditer(text):
-        message = "the mark of a merge conflict: the first of its two sides was read"
-        state.problems.add(
-            "merge-conflict", start + conflict.start(), start + conflict.start() + 7, message, "keep one"
-        )
-    text = _CONFLICT.sub(_first_side, text)
+    text = _without_conflicts(text, start, state)
     text = _TEMPLATE_LINE.sub(lambda line: " " * len(line.group()), text)
     text = _TEMPLATE.sub(_as_variable, text)
     return _TABS.sub(lambda tabs: tabs.group().replace("\t", " "), text)
 
 
-def _first_side(conflict: re.Match[str]) -> str:
-    whole, begin = conflict.group(), conflict.start()
-    ours = slice(conflict.start("ours") - begin, conflict.end("ours") - begin)
-    return _blank(whole[: ours.start]) + whole[ours] + _blank(whole[ours.stop :])
-
-
-def _blank(text: str) -> str:
-    return _WORD.sub(" ", text)
+def _without_conflicts(text: str, start: int, state: ScriptState) -> str:
+    """With the first side of each conflict."""
+    if "<<<<<<<" not in text:
+        return text
+    lines, side, offset = text.split("\n"), "", start
+    for number, line in enumerate(lines):
+        mark = line[:7]
+        if mark == "<<<<<<<" and not side:
+            side = "ours"
+            message = "the mark of a merge conflict: the first of its two sides was read"
+            state.problems.add("merge-conflict", offset, offset + 7, message, "keep one of them")
+        elif side and mark in ("|||||||", "======="):
+            side = "theirs"
+        elif side and mark == ">>>>>>>":
+            side, lines[number] = "", " " * len(line)
+        if side == "theirs" or (side and mark == "<<<<<<<"):
+            lines[number] = " " * len(line)
+        offset += len(line) + 1
+    return "\n".join(lines)
 
 
 def _as_variable(template: re.Match[str]) -> str:

@@ -68,6 +68,9 @@ SAME = {
     "Python, one string": f"import os\nos.system('{SERVE}')\n",
     "a notebook": '{"cells": [{"cell_type": "code",\n'
     ' "source": ["!vllm serve org/m \\\\\\n", "  --tensor-parallel-size 8"]}]}',
+    "YAML in reStructuredText": f"T\n=\n\n.. code-block:: yaml\n\n   run: |\n     {SERVE}\n   setup: pip\n\nText.\n",
+    "values of a chart": "modelSpec:\n- repository: vllm/vllm-openai\n  modelURL: org/m\n  vllmConfig:\n"
+    "    tensorParallelSize: 8\n",
     "a unit behind a shell's fence": f"# T\n\n```bash\n[Unit]\nA=b\n[Service]\nExecStart={SERVE}\n```\n",
     "reStructuredText": f"T\n=\n\n.. code-block:: console\n\n   $ {SERVE}\n",
     "a list over lines": 'FROM x\nENTRYPOINT ["vllm", "serve"]\nCMD ["org/m", \\\n  "--tensor-parallel-size", "8"]\n',
