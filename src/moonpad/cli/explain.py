@@ -18,7 +18,9 @@ from moonpad.values.redaction import TooManyKeys, remember_command, remember_lab
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from moonpad.explain.commands import Script
     from moonpad.explain.results import Judged
+    from moonpad.values.cluster import Cluster
 
 MAX_BYTES = 1_000_000
 
@@ -26,6 +28,7 @@ MAX_BYTES = 1_000_000
 def explain(
     *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
     file: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,
+    pid: int | None = None,
     on: str | None = None,
     model: str | None = None,
     engine: str = "",
@@ -41,9 +44,14 @@ def explain(
     command
         The command, behind `--`.
     file
-        A shell script, a compose file, objects of Kubernetes, or a document with commands in it; `-` is the standard
-        input. At most 1 MB; a pipe, also of <(COMMAND), must end within 10 s. Several files are pieces of one
-        deployment: node-0/run.sh node-1/run.sh.
+        Any file that starts an engine: a shell script, a compose file, objects of Kubernetes (also as kubectl get
+        prints them), values of Helm, a Dockerfile, a unit of systemd, a task of SkyPilot or dstack, what docker inspect
+        prints, a copy of /proc/PID/cmdline, or a document with commands in it; `-` is the standard input. At most 1 MB;
+        a pipe, also of <(COMMAND), must end within 10 s. Several files are pieces of one deployment: node-0/run.sh
+        node-1/run.sh, or a command and its --config file. One that is not given is looked for beside the script.
+    pid
+        A process of this host that runs an engine: its command line, its environment and, without --on, the devices
+        here.
     on
         The devices it is for: 8xH200, 2x8xH800. Without it, those that the text names.
     model
@@ -60,13 +68,12 @@ def explain(
     """
     if command == ("-",) and not file:  # of `--file -`, whose `-` is taken for a word of the command
         file, command = [Path("-")], ()
-    if bool(file) == bool(command):
-        raise UsageError("explain takes either --file, or a command behind `--`")
+    if (bool(file), bool(command), pid is not None).count(True) != 1:
+        raise UsageError("explain takes either --file, or --pid, or a command behind `--`")
     from moonpad.catalog.calibrations import calibrations
     from moonpad.catalog.clusters import parse_cluster
     from moonpad.cli.plan_inputs import find_model, known_engine, typed_path
     from moonpad.explain.judge import judge
-    from moonpad.explain.script import read_command, read_files
     from moonpad.explain.target_detection import Question
     from moonpad.plan.request import parse_set
     from moonpad.report.explain_json import explain_json
@@ -75,19 +82,17 @@ def explain(
 
     try:
         layout, others = parse_set(settings or ())
-        script = read_files([(str(path), _read(path)) for path in file]) if file else read_command(command)
+        script = _script(command, file or (), pid)
         question = Question(
             checkpoint=find_model(model, typed_path(model)).checkpoint if model else None,
-            cluster=parse_cluster(on) if on else None,
+            cluster=parse_cluster(on) if on else _devices_here() if pid is not None else None,
             engine=known_engine(engine) if engine else "",
             version=engine_version,
             settings={name: str(value) for name, value in (*layout.items(), *others.items())},
         )
         judged = judge(script, question, (*calibrations(), *own_calibrations()))
         if not judged:
-            raise UsageError(
-                "it starts no engine", remedy="moonpad explain --file SCRIPT, or put the command behind --"
-            )
+            raise _no_engine(script)
         every = [each for deployment in judged for each in (deployment, *deployment.alternatives)]
         for line in (line for deployment in every for line in deployment.commands):
             remember_command(line.argv, {name: text for name, text in line.env.items() if not text.startswith("$")})
@@ -106,6 +111,57 @@ def explain(
     if count := sum(finding.severity is Severity.ERROR for finding in findings):
         errors = "1 finding is an error" if count == 1 else f"{count} findings are errors"
         raise PreflightRefused(errors, remedy="" if json else "apply the remedies shown above")
+
+
+def _script(command: Sequence[str], file: Sequence[Path], pid: int | None) -> Script:
+    """What is to be judged, with the files of options that it names, where they lie on this host."""
+    from moonpad.cli.explain_process import running_command
+    from moonpad.explain.script import read_command, read_files
+    from moonpad.spec.option_files import option_files
+
+    if file:
+        texts = [(str(path), _read(path)) for path in file]
+        folders = [*(path.parent for path in file), Path()]
+        beside = option_files((text for _, text in texts), folders, (name for name, _ in texts))
+        for _, text in beside:
+            remember_labelled(text)
+        return read_files(texts, beside)
+    if pid is not None:
+        running = running_command(pid)
+        folders = [running.folder] if running.folder else []
+        return read_command(running.words, env=running.env, files=option_files([" ".join(running.words)], folders))
+    return read_command(command, files=option_files([" ".join(command)], [Path()]))
+
+
+def _devices_here() -> Cluster | None:
+    """Those of this host; None where they are not known."""
+    from moonpad.run.knowledge import local_cluster
+
+    try:
+        return local_cluster(None, "")
+    except PreflightRefused:
+        return None
+
+
+def _no_engine(script: Script) -> UsageError:
+    """What is missing, as far as it can be known: a container may start one that its image or another file names."""
+    from moonpad.explain.programs import base_name
+
+    for command in script.commands:
+        container = command.container
+        if container is not None and container.image is not None and command.program == "docker":
+            return UsageError(
+                f"{script.where(command.line)} starts {container.image.text}; what that image runs is not said",
+                remedy="add the Dockerfile or the script that it starts with one more --file",
+            )
+    for command in script.commands:
+        own = next((word for word in command.words[:3] if base_name(word).endswith((".py", ".sh"))), None)
+        if own is not None and any(word.text.startswith("--") for word in command.words):
+            return UsageError(
+                f"{script.where(command.line)} runs {own.text}, which is not at hand: the engine is not known",
+                remedy=f"add it with --file {own.text}, or put the command that it runs behind --",
+            )
+    return UsageError("it starts no engine", remedy="moonpad explain --file SCRIPT, or put the command behind --")
 
 
 def _read(path: Path) -> str:

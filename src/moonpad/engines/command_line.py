@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal
+from typing import Final, Literal
 
 from moonpad.values.platform import Platform
 
 ProgramKind = Literal["server", "client", "router"]
+
+DYNAMO: Final = (
+    *("--is-prefill-worker", "--is-decode-worker", "--disaggregation-mode", "--connector", "--migration-limit"),
+    *("--multimodal-", "--publish-events-and-metrics", "--namespace", "--dyn-", "--store-kv", "--request-plane"),
+    *("--event-plane", "--endpoint", "--extra-engine-args", "--custom-jinja-template", "--use-vllm-tokenizer"),
+)
+"""Options of `python -m dynamo.ENGINE` beside the engine's (https://docs.nvidia.com/dynamo/), of all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,8 @@ class Program:
     """The last word of the command that takes the model as its first argument; started otherwise it takes --model."""
     removal: Removal | None = None
     """Where newer versions do not have it."""
+    own_options: tuple[str, ...] = ()
+    """Beginnings of the options of other programs that start it (Dynamo): the engine does not see them."""
     unnamed_weights: str = ""
     """Why its command line does not say which checkpoint is served; "" where it does."""
 

@@ -6,14 +6,15 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import ktransformers_read
-from moonpad.engines.command_line import Build, CommandLine, Program, Removal
+from moonpad.engines.command_line import DYNAMO, Build, CommandLine, Program, Removal
 from moonpad.engines.sglang_read import PROGRAM, SETTING_FLAGS
 
 PROGRAMS: Final = (
     Program(
         name=PROGRAM,
         label="SGLang",
-        commands=("sglang serve", "sglang.launch_server", "moonpad_sglang_cpu"),
+        commands=("sglang serve", "sglang.launch_server", "moonpad_sglang_cpu", "dynamo.sglang"),
+        own_options=tuple(option for option in DYNAMO if option != "--disaggregation-mode"),
         files=("sglang/launch_server.py",),
         start="python -m sglang.launch_server",
     ),
@@ -36,7 +37,6 @@ PROGRAMS: Final = (
         start="python -m sglang.srt.disaggregation.launch_lb",
         removal=Removal(PROGRAM, "sglang.srt.disaggregation.launch_lb"),
     ),
-    Program("dynamo.sglang", label="Dynamo", commands=("dynamo.sglang",)),
 )
 
 SGLANG: Final = CommandLine(

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from moonpad.engines.command_line import Build, CommandLine, Nodes, Program
+from moonpad.engines.command_line import DYNAMO, Build, CommandLine, Nodes, Program
 from moonpad.engines.vllm_read import LAYOUT_FLAGS, PROGRAM, SETTING_FLAGS
 from moonpad.values.platform import Platform
 
 SERVE: Final = Program(
     name=PROGRAM,
     label="vLLM",
-    commands=("vllm serve", "vllm.entrypoints.cli.main serve", "vllm.entrypoints.openai.api_server"),
+    commands=("vllm serve", "vllm.entrypoints.cli.main serve", "vllm.entrypoints.openai.api_server", "dynamo.vllm"),
+    own_options=DYNAMO,
     files=("vllm/entrypoints/openai/api_server.py",),
     images=r"vllm-(?:openai|cpu-release)[\w.-]*",
     # The API server as a module, or behind an image, takes the model from --model alone (entrypoints/openai).
@@ -33,8 +34,7 @@ VLLM: Final = CommandLine(
         "attention_backend": "--attention-backend",
         "quantization": "--quantization",
     },
-    # NVIDIA Dynamo's worker: vLLM's options and some of its own (https://github.com/ai-dynamo/dynamo).
-    programs=(SERVE, BENCHMARK, Program("dynamo.vllm", label="Dynamo", commands=("dynamo.vllm",))),
+    programs=(SERVE, BENCHMARK),
     names=("vllm",),
     images=("vllm-openai(?:-[a-z0-9]{1,20})?", "vllm"),
     option_files=("--config",),

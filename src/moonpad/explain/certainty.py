@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from moonpad.catalog.options import newest, releases_with
+from moonpad.catalog.options import newest, option_set, releases_with, values_of, versions
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
@@ -34,6 +34,8 @@ def as_certain(
             yield remark
         elif is_fragment(command) and finding.code is not Code.INVALID_VALUE:
             yield replace(remark, finding=replace(finding, severity=Severity.WARNING))
+        elif finding.code is Code.INVALID_VALUE and "does not take" not in finding.message:
+            yield remark  # a row of the catalogue says so
         elif doubt := _doubt(option, finding.code, book, named=bool(version.text)):
             finding = replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {doubt}")
             gone = finding.code is Code.UNKNOWN_FLAG and releases_with(book.program, option.written)
@@ -47,7 +49,12 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, *, named: bool) -> st
     """Why it may be right in the release that is run; "" where it cannot. `named`: the release is."""
     ask = "--engine-version says which is meant"
     if code is Code.INVALID_VALUE:
-        return "a plugin or another build may" if _is_plugged_in(option, book) else ""
+        if not _is_plugged_in(option, book):
+            return ""
+        taking = _releases_taking(option, book)
+        if not taking:
+            return "no recorded release takes it, a plugin or another build may"
+        return "" if named else f"{taking[0]} to {taking[-1]} take it: {ask}"
     if named:
         return ""
     releases = releases_with(book.program, option.written)
@@ -65,6 +72,18 @@ def _is_plugged_in(option: Occurrence, book: Rulebook) -> bool:
     if known is None or len(known.choices) < 5 or not isinstance(option.value, str):
         return False
     return not difflib.get_close_matches(option.value[:80], known.choices, n=1, cutoff=_ALIKE)
+
+
+def _releases_taking(option: Occurrence, book: Rulebook) -> list[str]:
+    """The recorded releases that have the value among those of the option."""
+    taking = []
+    for release in versions(book.program):
+        options = option_set(book.program, release)
+        known = options.named(option.flag) if options is not None and option.flag else None
+        listed = values_of(book.program, release, (option.flag or "").removeprefix("--").replace("-", "_"))
+        if known is not None and option.value in (known.choices or listed):
+            taking.append(release)
+    return taking
 
 
 def _is_slip(option: Occurrence, book: Rulebook) -> bool:

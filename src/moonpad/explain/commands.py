@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from types import MappingProxyType
@@ -186,18 +186,6 @@ class Command:
         """The innermost container that the command runs in."""
         kinds = ("docker run", "docker exec")
         return next((wrapper for wrapper in reversed(self.wrappers) if wrapper.kind in kinds), None)
-
-
-def in_the_container(command: Command, given: Collection[str] = ()) -> Command:
-    """Of a file that describes a container: without the words of `docker run` and the variables that are given from
-    outside. The container stays among the wrappers."""
-    container, *inner = command.wrappers
-    count = len(container.words)
-    prefix = command.prefix[count:] if command.prefix[:count] == container.words else command.prefix
-    env = {name: word for name, word in command.env.items() if name not in given}
-    wrappers = (replace(container, words=()), *inner)
-    line = next(iter((*prefix, *command.argv, *container.words))).line
-    return replace(command, prefix=prefix, env=env, wrappers=wrappers, line=line)
 
 
 @dataclass(frozen=True, slots=True)

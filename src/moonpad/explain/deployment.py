@@ -46,6 +46,7 @@ from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout
 
+_OF_ASCEND: Final = frozenset({"w8a8", "w4a8"})
 _guess = partial(make_remark, Severity.NOTE, Code.MISSING_FLAG)
 
 
@@ -162,9 +163,14 @@ class Deployment:
         if model is None:
             return None, f"{because}: name it with --model MODEL"
         try:
-            return catalog_checkpoint(model), ""
+            checkpoint = catalog_checkpoint(model)
         except PreflightRefused as refused:
             return None, refused.message
+        given = self._occurrence(first, "quantization")
+        made_for_it = checkpoint.quantization.scheme in _OF_ASCEND
+        if given is not None and given.value == "ascend" and not made_for_it and not because.startswith("named"):
+            return None, "--quantization ascend is for weights made for Ascend, which are not named: --model MODEL"
+        return checkpoint, ""
 
     @property
     def _unnamed_weights(self) -> str:

@@ -60,12 +60,17 @@ def flag_remarks(
         budget.work(20, "its flags")
         if (change := _change(option, book.now)) is not None:
             yield from _changed(words, option, change, parsed, book)
-        elif option.problem is not None:
+        elif option.problem is not None and not option.written.startswith(_options_of_starters(book.program)):
             yield from _problem(words, option, book, budget)
         elif (change := _change(option, book.later)) is not None:
             message = f"{book.label} has it; from {change.since} on: {change.message}"
             code, _ = _CODES[change.kind]
             yield make_remark(Severity.NOTE, code, option.written, message, change.remedy, at=option.index)
+
+
+def _options_of_starters(program: str) -> tuple[str, ...]:
+    named = program_named(program)
+    return named.own_options if named else ()
 
 
 def _change(option: Occurrence, changes: Sequence[Change]) -> Change | None:

@@ -142,13 +142,13 @@ def _role(command: Command) -> str:
     """The kind of its group."""
     if (kind := _kind(command)) != "server":
         return kind
-    if any(word.text == "--is-prefill-worker" for word in command.argv):
-        return "prefill"
-    if command.program.startswith("dynamo.") and command.label in ("prefill", "decode"):
-        return command.label
     mode = value_of(command.argv, ("--disaggregation-mode",))
     if mode is not None and mode.text in ("prefill", "decode"):
         return mode.text
+    if any(word.text == "--is-prefill-worker" for word in command.argv):
+        return "prefill"
+    if any(word.text == "--is-decode-worker" for word in command.argv):
+        return "decode"
     transfer = value_of(command.argv, ("--kv-transfer-config",))
     match = _ROLE.search(transfer.text) if transfer is not None else None
     return {"producer": "prefill", "consumer": "decode"}[match.group(1)] if match else "serve"

@@ -46,9 +46,12 @@ class ScriptState:
     budget: Budget = field(init=False)
     commands: list[Command] = field(default_factory=list)
     files: dict[str, HereFile] = field(default_factory=dict)
+    scripts: dict[str, Word] = field(default_factory=dict)
+    """Scripts that the text holds besides those that it writes, by file name."""
+    ran_scripts: set[str] = field(default_factory=set)
+    machines: list[tuple[int, str]] = field(default_factory=list)
+    """Line and cluster (`8xH200`) that a task asks for."""
     containers: dict[str, Wrapper] = field(default_factory=dict)
-    config_maps: dict[str, dict[str, Word]] = field(default_factory=dict)
-    """Of Kubernetes, by name and key."""
     last_known: Command | None = None
     """The last command of a program that is known."""
     heading: str | None = None
@@ -127,7 +130,7 @@ class Shell:
                 self.state.containers[name] = wrapper
         commands_before = self.state.budget.commands
         stdin = self.stdin if here is None or not (peeled.reads_stdin or peeled.nested) else self.expander.here(here)
-        inside = peeled.nested or (stdin if peeled.reads_stdin else None)
+        inside = peeled.nested or (stdin if peeled.reads_stdin else None) or self._script_of(peeled)
         if inside is not None and self.depth < SHELLS:
             self._inner_shell(inside, peeled, node, None if inside is stdin else stdin)
             in_container = any(wrapper.kind == "docker run" for wrapper in peeled.wrappers)
@@ -284,6 +287,16 @@ class Shell:
         self._statements(self.functions[name])
         self.called.pop()
         self.paid, self.scope.arguments = paid, before
+
+    def _script_of(self, peeled: Peeled) -> Word | None:
+        """The script that a command runs, `bash /scripts/start.sh`, where the text holds it; its arguments are $1 …"""
+        for at, word in enumerate(peeled.rest[:3]):
+            name = base_name(word)
+            if name in self.state.scripts:
+                self.state.ran_scripts.add(name)
+                peeled.arguments = peeled.rest[at + 1 :]
+                return self.state.scripts[name]
+        return None
 
     def _inner_shell(self, inside: Word, peeled: Peeled, node: Simple, stdin: Word | None) -> None:
         self.state.budget.work(20 + len(inside.pieces) + len(self.comments) + len(node.comments), "its shells")

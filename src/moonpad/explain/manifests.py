@@ -10,44 +10,26 @@ https://kubernetes.io/docs/tasks/inject-data-application/define-interdependent-e
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
-from yaml import MarkedYAMLError, Node
+from yaml import Node
 
-from moonpad.explain.commands import (
-    Command,
-    HereFile,
-    Word,
-    Wrapper,
-    WrapperOption,
-    concatenated,
-    cut,
-    in_the_container,
-)
-from moonpad.explain.input_limits import COMMANDS, NESTING, Budget, too_deep, too_large
+from moonpad.explain.commands import Command, HereFile, Word, concatenated
+from moonpad.explain.containers import Container, read_container
+from moonpad.explain.input_limits import COMMANDS, NESTING, too_deep, too_large
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
+from moonpad.explain.option_maps import option_commands
+from moonpad.explain.programs import base_name, engine_commands, identify, program_named
+from moonpad.explain.scope import Scope
 from moonpad.explain.source_text import Source
-from moonpad.explain.yaml_options import environment_of, is_option_file, merged_args, option_words
-from moonpad.explain.yaml_repair import repaired
+from moonpad.explain.surroundings import Surroundings, unknown_value
+from moonpad.explain.yaml_repair import readable
 from moonpad.explain.yaml_source import Fields, YamlSource, is_true, items, scalar
-from moonpad.explain.yaml_texts import device_variables, read_text, shell_texts
-from moonpad.values.errors import UsageError
 
-_SURELY_YAML: Final = re.compile(
-    r"^(?:- )?(?:apiVersion|services|kind|spec|containers|resources|envs|type):", re.MULTILINE
-)
-_DEVICES: Final = re.compile(r"(?:nvidia|amd)\.com/gpu|huawei\.com/Ascend\w*")
-
-# References to variables that are replaced before a container starts.
-_COMPOSE: Final = re.compile(
-    r"\$(?:(?P<dollar>\$)|\{(?P<braced>[A-Za-z_]\w*)(?:(?P<operator>:?[-?+])(?P<default>[^{}]*))?\}"
-    r"|(?P<name>[A-Za-z_]\w*))"
-)
-_KUBERNETES: Final = re.compile(r"\$(?:(?P<dollar>\$)|\((?P<name>[\w.-]+)\))")
+_SURELY_YAML: Final = re.compile(r"^(?:apiVersion|services):", re.MULTILINE)
+_DEVICES: Final = re.compile(r"gpu|(?:nvidia|amd)\.com/gpu|huawei\.com/Ascend\w*")
 
 # Keys of a compose service → the option of `docker run`, for each item of a list, and for one value.
 _LISTS: Final = {
@@ -60,81 +42,42 @@ _LISTS: Final = {
 _VALUES: Final = {"network_mode": "--network", "shm_size": "--shm-size", "gpus": "--gpus", "ipc": "--ipc"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Surroundings:
-    """What a container gets from outside of its own mapping."""
-
-    compose: bool = False
-    options: tuple[Word, ...] = ()
-    variables: Mapping[str, Word] = field(default_factory=dict)
-    """Those that a controller sets."""
-    label: str = ""
-
-    def interpolated(self, word: Word, values: Mapping[str, Word], budget: Budget) -> Word:
-        """With the values in place of references; a name that is not known stays as it is, and is unresolved."""
-        parts, at = list[Word](), 0
-        for match in (_COMPOSE if self.compose else _KUBERNETES).finditer(word.text):
-            reference = cut(word, *match.span())
-            value = self._value(match, values)
-            budget.spend(1, len(value.text))
-            pieces = (piece._replace(start=0, end=len(value.text)) for piece in reference.pieces[:1])
-            parts += (cut(word, at, match.start()), replace(value, pieces=tuple(pieces)))
-            at = match.end()
-        return concatenated((*parts, cut(word, at, len(word.text))), word)
-
-    def _value(self, match: re.Match[str], values: Mapping[str, Word]) -> Word:
-        groups = match.groupdict()
-        name = groups.get("braced") or groups["name"]
-        if groups["dollar"]:
-            return Word("$")
-        if (groups.get("operator") or "").endswith("-"):
-            return Word(groups["default"])
-        return values.get(name) or Word(f"${{{name}}}", unresolved=(name,))
+_NO_COMMANDS: Final = frozenset(
+    """
+    annotations description managedFields metadata status readinessProbe livenessProbe startupProbe
+    readiness_probe healthcheck lifecycle notes comment
+    """.split()  # noqa: SIM905
+)
+"""Keys under which no engine is started."""
 
 
 def read_manifest(text: str, start: int, state: ScriptState) -> bool:
     """Adds the commands of the containers in `text`, which begins at the offset `start` of the whole text.
 
-    False where it is not YAML. Raises UsageError where it is such a file and cannot be read, or goes beyond a limit.
+    False where it is not YAML. Lines that are no YAML are left out with a problem. Raises UsageError beyond a limit.
     """
-    source = YamlSource(state.text, start, text)
-    try:
-        documents = source.documents()
-    except MarkedYAMLError as error:
-        if not _SURELY_YAML.search(text):
-            return False
-        try:
-            for offset, message in repaired(source):
-                at = start + offset
-                state.problems.add("yaml", at, at + max(1, len(text[offset:].split("\n", 1)[0])), message)
-            documents = source.documents()
-        except MarkedYAMLError:
-            message = f"line {source.line(error)} is not YAML: {error.problem}"
-            raise UsageError(message, remedy="if it is a template, pass what it renders to") from None
+    surely = bool(_SURELY_YAML.search(text))
+    problems_before, commands_before = len(state.problems.items), state.budget.commands
+    source, documents = readable(state, start, text, surely=surely)
+    if source is None:
+        return False
     reader = _ManifestReader(source, state)
-    before = len(state.commands)
     for document in documents:
-        reader.collect(document)
+        reader.config_maps(document)
     for document in documents:
         reader.document(document)
-    # A text that only looks like YAML is read as what it is where it starts nothing so.
-    return len(state.commands) > before or bool(_SURELY_YAML.search(text)) or reader.collected
-
-
-def collect_config_maps(text: str, start: int, state: ScriptState) -> None:
-    """Keeps the values of the ConfigMaps in a file for those that refer to them, in whichever order they are read."""
-    source = YamlSource(state.text, start, text)
-    with suppress(MarkedYAMLError):
-        for document in source.documents():
-            _ManifestReader(source, state).collect(document)
+    reader.unused_scripts()
+    if source.mended and not surely and state.budget.commands == commands_before:
+        # A script or prose that was only like YAML.
+        del state.problems.items[problems_before:]
+        return False
+    return True
 
 
 class _ManifestReader:
     def __init__(self, source: YamlSource, state: ScriptState) -> None:
         self.source, self.state = source, state
         self.fields, self.inner, self.word = source.fields, source.inner, source.word
-        self.collected = False
-        """Whether there are ConfigMaps in it."""
 
     # --- objects ---
 
@@ -142,21 +85,11 @@ class _ManifestReader:
         fields = self.fields(node)
         if "services" in fields and "apiVersion" not in fields:
             for name, service in self.fields(fields["services"]).items():
-                self.container(service, _Surroundings(compose=True, label=name))
+                self.container(service, Surroundings(compose=True, label=name))
         else:
-            self.visit(node, _Surroundings(label=scalar(self.inner(fields, "metadata", "name"))))
+            self.visit(node, Surroundings(label=scalar(self.inner(fields, "metadata", "name"))))
 
-    def collect(self, node: Node) -> None:
-        """The values of ConfigMaps, to which others refer by name and key."""
-        for item in (node, *items(self.fields(node).get("items"))):
-            fields = self.fields(item)
-            if scalar(fields.get("kind")) == "ConfigMap":
-                name = scalar(self.inner(fields, "metadata", "name"))
-                values = self.fields(fields.get("data")).items()
-                self.state.config_maps[name] = {key: self.word(value) for key, value in values}
-                self.collected = True
-
-    def visit(self, node: Node, around: _Surroundings, depth: int = 0) -> None:
+    def visit(self, node: Node, around: Surroundings, depth: int = 0) -> None:
         """All containers in it. What an alias stands for is read wherever it stands; it may hold itself."""
         self.state.budget.work(20, "its YAML")
         if depth > NESTING:
@@ -165,82 +98,180 @@ class _ManifestReader:
         if "leaderWorkerTemplate" in fields:
             self._leader_and_workers(self.fields(fields["leaderWorkerTemplate"]), around, depth)
         elif scalar(fields.get("kind")) == "ConfigMap":
-            for name, content in self.fields(fields.get("data")).items():
-                word = self.word(content)
-                self.state.files[name] = HereFile(name, word.text, word.line)
-                self._texts(fields, content, replace(around, label=name))
-        elif any(items(fields.get(name)) for name in ("command", "args", "entrypoint")):
+            return
+        elif scalar(fields.get("cell_type")) == "code":
+            self._cell(fields, around)
+        elif "Config" in fields and "Image" in self.fields(fields["Config"]):
+            self._inspected(fields, around)
+        elif self._is_container(fields):
             self.container(node, around)
-        elif "Config" in fields and (inspected := self.fields(fields["Config"])).keys() & {"Cmd", "Entrypoint"}:
-            self._inspected(inspected, self.fields(fields.get("HostConfig")), around)
-        elif is_option_file(fields):
-            self._option_file(node, around)
-        elif words := option_words(merged_args(fields, self.source) or fields, self.source):
-            image = fields.get("image")
-            label = scalar(image) or around.label
-            self.state.add(Command("fragment", words, (), {}, label=label or None, line=words[0].line))
+        elif self._task(fields, around) or self._engine_options(fields, around):
+            return
         else:
             if "containers" in fields:
                 around = replace(around, options=tuple(self._pod_options(fields)))
-            for name, child in fields.items() if fields else (("", item) for item in items(node)):
-                if not self._texts(fields, child, around) and not self._flags(child, fields, around):
-                    label = name if self.fields(child) and not around.label else around.label
-                    self.visit(child, replace(around, label=label), depth + 1)
+            for name, child in fields.items():
+                if name not in _NO_COMMANDS:
+                    self._child(name, child, around, depth + 1)
+            for child in items(node):
+                self._child("", child, around, depth + 1)
 
-    def _texts(self, fields: Fields, value: Node, around: _Surroundings) -> bool:
-        """Whether the value is what a shell reads, with the variables that are set beside it; read if so."""
-        found = False
-        for word in shell_texts(value, self.source):
-            variables = {**around.variables, **device_variables(fields, self.source)}
-            variables |= dict(environment_of(fields, self.source))
-            read_text(word, self.state, variables, around.label)
-            found = True
-        return found
+    def _child(self, name: str, node: Node, around: Surroundings, depth: int) -> None:
+        """A mapping, a list of words under any key, or a text that is a script."""
+        words = [scalar(item) for item in items(node)]
+        if words and all(words) and (words[0].startswith("-") or self._starts_engine(items(node))):
+            self._list(node, around)
+        elif text := scalar(node):
+            if any(text.find(start) >= 0 for start in engine_commands()):
+                self._script(self.word(node), {}, around, name)
+        else:
+            self.visit(node, around, depth)
 
-    def _flags(self, value: Node, fields: Fields, around: _Surroundings) -> bool:
-        """Whether the value is a list of flags, under whichever key; read if so."""
-        words = [self.word(item) for item in items(value) if scalar(item)]
-        text = scalar(value)
-        if text.startswith("--") and " " in text:
-            words = list(words_of(Source.inside(self.word(value), self.state.text), self.state))
-        flags = [word.text for word in words if word.text.startswith("--")]
-        if len(flags) < 2 or not words[0].text.startswith("-"):
-            return False
-        env = dict(environment_of(fields, self.source))
-        self.state.add(Command("fragment", tuple(words), (), env, label=around.label or None, line=words[0].line))
-        return True
+    def _starts_engine(self, nodes: Sequence[Node]) -> bool:
+        words = [self.word(node) for node in nodes[:6]]
+        return identify(words) is not None or (base_name(words[0]) in ("bash", "sh") and len(words) > 1)
 
-    def _inspected(self, config: Fields, host: Fields, around: _Surroundings) -> None:
-        """What `docker inspect` prints of a container."""
-        words = [self.word(item) for key in ("Entrypoint", "Cmd") for item in items(config.get(key))]
-        shell = Shell(self.state, Source.block(self.state.text, self.source.start, self.source.text))
-        for item in items(config.get("Env")):
-            name, equals, value = scalar(item).partition("=")
-            if equals:
-                shell.scope.set(name, replace(self.word(item), text=value, pieces=()), export=True)
-        if not words:
-            return
-        image, before = config.get("Image"), len(self.state.commands)
-        shell.command(words)
-        at = self.word(image) if image is not None else words[0]
-        network = scalar(host.get("NetworkMode"))
-        options = (WrapperOption("--network", network, (at,)),) if network else ()
-        container = Wrapper("docker run", (), options, at)
+    def _list(self, node: Node, around: Surroundings) -> None:
+        words = [self.interpolated(item, around, around.variables) for item in items(node)]
+        if not words[0].text.startswith("-"):
+            Shell(self.state, Source.block(self.state.text, self.source.start, self.source.text)).command(words)
+        elif sum(word.text.startswith("--") for word in words) > 1:
+            self.state.add(Command("fragment", tuple(words), (), {}, label=around.label, line=words[0].line))
+
+    def _script(self, word: Word, env: Mapping[str, Word], around: Surroundings, label: str = "") -> None:
+        """A text that a shell runs."""
+        scope = Scope({**around.variables, **env})
+        shell = Shell(self.state, Source.inside(word, self.state.text), scope, label=around.label or label)
+        before = len(self.state.commands)
+        shell.read()
         self.state.commands[before:] = [
-            replace(command, wrappers=(container, *command.wrappers)) for command in self.state.commands[before:]
+            command if command.program != "other" else replace(command, env={})
+            for command in self.state.commands[before:]
         ]
 
-    def _option_file(self, node: Node, around: _Surroundings) -> None:
-        """Options of TensorRT-LLM, whose command is made elsewhere."""
-        at = self.word(node)
-        first = self.source.text.rfind("\n", 0, at_offset := self.source.offset_of(node)) + 1
-        text = textwrap.dedent(" " * (at_offset - first) + self.source.text[at_offset : self.source.end_of(node)])
-        name = f"{around.label or 'options'}.yaml"
-        self.state.files[name] = HereFile(name, text, at.line)
-        argv = (replace(at, text="--config", pieces=()), replace(at, text=name, pieces=()))
-        self.state.add(Command("trtllm-serve", argv, (), {}, label=around.label or None, line=at.line))
+    @staticmethod
+    def _is_container(fields: Fields) -> bool:
+        return any(items(fields.get(name)) for name in ("command", "args", "entrypoint")) or (
+            "image" in fields and any(scalar(fields.get(name)) for name in ("command", "args"))
+        )
 
-    def _leader_and_workers(self, template: Fields, around: _Surroundings, depth: int) -> None:
+    def _cell(self, fields: Fields, around: Surroundings) -> None:
+        """A cell of a notebook: its lines behind `!`, or a whole cell behind `%%bash`."""
+        lines = [self.word(line) for line in items(fields.get("source"))] or [self.word(fields["source"])]
+        whole = concatenated(lines, lines[0])
+        if not any(start in whole.text for start in engine_commands()):
+            return
+        text = re.sub(r"^%%\w+.*$|^[ \t]*[!%]", lambda mark: " " * len(mark.group()), whole.text, flags=re.MULTILINE)
+        self._script(replace(whole, text=text), {}, around)
+
+    def _inspected(self, fields: Fields, around: Surroundings) -> None:
+        """What `docker inspect` prints of a container."""
+        config = self.fields(fields["Config"])
+        env: dict[str, Word] = {}
+        for word in map(self.word, items(config.get("Env"))):
+            name, _, value = word.text.partition("=")
+            env[name] = replace(word, text=value, pieces=())
+        entrypoint, arguments = ([self.word(item) for item in items(config.get(key))] for key in ("Entrypoint", "Cmd"))
+        source = Source.block(self.state.text, self.source.start, self.source.text)
+        label = scalar(fields.get("Name")).strip("/") or around.label
+        at = self.word(fields["Config"])
+        read_container(
+            Container(at, self.word(config["Image"]), entrypoint, arguments, env, label=label), source, self.state
+        )
+
+    # --- tasks: SkyPilot, dstack ---
+
+    def _task(self, fields: Fields, around: Surroundings) -> bool:
+        """`run:` and `setup:` (https://docs.skypilot.co/en/latest/reference/yaml-spec.html), or `commands:`
+        (https://dstack.ai/docs/reference/dstack.yml/service/), also in the groups of `replicas:`."""
+        env = {**around.variables, **dict(self._task_environment(fields))}
+        around = replace(around, variables=env)
+        resources = self.fields(fields.get("resources"))
+        accelerators = resources.get("accelerators") or resources.get("gpu") or fields.get("gpu")
+        named = self._accelerators(accelerators)
+        if count := next((match[2] for match in named if match[2]), ""):
+            at = self.word(fields["resources"]) if "resources" in fields else Word("")
+            names = ("DSTACK_GPUS_NUM", "DSTACK_GPUS_PER_NODE", "SKYPILOT_NUM_GPUS_PER_NODE")
+            env |= {name: replace(at, text=count, pieces=()) for name in names}
+        groups = [group for group in items(fields.get("replicas")) if "commands" in self.fields(group)]
+        for group in groups:
+            self._task(self.fields(group), around)
+        if commands := items(fields.get("commands")):
+            for word in [self.word(command) for command in commands]:
+                self._script(word, env, around)
+            return True
+        scripts = [fields[name] for name in ("setup", "run") if scalar(fields.get(name))]
+        if not scripts or not (resources or fields.keys() & {"envs", "env", "setup", "num_nodes", "workdir"}):
+            return bool(groups)
+        for script in scripts:
+            self._script(self.word(script), env, around)
+        return True
+
+    def _task_environment(self, fields: Fields) -> Iterator[tuple[str, Word]]:
+        for key in ("envs", "env"):
+            for name, node in self.fields(fields.get(key)).items():
+                yield name, self.word(node) if scalar(node) else unknown_value(self.word(node), name)
+            for item in items(fields.get(key)):
+                word = self.word(item)
+                name, equals, value = word.text.partition("=")
+                if name:
+                    yield name, replace(word, text=value, pieces=()) if equals else unknown_value(word, name)
+
+    def _accelerators(self, node: Node | None) -> list[tuple[Word, str, str]]:
+        """`H200:8`, `{H200: 8, H20: 8}`, `{H200:8, H20:8}`, `[H200:8, H100:8]`: the words, kind and count of each."""
+        given: list[tuple[Word, str, str]] = []
+        named = [*items(node)] or ([node] if scalar(node) and node is not None else [])
+        for name, number in self.fields(node).items():
+            kind, _, inner = name.partition(":")
+            if node is not None:
+                given.append((self.word(node), kind, inner or scalar(number)))
+        for word in map(self.word, named):
+            parts = word.text.split(":")
+            given.append((word, parts[0], next((part for part in parts[1:] if part.isdigit()), "1")))
+        for word, kind, count in given:
+            self.state.machines.append((word.line, f"{count}x{kind}"))
+        return given
+
+    # --- options as keys ---
+
+    def _engine_options(self, fields: Fields, around: Surroundings) -> bool:
+        """Mappings of an engine's options, `engine: vllm` with `engine_args:`, `--flag: value`."""
+        commands = list(option_commands(fields, self.source))
+        for program, argv in commands:
+            named = program_named(program)
+            start = (named.start if named else "") or program
+            prefix = tuple(replace(argv[0], text=text, pieces=()) for text in start.split())
+            env = dict(around.variables)
+            self.state.add(Command(program, tuple(argv), prefix, env, label=around.label, line=argv[0].line))
+        return bool(commands)
+
+    # --- scripts of config maps ---
+
+    def config_maps(self, node: Node, depth: int = 0) -> None:
+        """Remembers what ConfigMaps hold, before what uses them is read."""
+        fields = self.fields(node)
+        if scalar(fields.get("kind")) == "ConfigMap":
+            for name, content in self.fields(fields.get("data")).items():
+                word = self.word(content)
+                self.state.files[name] = HereFile(name, word.text, word.line)
+                if any(start in word.text for start in engine_commands()):
+                    self.state.scripts[name] = word
+        elif depth < NESTING:
+            for item in items(fields.get("items")):
+                self.config_maps(item, depth + 1)
+
+    def unused_scripts(self) -> None:
+        """Those that no command of the file runs."""
+        for name, word in list(self.state.scripts.items()):
+            if name in self.state.scripts and not self.state.ran_scripts & {name}:
+                if word.text.lstrip()[:1] in ("{", "[") or name.endswith((".md", ".json", ".py")):
+                    continue
+                from moonpad.explain.input_kinds import read_word
+
+                read_word(word, self.state)
+                self.state.ran_scripts.add(name)
+
+    def _leader_and_workers(self, template: Fields, around: Surroundings, depth: int) -> None:
         """A LeaderWorkerSet: `size` counts the leader too (https://lws.sigs.k8s.io/docs/reference/)."""
         workers = template.get("workerTemplate")
         pods = [template.get("leaderTemplate", workers)]
@@ -257,7 +288,7 @@ class _ManifestReader:
             variables = {
                 "LWS_WORKER_INDEX": replace(at, text=str(rank)),
                 "LWS_GROUP_SIZE": replace(at, text=str(len(pods))),
-                "LWS_LEADER_ADDRESS": _unknown(at, "LWS_LEADER_ADDRESS"),
+                "LWS_LEADER_ADDRESS": unknown_value(at, "LWS_LEADER_ADDRESS"),
             }
             self.visit(pod, replace(around, variables=variables, label=f"node {rank}"), depth + 1)
 
@@ -270,11 +301,11 @@ class _ManifestReader:
 
     # --- containers ---
 
-    def interpolated(self, node: Node, around: _Surroundings, values: Mapping[str, Word]) -> Word:
+    def interpolated(self, node: Node, around: Surroundings, values: Mapping[str, Word]) -> Word:
         self.state.budget.work(20, "its YAML")
         return around.interpolated(self.word(node), values, self.state.budget)
 
-    def container(self, node: Node, around: _Surroundings) -> None:
+    def container(self, node: Node, around: Surroundings) -> None:
         fields = self.fields(node)
         env = dict(self._environment(fields, around))
         keys = ("entrypoint", "command") if around.compose else ("command", "args")
@@ -283,17 +314,12 @@ class _ManifestReader:
         source = Source.block(self.state.text, self.source.start, self.source.text)
         shell = Shell(self.state, source, label=around.label)
         if image := fields.get("image"):
-            at = self.word(node)
-            options = [*around.options, *self._options(fields)]
-            for name, value in env.items():
-                options += (replace(at, text="--env"), replace(value, text=f"{name}={value.text}", pieces=()))
-            if entrypoint:
-                options += (replace(at, text="--entrypoint"), words.pop(0))
-            start = (replace(at, text="docker"), replace(at, text="run"))
-            before = len(self.state.commands)
-            shell.command([*start, *options, self.interpolated(image, around, {}), *words])
-            commands = [in_the_container(command, around.variables) for command in self.state.commands[before:]]
-            self.state.commands[before:] = commands
+            options = (*around.options, *self._options(fields))
+            place = self.interpolated(image, around, {})
+            container = Container(
+                *(self.word(node), place, entrypoint, arguments, env, options), around.label, around.variables
+            )
+            read_container(container, source, self.state)
         elif words and words[0].text.startswith("-"):
             # Arguments of a program that is named elsewhere.
             self.state.add(Command("fragment", tuple(words), (), env, label=around.label, line=words[0].line))
@@ -302,34 +328,29 @@ class _ManifestReader:
                 shell.scope.set(name, value, export=True)
             shell.command(words)
 
-    def _argv(self, node: Node | None, around: _Surroundings, env: Mapping[str, Word]) -> Sequence[Word]:
+    def _argv(self, node: Node | None, around: Surroundings, env: Mapping[str, Word]) -> Sequence[Word]:
         """A list of words, or in compose a text that is split into words as by a shell."""
         if not scalar(node) or node is None:
             return [self.interpolated(item, around, env) for item in items(node)]
         return words_of(Source.inside(self.interpolated(node, around, {}), self.state.text), self.state)
 
-    def _environment(self, fields: Fields, around: _Surroundings) -> Iterator[tuple[str, Word]]:
+    def _environment(self, fields: Fields, around: Surroundings) -> Iterator[tuple[str, Word]]:
         """Of compose a mapping or a list of `NAME=value`, of Kubernetes a list in which names refer to those before."""
         environment = fields.get("environment")
         for item in items(environment):
             word = self.interpolated(item, around, {})
             name, equals, value = word.text.partition("=")
-            yield name, replace(word, text=value, pieces=()) if equals else _unknown(word, name)
+            yield name, replace(word, text=value, pieces=()) if equals else unknown_value(word, name)
         for name, node in self.fields(environment).items():
             word = self.interpolated(node, around, {})
-            yield name, word if scalar(node) else _unknown(word, name)
+            yield name, word if scalar(node) else unknown_value(word, name)
         values = dict(around.variables)
         for variable in map(self.fields, items(fields.get("env"))):
             name = scalar(variable.get("name"))
             if "value" in variable:
                 values[name] = self.interpolated(variable["value"], around, values)
             elif name:
-                reference = self.fields(self.inner(variable, "valueFrom", "configMapKeyRef"))
-                known = self.state.config_maps.get(scalar(reference.get("name")), {})
-                values[name] = known.get(scalar(reference.get("key"))) or _unknown(self.word(variable["name"]), name)
-        for source in map(self.fields, items(fields.get("envFrom"))):
-            reference = self.fields(source.get("configMapRef"))
-            values = {**self.state.config_maps.get(scalar(reference.get("name")), {}), **values}
+                values[name] = unknown_value(self.word(variable["name"]), name)
         yield from values.items()
 
     def _options(self, fields: Fields) -> Iterator[Word]:
@@ -371,8 +392,3 @@ class _ManifestReader:
     def _option(self, name: str, value: str, node: Node) -> tuple[Word, Word]:
         at = self.word(node)
         return replace(at, text=name, pieces=()), replace(at, text=value, pieces=())
-
-
-def _unknown(at: Word, name: str) -> Word:
-    """The value of a variable that is set elsewhere."""
-    return replace(at, text=f"${{{name}}}", unresolved=(name,), pieces=())

@@ -10,17 +10,45 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from moonpad.explain.programs import program_table, starts_engine
+from moonpad.explain.programs import program_table
 
 _SESSIONS: Final = frozenset({"console", "shell-session", "shellsession", "terminal"})
-_POWERSHELL: Final = frozenset({"powershell", "ps1", "pwsh", "ps"})
-_UNITS: Final = frozenset({"ini", "systemd", "service", "unit"})
-_SHELLS: Final = frozenset({"", "bash", "sh", "shell", "zsh", "shellscript", "text", "txt", "dockerfile", "docker"})
-_DATA: Final = frozenset({"yaml", "yml", "json"})
-_LANGUAGES: Final = _SHELLS | _SESSIONS | _POWERSHELL | _UNITS
+_LANGUAGES: Final = (
+    frozenset({"", "bash", "sh", "shell", "zsh", "shellscript", "powershell", "ps1", "pwsh", "cmd", "bat", "batch"})
+    | _SESSIONS
+)
+_OTHER_LANGUAGES: Final = frozenset(
+    {
+        "yaml",
+        "yml",
+        "json",
+        "jsonc",
+        "dockerfile",
+        "docker",
+        "ini",
+        "systemd",
+        "toml",
+        "service",
+        "helm",
+        "conf",
+        "python",
+        "py",
+    }
+)
+"""Blocks of files that may start an engine."""
+_CODE: Final = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]+?)\1(?!`)")
+_FLAGS: Final = re.compile(
+    r"[ \t*_]*(?:[A-Za-z]+ ){0,3}(?:flags|arguments|args|options|parameters)[ \t*_]*:", re.IGNORECASE
+)
+"""`Flags: `--a`, `--b`, `--c``."""
+_SPEAKING: Final = re.compile(
+    r"(?:vllm serve|-m vllm\.|sglang serve|sglang\.launch_server|trtllm-serve|llama-server(?:\.exe)?|kt run)\s+\S"
+)
+"""What a line with a whole command has in it."""
 _LINE: Final = re.compile("^.*$", re.MULTILINE)
 
-_INLINE: Final = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]{4,2000})\1(?!`)")
+_OTHER_TEXT: Final = re.compile(r"\s*(?:apiVersion:|services:|FROM[ ]|\[Unit\]|\[Service\])")
+"""What such files begin with where a block has no language."""
 _FENCE: Final = re.compile(r"([ \t\0>]*)(`{3,}|~{3,})([^`]*)")
 """What stands before the fence, the fence, and what stands behind it."""
 _HEADING: Final = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(\S.*)|[ \t]*<summary>(.*)</summary>")
@@ -35,7 +63,6 @@ _PROMPT: Final = re.compile(
 _ROOT_PROMPT: Final = re.compile(r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*([\w.-]+)[ \t])")
 _TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|curl|sudo|numactl")
 """What a line behind a prompt may begin with, besides the programs that are known."""
-_FLAGS_OF_A_SENTENCE: Final = 3
 _FLAG_LINE: Final = re.compile(r"[ \t\0]*--?[A-Za-z]")
 
 
@@ -49,8 +76,17 @@ class Block:
     intro: str | None
     indent: int
     substitutions: bool = False
-    language: str = ""
-    """`data` for YAML and JSON, else a shell's."""
+    other: bool = False
+    """It is not a shell's: YAML, a Dockerfile, a unit of systemd."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """Code in a sentence or in the cell of a table, which begins at `start` of the document."""
+
+    start: int
+    text: str
+    heading: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +102,19 @@ def is_markdown(text: str) -> bool:
     """Whether a text is a document. A script begins with `#!`, or has neither fences nor bullets of flags."""
     if text.lstrip("\0\n\t ").startswith("#!"):
         return False
-    return any(_FENCE.fullmatch(line) or _BULLET.match(line) or _is_row(line) for line in text.split("\n"))
+    return any(_FENCE.fullmatch(line) or _BULLET.match(line) or _has_command(line) for line in text.split("\n"))
 
 
-def _is_row(line: str) -> bool:
-    """Whether it is a row of a table with a whole command in it."""
-    return line.lstrip(" \t").startswith("|") and any(starts_engine(match[2]) for match in _INLINE.finditer(line))
+def _has_command(line: str) -> bool:
+    """Whether code in a sentence or in a cell of a table is a command."""
+    if "`" not in line or (line.lstrip().startswith("#") and "|" not in line):
+        return False
+    return any(_SPEAKING.search(code[2]) and len(code[2]) < len(line.strip()) for code in _CODE.finditer(line))
+
+
+def is_other_language(language: str) -> bool:
+    """Whether a block in it is a file that may start an engine."""
+    return language in _OTHER_LANGUAGES
 
 
 def only_flags(text: str) -> bool:
@@ -80,7 +123,7 @@ def only_flags(text: str) -> bool:
     return bool(lines) and all(_FLAG_LINE.match(line) for line in lines)
 
 
-def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets]:
+def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
     """In the order of the document, which begins at the offset `start` of the whole text."""
     heading: str | None = None
     intro: str | None = None
@@ -103,34 +146,16 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets]:
         elif bullet := _BULLET.match(line):
             above = above if codes else intro
             codes.append((offset + bullet.start(2), bullet.group(2)))
-        elif line.lstrip(" \t").startswith("|"):
-            yield from _whole_commands(line, offset, heading)
+        elif "`" in line:
+            if _FLAGS.match(line) and len(flags := [code for code in _CODE.finditer(line) if code[2][:2] == "--"]) > 2:
+                yield Bullets(tuple((offset + code.start(2), code[2]) for code in flags), heading, intro)
+            for code in _CODE.finditer(line):
+                if _SPEAKING.search(code[2]):
+                    yield Inline(offset + code.start(2), code[2], heading)
         if not fence and not title and (written := line.strip(" \t\0*_")):
             intro = written[:-1].strip(" \t\0*_") if written.endswith((":", "：")) and len(written) <= 200 else None
     if codes:
         yield Bullets(tuple(codes), heading, above)
-
-
-def _whole_commands(line: str, offset: int, heading: str | None) -> Iterator[Block]:
-    """Codes in a line that are commands with flags."""
-    for match in _INLINE.finditer(line):
-        if starts_engine(match[2]) and " -" in match[2]:
-            yield Block(offset + match.start(2), match[2], heading, None, 0)
-
-
-def inline_parts(text: str, start: int = 0) -> Iterator[Block | Bullets]:
-    """Commands and flags in the sentences of a document that has no others."""
-    heading: str | None = None
-    for line in _LINE.finditer(text):
-        if title := _HEADING.fullmatch(line.group()):
-            heading = next(group for group in title.groups() if group is not None).strip("# \t:*\0")[:200]
-            continue
-        offset = start + line.start()
-        commands = list(_whole_commands(line.group(), offset, heading))
-        yield from commands
-        codes = [(offset + at.start(2), at[2]) for at in _INLINE.finditer(line.group()) if at[2].startswith("--")]
-        if len(codes) >= _FLAGS_OF_A_SENTENCE and not commands:
-            yield Bullets(tuple(codes), heading, None)
 
 
 def _block(
@@ -148,8 +173,9 @@ def _block(
     # `bash`, `{code-block} bash`, `{.bash}`, `bash title="x"`; a directive of another kind is itself.
     words = info.replace("{code-block}", " ").replace("{code}", " ").replace("{.", " ").replace("}", " ").split()
     language = words[0].lower() if words else ""
-    if language in _DATA:
-        yield Block(start, "\n".join(taken), heading, intro, len(lead), language="data")
+    if language in _OTHER_LANGUAGES or (not language and _OTHER_TEXT.match("\n".join(taken))):
+        yield Block(start, "\n".join(taken), heading, intro, len(lead), other=True)
+        return
     if language not in _LANGUAGES:
         return
     substitutions = False
@@ -159,11 +185,11 @@ def _block(
                 break
             substitutions |= bool(_SUBSTITUTIONS.fullmatch(line))
             taken[number] = " " * len(line)
-    text = "\n".join(_without_session(taken, language))
+    text = "\n".join(without_session(taken, language))
     yield Block(start, text, heading, intro, len(lead), substitutions)
 
 
-def _without_session(lines: list[str], language: str) -> list[str]:
+def without_session(lines: list[str], language: str) -> list[str]:
     """Where lines begin with a prompt, the prompts and everything that was not typed become blanks."""
     prompt: Callable[[str], re.Match[str] | None] = _PROMPT.match
     if not any(_PROMPT.match(line) for line in lines):

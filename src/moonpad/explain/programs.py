@@ -54,6 +54,19 @@ def _program_table(engines: tuple[str, ...]) -> ProgramTable:
     )
 
 
+@lru_cache(maxsize=4)
+def _engine_commands(_: tuple[str, ...]) -> frozenset[str]:
+    """What a text with an engine's command has in it."""
+    table = program_table()
+    named = (" ".join(words) for words, name in table.commands.items() if name in table.engines)
+    return frozenset(name for name in named if " " in name or "." in name or "-" in name)
+
+
+def engine_commands() -> frozenset[str]:
+    """What a text with an engine's command has in it."""
+    return _engine_commands(tuple(ENGINES))
+
+
 def program_named(name: str) -> Program | None:
     """None for what is not a program of an engine."""
     return program_table().programs.get(name)
@@ -67,10 +80,20 @@ def served_by_image(image: str) -> str:
     return ""
 
 
+def named_by_image(image: str) -> str:
+    """The program of the engine whose name is in that of the image, "" where none is."""
+    for engine in ENGINES.values():
+        line = engine.command_line
+        programs = [program.name for program in line.programs if program.commands and program.kind == "server"]
+        if programs and any(re.search(rf"(?<![a-z]){name}(?![a-z])", image, re.I) for name in line.names):
+            return programs[0]
+    return ""
+
+
 def base_name(word: Word) -> str:
-    """Without its folders, and without the ending that Windows has for programs."""
+    """The file's name, of Windows too: `C:\\bin\\llama-server.exe` is llama-server."""
     name = word.text.rstrip("/").rpartition("/")[2]
-    return name.removesuffix(".exe").rpartition("\\")[2] if name.endswith(".exe") else name
+    return name.rpartition("\\")[2].removesuffix(".exe") if name.endswith(".exe") else name
 
 
 def identify(words: Sequence[Word]) -> tuple[str, int] | None:
@@ -104,15 +127,3 @@ def _python(words: Sequence[Word]) -> tuple[str, int] | None:
             return program, position + 1
     # A console script called by its path: `python .venv/bin/vllm serve …`.
     return _command(base_name(words[position]), words, position + 1)
-
-
-def starts_engine(text: str) -> bool:
-    """Whether a text that a shell reads starts a program that is known."""
-    return bool(_starts(tuple(program_table().commands)).search(text))
-
-
-@lru_cache(maxsize=4)
-def _starts(commands: tuple[tuple[str, ...], ...]) -> re.Pattern[str]:
-    words = [r"\s+".join(map(re.escape, command)) for command in commands if command[0] not in ("ray", "lm_eval")]
-    files = [re.escape(file) for file in program_table().files]
-    return re.compile(rf"(?:^|[\s/\"'(;&|])(?:{'|'.join((*words, *files))})(?:\.exe)?(?=[\s\"'\\]|$)")

@@ -4,111 +4,126 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Final
 
 from moonpad.explain import text_hints
-from moonpad.explain.commands import Command, Piece, Problem, Script, Word
-from moonpad.explain.foreign_shells import as_shell, is_dockerfile, read_dockerfile
+from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, Word
+from moonpad.explain.config_files import with_file_options
+from moonpad.explain.dockerfile import is_dockerfile
+from moonpad.explain.input_kinds import read_kind
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
-from moonpad.explain.markdown import Block, Bullets, inline_parts, is_markdown, only_flags, parts_of
+from moonpad.explain.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
+from moonpad.explain.powershell import as_shell, is_powershell
+from moonpad.explain.programs import program_named
+from moonpad.explain.restructured_text import blocks_of, is_restructured_text
 from moonpad.explain.source_text import IGNORED, InputText, Source
+from moonpad.explain.systemd_unit import is_unit
 from moonpad.explain.wrappers import assignment
-from moonpad.values.errors import UsageError
 
-_FIRST_KEY: Final = re.compile(
-    r"""(?:[ \t]*(?:\#.*)?\n|---.*\n|%.*\n)*(?:- )?["']?[A-Za-z_][\w./-]*["']?[ ]*:(?:\s|$)"""
+_FLAGS_BEHIND_A_NAME: Final = re.compile(
+    r"^[ \t]*[\"']?\w{0,40}?(?:arg(?:ument)?s|flags|options|param(?:eter)?s|command)[\"']?"
+    r"[ \t]*[:=][ \t]*[\"']?(--[A-Za-z].*)$",
+    re.MULTILINE | re.IGNORECASE,
 )
-"""Files for compose and Kubernetes are YAML with a key in its first line."""
-_CONFIG_MAP: Final = re.compile(r"^[ ]*kind:[ ]*ConfigMap\b", re.MULTILINE)
+"""`args: --tensor-parallel-size 8 --port 8000 …`, as threads write them without the command."""
+_PROCESS_WORDS: Final = 4096
+_ADDITION: Final = 6
+_DECISIVE: Final = frozenset({
+    *("--tensor-parallel-size", "-tp", "--tp", "--tp-size", "--data-parallel-size", "-dp", "--dp", "--dp-size"),
+    *("--pipeline-parallel-size", "-pp", "--max-model-len", "--context-length", "--model", "--model-path"),
+})  # fmt: skip
+"""Of a block of few flags behind a command: with one of these it is a deployment."""
 _DASHES: Final = ("–", "—", "−", "‐", "‑")
 _QUOTES: Final = frozenset("“”„‘’«»")
 _FIXABLE: Final = 50
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
-def read_script(text: str, *, markdown: bool | None = None) -> Script:
+def read_script(text: str, *, markdown: bool | None = None, beside: Sequence[tuple[str, str]] = ()) -> Script:
     """Reads a bash script, the shell blocks of a markdown document, or the containers of a YAML file; for None
     `markdown` is found out.
 
     Raises UsageError for more than 1 MB, 50 levels of nesting, 500 commands of engines, or variables and loops that
     unfold into more than 10,000 words.
     """
+    if words := process_words(text):
+        return read_command(words)
     state = ScriptState(InputText(text))
+    state.files.update((name, HereFile(name, content, 1)) for name, content in beside)
     return _script(state, _read_file(0, state.text.clean, state, markdown))
 
 
-def read_files(files: Sequence[tuple[str, str]]) -> Script:
-    """Reads the pieces of one deployment, name and text of each. Variables of one are not known to the next.
+def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str]] = ()) -> Script:
+    """Reads the pieces of one deployment, name and text of each. Variables of one are not known to the next. `beside`
+    are files that are only looked at where a command names them.
 
     Raises UsageError as above, of all of them together.
     """
     if len(files) == 1:
-        return read_script(files[0][1])
+        return read_script(files[0][1], beside=beside)
     texts = [text.replace("\r\n", "\n").rstrip("\r\n") + "\n" for _, text in files]
     whole = InputText("".join(texts), Budget(len(files)))
     state = ScriptState(whole)
-    documents, origins, start = False, list[tuple[str, int]](), 0
-    for text in texts:
-        if _CONFIG_MAP.search(text):
-            from moonpad.explain.manifests import collect_config_maps
-
-            collect_config_maps(whole.clean[start : start + len(text)], start, state)
-        start += len(text)
-    start = 0
+    state.files.update((name, HereFile(name, text, 1)) for name, text in beside)
+    documents, origins, start = False, [], 0
     for (name, _), text in zip(files, texts, strict=True):
         origins.append((name, whole.place(start)[0]))
+        state.files[name] = HereFile(name, whole.clean[start : start + len(text)], whole.place(start)[0])
+        start += len(text)
+    start = 0
+    for text in texts:
         documents |= _read_file(start, whole.clean[start : start + len(text)], state)
         start += len(text)
     return replace(_script(state, documents), origins=tuple(origins))
 
 
+def process_words(text: str) -> list[str]:
+    """Of a copy of /proc/PID/cmdline, whose words end with a NUL."""
+    whole = text.rstrip("\n")
+    if not whole.endswith("\0") or whole.startswith("\0") or whole.count("\0") > _PROCESS_WORDS:
+        return []
+    return whole.rstrip("\0").split("\0")
+
+
 def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None = None) -> bool:
     """Whether it is a markdown document."""
     document = is_markdown(text) if markdown is None else markdown
-    if not document and _read_as_data(text, start, state):
+    known_before = len(state.commands)
+    rest = markdown is None and "```" not in text and is_restructured_text(text)
+    if not (document or rest) and read_kind(text, start, state):
         return False
-    before = len(state.commands)
-    for part in parts_of(text, start) if document else (Block(start, text, None, None, 0),):
-        _read_part(part, state, document)
-    if document and not any(command.program != "other" for command in state.commands[before:]):
-        for part in inline_parts(text, start):
-            _read_part(part, state, document)
+    document = document or rest
+    whole = (Block(start, text, None, None, 0),)
+    for part in blocks_of(text, start) if rest else parts_of(text, start) if document else whole:
+        state.heading = part.heading
+        if isinstance(part, Inline):
+            _read_inline(part, state)
+        elif isinstance(part, Block) and (part.other or is_unit(part.text) or is_dockerfile(part.text)):
+            read_kind(part.text, part.start, state)
+        elif isinstance(part, Bullets) or only_flags(part.text):
+            _read_flags(part, state)
+        else:
+            _read_block(part, state, document)
     state.heading = None
+    if not any(command.program not in ("other", "docker") for command in state.commands[known_before:]):
+        for match in _FLAGS_BEHIND_A_NAME.finditer(text):
+            if match[1].count(" --") > 1:
+                code = match[1].rstrip("\"', ")
+                _read_flags(Bullets(((start + match.start(1), code),), None, None), state)
     return document
 
 
-def _read_part(part: Block | Bullets, state: ScriptState, document: bool) -> None:
-    state.heading = part.heading
-    if isinstance(part, Bullets) or only_flags(part.text):
-        _read_flags(part, state)
-    elif part.language == "data":
-        with suppress(UsageError):  # a part of a file is shown, which alone is none
-            _read_as_data(part.text, part.start, state)
-    elif is_dockerfile(part.text):
-        read_dockerfile(part.text, part.start, state)
-    else:
-        _read_block(part, state, document)
-
-
-def _read_as_data(text: str, start: int, state: ScriptState) -> bool:
-    """Whether it is YAML or JSON with commands in it; read if so."""
-    is_json = text.lstrip("\0\n\t ")[:1] in ("{", "[") and text.rstrip("\0\n\t ")[-1:] in ("}", "]")
-    if not is_json and not _FIRST_KEY.match(text):
-        return False
-    from moonpad.explain.manifests import read_manifest  # it needs PyYAML
-
-    return read_manifest(text, start, state)
-
-
-def read_command(words: Sequence[str]) -> Script:
+def read_command(
+    words: Sequence[str], *, env: Mapping[str, str] | None = None, files: Sequence[tuple[str, str]] = ()
+) -> Script:
     """Reads a command line that a shell has already split, as behind `moonpad explain --`.
 
-    The places are those in the line as it would be typed, which is the script's text. Raises UsageError as above.
+    The places are those in the line as it would be typed, which is the script's text. `env` is what a running process
+    has, `files` are the files of options that it names. Raises UsageError as above.
     """
     words = [_LONE_SURROGATE.sub("\ufffd", word) for word in words]
     written = [shlex.quote(word) for word in words]
@@ -123,6 +138,9 @@ def read_command(words: Sequence[str]) -> Script:
         placed.append(whole.word(word, position, end, (piece,)))
         position = end + 1
     shell = Shell(state, Source.block(whole, 0, whole.clean))
+    state.files.update((name, HereFile(name, text, 1)) for name, text in files)
+    for name, value in (env or {}).items():
+        shell.scope.set(name, Word(value, 1), export=True)
     first = 0
     while first + 1 < len(placed) and (pair := assignment(placed[first])):
         shell.scope.set(*pair, export=True)
@@ -135,7 +153,8 @@ def read_command(words: Sequence[str]) -> Script:
 def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     state.intro = block.intro
     problems_before, commands_before = len(state.problems.items), state.budget.commands
-    shell = Shell(state, Source.block(state.text, block.start, as_shell(block.text)))
+    text = as_shell(block.text) if is_powershell(block.text) else block.text
+    shell = Shell(state, Source.block(state.text, block.start, text))
     shell.read(substitutions=block.substitutions, indent=block.indent)
     if state.budget.commands == commands_before and document:
         # Outputs stand in shell blocks too: they are not commands with mistakes.
@@ -145,6 +164,24 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
             message = f"the shell does not ignore this invisible character (U+{ord(character):04X})"
             state.problems.add("invisible-character", start, start + 1, message, "retype the line")
     state.intro = None
+
+
+def _read_inline(part: Inline, state: ScriptState) -> None:
+    """A command in the middle of a text: only where it starts an engine."""
+    commands_before, problems_before = len(state.commands), len(state.problems.items)
+    last_known = state.last_known
+    Shell(state, Source.block(state.text, part.start, part.text)).read()
+    servers = [command for command in state.commands[commands_before:] if starts_with_options(command)]
+    state.commands[commands_before:] = servers
+    if not servers:
+        state.last_known = last_known
+        del state.problems.items[problems_before:]
+
+
+def starts_with_options(command: Command) -> bool:
+    """Whether it is a whole command of a server, with a model or options: not only the program's name."""
+    program = program_named(command.program)
+    return program is not None and program.kind == "server" and len(command.argv) > 1
 
 
 def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
@@ -163,12 +200,16 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
         flags = {word.text.partition("=")[0] for word in argv if word.text.startswith("-")} | set(env)
         if flags <= {word.text.partition("=")[0] for word in above.words} | set(above.env):
             return
+    few = len(argv) <= _ADDITION and not any(word.text.partition("=")[0] in _DECISIVE for word in argv)
+    if isinstance(part, Block) and state.last_known is not None and few:
+        return  # "add these to the command": no deployment of its own
     if argv:
         line = argv[0].line
         state.add(Command("fragment", tuple(argv), (), env, label=part.intro, heading=part.heading, line=line))
 
 
 def _script(state: ScriptState, document: bool) -> Script:
+    state.commands[:] = [with_file_options(command, state.files, state.budget) for command in state.commands]
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
     named, minimum = text_hints.versions_of(text)
@@ -177,6 +218,7 @@ def _script(state: ScriptState, document: bool) -> Script:
         if image is not None and (version := text_hints.version_of_image(image.text)):
             named.setdefault(*version)
     hints = dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in text_hints.machines_of(text))
+    hints |= dict.fromkeys((machine, line) for line, machine in state.machines)
     state.budget.work(5 * len(hints), "the machines that it names")
     problems = (*state.problems.items, *islice(_odd_characters(state.commands), PROBLEMS))
     return Script(

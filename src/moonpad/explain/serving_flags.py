@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from moonpad.catalog.options import option_set, values_of, versions
@@ -40,8 +41,15 @@ def parser_remarks(length: int, reading: Reading, engine: Engine, version: str, 
         tool = reading.parsed.occurrence(line.tool_parser)
         at = tool.index if tool else None
         yield missing(line.auto_tools, message, f"add {line.auto_tools}", at=at, edits=[Edit(length, 0, auto)])
-    yield from _unknown_parser(reading, line.tool_parser, serving.tool_parser, engine.program, version)
-    yield from _unknown_parser(reading, line.reasoning_parser, serving.reasoning_parser, engine.program, version)
+    for flag, parser_given in (
+        (line.tool_parser, serving.tool_parser),
+        (line.reasoning_parser, serving.reasoning_parser),
+    ):
+        for remark in _unknown_parser(reading, flag, parser_given, engine.program, version):
+            # A build of its own may have parsers that the release of the same number lacks.
+            finding = remark.finding
+            sure = line.build is None
+            yield remark if sure else replace(remark, finding=replace(finding, severity=Severity.WARNING), edits=())
     if thinks(model_id) and serving.reasoning_parser is None:
         option, name = line.reasoning_parser, model_id.rpartition("/")[2]
         message = f"{name} thinks aloud: without a parser, its reasoning is part of the content"

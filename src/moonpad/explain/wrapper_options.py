@@ -114,11 +114,16 @@ SRUN: Final = Options(
     names="-N=--nodes -n=--ntasks -w=--nodelist -G=--gpus",
 )
 APPTAINER: Final = Options(
-    "--env --env-file -B --bind -H --home --pwd --cwd -W --workdir -o --overlay --mount --network --network-args"
-    " --hostname --app --apply-cgroups --add-caps --drop-caps --dns --fusemount --security --scratch -S --cpus --memory"
-    " --memory-swap --shm-size --device --gpus --docker-username --docker-password",
+    "--env --env-file -B --bind --mount -H --home --pwd --cwd -W --workdir --overlay --app -S --scratch --network"
+    " --network-args --security --hostname --dns --add-caps --drop-caps --apply-cgroups --memory --cpus --pid-file",
     names="-B=--bind",
+)
+ENROOT: Final = Options("-c -e -m --conf --env --mount --rc -r", names="-e=--env -m=--mount")
+TORCHRUN: Final = Options(
+    switches="--standalone --no-python --no_python --run-path --run_path",
+    others_valued=True,
     clusters=False,
+    stops="-m --module",
 )
 SSH: Final = Options("-p -i -o -l -F -J -L -R -D -b -c -e -E -I -m -O -Q -S -W -w -B -P", names="-p=--port")
 SHELL: Final = Options("-o -O +O +o --rcfile --init-file")

@@ -10,9 +10,19 @@ from typing import Final
 from moonpad.explain import wrapper_options as table
 from moonpad.explain.commands import Word, Wrapper, WrapperOption, join_words
 from moonpad.explain.input_limits import NESTING
-from moonpad.explain.programs import base_name, identify, program_table, served_by_image
+from moonpad.explain.programs import base_name, identify, named_by_image, program_named, program_table, served_by_image
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)\Z", re.ASCII | re.S)
+_SPEAKS_OF: Final = frozenset(
+    """
+    echo printf print log info warn warning error die say pkill pgrep killall kill grep egrep rg ps
+    pip pip3 which type whereis man alias apt apt-get dnf yum brew sed awk tail head less cat git
+    curl wget touch mkdir rm cp mv ls read source test trap export
+    """.split()  # noqa: SIM905
+)
+"""Commands whose arguments may be the words of an engine's command, which they do not run."""
+_FARTHEST: Final = 60
+"""Words of an unknown wrapper that are looked through for the command that it runs."""
 
 
 @dataclass(slots=True)
@@ -62,12 +72,32 @@ def peel(words: Sequence[Word], env: Mapping[str, Word], containers: Mapping[str
         if handler is None or not handler(peeled, name):
             break
     identified = (peeled.entrypoint, 0) if peeled.entrypoint else identify(peeled.rest)
+    if identified is None and peeled.nested is None:
+        identified = _behind_unknown_wrapper(peeled)
     if identified is None and any(wrapper.kind == "docker run" for wrapper in peeled.wrappers):
         identified = ("docker", 0)  # `docker run IMAGE bash`: a container to work in
     peeled.program, own_words = identified or ("other", 1)
     behind = peeled.position + own_words
     peeled.prefix, peeled.argv = peeled.words[:behind], peeled.words[behind:]
     return peeled
+
+
+def _behind_unknown_wrapper(peeled: Peeled) -> tuple[str, int] | None:
+    """`nsys profile -o x vllm serve …`: the server that a wrapper in none of the tables runs, which is taken off."""
+    rest = peeled.rest
+    if not rest or base_name(rest[0]) in _SPEAKS_OF or base_name(rest[0]) in _HANDLERS:
+        return None
+    table = program_table()
+    for at in range(1, min(len(rest) - 1, _FARTHEST)):
+        name = base_name(rest[at])
+        if name not in table.first_words and not name.startswith("python"):
+            continue
+        identified = identify(rest[at:])
+        program = program_named(identified[0]) if identified else None
+        if identified and program and program.kind == "server" and len(rest) > at + identified[1]:
+            peeled.wrap(base_name(rest[0]), peeled.position + at)
+            return identified
+    return None
 
 
 def assignment(word: Word) -> tuple[str, Word] | None:
@@ -122,24 +152,6 @@ def _ssh(peeled: Peeled, _: str) -> bool:
     return True
 
 
-def _apptainer(peeled: Peeled, name: str) -> bool:
-    """`apptainer exec|run OPTIONS IMAGE COMMAND`, and `enroot start`; the environment outside goes in with it."""
-    position = peeled.options(table.APPTAINER)[1]
-    verb = peeled.words[position].text if position < len(peeled.words) else ""
-    if verb not in ("exec", "run", "start"):
-        return False
-    options, position = table.scan(peeled.words, position + 1, table.APPTAINER)
-    if position >= len(peeled.words):
-        return False
-    for option in options:
-        if option.name in ("--env", "-e") and option.value:
-            for pair in option.value.split(","):
-                variable, equals, value = pair.partition("=")
-                if equals:
-                    peeled.env[variable] = replace(option.words[-1], text=value, pieces=())
-    return peeled.wrap(name, position + 1, options, peeled.words[position])
-
-
 def _eval(peeled: Peeled, _: str) -> bool:
     peeled.nested = join_words(peeled.rest[1:])
     return peeled.wrap("eval", len(peeled.words))
@@ -191,7 +203,9 @@ def _container_run(peeled: Peeled, position: int) -> bool:
     elif image is not None and entry is None and peeled.rest:
         # Behind some tags of these images people write the whole command, as behind images without an entrypoint.
         is_command = identify(peeled.rest) is not None or base_name(peeled.rest[0]) in _HANDLERS
-        peeled.entrypoint = "" if is_command else served_by_image(image.text)
+        if not is_command:
+            only_options = peeled.rest[0].text.startswith("-") and len(peeled.rest) > 1
+            peeled.entrypoint = served_by_image(image.text) or (named_by_image(image.text) if only_options else "")
     return True
 
 
@@ -218,6 +232,33 @@ def _container_env(options: Sequence[WrapperOption], outside: Mapping[str, Word]
     return env
 
 
+def _image_runner(peeled: Peeled, name: str) -> bool:
+    """`apptainer exec --nv IMAGE COMMAND`, `enroot start IMAGE COMMAND`: the environment outside reaches inside."""
+    verbs = ("start", "exec") if name == "enroot" else ("exec", "run", "shell")
+    position = peeled.options(table.Options(), 1)[1]
+    if position >= len(peeled.words) or peeled.words[position].text not in verbs:
+        return False
+    options, position = table.scan(peeled.words, position + 1, table.ENROOT if name == "enroot" else table.APPTAINER)
+    for option in options:
+        if option.name == "--env" and option.words:
+            for given in (option.value or "").split(","):
+                if pair := assignment(replace(option.words[-1], text=given, pieces=())):
+                    peeled.env[pair[0]] = pair[1]
+    image = peeled.words[position] if position < len(peeled.words) else None
+    return peeled.wrap(name, position + 1, options, image)
+
+
+def _torchrun(peeled: Peeled, name: str) -> bool:
+    """`torchrun --nproc-per-node 8 -m MODULE` runs MODULE as `python -m MODULE` does."""
+    options, position = peeled.options(table.TORCHRUN)
+    left = peeled.words[position:]
+    if not left:
+        return False
+    python = replace(left[0], text="python", pieces=())
+    peeled.words = (*peeled.words[:position], python, *left)
+    return peeled.wrap(name, position, options)
+
+
 _HANDLERS: Final[Mapping[str, Callable[[Peeled, str], bool]]] = {
     **dict.fromkeys(table.PLAIN, _plain),
     **dict.fromkeys(("bash", "sh", "zsh", "dash", "ksh"), _shell),
@@ -225,7 +266,8 @@ _HANDLERS: Final[Mapping[str, Callable[[Peeled, str], bool]]] = {
     **dict.fromkeys(("mpirun", "mpiexec", "orterun", "mpirun.openmpi", "mpiexec.hydra"), _mpirun),
     **dict.fromkeys(("uv", "uvx", "poetry", "conda", "mamba", "pixi", "pdm", "hatch"), _runner),
     **dict.fromkeys(("sudo", "env"), _sudo),
-    **dict.fromkeys(("apptainer", "singularity", "enroot"), _apptainer),
+    **dict.fromkeys(("apptainer", "singularity", "enroot"), _image_runner),
+    "torchrun": _torchrun,
     "ssh": _ssh,
     "eval": _eval,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Final
 
@@ -25,15 +26,13 @@ class YamlSource:
     """The part `text` of the whole, which begins at the offset `start`."""
 
     def __init__(self, whole: InputText, start: int, text: str) -> None:
-        self.whole, self.start = whole, start
+        self.whole, self.start, self.text = whole, start, text.translate(_REPLACED)
+        self.mended = False
+        """Whether lines were left out or changed."""
+        self.unknown: frozenset[str] = frozenset()
+        """Names that stand where a template fills a value in."""
+        self._lines = [0, *accumulate(len(line) + 1 for line in self.text.split("\n"))]
         self._fields: dict[int, Fields] = {}
-        self.replace_text(text.translate(_REPLACED))
-
-    def replace_text(self, text: str) -> None:
-        """Another text of the same length: what cannot be read is blanked."""
-        self.text = text
-        self._lines = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-        self.whole.budget.work(len(text) // 50, "its YAML")
 
     def documents(self) -> list[Node]:
         """Raises MarkedYAMLError, and UsageError where it is nested too deep or has too many aliases."""
@@ -86,13 +85,9 @@ class YamlSource:
         self.whole.budget.work(4 + len(text) // 100 + text.count("\n"), "its YAML")
         if not text:
             return self.whole.word("", self.start + start, self.start + min(end, start + 1))
-        return self.whole.word(text, self.start + start, self.start + end, self._pieces(text, start, end))
-
-    def offset_of(self, node: Node) -> int:
-        return self._offset(node.start_mark)
-
-    def end_of(self, node: Node) -> int:
-        return self._offset(node.end_mark)
+        word = self.whole.word(text, self.start + start, self.start + end, self._pieces(text, start, end))
+        names = tuple(name for name in self.unknown if f"${name}" in text) if "$" in text else ()
+        return replace(word, unresolved=names) if names else word
 
     def _offset(self, mark: Mark) -> int:
         return min(self._lines[min(mark.line, len(self._lines) - 1)] + mark.column, len(self.text))

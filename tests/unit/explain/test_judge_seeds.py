@@ -16,6 +16,8 @@ from tests.unit.explain.judging import NAMES, Row, ask, at, codes, message, refu
 TRUST = ("warning", "insecure", "--trust-remote-code")
 HOST = ("warning", "insecure", "--host")
 RAY = ("error", "missing-flag", "--distributed-executor-backend")
+RAY_UNNAMED = ("warning", *RAY[1:])
+"""Where no version is named: an older one takes Ray by itself."""
 NO_LOG_REQUESTS = ("error", "removed-flag", "--disable-log-requests")
 NO_TOOLS = ("note", "missing-flag", "--tool-call-parser")
 NO_REASONING = ("warning", "missing-flag", "--reasoning-parser")
@@ -49,7 +51,7 @@ EXPECTED: dict[str, list[list[Row]]] = {
     "seed1.md": [
         ROCM_CONTAINER,
         [
-            RAY,
+            RAY_UNNAMED,
             NO_TOOLS,
             ("note", "redundant-flag", "--disable-log-requests"),
             ("note", "redundant-flag", "--quantization"),
@@ -85,7 +87,7 @@ EXPECTED: dict[str, list[list[Row]]] = {
         [],
     ],
     "seed4.md": [
-        [RAY, HOST, TRUST],
+        [RAY_UNNAMED, HOST, TRUST],
         [HOST, TRUST, TRUST],
         [("warning", "prefix-flag", "--tp"), ("warning", "prefix-flag", "--tp"), TRUST, TRUST],
         [
@@ -95,7 +97,7 @@ EXPECTED: dict[str, list[list[Row]]] = {
             TRUST,
         ],
         [
-            ("error", "prefix-flag", "--cuda-graph-bs"),
+            ("warning", "prefix-flag", "--cuda-graph-bs"),
             ("warning", "removed-flag", "--enable-deepep-moe"),
             ("warning", "renamed-flag", "--enable-dp-attention"),
             TRUST,

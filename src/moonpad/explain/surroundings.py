@@ -1,0 +1,55 @@
+"""What a container that YAML describes gets from outside of its own mapping, and references to variables in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from moonpad.explain.commands import Word, concatenated, cut
+from moonpad.explain.input_limits import Budget
+
+# References to variables that are replaced before a container starts.
+_COMPOSE: Final = re.compile(
+    r"\$(?:(?P<dollar>\$)|\{(?P<braced>[A-Za-z_]\w*)(?:(?P<operator>:?[-?+])(?P<default>[^{}]*))?\}"
+    r"|(?P<name>[A-Za-z_]\w*))"
+)
+_KUBERNETES: Final = re.compile(r"\$(?:(?P<dollar>\$)|\((?P<name>[\w.-]+)\))")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a container gets from outside of its own mapping."""
+
+    compose: bool = False
+    options: tuple[Word, ...] = ()
+    variables: Mapping[str, Word] = field(default_factory=dict)
+    """Those that a controller sets."""
+    label: str = ""
+
+    def interpolated(self, word: Word, values: Mapping[str, Word], budget: Budget) -> Word:
+        """With the values in place of references; a name that is not known stays as it is, and is unresolved."""
+        parts, at = list[Word](), 0
+        for match in (_COMPOSE if self.compose else _KUBERNETES).finditer(word.text):
+            reference = cut(word, *match.span())
+            value = self._value(match, values)
+            budget.spend(1, len(value.text))
+            pieces = (piece._replace(start=0, end=len(value.text)) for piece in reference.pieces[:1])
+            parts += (cut(word, at, match.start()), replace(value, pieces=tuple(pieces)))
+            at = match.end()
+        return concatenated((*parts, cut(word, at, len(word.text))), word)
+
+    def _value(self, match: re.Match[str], values: Mapping[str, Word]) -> Word:
+        groups = match.groupdict()
+        name = groups.get("braced") or groups["name"]
+        if groups["dollar"]:
+            return Word("$")
+        if (groups.get("operator") or "").endswith("-"):
+            return Word(groups["default"])
+        return values.get(name) or Word(f"${{{name}}}", unresolved=(name,))
+
+
+def unknown_value(at: Word, name: str) -> Word:
+    """The value of a variable that is set elsewhere."""
+    return replace(at, text=f"${{{name}}}", unresolved=(name,), pieces=())

@@ -1,0 +1,68 @@
+"""`moonpad explain --pid`: a process that runs here, by its command line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Moonpad
+
+SLEEPER = """#!{python}
+import subprocess, time
+child = subprocess.Popen(["sleep", "60"])
+print(child.pid, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[tuple[int, int]]:
+    """The ids of a process that is called as an engine is, and of its child."""
+    program = tmp_path / "vllm"
+    program.write_text(SLEEPER.format(python=sys.executable))
+    program.chmod(0o755)
+    (tmp_path / "c.yaml").write_text("tensor-parallel-size: 4\nport: 9100\n")
+    command = [str(program), "serve", "moonshotai/Kimi-K2-Thinking", "--config", "c.yaml", "--port", "9000"]
+    env = {**os.environ, "VLLM_API_KEY": "sk-abcdefgh12345678", "VLLM_USE_V1": "1"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env, cwd=tmp_path)
+    assert process.stdout is not None
+    child = int(process.stdout.readline())
+    yield process.pid, child
+    subprocess.run(["kill", str(child)], check=False)
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def test_a_running_engine_is_judged(moonpad: Moonpad, engine: tuple[int, int]) -> None:
+    done = moonpad("explain", "--pid", str(engine[0]), "--on", "8xH200")
+    assert "moonshotai/Kimi-K2-Thinking" in done.stdout
+    assert "TP4" in done.stdout, "out of its file of options"
+    assert "VLLM_USE_V1" in done.stdout
+    assert "9100" not in done.stdout, "the command line goes before the file"
+    assert "sk-abcdefgh12345678" not in done.stdout + done.stderr
+
+
+def test_a_process_beside_an_engine_names_it(moonpad: Moonpad, engine: tuple[int, int]) -> None:
+    done = moonpad("explain", "--pid", str(engine[1]))
+    assert done.code == 2
+    assert f"starts no engine; its parent {engine[0]} does" in done.stderr
+    assert f"--pid {engine[0]}" in done.stderr
+
+
+def test_a_process_that_is_not_there(moonpad: Moonpad) -> None:
+    done = moonpad("explain", "--pid", "4194999")
+    assert (done.code, "no process has the id 4194999" in done.stderr) == (2, True)
+
+
+def test_the_missing_piece_is_named(moonpad: Moonpad, tmp_path: Path) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text("docker run --gpus all -e MODEL=x ghcr.io/a/b\n")
+    assert "ghcr.io/a/b; what that image runs is not said" in moonpad("explain", "--file", str(script)).stderr
+    script.write_text("python3 serve.py --port 8000 --model-path x\n")
+    assert "serve.py, which is not at hand" in moonpad("explain", "--file", str(script)).stderr
