@@ -14,6 +14,7 @@ import pytest
 from moonpad.catalog.calibrations import calibrations
 from moonpad.engines.value_checks import unresolved
 from moonpad.environments.installed import find
+from moonpad.explain.commands import Word
 from moonpad.explain.judge import judge
 from moonpad.explain.results import Line
 from moonpad.explain.script import read_files, read_script
@@ -39,8 +40,9 @@ def lines_of(version: str, engines: tuple[str, ...]) -> Iterator[tuple[str, Line
         except UsageError:  # what cannot be read has nothing corrected
             continue
         for number, one in enumerate(answer for answer in answers if answer.engine in engines):
-            if one.layout is None:
-                continue
+            started_by_another = "dynamo." in " ".join(word for line in one.commands for word in line.argv)
+            if one.layout is None or started_by_another or any("build may" in each.message for each in one.findings):
+                continue  # which the engine installed here need not take
             for way, lines in (("corrected", one.corrected), *((each.why, each.lines) for each in one.better)):
                 yield from ((f"{folder.name} {number} {at} {way}", line) for at, line in enumerate(lines))
 
@@ -50,7 +52,13 @@ def words_of(line: Line) -> list[str] | None:
     (command,) = read_script("\n".join(typed_lines(line)), markdown=False).commands
     if any(unresolved(word.text) and word.text[:1] == "{" for word in command.argv):
         return None  # JSON with a placeholder in it
-    return [FILLED_IN if word.unresolved else word.text for word in command.argv] if command.argv else None
+    return [_filled_in(word) for word in command.argv] if command.argv else None
+
+
+def _filled_in(word: Word) -> str:
+    name, equals, _ = word.text.partition("=")
+    kept = f"{name}=" if equals and name.startswith("-") else ""
+    return f"{kept}{FILLED_IN}" if word.unresolved else word.text
 
 
 @pytest.mark.parametrize("engine", list(JUDGES))

@@ -83,9 +83,11 @@ def _values(reading: Reading, line: CommandLine, given: Mapping[str, str]) -> It
 def _more_options(command: Command, reading: Reading, line: CommandLine) -> Iterator[tuple[int, str]]:
     """Words that may become any number of options: `"$@"`, `${ARGS[@]}`, `$EXTRA_ARGS`, `$(cat flags)`."""
     positionals = [place for place, _ in reading.parsed.positionals]
-    for place in positionals:
+    model_first = not line.model or [word.text for word in command.prefix[-1:]] == ["serve"]
+    for number, place in enumerate(positionals):
         word = command.argv[place] if place < len(command.argv) else Word("")
-        if word.unresolved and (word.text != reading.model or _is_several(word)):
+        is_model = model_first and number == 0 and word.text == reading.model
+        if word.unresolved and (not is_model or _is_several(word)):
             yield place, shortened(word.text)
 
 
