@@ -21,8 +21,8 @@ from packaging.version import Version
 from moonpad.catalog.options import option_set
 
 TARGET = Path(__file__).parents[2] / "src" / "moonpad" / "catalog" / "options" / "data" / "vllm-config-keys.json"
-Fields = Mapping[str, str]
-"""Name → annotation."""
+CHECKED = "2026-11-25"
+"""When the newest of the releases was looked for."""
 
 
 def classes(folder: Path) -> dict[str, tuple[list[str], dict[str, str]]]:
@@ -88,7 +88,8 @@ def main(root: Path) -> None:
             for key in keys:
                 found.setdefault(table, {}).setdefault(key, []).append(at)
     rows = {table: {key: runs(places) for key, places in keys.items()} for table, keys in sorted(found.items())}
-    text = json.dumps({"source": "PyPI vllm, source distributions, vllm/config", "versions": versions, "tables": rows})
+    head = {"source": "PyPI vllm, source distributions, vllm/config", "checked": CHECKED, "standing": "verified"}
+    text = json.dumps({**head, "versions": versions, "tables": rows})
     TARGET.write_text(text.replace('}, "', '},\n"') + "\n", encoding="utf-8")
     print(f"{len(versions)} releases, {len(rows)} tables, {sum(map(len, rows.values()))} keys")
 

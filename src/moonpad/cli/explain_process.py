@@ -7,16 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from moonpad.engines.foreign_names import EXAMPLES, VARIABLES
 from moonpad.explain.script import read_command
 from moonpad.facts.processes import find_descendants, read_stat
 from moonpad.values.errors import UsageError
 from moonpad.values.redaction import remember_environment
 
-_OF_ENGINES: Final = re.compile(
-    r"(?:VLLM|SGLANG|SGL|NCCL|CUDA|HIP|ROCR|HSA|AITER|HCCL|ASCEND|LLAMA|TRTLLM|TLLM|PYTORCH|TORCH|RAY|GLOO|UCX|OMP|NVSHMEM"
-    r"|DG|DEEPEP|SAFETENSORS|HF_HUB|KT)_\w+"
-)
-"""Variables that may change how an engine runs; what else its environment holds is not looked at."""
 _SECRET: Final = re.compile(r"KEY|TOKEN|SECRET|PASSW", re.IGNORECASE)
 _ANCESTORS: Final = 5
 _MOST_BYTES: Final = 1_000_000
@@ -46,7 +42,7 @@ def _no_engine(pid: int, what: str) -> UsageError:
     for relation, relative in _relatives(pid):
         if _starts_engine(_words(relative)):
             return UsageError(f"process {pid} {what}; its {relation} {relative} does", remedy=f"--pid {relative}")
-    return UsageError(f"process {pid} {what}", remedy="take the process that was started as vllm serve, sglang serve …")
+    return UsageError(f"process {pid} {what}", remedy=f"take the process that was started as {EXAMPLES}")
 
 
 def _relatives(pid: int) -> Iterator[tuple[str, int]]:
@@ -76,7 +72,7 @@ def _environment(pid: int) -> dict[str, str]:
     pairs = (entry.decode("utf-8", "replace").partition("=") for entry in _read(pid, "environ").split(b"\0"))
     environ = {name: value for name, equals, value in pairs if equals}
     remember_environment(environ)
-    return {name: value for name, value in environ.items() if _OF_ENGINES.fullmatch(name) and not _SECRET.search(name)}
+    return {name: value for name, value in environ.items() if VARIABLES.fullmatch(name) and not _SECRET.search(name)}
 
 
 def _folder(pid: int) -> Path | None:

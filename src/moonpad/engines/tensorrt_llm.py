@@ -105,7 +105,6 @@ COMMAND_LINE: Final = CommandLine(
             label="TensorRT-LLM",
             commands=(*tensorrt_llm_read.COMMANDS, "trtllm-serve serve"),
         ),
-        Program(name="dynamo.trtllm", label="Dynamo", commands=("dynamo.trtllm",)),
         Program(name="trtllm-disaggregated", kind="router", commands=("trtllm-serve disaggregated",)),
     ),
     names=("tensorrt[-_]llm", "trt-?llm"),

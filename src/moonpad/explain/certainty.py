@@ -9,6 +9,7 @@ from typing import Final
 
 from moonpad.catalog.options import newest, option_set, releases_with, values_of, versions
 from moonpad.engines.argv_reader import Occurrence, Parsed
+from moonpad.engines.foreign_names import WHOLE_HISTORY
 from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.option_sources import Rulebook
@@ -17,8 +18,6 @@ from moonpad.explain.target_detection import Version
 from moonpad.values.finding import Code, Severity
 
 _OF_A_RELEASE: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE, Code.PREFIX_FLAG})
-_WHOLE_HISTORY: Final = frozenset({"vllm serve"})
-"""Programs of which every release of two years is recorded: what none has, no release has."""
 _ALIKE: Final = 0.8
 
 
@@ -61,7 +60,7 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, *, named: bool) -> st
     if releases and releases[-1] != newest(book.program):
         span = releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}"
         return f"{span} {'has' if len(releases) == 1 else 'have'} it: {ask}"
-    if code is Code.UNKNOWN_FLAG and book.program not in _WHOLE_HISTORY and not _is_slip(option, book):
+    if code is Code.UNKNOWN_FLAG and book.program not in WHOLE_HISTORY and not _is_slip(option, book):
         return f"releases that are not recorded may have it: {ask}"
     return ""
 

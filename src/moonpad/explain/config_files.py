@@ -7,22 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
 
 from moonpad.catalog.options import option_set
 from moonpad.engines.argv_reader import parse
+from moonpad.engines.foreign_names import FILE_OF_FLAGS
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Command, HereFile
 from moonpad.explain.grouping import value_of
 from moonpad.explain.input_limits import OPTION_FILE, Budget
 from moonpad.explain.programs import program_named
 
-_PROGRAMS: Final = ("vllm serve", "sglang")
-
 
 def with_file_options(command: Command, files: Mapping[str, HereFile], budget: Budget) -> Command:
     """The command with the options of its file in front of its own, where the file is at hand."""
-    named = value_of(command.argv, ("--config",)) if command.program in _PROGRAMS and files else None
+    named = value_of(command.argv, ("--config",)) if command.program in FILE_OF_FLAGS and files else None
     file = _file_named(named.text, files) if named is not None else None
     options = option_set(command.program)
     if named is None or file is None or options is None or len(file.text) > OPTION_FILE:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from moonpad.engines.foreign_names import SPEAKING
 from moonpad.explain.programs import program_table
 
 _SESSIONS: Final = frozenset({"console", "shell-session", "shellsession", "terminal"})
@@ -41,10 +42,6 @@ _FLAGS: Final = re.compile(
     r"[ \t*_]*(?:[A-Za-z]+ ){0,3}(?:flags|arguments|args|options|parameters)[ \t*_]*:", re.IGNORECASE
 )
 """`Flags: `--a`, `--b`, `--c``."""
-_SPEAKING: Final = re.compile(
-    r"(?:vllm serve|-m vllm\.|sglang serve|sglang\.launch_server|trtllm-serve|llama-server(?:\.exe)?|kt run)\s+\S"
-)
-"""What a line with a whole command has in it."""
 _LINE: Final = re.compile("^.*$", re.MULTILINE)
 
 _OTHER_TEXT: Final = re.compile(r"\s*(?:apiVersion:|services:|FROM[ ]|\[Unit\]|\[Service\])")
@@ -109,7 +106,7 @@ def _has_command(line: str) -> bool:
     """Whether code in a sentence or in a cell of a table is a command."""
     if "`" not in line or (line.lstrip().startswith("#") and "|" not in line):
         return False
-    return any(_SPEAKING.search(code[2]) and len(code[2]) < len(line.strip()) for code in _CODE.finditer(line))
+    return any(SPEAKING.search(code[2]) and len(code[2]) < len(line.strip()) for code in _CODE.finditer(line))
 
 
 def is_other_language(language: str) -> bool:
@@ -150,7 +147,7 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
             if _FLAGS.match(line) and len(flags := [code for code in _CODE.finditer(line) if code[2][:2] == "--"]) > 2:
                 yield Bullets(tuple((offset + code.start(2), code[2]) for code in flags), heading, intro)
             for code in _CODE.finditer(line):
-                if _SPEAKING.search(code[2]):
+                if SPEAKING.search(code[2]):
                     yield Inline(offset + code.start(2), code[2], heading)
         if not fence and not title and (written := line.strip(" \t\0*_")):
             intro = written[:-1].strip(" \t\0*_") if written.endswith((":", "：")) and len(written) <= 200 else None

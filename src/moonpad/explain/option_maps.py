@@ -11,27 +11,12 @@ from typing import Final
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from moonpad.catalog.options import option_set
+from moonpad.engines import foreign_names as names
 from moonpad.explain.commands import Word
 from moonpad.explain.input_limits import NESTING
 from moonpad.explain.programs import served_by_image
 from moonpad.explain.yaml_source import Fields, YamlSource, items, scalar
 
-_SERVERS: Final = ("vllm serve", "sglang", "trtllm-serve")
-_ENGINES: Final[Mapping[str, str]] = {
-    "vllm": "vllm serve",
-    "sglang": "sglang",
-    "trtllm": "trtllm-serve",
-    "tensorrt_llm": "trtllm-serve",
-    "tensorrt-llm": "trtllm-serve",
-    "llama_cpp": "llama-server",
-    "llama-cpp": "llama-server",
-}
-_OPTIONS: Final = frozenset(
-    """
-    engine_args engine_kwargs engine_args_specific vllm_args sglang_args server_args serve_args
-    vllmConfig vllm_config sglang_config extra_args args parameters flags options
-    """.split()  # noqa: SIM905
-)
 _MODEL: Final = ("model_source", "modelURL", "model_path", "checkpoint_path", "model_id", "model")
 _NO_OPTION: Final = frozenset({"enabled", "name", "engine", "resources", "env"})
 _LAYOUT: Final = frozenset({"--tensor-parallel-size", "--tp-size", "--tp", "--pipeline-parallel-size"})
@@ -44,20 +29,20 @@ def option_commands(fields: Fields, source: YamlSource) -> Iterator[tuple[str, l
     if scalar(fields.get("enabled")).lower() in ("false", "no"):
         return
     engine = _engine_named(fields)
-    inner = {name: node for name, node in fields.items() if name in _OPTIONS and source.fields(node)}
+    inner = {name: node for name, node in fields.items() if name in names.OPTION_KEYS and source.fields(node)}
     argv: list[Word] = []
     given: dict[str, Node] = {}
     for name, node in inner.items():
         own = source.fields(node)
         if name == "engine_args_specific":
-            own = source.fields(own.get(engine or "vllm"))
+            own = source.fields(own.get(engine or names.UNNAMED))
         given |= own
     if given:
-        program = _ENGINES.get(engine) or _program_of(given)
+        program = names.PROGRAM_OF.get(engine) or _program_of(given)
     elif scalar(fields.get("modelURL")) and (served := served_by_image(scalar(fields.get("repository")))):
         program = served  # a model of the production stack's chart, without options
     elif engine and any(_flag(name) in _LAYOUT for name in fields):
-        program = _ENGINES[engine]
+        program = names.PROGRAM_OF[engine]
         recorded = option_set(program)
         given = {name: node for name, node in fields.items() if recorded and recorded.named(_flag(name))}
     elif any(name.startswith("--") for name in fields):
@@ -66,7 +51,7 @@ def option_commands(fields: Fields, source: YamlSource) -> Iterator[tuple[str, l
         roles = {name: source.fields(node) for name, node in fields.items() if name in ("ctx", "gen")}
         for role, options in roles.items():
             if "tensor_parallel_size" in options:
-                yield "trtllm-serve", list(option_words(options, source, "trtllm-serve", role))
+                yield names.OF_ROLES, list(option_words(options, source, names.OF_ROLES, role))
         return
     if not program:
         return
@@ -77,32 +62,32 @@ def option_commands(fields: Fields, source: YamlSource) -> Iterator[tuple[str, l
         model = next((node for node in models if scalar(node)), None)
         if model is not None:
             at = source.word(model)
-            option = "--model-path" if program == "sglang" else "--model"
-            argv = [*((replace(at, text=option, pieces=()),) if program != "trtllm-serve" else ()), at, *argv]
+            option = "--model-path" if program == names.MODEL_BY_PATH else "--model"
+            argv = [*((replace(at, text=option, pieces=()),) if program != names.OF_ROLES else ()), at, *argv]
     if argv:
         yield program, argv
 
 
 def _engine_named(fields: Fields) -> str:
     for key in ("engine", "backend", "backendFramework", "framework", "inference_engine", "llm_engine", "type"):
-        if (name := scalar(fields.get(key)).casefold()) in _ENGINES:
+        if (name := scalar(fields.get(key)).casefold()) in names.PROGRAM_OF:
             return name
     if "model_loading_config" in fields:  # of Ray Serve
-        return "vllm"
-    marks = {name: {f"{name}_args", f"{name}_config", f"{name}Config", f"{name}Args"} for name in ("vllm", "sglang")}
+        return names.UNNAMED
+    marks = {name: {f"{name}_args", f"{name}_config", f"{name}Config", f"{name}Args"} for name in names.MARKING}
     return next((name for name, keys in marks.items() if keys & fields.keys()), "")
 
 
 def _program_of(options: Mapping[str, Node]) -> str:
     """The program that knows most of them, "" where none knows enough."""
-    names = [_flag(name) for name in options if name not in _NO_OPTION]
+    flags = [_flag(name) for name in options if name not in _NO_OPTION]
 
     def knows(program: str) -> int:
         recorded = option_set(program)
-        return sum(recorded is not None and recorded.named(name) is not None for name in names)
+        return sum(recorded is not None and recorded.named(name) is not None for name in flags)
 
-    best = max(_SERVERS, key=knows)
-    enough = knows(best) >= _LEAST and 2 * knows(best) > len(names)
+    best = max(names.GUESSED, key=knows)
+    enough = knows(best) >= _LEAST and 2 * knows(best) > len(flags)
     return best if enough else ""
 
 
@@ -120,8 +105,8 @@ def option_words(options: Mapping[str, Node], source: YamlSource, program: str, 
         if name in _NO_OPTION or (not isinstance(node, ScalarNode | MappingNode) and not items(node)):
             continue
         flag = _flag(name)
-        if program == "trtllm-serve":
-            flag = _TRTLLM.get(name, f"--{name}")
+        if program == names.OF_ROLES:
+            flag = names.ROLE_OPTIONS.get(name, f"--{name}")
             if recorded is None or recorded.named(flag) is None:
                 continue
         option = recorded.named(flag) if recorded is not None else None
@@ -137,13 +122,6 @@ def option_words(options: Mapping[str, Node], source: YamlSource, program: str, 
             continue
         elif value:
             yield from (key, at)
-
-
-_TRTLLM: Final = {
-    "tensor_parallel_size": "--tp_size",
-    "pipeline_parallel_size": "--pp_size",
-    "moe_expert_parallel_size": "--ep_size",
-}
 
 
 def as_json(node: Node, source: YamlSource) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Final
 
+from moonpad.engines.foreign_names import MENTION
 from moonpad.explain.commands import Command, Piece, Word
 from moonpad.explain.interpreter import ScriptState, Shell
 from moonpad.explain.programs import program_named
@@ -19,7 +20,6 @@ _PYTHON: Final = re.compile(
 )
 _LONGEST: Final = 200_000
 """Characters: of more, the tree takes too much memory."""
-_MENTION: Final = re.compile(r"vllm|sglang|trtllm|llama-server|\bkt\b")
 
 
 def is_python(text: str) -> bool:
@@ -61,10 +61,10 @@ def _outermost(tree: ast.AST) -> Iterator[ast.expr]:
         node = nodes.pop()
         if isinstance(node, ast.List | ast.Tuple):
             texts = [element.value for element in node.elts if isinstance(element, ast.Constant)]
-            if any(isinstance(text, str) and _MENTION.search(text) and " " not in text.strip() for text in texts):
+            if any(isinstance(text, str) and MENTION.search(text) and " " not in text.strip() for text in texts):
                 yield node
                 continue
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _MENTION.search(node.value):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and MENTION.search(node.value):
             yield node
         nodes += reversed(list(ast.iter_child_nodes(node)))
 

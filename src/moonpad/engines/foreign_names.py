@@ -1,0 +1,52 @@
+"""What files of other tools call the engines: the keys of their YAML, the words of their commands, their variables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+PROGRAM_OF: Final[Mapping[str, str]] = {
+    "vllm": "vllm serve",
+    "sglang": "sglang",
+    "trtllm": "trtllm-serve",
+    "tensorrt_llm": "trtllm-serve",
+    "tensorrt-llm": "trtllm-serve",
+    "llama_cpp": "llama-server",
+    "llama-cpp": "llama-server",
+}
+"""An engine as a YAML file names it → its program in the catalogue."""
+GUESSED: Final = ("vllm serve", "sglang", "trtllm-serve")
+"""Programs that options without any name may be for."""
+MARKING: Final = ("vllm", "sglang")
+"""Names that are the beginning of keys: `vllmConfig`, `sglang_args`."""
+UNNAMED: Final = "vllm"
+"""What Ray Serve (`model_loading_config`) and FlagScale (`engine_args_specific`) start without naming it."""
+OPTION_KEYS: Final = frozenset({
+    *("engine_args", "engine_kwargs", "engine_args_specific", "vllm_args", "sglang_args", "server_args", "serve_args"),
+    *("vllmConfig", "vllm_config", "sglang_config", "extra_args", "args", "parameters", "flags", "options"),
+})  # fmt: skip
+OF_ROLES: Final = "trtllm-serve"
+"""The program whose options stand under `ctx` and `gen`; of others `ROLE_OPTIONS` has no name."""
+ROLE_OPTIONS: Final[Mapping[str, str]] = {
+    "tensor_parallel_size": "--tp_size",
+    "pipeline_parallel_size": "--pp_size",
+    "moe_expert_parallel_size": "--ep_size",
+}
+MODEL_BY_PATH: Final = "sglang"
+"""The program that takes --model-path in place of --model."""
+FILE_OF_FLAGS: Final = ("vllm serve", "sglang")
+"""Programs whose --config FILE holds options of the command line."""
+WHOLE_HISTORY: Final = frozenset({"vllm serve"})
+"""Programs of which every release of two years is recorded: what none has, no release has."""
+SPEAKING: Final = re.compile(
+    r"(?:vllm serve|-m vllm\.|sglang serve|sglang\.launch_server|trtllm-serve|llama-server(?:\.exe)?|kt run)\s+\S"
+)
+"""What a line with a whole command has in it."""
+MENTION: Final = re.compile(r"vllm|sglang|trtllm|llama-server|\bkt\b")
+VARIABLES: Final = re.compile(
+    r"(?:VLLM|SGLANG|SGL|NCCL|CUDA|HIP|ROCR|HSA|AITER|HCCL|ASCEND|LLAMA|TRTLLM|TLLM|PYTORCH|TORCH|RAY|GLOO|UCX|OMP"
+    r"|NVSHMEM|DG|DEEPEP|SAFETENSORS|HF_HUB|KT)_\w+"
+)
+"""Variables that may change how an engine runs."""
+EXAMPLES: Final = "vllm serve, sglang serve …"
