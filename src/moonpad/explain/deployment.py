@@ -12,6 +12,7 @@ from moonpad.catalog.options import newest, unknown_version
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
 from moonpad.explain.certainty import as_certain
+from moonpad.explain.command_checks import Case, command_checks
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.config_keys import config_remarks
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
@@ -88,6 +89,8 @@ class Deployment:
             remarks += (replace(remark, command=number) for remark in about_it)
         self.script.budget.work(2 * sum(len(command.comments) for command in commands), "its comments")
         remarks += node_remarks(self.engine.command_line, version.text, cluster, readings, commands)
+        case = Case(commands, readings, self.engine, version.text, checkpoint, cluster, self.script, whole=not missing)
+        remarks += command_checks(case)
         memory: Memory | None = None
         suggestions: tuple[Improvement, ...] = ()
         if unknown - {CONTEXT}:

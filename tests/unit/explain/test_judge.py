@@ -214,10 +214,12 @@ def test_flags_below_a_command_have_its_layout() -> None:
 def test_parsers() -> None:
     assert [row for row in summary(ask_one(SERVE)) if row[1] == "missing-flag"] == [
         ("note", "missing-flag", "--tool-call-parser"),
+        ("note", "missing-flag", "--trust-remote-code"),
         ("warning", "missing-flag", "--reasoning-parser"),
     ]
-    assert at(ask_one(f"{SERVE} {PARSERS}"), "missing-flag") == []
-    assert at(ask_one(f"{SERVE} --tool-call-parser kimi_k2 --reasoning-parser kimi_k2"), "missing-flag") == [
+    trusting = f"{SERVE} --trust-remote-code"
+    assert at(ask_one(f"{trusting} {PARSERS}"), "missing-flag") == []
+    assert at(ask_one(f"{trusting} --tool-call-parser kimi_k2 --reasoning-parser kimi_k2"), "missing-flag") == [
         "--enable-auto-tool-choice"
     ]
     # K2-Instruct does not think aloud.

@@ -108,6 +108,7 @@ EXPECTED: dict[str, list[list[Row]]] = {
         [("warning", "insecure", "--privileged")],
         [("warning", "insecure", "--privileged")],
         [
+            ("note", "invalid-value", "<YOUR_MODEL_DIR>"),
             ("note", "renamed-flag", "--extra_llm_api_options"),
             ("note", "renamed-flag", "extra-llm-api-config.yml: cuda_graph_config.padding_enabled"),
             VERSION,

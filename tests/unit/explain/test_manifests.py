@@ -176,7 +176,7 @@ def test_leader_and_workers_are_one_deployment() -> None:
     assert len(judged.sources) == 3
     assert judged.layout is not None
     assert judged.layout.tp == 24
-    assert set(at(judged, "missing-flag")) == {"--tool-call-parser"}, "and none of --nnodes"
+    assert set(at(judged, "missing-flag")) == {"--tool-call-parser", "--trust-remote-code"}, "and none of --nnodes"
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "StatefulSet", "Job"])

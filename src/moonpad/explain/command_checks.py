@@ -1,0 +1,328 @@
+"""What a command line says against itself, its model or its release. The evidence is in command_checks.toml.
+
+What concerns a layout or settings is a rule of plan/rules: plan, up and render judge by those too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from moonpad.catalog.clusters import parse_cluster
+from moonpad.catalog.hardware import hardware
+from moonpad.catalog.options import versions
+from moonpad.engines.argv_reader import Occurrence
+from moonpad.engines.base import Engine, Reading
+from moonpad.engines.value_checks import unresolved
+from moonpad.engines.vllm_rules import aiter_heads
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.explain.serving_flags import thinks
+from moonpad.plan.rules.formats import model_version
+from moonpad.values.checkpoint import Checkpoint
+from moonpad.values.cluster import Cluster
+from moonpad.values.configuration import Configuration
+from moonpad.values.finding import Code, Severity
+from moonpad.values.plan import Layout
+from moonpad.values.platform import Platform
+from moonpad.values.units import GIB
+from moonpad.values.versions import order, since
+
+INT4_OVER_DEEPEP: Final = "0.12.0"
+"""The first vLLM whose INT4 experts (compressed-tensors) take tokens from DeepEP."""
+_FAMILY: Final = re.compile(r"kimi[-_ ]?k?(\d(?:\.\d)?)(?![\d.])", re.IGNORECASE)
+_STANDS_IN: Final = re.compile(r"<[^<>]{1,80}>|\A(?:x{3,}|your[-_/].*)\Z", re.IGNORECASE)
+_MODEL_STANDS_IN: Final = frozenset({"model", "model_path", "model_name", "model-name", "model-path"})
+_WITHOUT_THOUGHTS: Final = re.compile(r"deepseek-v3(?:-0324)?(?:-base)?$", re.IGNORECASE)
+_HERE: Final = ("127.0.0.1", "localhost", "0.0.0.0")  # noqa: S104 - what is written, not what is bound
+_LAUNCHERS: Final = frozenset({"srun", "mpirun", "ssh", "pdsh", "clush"})
+_OTHER_RANKS: Final = re.compile(r"node[-_ ]?rank[ =:]{0,3}(?:[1-9]|\$|<|\{)|\brank[ =]?[1-9]\b", re.IGNORECASE)
+_ON: Final = frozenset({"1", "true", "True"})
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One deployment. `whole`: no part of its command line is unknown."""
+
+    commands: Sequence[Command]
+    readings: Sequence[Reading]
+    engine: Engine
+    version: str
+    checkpoint: Checkpoint | None
+    cluster: Cluster | None
+    script: Script
+    whole: bool
+
+    @property
+    def first(self) -> Reading:
+        return self.readings[0]
+
+    @property
+    def base(self) -> str:
+        build = self.engine.command_line.build
+        return build.of if build else self.engine.name
+
+    def option(self, *flags: str) -> Occurrence | None:
+        return next((place for flag in flags if (place := self.first.parsed.occurrence(flag)) is not None), None)
+
+    def text(self, *flags: str) -> str:
+        place = self.option(*flags)
+        return place.value if place is not None and isinstance(place.value, str) else ""
+
+    def variable(self, name: str) -> str:
+        word = self.commands[0].env.get(name)
+        return word.text.removeprefix(f"{name}=").strip("'\"") if word else ""
+
+
+def check_id(check: Callable[..., object]) -> str:
+    """`served_name` → `served-name`, its row of evidence."""
+    return check.__name__.replace("_", "-")
+
+
+def command_checks(case: Case) -> Iterator[Remark]:
+    """What all checks find."""
+    case.script.budget.work(60 + sum(len(command.argv) for command in case.commands), "its engine commands")
+    for check in CHECKS:
+        yield from check(case)
+
+
+# --- the model ---
+
+
+def model_release(case: Case) -> Iterator[Remark]:
+    """Where the devices are known, the rule of this name says it."""
+    if case.checkpoint is None or case.cluster is not None or not case.version:
+        return
+    device = next((row for row in hardware().values() if _runs(case.engine, row.device)), None)
+    if device is None:
+        return
+    cluster, reading = parse_cluster(f"8x{device.label}"), case.first
+    facts = case.engine.facts
+    stand_in = Configuration(case.checkpoint, cluster, facts, case.version, reading.layout, reading.settings)
+    for finding in model_version(stand_in):
+        yield Remark(replace(finding, severity=Severity.WARNING), None)
+
+
+def _runs(engine: Engine, device: object) -> bool:
+    return getattr(device, "platform", None) in engine.platforms and getattr(device, "per_node", 0) >= 8
+
+
+def parser_release(case: Case) -> Iterator[Remark]:
+    """Releases older than all that are recorded have no parser of the family."""
+    recorded, flag = versions(case.engine.program), case.engine.command_line.tool_parser
+    given = case.first.serving.tool_parser or ""
+    first = case.engine.facts.first_versions.get("kimi_k2", "")
+    if not case.version or not first or not given.startswith("kimi") or not recorded or since(case.version, first):
+        return
+    if order(case.version) < order(recorded[0]):
+        place = case.option(flag)
+        message = (
+            f"{case.engine.facts.title} {case.version} has no parser {given}, which came with the model, in {first}"
+        )
+        at = place.index if place else None
+        yield make_remark(Severity.ERROR, Code.INVALID_VALUE, flag, message, f"take {first} or later", at=at)
+
+
+def served_name(case: Case) -> Iterator[Remark]:
+    """Clients ask for another model than the one that answers."""
+    served, checkpoint = case.first.served_name, case.checkpoint
+    if checkpoint is None or not served or case.option("--served-model-name", "--alias") is None:
+        return
+    asked, is_it = _FAMILY.search(served), _FAMILY.search(checkpoint.name)
+    if asked and is_it and asked[1] != is_it[1] and not is_it[1].startswith(asked[1]):
+        place = case.option("--served-model-name", "--alias")
+        message = f"clients will ask for {shortened(served)}, and {checkpoint.name} answers"
+        remedy = "serve the model of that name, or rename it"
+        at = place.index if place else None
+        yield make_remark(Severity.WARNING, Code.MODEL_NAME, "--served-model-name", message, remedy, at=at)
+
+
+def no_thoughts(case: Case) -> Iterator[Remark]:
+    """A parser of reasoning for a model that has none."""
+    name = (case.checkpoint.name if case.checkpoint else case.first.model).rstrip("/").rpartition("/")[2]
+    flag = case.engine.command_line.reasoning_parser
+    place = case.option(flag) if flag else None
+    if place is None or thinks(name) or not _WITHOUT_THOUGHTS.match(name):
+        return
+    message = (
+        f"{shortened(name)} does not think: the parser waits for the end of thoughts that never come, so answers may "
+        "arrive as reasoning, and some releases refuse the start"
+    )
+    edit = Edit(place.index, place.length, ())
+    code = Code.CONFLICT
+    yield make_remark(Severity.WARNING, code, flag, message, "leave it out", at=place.index, edits=[edit])
+
+
+def remote_code(case: Case) -> Iterator[Remark]:
+    """Checkpoints of the family bring Python code of their own: the tokenizer, of some the configuration too."""
+    flag = {"vllm": "--trust-remote-code", "sglang": "--trust-remote-code", "tensorrt-llm": "--trust_remote_code"}
+    option = flag.get(case.base)
+    if case.checkpoint is None or option is None or case.first.serving.trust_remote_code or not case.whole:
+        return
+    if "tiny" in case.checkpoint.name or is_fragment(case.commands[0]):
+        return
+    message = f"{case.checkpoint.name} brings a tokenizer in Python, which is not loaded without it"
+    yield make_remark(Severity.NOTE, Code.MISSING_FLAG, option, message, f"add {option}")
+
+
+def int4_deepep(case: Case) -> Iterator[Remark]:
+    checkpoint = case.checkpoint
+    quantization = checkpoint.quantization if checkpoint else None
+    if checkpoint is None or quantization is None or quantization.scheme != "int4":
+        return
+    if quantization.method not in ("compressed-tensors", ""):
+        return
+    why = f"{checkpoint.name} has INT4 experts (compressed-tensors, Marlin)"
+    if case.base == "sglang" and (place := case.option("--moe-a2a-backend")) and place.value == "deepep":
+        message = f"{why}, which do not take DeepEP's tokens: reports end in an illegal memory access"
+        edit = Edit(place.index, place.length, ())
+        remedy = "leave it out, or serve FP8 or NVFP4 weights"
+        where = "--moe-a2a-backend"
+        yield make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy, at=place.index, edits=[edit])
+    elif case.base == "vllm" and case.version and not since(case.version, INT4_OVER_DEEPEP):
+        place, variable = case.option("--all2all-backend"), "VLLM_ALL2ALL_BACKEND"
+        by_option = case.text("--all2all-backend").startswith("deepep")
+        if not by_option and not case.variable(variable).startswith("deepep"):
+            return
+        where = "--all2all-backend" if by_option else variable
+        message = f"{why}, which take DeepEP's tokens from vLLM {INT4_OVER_DEEPEP} on"
+        remedy = f"take {INT4_OVER_DEEPEP} or later, or the default all-to-all"
+        remark = make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy)
+        yield replace(remark, at=place.index) if by_option and place else replace(remark, variable=variable)
+
+
+# --- layout and nodes ---
+
+
+def one_device(case: Case) -> Iterator[Remark]:
+    """No layout at all, and weights that no device holds."""
+    reading, checkpoint, facts = case.first, case.checkpoint, case.engine.facts
+    alone = reading.layout == Layout() and reading.replicas == 1 and not reading.takes_all_devices
+    settings = reading.settings
+    helped = (
+        facts.host_experts or reading.left_to_engine or settings.cpu_offload_gib or settings.device_layers is not None
+    )
+    if checkpoint is None or case.cluster is not None or not case.whole or not alone or helped:
+        return
+    if is_fragment(case.commands[0]):
+        return
+    flag = case.engine.command_line.options.get("tp")
+    largest = max(
+        row.device.usable_bytes for row in hardware().values() if row.device and row.device.platform in facts.platforms
+    )
+    if flag is not None and checkpoint.total_bytes > largest:
+        message = (
+            f"none is given, so one device gets all {checkpoint.total_bytes / GIB:,.0f} GiB of weights; the largest "
+            f"device known holds {largest / GIB:,.0f} GiB"
+        )
+        remedy = f"add {flag} 8 or more, for as many devices"
+        # A wrapper or an image may add what is missing here, so it is no error.
+        yield make_remark(Severity.WARNING, Code.DOES_NOT_FIT, flag, message, remedy)
+
+
+def other_nodes(case: Case) -> Iterator[Remark]:
+    """Rank 0 of several, the commands of the others missing, or the address where they meet."""
+    node, command = case.first.node, case.commands[0]
+    if node.nodes is None or node.nodes < 2 or any(wrapper.kind in _LAUNCHERS for wrapper in command.wrappers):
+        return
+    rank = case.option("--node-rank", "-r")
+    is_variable = rank is not None and isinstance(rank.value, str) and unresolved(rank.value)
+    at = rank.index if rank else None
+    if len(case.readings) == 1 and not is_variable and node.node_rank in (None, 0):
+        texts = [text[:500] for text in case.script.lines]
+        case.script.budget.work(len(texts), "its engine commands")
+        if not any(_OTHER_RANKS.search(text) for text in texts):
+            message = f"--nnodes {node.nodes}, and the only command is that of rank 0: it waits for the others"
+            remedy = f"start the same with --node-rank 1 to {node.nodes - 1} on the other machines"
+            if case.engine.command_line.nodes is not None:
+                remedy += f", and {case.engine.command_line.nodes.headless}"
+            yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--node-rank", message, remedy, at=at)
+    if case.base == "vllm" and case.option("--data-parallel-address") is None:
+        place = case.option("--master-addr")
+        given = case.text("--master-addr")
+        if place is None or given in _HERE:
+            message = f"{given or 'its default 127.0.0.1'} is this machine: rank 1 on another one does not reach it"
+            at = place.index if place else None
+            remedy = "add --master-addr and the address of node 0, on each node"
+            yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--master-addr", message, remedy, at=at)
+
+
+def aiter_unasked(case: Case) -> Iterator[Remark]:
+    """AITER is switched on by a variable, and its MLA kernel of this release lacks the number of heads."""
+    on, mla = case.variable("VLLM_ROCM_USE_AITER") in _ON, case.variable("VLLM_ROCM_USE_AITER_MLA")
+    cluster, checkpoint, reading = case.cluster, case.checkpoint, case.first
+    if not on or mla in ("0", "false", "False") or cluster is None or checkpoint is None or not case.version:
+        return
+    if case.engine.name != "vllm" or reading.settings.attention_backend is not None:
+        return
+    settings = replace(reading.settings, attention_backend="ROCM_AITER_MLA")
+    asked = Configuration(checkpoint, cluster, case.engine.facts, case.version, reading.layout, settings)
+    if cluster.device.platform is Platform.ROCM:
+        for finding in aiter_heads(asked):
+            message = f"VLLM_ROCM_USE_AITER=1 chooses AITER's MLA: {finding.message}"
+            tp = max((n for n in (1, 2, 4, 8) if checkpoint.architecture.heads // n in (16, 128)), default=4)
+            remedy = f"set VLLM_ROCM_USE_AITER_MLA=0, or tensor parallel {tp}, or take a later release"
+            where = "VLLM_ROCM_USE_AITER"
+            yield replace(make_remark(Severity.ERROR, Code.CONFLICT, where, message, remedy), variable=where)
+
+
+# --- the words themselves ---
+
+
+def twice(case: Case) -> Iterator[Remark]:
+    """An option that is given twice: the last one counts."""
+    for number, reading in enumerate(case.readings):
+        seen: dict[str, Occurrence] = {}
+        for place in reading.parsed.occurrences:
+            if place.flag is None or "." in place.written or isinstance(place.value, tuple):
+                continue
+            before = seen.get(place.flag)
+            seen[place.flag] = place
+            if before is None or not _single(case.engine, place):
+                continue
+            same = before.value == place.value
+            message = "given twice" if same else f"given twice, {before.value} and {place.value}: the last one counts"
+            edit = Edit(before.index, before.length, ())
+            severity = Severity.NOTE if same else Severity.WARNING
+            remark = make_remark(
+                severity, Code.REDUNDANT_FLAG, place.written, message, "leave one out", at=before.index, edits=[edit]
+            )
+            yield replace(remark, command=number)
+
+
+def _single(engine: Engine, place: Occurrence) -> bool:
+    """Whether each further one replaces the one before. llama.cpp gathers several of some."""
+    return engine.facts.name in ("vllm", "vllm-ascend", "sglang", "ktransformers", "tensorrt-llm")
+
+
+def stand_ins(case: Case) -> Iterator[Remark]:
+    """Words that a person has to replace before the command runs."""
+    for number, command in enumerate(case.commands):
+        places = [at for at, word in enumerate(command.argv) if _STANDS_IN.search(word.text[:200])]
+        model = case.readings[number].model
+        if model.casefold() in _MODEL_STANDS_IN or _STANDS_IN.search(model[:200]):
+            places += [at for at, word in enumerate(command.argv) if word.text == model and at not in places]
+        names = list(dict.fromkeys(shortened(command.argv[at].text, 40) for at in sorted(places)))
+        if names:
+            message = f"stand for something: {', '.join(names[:6])}{' …' if len(names) > 6 else ''}"
+            remedy = "fill them in; unquoted, a shell takes < and > for redirections"
+            remark = make_remark(Severity.NOTE, Code.INVALID_VALUE, names[0], message, remedy, at=min(places))
+            yield replace(remark, command=number)
+
+
+CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
+    model_release,
+    parser_release,
+    served_name,
+    no_thoughts,
+    remote_code,
+    int4_deepep,
+    one_device,
+    other_nodes,
+    aiter_unasked,
+    twice,
+    stand_ins,
+)

@@ -1,0 +1,106 @@
+"""What a command line says against itself, its model or its release."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from moonpad.catalog.toml_rows import rows
+from moonpad.explain.command_checks import CHECKS, check_id
+from moonpad.explain.judge import judge
+from moonpad.explain.script import read_script
+from moonpad.explain.target_detection import Question
+from moonpad.values.finding import Code, Finding, Severity
+
+K2 = "vllm serve moonshotai/Kimi-K2-Instruct --trust-remote-code"
+THINKING = "moonshotai/Kimi-K2-Thinking"
+
+
+def findings(text: str) -> list[Finding]:
+    return [finding for judged in judge(read_script(text), Question()) for finding in judged.findings]
+
+
+def at(text: str, where: str, code: Code) -> list[Severity]:
+    return [finding.severity for finding in findings(text) if (finding.where, finding.code) == (where, code)]
+
+
+def test_each_check_has_its_evidence() -> None:
+    known = dict(rows("command_checks.toml", "checks"))
+    assert set(known) == {check_id(check) for check in CHECKS}
+    assert all(re.search(r"https://|arithmetic|rules\.toml", row["source"]) for row in known.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "code", "severity"),
+    [
+        (f"# vLLM 0.9.2\n{K2} --tool-call-parser kimi_k2 -tp 16", "--tool-call-parser", Code.INVALID_VALUE, "error"),
+        (f"# vLLM 0.9.2\n{K2} -tp 16", "engine", Code.UNSUPPORTED_FORMAT, "warning"),
+        (f"{K2} -tp 16 --served-model-name kimi-k2.6", "--served-model-name", Code.MODEL_NAME, "warning"),
+        ("vllm serve moonshotai/Kimi-K2-Instruct -tp 16", "--trust-remote-code", Code.MISSING_FLAG, "note"),
+        (K2, "--tensor-parallel-size", Code.DOES_NOT_FIT, "warning"),
+        (f"{K2} -tp 16 --nnodes 2 --node-rank 0", "--node-rank", Code.MISSING_FLAG, "warning"),
+        (f"{K2} -tp 16 --nnodes 2 --node-rank 0", "--master-addr", Code.MISSING_FLAG, "warning"),
+        (f"{K2} -tp 16 --max-num-seqs 8 --max-num-seqs 16", "--max-num-seqs", Code.REDUNDANT_FLAG, "warning"),
+        (f"{K2} -tp 16 --port 8000 --port 8000", "--port", Code.REDUNDANT_FLAG, "note"),
+        ("vllm serve xxx -tp 16", "xxx", Code.INVALID_VALUE, "note"),
+        (
+            f"sglang serve --model-path {THINKING} --tp 8 --moe-a2a-backend deepep",
+            "--moe-a2a-backend",
+            Code.CONFLICT,
+            "warning",
+        ),
+        (
+            f"# vLLM 0.11.2\nVLLM_ALL2ALL_BACKEND=deepep_low_latency vllm serve {THINKING} -tp 1 -dp 8",
+            "VLLM_ALL2ALL_BACKEND",
+            Code.CONFLICT,
+            "warning",
+        ),
+        (
+            "sglang serve --model-path /m/DeepSeek-V3-0324 --tp 8 --reasoning-parser deepseek-v3",
+            "--reasoning-parser",
+            Code.CONFLICT,
+            "warning",
+        ),
+        (
+            "# vLLM 0.16.0 on 8xMI355X\nVLLM_ROCM_USE_AITER=1 vllm serve amd/Kimi-K2.5-MXFP4 -tp 8",
+            "VLLM_ROCM_USE_AITER",
+            Code.CONFLICT,
+            "error",
+        ),
+    ],
+)
+def test_said(text: str, where: str, code: Code, severity: str) -> None:
+    assert at(text, where, code) == [Severity(severity)]
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "code"),
+    [
+        (f"# vLLM 0.10.0\n{K2} --tool-call-parser kimi_k2 -tp 16", "--tool-call-parser", Code.INVALID_VALUE),
+        (f"{K2} -tp 16 --served-model-name kimi-k2", "--served-model-name", Code.MODEL_NAME),
+        ("vllm serve moonshotai/Kimi-K2.5 -tp 8 --served-model-name kimi-k2", "--served-model-name", Code.MODEL_NAME),
+        (f"{K2} --config settings.yaml", "--tensor-parallel-size", Code.DOES_NOT_FIT),
+        (f"{K2} --cpu-offload-gb 900", "--tensor-parallel-size", Code.DOES_NOT_FIT),
+        ("vllm serve moonshotai/Kimi-Linear-48B-A3B-Instruct", "--tensor-parallel-size", Code.DOES_NOT_FIT),
+        (f"{K2} -tp 16 --nnodes 2 --node-rank $RANK", "--node-rank", Code.MISSING_FLAG),
+        (f"srun {K2} -tp 16 --nnodes 2 --node-rank 0", "--node-rank", Code.MISSING_FLAG),
+        (
+            f"# vLLM 0.12.0\nVLLM_ALL2ALL_BACKEND=deepep_low_latency vllm serve {THINKING} -tp 1 -dp 8",
+            "VLLM_ALL2ALL_BACKEND",
+            Code.CONFLICT,
+        ),
+        (
+            "sglang serve --model-path moonshotai/Kimi-K2-Instruct --tp 16 --moe-a2a-backend deepep",
+            "--moe-a2a-backend",
+            Code.CONFLICT,
+        ),
+        (
+            "# vLLM 0.16.0 on 4xMI355X\nVLLM_ROCM_USE_AITER=1 vllm serve amd/Kimi-K2.5-MXFP4 -tp 4",
+            "VLLM_ROCM_USE_AITER",
+            Code.CONFLICT,
+        ),
+    ],
+)
+def test_not_said(text: str, where: str, code: Code) -> None:
+    assert at(text, where, code) == []
