@@ -50,3 +50,19 @@ VARIABLES: Final = re.compile(
 )
 """Variables that may change how an engine runs."""
 EXAMPLES: Final = "vllm serve, sglang serve …"
+
+TRUST_OPTION: Final[Mapping[str, str]] = {
+    "vllm": "--trust-remote-code",
+    "sglang": "--trust-remote-code",
+    "tensorrt-llm": "--trust_remote_code",
+}
+CHECKED: Final = frozenset({"vllm", "vllm-ascend", "sglang", "ktransformers", "tensorrt-llm"})
+"""Engines whose command lines name checkpoints and parsers as Hugging Face has them."""
+EXPERTS_BY_OPTION: Final = "sglang"
+"""It says by an option alone which kernels exchange tokens between experts; the next one by a variable too."""
+EXPERTS_BY_VARIABLE: Final = "vllm"
+EXPERTS_VARIABLE: Final = "VLLM_ALL2ALL_BACKEND"
+EXPERTS_TITLE: Final = "vLLM"
+AITER: Final = "VLLM_ROCM_USE_AITER"
+AITER_MLA: Final = "VLLM_ROCM_USE_AITER_MLA"
+"""Variables of the same engine for AMD devices."""

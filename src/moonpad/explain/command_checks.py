@@ -13,6 +13,7 @@ from typing import Final
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import hardware
 from moonpad.catalog.options import versions
+from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
 from moonpad.engines.value_checks import unresolved
@@ -158,7 +159,7 @@ def no_thoughts(case: Case) -> Iterator[Remark]:
 
 def remote_code(case: Case) -> Iterator[Remark]:
     """Checkpoints of the family bring Python code of their own: the tokenizer, of some the configuration too."""
-    flag = {"vllm": "--trust-remote-code", "sglang": "--trust-remote-code", "tensorrt-llm": "--trust_remote_code"}
+    flag = names.TRUST_OPTION
     option = flag.get(case.base)
     if case.checkpoint is None or option is None or case.first.serving.trust_remote_code or not case.whole:
         return
@@ -176,19 +177,19 @@ def int4_deepep(case: Case) -> Iterator[Remark]:
     if quantization.method not in ("compressed-tensors", ""):
         return
     why = f"{checkpoint.name} has INT4 experts (compressed-tensors, Marlin)"
-    if case.base == "sglang" and (place := case.option("--moe-a2a-backend")) and place.value == "deepep":
+    if case.base == names.EXPERTS_BY_OPTION and (place := case.option("--moe-a2a-backend")) and place.value == "deepep":
         message = f"{why}, which do not take DeepEP's tokens: reports end in an illegal memory access"
         edit = Edit(place.index, place.length, ())
         remedy = "leave it out, or serve FP8 or NVFP4 weights"
         where = "--moe-a2a-backend"
         yield make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy, at=place.index, edits=[edit])
-    elif case.base == "vllm" and case.version and not since(case.version, INT4_OVER_DEEPEP):
-        place, variable = case.option("--all2all-backend"), "VLLM_ALL2ALL_BACKEND"
+    elif case.base == names.EXPERTS_BY_VARIABLE and case.version and not since(case.version, INT4_OVER_DEEPEP):
+        place, variable = case.option("--all2all-backend"), names.EXPERTS_VARIABLE
         by_option = case.text("--all2all-backend").startswith("deepep")
         if not by_option and not case.variable(variable).startswith("deepep"):
             return
         where = "--all2all-backend" if by_option else variable
-        message = f"{why}, which take DeepEP's tokens from vLLM {INT4_OVER_DEEPEP} on"
+        message = f"{why}, which take DeepEP's tokens from {names.EXPERTS_TITLE} {INT4_OVER_DEEPEP} on"
         remedy = f"take {INT4_OVER_DEEPEP} or later, or the default all-to-all"
         remark = make_remark(Severity.WARNING, Code.CONFLICT, where, message, remedy)
         yield replace(remark, at=place.index) if by_option and place else replace(remark, variable=variable)
@@ -240,7 +241,7 @@ def other_nodes(case: Case) -> Iterator[Remark]:
             if case.engine.command_line.nodes is not None:
                 remedy += f", and {case.engine.command_line.nodes.headless}"
             yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--node-rank", message, remedy, at=at)
-    if case.base == "vllm" and case.option("--data-parallel-address") is None:
+    if case.base == names.EXPERTS_BY_VARIABLE and case.option("--data-parallel-address") is None:
         place = case.option("--master-addr")
         given = case.text("--master-addr")
         if place is None or given in _HERE:
@@ -252,20 +253,20 @@ def other_nodes(case: Case) -> Iterator[Remark]:
 
 def aiter_unasked(case: Case) -> Iterator[Remark]:
     """AITER is switched on by a variable, and its MLA kernel of this release lacks the number of heads."""
-    on, mla = case.variable("VLLM_ROCM_USE_AITER") in _ON, case.variable("VLLM_ROCM_USE_AITER_MLA")
+    on, mla = case.variable(names.AITER) in _ON, case.variable(names.AITER_MLA)
     cluster, checkpoint, reading = case.cluster, case.checkpoint, case.first
     if not on or mla in ("0", "false", "False") or cluster is None or checkpoint is None or not case.version:
         return
-    if case.engine.name != "vllm" or reading.settings.attention_backend is not None:
+    if case.engine.name != names.EXPERTS_BY_VARIABLE or reading.settings.attention_backend is not None:
         return
     settings = replace(reading.settings, attention_backend="ROCM_AITER_MLA")
     asked = Configuration(checkpoint, cluster, case.engine.facts, case.version, reading.layout, settings)
     if cluster.device.platform is Platform.ROCM:
         for finding in aiter_heads(asked):
-            message = f"VLLM_ROCM_USE_AITER=1 chooses AITER's MLA: {finding.message}"
+            message = f"{names.AITER}=1 chooses AITER's MLA: {finding.message}"
             tp = max((n for n in (1, 2, 4, 8) if checkpoint.architecture.heads // n in (16, 128)), default=4)
-            remedy = f"set VLLM_ROCM_USE_AITER_MLA=0, or tensor parallel {tp}, or take a later release"
-            where = "VLLM_ROCM_USE_AITER"
+            remedy = f"set {names.AITER_MLA}=0, or tensor parallel {tp}, or take a later release"
+            where = names.AITER
             yield replace(make_remark(Severity.ERROR, Code.CONFLICT, where, message, remedy), variable=where)
 
 
@@ -295,7 +296,7 @@ def twice(case: Case) -> Iterator[Remark]:
 
 def _single(engine: Engine, place: Occurrence) -> bool:
     """Whether each further one replaces the one before. llama.cpp gathers several of some."""
-    return engine.facts.name in ("vllm", "vllm-ascend", "sglang", "ktransformers", "tensorrt-llm")
+    return engine.facts.name in names.CHECKED
 
 
 def stand_ins(case: Case) -> Iterator[Remark]:
