@@ -101,7 +101,8 @@ def test_up_and_down(two_hosts: TwoHosts) -> None:
     down = two_hosts.moonpad("down", "two")
     assert down.code == 0, down.stderr
     assert not two_hosts.processes("b")
-    assert not list(two_hosts.far.iterdir()), "its folder, with the key that may be in it, is gone"
+    left = lambda: f"{list(two_hosts.far.iterdir())} is left, with the key that may be in it"  # noqa: E731
+    wait_until(lambda: not list(two_hosts.far.iterdir()), left, SAID_S)
 
 
 def assert_one_at_a_time(hosts: TwoHosts) -> None:
