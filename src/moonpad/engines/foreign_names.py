@@ -27,7 +27,7 @@ OPTION_KEYS: Final = frozenset({
     *("vllmConfig", "vllm_config", "sglang_config", "extra_args", "args", "parameters", "flags", "options"),
 })  # fmt: skip
 OF_ROLES: Final = "trtllm-serve"
-"""The program whose options stand under `ctx` and `gen`; of others `ROLE_OPTIONS` has no name."""
+"""The program whose options stand under `ctx` and `gen`, named as `ROLE_OPTIONS` has them."""
 ROLE_OPTIONS: Final[Mapping[str, str]] = {
     "tensor_parallel_size": "--tp_size",
     "pipeline_parallel_size": "--pp_size",

@@ -16,12 +16,12 @@ SHOWN = 6
 def fold(judged: Iterable[Judged]) -> tuple[Judged, ...]:
     """In the order of the first of each."""
     folded: list[Judged] = []
-    for one in judged:
-        at = next((at for at, other in enumerate(folded) if _instead(one, other)), None)
+    for deployment in judged:
+        at = next((at for at, main in enumerate(folded) if _instead(deployment, main)), None)
         if at is None:
-            folded.append(one)
+            folded.append(deployment)
         else:
-            folded[at] = replace(folded[at], alternatives=(*folded[at].alternatives, one))
+            folded[at] = replace(folded[at], alternatives=(*folded[at].alternatives, deployment))
     return tuple(folded)
 
 

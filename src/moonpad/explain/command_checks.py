@@ -220,7 +220,7 @@ def one_device(case: Case) -> Iterator[Remark]:
             f"device known holds {largest / GIB:,.0f} GiB"
         )
         remedy = f"add {flag} 8 or more, for as many devices"
-        # A wrapper or an image may add what is missing here, so it is no error.
+        # A wrapper or an image may supply what is missing here, so this is not an error.
         yield make_remark(Severity.WARNING, Code.DOES_NOT_FIT, flag, message, remedy)
 
 

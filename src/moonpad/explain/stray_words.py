@@ -20,6 +20,6 @@ def stray_remarks(command: Command, reading: Reading, book: Rulebook) -> Iterato
     for at, text in reading.parsed.positionals:
         is_word = at < len(command.argv) and not command.argv[at].unresolved and not unresolved(text)
         if text in reading.unknown and is_word and text.strip():
-            message = f"{book.label} takes no such argument: it is no option, and no value of the one before"
+            message = f"{book.label} takes no such argument: it is neither an option nor the value of one"
             yield make_remark(Severity.ERROR, Code.INVALID_VALUE, shortened(text), message, "leave it out", at=at)
             return

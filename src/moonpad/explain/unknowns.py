@@ -36,8 +36,8 @@ def missing_pieces(
 ) -> tuple[Missing, ...]:
     """In the order of the arguments. What the person said beside the command (`given`) is known, and with any of it
     said, a piece that may hold more options holds none."""
-    said = frozenset(name for name in _ASKED if _occurs(reading, line, name))
-    open_ended = frozenset(name for name in _ASKED if name in line.options) - said
+    given_here = frozenset(name for name in _ASKED if _occurs(reading, line, name))
+    open_ended = frozenset(name for name in _ASKED if name in line.options) - given_here
     pieces = list(_values(reading, line, given))
     if not given:
         others = (*_more_options(command, reading, line), *_absent_files(reading, line, files))

@@ -87,9 +87,7 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii
     if judged.memory is not None:
         text.append_text(memory_bar(judged.memory, min(width, 100), ascii_only=ascii_only, legend=False))
         text.append_text(_wrapped(memory_words(judged.memory), width, ""))
-    is_changed = judged.corrected and (
-        _argvs(judged.corrected) != _argvs(judged.commands) or _misread(judged, script) > 0
-    )
+    is_changed = _is_changed(judged, script)
     if is_changed:
         text.append_text(_wrapped(_corrected_heading(judged), width, "bold"))
         for line in judged.corrected[:NOTES]:
@@ -118,6 +116,12 @@ def _alternative(other: Judged, main: Judged, script: Script, width: int) -> Tex
     return text
 
 
+def _is_changed(judged: Judged, script: Script) -> bool:
+    """Whether there is a correction that differs from what a shell reads."""
+    differs = _argvs(judged.corrected) != _argvs(judged.commands) or _misread(judged, script) > 0
+    return bool(judged.corrected) and differs
+
+
 def _argvs(lines: Iterable[Line]) -> list[tuple[str, ...]]:
     return [line.argv for line in lines]
 
@@ -130,8 +134,12 @@ def _said(finding: Finding) -> str:
 
 def _usual(deployments: Sequence[Judged], width: int) -> Text:
     """One line for what is true of nearly every command."""
-    found = dict.fromkeys(usual(remark) for judged in deployments for remark in judged.remarks if usual(remark))
-    return _wrapped(f"As nearly everywhere: {'; '.join(found)}.", width, STYLES[Severity.NOTE]) if found else Text()
+    sentences = dict.fromkeys(usual(remark) for judged in deployments for remark in judged.remarks if usual(remark))
+    return (
+        _wrapped(f"As nearly everywhere: {'; '.join(sentences)}.", width, STYLES[Severity.NOTE])
+        if sentences
+        else Text()
+    )
 
 
 def _deployment(judged: Judged, script: Script, width: int, reported: set[int], ascii_only: bool) -> Text:
@@ -148,8 +156,7 @@ def _deployment(judged: Judged, script: Script, width: int, reported: set[int], 
         if remark.command is None:
             text.append_text(_finding(remark.finding, width))
     text.append_text(_memory(judged, width, ascii_only))
-    is_changed = _argvs(judged.corrected) != _argvs(judged.commands) or _misread(judged, script) > 0
-    if judged.corrected and is_changed:
+    if _is_changed(judged, script):
         text.append(f"\n{_corrected_heading(judged)}\n", style="bold")
         text.append_text(_typed(judged.corrected))
     for better in judged.better:

@@ -1,6 +1,6 @@
 docker run --gpus all \
   --privileged --ipc=host -p 8000:8000 \
-  -v ~/.cache/huggingface:/root/.cache/huggingface \
+  -v ~/.cache/huggingface:/data/huggingface \
   -e VLLM_USE_FLASHINFER_MOE_FP4=1 \
   vllm/vllm-openai:latest nvidia/Kimi-K2.6-NVFP4 \
   --trust-remote-code \

@@ -3,7 +3,7 @@ IMAGE=registry.example.org/vllm:k27-sm120
 docker run -d --name kimi-k27 \
   --gpus all --ipc=host --shm-size=32g --network=host --init \
   --ulimit memlock=-1 \
-  -v ~/.cache/huggingface:/root/.cache/huggingface \
+  -v ~/.cache/huggingface:/data/huggingface \
   -v "$PATCH_ROOT/vllm/v1/spec_decode/dflash.py:/opt/venv/lib/python3.12/site-packages/vllm/v1/spec_decode/dflash.py:ro" \
   -v "$PATCH_ROOT/vllm/v1/attention/backends/mla/triton_mla.py:/opt/venv/lib/python3.12/site-packages/vllm/v1/attention/backends/mla/triton_mla.py:ro" \
   "$IMAGE" /opt/venv/bin/vllm serve moonshotai/Kimi-K2.7-Code \

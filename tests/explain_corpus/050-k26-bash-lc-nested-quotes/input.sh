@@ -1,5 +1,5 @@
 docker run --rm --gpus all --network host --ipc host \
-  -v ~/.cache/huggingface:/root/.cache/huggingface \
+  -v ~/.cache/huggingface:/data/huggingface \
   -v /mnt/nccl_graph_opt.xml:/mnt/nccl_graph_opt.xml:ro \
   voipmonitor/vllm:cu130-mtp-cg-fix-20260423 \
   bash -lc '

@@ -234,7 +234,7 @@ def test_every_verb_says_that_a_draft_is_assumed() -> None:
     ("path", "id_"),
     [
         ("/models/kimi-k2.6-eagle3-mla/", LIGHTSEEK),
-        ("/root/.cache/huggingface/hub/models--lightseekorg--kimi-k2.6-eagle3-mla/snapshots/0123/", LIGHTSEEK),
+        ("/data/huggingface/hub/models--lightseekorg--kimi-k2.6-eagle3-mla/snapshots/0123/", LIGHTSEEK),
         ("LIGHTSEEKORG/Kimi-K2.5-Eagle3-MLA", LIGHTSEEK),
         ("nvidia/Kimi-K2.6-Eagle3", "nvidia/Kimi-K2.6-Eagle3"),
         ("lightseekorg/kimi-k2.6-eagle3", "lightseekorg/kimi-k2.5-eagle3"),
