@@ -25,8 +25,8 @@ _MACHINES: Final = re.compile(
     re.IGNORECASE,
 )
 _NODES: Final = re.compile(
-    r"\b([0-9]{1,3})[ ](?:nodes?|machines?|servers?|hosts?)[ ]?(?:of|with|each|à|[x×*,(:])[ ]?([0-9]{1,3})[ ]?[x×*]?[ ]?"
-    rf"{_MAKER}{_DEVICE}(?![\w])",
+    r"\b([0-9]{1,3})[ ](?:nodes?|machines?|servers?|hosts?)[ ]?(?:of|with|each|[x×*,(:])[ ]?([0-9]{1,3})[ ]?"
+    rf"[x×*]?[ ]?{_MAKER}{_DEVICE}(?![\w])",
     re.IGNORECASE,
 )
 """`4 nodes × 8× H200`."""
