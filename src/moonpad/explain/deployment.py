@@ -77,6 +77,8 @@ class Deployment:
         unknown = frozenset().union(*(piece.keys for piece in missing))
         checkpoint, unjudged = self._checkpoint(readings[0])
         cluster, because = self._cluster(readings[0], layout_known=not unknown & {*LAYOUT})
+        if self._is_guess(readings[0], checkpoint, cluster):
+            cluster, because = None, NO_DEVICES
         first = self._whole(readings[0], cluster)
         remarks = [*self.repairs, *self._guesses(readings[0], first, checkpoint)]
         if note := unknown_version(program_of(commands[0], self.engine), self.engine.name, version.text):
@@ -185,6 +187,18 @@ class Deployment:
             return None, NO_DEVICES
         commands, question = self.group.commands, self.question
         return cluster_of(self.engine, first, self.script, commands, question, layout_known=layout_known)
+
+    def _is_guess(self, first: Reading, checkpoint: Checkpoint | None, cluster: Cluster | None) -> bool:
+        """Whether one device was made of a kind that the text names, for a command that says nothing of how many, or a
+        list of flags has a part of the machines: what does not fit there proves nothing."""
+        if cluster is None or checkpoint is None or self.question.cluster is not None:
+            return False
+        helped = self.engine.facts.host_experts or first.settings.cpu_offload_gib or first.takes_all_devices
+        alone = cluster.devices == 1 and first.layout == Layout() and first.replicas == 1
+        if alone and not helped:
+            return checkpoint.total_bytes > cluster.device.usable_bytes > 0
+        ranks = first.layout.world_size * first.replicas
+        return is_fragment(self.group.commands[0]) and cluster.nodes > 1 and 1 < ranks < cluster.devices
 
     def _whole(self, first: Reading, cluster: Cluster | None) -> Reading:
         """A list of flags that says nothing of the layout, here or above, is for all devices that there are."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import pairwise
+from operator import itemgetter
 from typing import Final
 
 from moonpad.catalog.clusters import parse_cluster
@@ -27,7 +28,7 @@ from moonpad.values.plan import Platform
 from moonpad.values.versions import checked_version
 
 # The names of checkpoints in prose: "Kimi-K2-Thinking", "Kimi K2.5".
-_NAME: Final = re.compile(r"Kimi[- ]K[0-9][\w.]*(?:[- ][A-Za-z0-9.]+){0,4}", re.ASCII | re.IGNORECASE)
+_NAME: Final = re.compile(r"Kimi[- ]K?[0-9][\w.]*(?:[- ][A-Za-z0-9.]+){0,4}", re.ASCII | re.IGNORECASE)
 # `org/name` as on Hugging Face, and no folder.
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
@@ -37,7 +38,11 @@ NO_DEVICES: Final = "no devices are named"
 _HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
 _ROCM: Final = re.compile(r"\b(?:rocm|amd|mi3[0-9]{2}x?)\b", re.IGNORECASE)
 _ROCM_ENV: Final = ("HIP_", "HSA_", "ROCR_", "AITER_")
-_WORD: Final = re.compile(r"(?<![\w./-])[A-Za-z][A-Za-z0-9]{1,9}(?![\w./]|-[0-9a-z])", re.ASCII)
+_WORD: Final = re.compile(r"(?<![\w./-])[A-Za-z][A-Za-z0-9]{1,9}(?![\w/]|\.\w|-[0-9a-z])", re.ASCII)
+_PRODUCT: Final = re.compile(
+    r"\b(?:NVIDIA|AMD-Instinct|AMD_Instinct)[-_](?:Instinct[-_])?([A-Z]{1,2}[0-9]{2,3}X?)(?![A-Z0-9])"
+)
+"""As a node is labelled: `nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3`."""
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
 
@@ -61,15 +66,22 @@ class Version:
     because: str
 
 
-def engine_of(command: Command, question: Question) -> str | None:
-    """The engine that a command starts, its build for the platform that is meant; None where it serves nothing."""
+def engine_of(command: Command, question: Question, named: Mapping[str, str] | None = None) -> str | None:
+    """The engine that a command starts, its build for the platform that is meant; None where it serves nothing.
+
+    `named` are the engines that the text names with a version: where it is the build alone, that is meant.
+    """
     program = program_named(command.program)
     if program is None or program.kind != "server":
         return None
     engine = program_table().engines[program.name]
     if question.engine and engine in (question.engine, _base_of(question.engine)):
         return question.engine
-    return next((name for name in ENGINES if _is_build(name, engine, command, question)), engine)
+    if build := next((name for name in ENGINES if _is_build(name, engine, command, question)), None):
+        return build
+    builds = [name for name in named or {} if name != engine and _base_of(name) == engine]
+    elsewhere = question.cluster is not None or (command.container is not None and command.container.image is not None)
+    return builds[0] if len(builds) == 1 and engine not in (named or {}) and not elsewhere else engine
 
 
 def _base_of(engine: str) -> str:
@@ -136,12 +148,49 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
         return None, f"{unknown} (did you mean {close[0]}?)" if close else unknown
     if served and (model := find_model(served)) is not None:
         return model, f"served as {served}"
+    only_gguf = _reads_gguf(commands)
     headings = [command.heading or "" for command in commands]
     script.budget.work(_scan(script), "the text around its engine commands")
     for where, texts in (("the heading", headings), ("the text", script.lines)):
         if model := _named_in(texts):
+            form = _other_format(f"{written} {_asked_format(commands)}", model)
+            is_gguf = model.quantization is not None and model.quantization.scheme == "gguf"
+            if form or (only_gguf and not is_gguf):
+                return None, f"{unknown}; {where} names {model.id}, whose weights are not {form or 'GGUF'}"
             return model, f"{where} names {model.id}"
     return None, unknown
+
+
+_FORMATS: Final = re.compile(
+    r"(?<![a-z0-9])(nvfp4|mxfp4|fp4|fp8|w4a8|w8a8|w4a16|int4|int8|awq|gptq|bf16|gguf|u?d?-?q[1-8]_\w+|ascend)(?![a-z0-9])"
+)
+_SAME: Final[Mapping[str, tuple[str, ...]]] = {
+    "fp4": ("nvfp4", "mxfp4"),
+    "w4a16": ("int4",),
+    "ascend": ("w8a8", "w4a8"),
+}
+
+
+def _other_format(written: str, model: Model) -> str:
+    """The format that a folder's name or `--quantization ascend` gives its weights, where the model's is another; ""
+    where it says none."""
+    scheme = model.quantization.scheme if model.quantization else ""
+    for form in _FORMATS.findall(written.casefold()):
+        if scheme and form != scheme and scheme not in _SAME.get(form, ()):
+            return str(form).upper()
+    return ""
+
+
+def _asked_format(commands: Sequence[Command]) -> str:
+    words = [word.text for word in commands[0].argv] if commands else []
+    pairs = {(flag, value) for flag, value in pairwise(words)}
+    return "ascend" if ("--quantization", "ascend") in pairs or "--quantization=ascend" in words else ""
+
+
+def _reads_gguf(commands: Sequence[Command]) -> bool:
+    """Whether the engine takes nothing but GGUF files."""
+    engine = program_table().engines.get(commands[0].program, "") if commands else ""
+    return engine in ENGINES and ENGINES[engine].facts.gguf_only
 
 
 def is_other_model(written: str) -> bool:
@@ -156,6 +205,7 @@ def _named_in(texts: Iterable[str]) -> Model | None:
     for text in texts:
         for name in _NAME.findall(text[:2000]):
             words = [word.strip(".") for word in name.casefold().replace(" ", "-").split("-")]
+            words[1] = f"k{words[1].removeprefix('k')}"  # `kimi-2.5`
             for length in range(len(words), 1, -1):
                 if model := known.get("-".join(words[:length])):
                     return model
@@ -275,7 +325,11 @@ def _named_kinds(lines: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     words = (
         (match.group(), number) for number, line in enumerate(lines, 1) for match in _WORD.finditer(line[:_LONGEST])
     )
-    return tuple(place for place in words if place[0] in _kinds())
+    labels = (
+        (match[1], number) for number, line in enumerate(lines, 1) for match in _PRODUCT.finditer(line[:_LONGEST])
+    )
+    places = sorted((place for place in (*words, *labels) if place[0] in _kinds()), key=itemgetter(1))
+    return tuple(dict.fromkeys(places))
 
 
 @cache

@@ -24,6 +24,14 @@ _MACHINES: Final = re.compile(
     rf"(?<![\w.])(?:([0-9]{{1,3}})[ ]?[x×*][ ]?)?([0-9]{{1,4}})[ ]?[x×*][ ]?{_MAKER}{_DEVICE}(?![\w])((?:/{_DEVICE})?)",
     re.IGNORECASE,
 )
+_NODES: Final = re.compile(
+    r"\b([0-9]{1,3})[ ](?:nodes?|machines?|servers?|hosts?)[ ]?(?:of|with|each|[x×*,(:])[ ]?([0-9]{1,3})[ ]?"
+    rf"[x×*]?[ ]?{_MAKER}{_DEVICE}(?![\w])",
+    re.IGNORECASE,
+)
+"""`4 nodes × 8× H200`."""
+_KIND_FIRST: Final = re.compile(rf"(?<![\w.-]){_DEVICE}(?:[ ]?[x×*][ ]?|:)([0-9]{{1,4}})(?![\w.:%-])", re.IGNORECASE)
+"""`H20x16`, and `accelerators: H100:8` or `--gres=gpu:h100:8` as schedulers write it."""
 _ATLAS: Final = re.compile(r"Atlas 800I? (A[23]) \([0-9]{1,3}GB? ?[x×*] ?([0-9]{1,3})\)")
 
 _NODE: Final = re.compile(r"\b(?:node|host|machine|server|rank)[ _#-]{0,2}([0-9]{1,4})\b", re.IGNORECASE)
@@ -89,6 +97,12 @@ def machines_of(text: str) -> Iterator[tuple[int, str]]:
     for match in _MACHINES.finditer(text):
         counts = "x".join(number for number in match.groups()[:2] if number is not None)
         machines += ((match.start(), f"{counts}x{_device(name)}") for name in (match[3], match[5]) if name)
+    of_nodes = [(match.start(), f"{match[1]}x{match[2]}x{_device(match[3])}") for match in _NODES.finditer(text)]
+    # `4 nodes × 8× H200` is not 8 of them.
+    spans = [match.span() for match in _NODES.finditer(text)]
+    machines = [(at, name) for at, name in machines if not any(first <= at < last for first, last in spans)]
+    machines += of_nodes
+    machines += ((match.start(), f"{match[2]}x{_device(match[1])}") for match in _KIND_FIRST.finditer(text))
     yield from sorted(machines, key=lambda machine: machine[0])
 
 
