@@ -176,7 +176,7 @@ def main() -> None:
         name: [] for name in ("seconds", "lines", "read", "right", "named", "unexpected errors")
     }
     for folder in sorted(path for path in CORPUS.iterdir() if path.is_dir()):
-        is_open = int(folder.name[:3]) % 2 == 1
+        is_open = tomllib.loads((folder / "expect.toml").read_text())["half"] == "open"
         if (numbers and folder.name[:3] in numbers) or (
             not numbers and half in ("all", "open" if is_open else "apart")
         ):
