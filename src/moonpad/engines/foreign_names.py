@@ -66,3 +66,5 @@ EXPERTS_TITLE: Final = "vLLM"
 AITER: Final = "VLLM_ROCM_USE_AITER"
 AITER_MLA: Final = "VLLM_ROCM_USE_AITER_MLA"
 """Variables of the same engine for AMD devices."""
+FORKS: Final[Mapping[str, str]] = {"LVLLM_": "LvLLM, a fork that keeps experts in host memory"}
+"""How the variables of forks begin, which no release of the engine reads, and what they are."""

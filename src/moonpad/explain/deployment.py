@@ -11,6 +11,8 @@ from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.options import newest, unknown_version
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
+from moonpad.engines.foreign_names import FORKS
+from moonpad.explain.builds import of_its_build, other_build
 from moonpad.explain.certainty import as_certain
 from moonpad.explain.command_checks import Case, command_checks
 from moonpad.explain.commands import Command, Script
@@ -55,6 +57,11 @@ MUCH_ROOMIER: Final = 1.9
 """A suggestion that holds so many times the KV cache is worth a finding: half the bytes a token give hardly less."""
 
 
+def _beside_memory(judgement: Judgement) -> tuple[Finding, ...]:
+    of_memory = (Code.DOES_NOT_FIT, Code.TIGHT, Code.ILLEGAL_LAYOUT)
+    return tuple(finding for finding in judgement.findings if finding.code not in of_memory)
+
+
 @dataclass(frozen=True, slots=True)
 class Deployment:
     group: Group
@@ -77,6 +84,7 @@ class Deployment:
         unknown = frozenset().union(*(piece.keys for piece in missing))
         checkpoint, unjudged = self._checkpoint(readings[0])
         cluster, because = self._cluster(readings[0], layout_known=not unknown & {*LAYOUT})
+        part = self._is_part(readings[0], cluster)
         if self._is_guess(readings[0], checkpoint, cluster):
             cluster, because = None, NO_DEVICES
         first = self._whole(readings[0], cluster)
@@ -90,7 +98,8 @@ class Deployment:
                 about_it = (remark for remark in about_it if remark.placed)
             remarks += (replace(remark, command=number) for remark in about_it)
         self.script.budget.work(2 * sum(len(command.comments) for command in commands), "its comments")
-        remarks += node_remarks(self.engine.command_line, version.text, cluster, readings, commands)
+        if not is_fragment(commands[0]):  # of flags alone the others may stand elsewhere
+            remarks += node_remarks(self.engine.command_line, version.text, cluster, readings, commands)
         case = Case(commands, readings, self.engine, version.text, checkpoint, cluster, self.script, whole=not missing)
         remarks += command_checks(case)
         memory: Memory | None = None
@@ -102,6 +111,8 @@ class Deployment:
             if not unjudged:
                 subject = self._subject(checkpoint, cluster, version, first)
                 judgement = judge(subject.configuration, context=subject.context, calibrations=self.calibrations)
+                if part:
+                    judgement = replace(judgement, memory=None, unjudged=part, findings=_beside_memory(judgement))
                 memory, unjudged = judgement.memory, judgement.unjudged
                 suggestions = improvements(subject, memory) if memory and self.suggest else ()
                 remarks += self._judgement_remarks(subject, judgement, suggestions, first)
@@ -186,19 +197,27 @@ class Deployment:
         if self._unnamed_weights and self.question.cluster is None:
             return None, NO_DEVICES
         commands, question = self.group.commands, self.question
+        fork = next((name for command in commands for name in [other_build(command)] if name in FORKS.values()), None)
+        if fork is not None and question.cluster is None:
+            return None, f"it runs {fork}: its memory is not judged"
         return cluster_of(self.engine, first, self.script, commands, question, layout_known=layout_known)
 
     def _is_guess(self, first: Reading, checkpoint: Checkpoint | None, cluster: Cluster | None) -> bool:
-        """Whether one device was made of a kind that the text names, for a command that says nothing of how many, or a
-        list of flags has a part of the machines: what does not fit there proves nothing."""
+        """Whether one device was made of a kind that the text names, for a command that says nothing of how many:
+        what does not fit there proves nothing."""
         if cluster is None or checkpoint is None or self.question.cluster is not None:
             return False
         helped = self.engine.facts.host_experts or first.settings.cpu_offload_gib or first.takes_all_devices
         alone = cluster.devices == 1 and first.layout == Layout() and first.replicas == 1
-        if alone and not helped:
-            return checkpoint.total_bytes > cluster.device.usable_bytes > 0
+        return alone and not helped and checkpoint.total_bytes > cluster.device.usable_bytes > 0
+
+    def _is_part(self, first: Reading, cluster: Cluster | None) -> str:
+        """Why the memory is not judged where a list of flags uses a part of the machines that are named: the rest of
+        the layout may stand elsewhere. "" where it uses them all."""
         ranks = first.layout.world_size * first.replicas
-        return is_fragment(self.group.commands[0]) and cluster.nodes > 1 and 1 < ranks < cluster.devices
+        if cluster is None or not is_fragment(self.group.commands[0]) or not 1 < ranks < cluster.devices:
+            return ""
+        return f"the list of flags is for {ranks} of {cluster.name}: what the others do is not said"
 
     def _whole(self, first: Reading, cluster: Cluster | None) -> Reading:
         """A list of flags that says nothing of the layout, here or above, is for all devices that there are."""
@@ -261,9 +280,10 @@ class Deployment:
         if (book := rulebook(program, version, checkpoint, command)) is not None:
             budget = self.script.budget
             flags = flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
-            yield from as_certain(flags, command, reading.parsed, book, version)
+            yield from of_its_build(as_certain(flags, command, reading.parsed, book, version), command)
             yield from stray_remarks(command, reading, book)
-            yield from config_remarks([word.text for word in command.argv], reading.parsed, book, version)
+            words = [word.text for word in command.argv]
+            yield from of_its_build(config_remarks(words, reading.parsed, book, version), command)
             yield from env_remarks(command.env, book, budget)
             yield from file_remarks(reading.parsed, self.script.files, book, budget)
         yield from serving_remarks(command, reading, line)

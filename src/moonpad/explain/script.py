@@ -12,6 +12,7 @@ from typing import Final
 from moonpad.explain import text_hints
 from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, Word
 from moonpad.explain.config_files import with_file_options
+from moonpad.explain.device_mentions import machines_of
 from moonpad.explain.dockerfile import is_dockerfile
 from moonpad.explain.input_kinds import read_kind
 from moonpad.explain.input_limits import PROBLEMS, Budget
@@ -217,7 +218,7 @@ def _script(state: ScriptState, document: bool) -> Script:
         image = command.container.image if command.container else None
         if image is not None and (version := text_hints.version_of_image(image.text)):
             named.setdefault(*version)
-    hints = dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in text_hints.machines_of(text))
+    hints = dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in machines_of(text))
     hints |= dict.fromkeys((machine, line) for line, machine in state.machines)
     state.budget.work(5 * len(hints), "the machines that it names")
     problems = (*state.problems.items, *islice(_odd_characters(state.commands), PROBLEMS))

