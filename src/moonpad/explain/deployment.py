@@ -23,6 +23,7 @@ from moonpad.explain.grouping import Group
 from moonpad.explain.input_limits import OPTION_FILE, too_large
 from moonpad.explain.node_checks import node_remarks
 from moonpad.explain.option_sources import program_of, rulebook
+from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
 from moonpad.explain.security import serving_remarks, wrapper_remarks
@@ -58,8 +59,11 @@ MUCH_ROOMIER: Final = 1.9
 
 
 def _beside_memory(judgement: Judgement) -> tuple[Finding, ...]:
-    of_memory = (Code.DOES_NOT_FIT, Code.TIGHT, Code.ILLEGAL_LAYOUT)
-    return tuple(finding for finding in judgement.findings if finding.code not in of_memory)
+    of_all = (Code.DOES_NOT_FIT, Code.TIGHT, Code.ILLEGAL_LAYOUT)
+    counted = ("tp", "pp", "dp")  # idle devices
+    return tuple(
+        finding for finding in judgement.findings if finding.code not in of_all and finding.where not in counted
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +136,9 @@ class Deployment:
             cluster_because=because,
             memory=memory,
             unjudged=unjudged,
-            unknown=unknown,
+            unknown=unknown | {"dp"} if part else unknown,
         )
-        if missing:
+        if missing or part:
             return judged
         return replace(judged, better=tuple(self._better(judged, readings, suggestion) for suggestion in suggestions))
 
@@ -304,7 +308,8 @@ class Deployment:
                 finding = replace(finding, remedy=best_remedy(subject, suggestions))
             option = self._occurrence(first, finding.where)
             flag = self.engine.command_line.options.get(finding.where, finding.where)
-            yield Remark(replace(finding, where=flag), at=option.index if option else None)
+            remedy = in_own_flags(finding.remedy, self.engine.command_line)
+            yield Remark(replace(finding, where=flag, remedy=remedy), at=option.index if option else None)
         if memory is not None and not short and suggestions:
             best = suggestions[0]
             if best.memory.kv_tokens.value >= MUCH_ROOMIER * memory.kv_tokens.value:
