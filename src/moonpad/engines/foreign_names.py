@@ -68,3 +68,8 @@ AITER_MLA: Final = "VLLM_ROCM_USE_AITER_MLA"
 """Variables of the same engine for AMD devices."""
 FORKS: Final[Mapping[str, str]] = {"LVLLM_": "LvLLM, a fork that keeps experts in host memory"}
 """How the variables of forks begin, which no release of the engine reads, and what they are."""
+LAUNCHERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "launch_online_dp.py": {"3": "--dp-size", "5": "--dp-address", "6": "--dp-rpc-port", "7": "--tp-size"},
+}
+"""Programs that run a script once a rank, and which of their options it gets as `$3`, `$7` …
+(https://github.com/vllm-project/vllm-ascend, examples/external_online_dp/launch_online_dp.py)."""

@@ -14,9 +14,10 @@ from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, 
 from moonpad.explain.config_files import with_file_options
 from moonpad.explain.device_mentions import machines_of
 from moonpad.explain.dockerfile import is_dockerfile
-from moonpad.explain.input_kinds import read_kind
+from moonpad.explain.input_kinds import read_kind, read_unused
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
+from moonpad.explain.launchers import with_launchers
 from moonpad.explain.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
 from moonpad.explain.powershell import as_shell, is_powershell
 from moonpad.explain.programs import program_named
@@ -210,6 +211,8 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
 
 
 def _script(state: ScriptState, document: bool) -> Script:
+    read_unused(state)
+    state.commands[:] = with_launchers(state.commands)
     state.commands[:] = [with_file_options(command, state.files, state.budget) for command in state.commands]
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
