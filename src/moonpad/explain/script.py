@@ -18,6 +18,7 @@ from moonpad.explain.input_kinds import read_kind, read_unused
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.launchers import with_launchers
+from moonpad.explain.line_repair import repaired
 from moonpad.explain.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
 from moonpad.explain.powershell import as_shell, is_powershell
 from moonpad.explain.programs import program_named
@@ -32,6 +33,8 @@ _FLAGS_BEHIND_A_NAME: Final = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 """`args: --tensor-parallel-size 8 --port 8000 …`, as threads write them without the command."""
+_QUOTED_FENCE: Final = re.compile(r"^'''[ \t]*$", re.MULTILINE)
+_PYTHON: Final = re.compile(r"^(?:import|from|def|class)[ ]", re.MULTILINE)
 _PROCESS_WORDS: Final = 4096
 _ADDITION: Final = 6
 _DECISIVE: Final = frozenset({
@@ -93,6 +96,7 @@ def process_words(text: str) -> list[str]:
 
 def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None = None) -> bool:
     """Whether it is a markdown document."""
+    text = _fenced(text)
     document = is_markdown(text) if markdown is None else markdown
     known_before = len(state.commands)
     rest = markdown is None and "```" not in text and is_restructured_text(text)
@@ -117,6 +121,14 @@ def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None 
                 code = match[1].rstrip("\"', ")
                 _read_flags(Bullets(((start + match.start(1), code),), None, None), state)
     return document
+
+
+def _fenced(text: str) -> str:
+    """With `'''` alone on a line as the fence that it was meant for, where no Python is."""
+    marks = _QUOTED_FENCE.findall(text)
+    if len(marks) < 2 or len(marks) % 2 or _PYTHON.search(text):
+        return text
+    return _QUOTED_FENCE.sub(lambda mark: mark[0].replace("'", "`"), text)
 
 
 def read_command(
@@ -156,6 +168,7 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     state.intro = block.intro
     problems_before, commands_before = len(state.problems.items), state.budget.commands
     text = as_shell(block.text) if is_powershell(block.text) else block.text
+    text = repaired(text, block.start, state.problems)
     shell = Shell(state, Source.block(state.text, block.start, text))
     shell.read(substitutions=block.substitutions, indent=block.indent)
     if state.budget.commands == commands_before and document:
@@ -193,10 +206,11 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
     for start, code in part.codes if isinstance(part, Bullets) else ((part.start, part.text),):
         state.budget.work(25, "its lists of flags")
         words = words_of(Source.block(state.text, start, code), state)
-        if words and (pair := assignment(words[0])):
+        first = 0
+        while first < len(words) and (pair := assignment(words[first])):
             env[pair[0]] = pair[1]
-        else:
-            argv += words
+            first += 1
+        argv += words[first:]
     if isinstance(part, Bullets) and (above := state.last_known) is not None:
         state.budget.work(len(above.words) + len(above.env), "its lists of flags")
         flags = {word.text.partition("=")[0] for word in argv if word.text.startswith("-")} | set(env)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from moonpad.engines.base import Reading
 from moonpad.engines.value_checks import unresolved
@@ -11,6 +12,8 @@ from moonpad.explain.option_sources import Rulebook
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
+_PROSE: Final = frozenset("，。；：！？、（）")
+
 
 def stray_remarks(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remark]:
     """An error for the first of them. Nothing is said where the release is not recorded, or where an option is unknown,
@@ -18,6 +21,8 @@ def stray_remarks(command: Command, reading: Reading, book: Rulebook) -> Iterato
     if not book.options.exact or any(option.flag is None for option in reading.parsed.occurrences):
         return
     for at, text in reading.parsed.positionals:
+        if text[:1] in _PROSE:
+            return  # a sentence goes on behind the command
         is_word = at < len(command.argv) and not command.argv[at].unresolved and not unresolved(text)
         if text in reading.unknown and is_word and text.strip():
             message = f"{book.label} takes no such argument: it is neither an option nor the value of one"

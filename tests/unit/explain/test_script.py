@@ -223,7 +223,7 @@ def test_places_after_control_characters_and_carriage_returns() -> None:
 
 def test_only_shell_blocks_of_a_document_are_read() -> None:
     script = read_script(
-        "# Guide\nvllm serve prose\n\n```python\nvllm serve python\n```\n\n``` bash\nvllm serve a\n```\n"
+        "# Guide\nvllm serve prose\n\n```python\nprint('vllm serve python')\n```\n\n``` bash\nvllm serve a\n```\n"
         "~~~\nvllm serve b\n~~~\n  ```{code-block} bash\n  :linenos:\n\n  vllm serve c\n  ```\n"
         "````sh\n```\nvllm serve d\n````\n> ```shell\n> vllm serve e \\\n>   --port 1\n> ```\n```yaml\nvllm serve no\n"
     )
