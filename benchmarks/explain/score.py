@@ -39,7 +39,7 @@ LAYOUT = ("tp", "pp", "dp", "ep")
 def observed(one: Judged) -> dict[str, Any]:
     layout, cluster = one.layout, one.cluster
     row: dict[str, Any] = {"engine": one.engine, "kind": one.kind, "version": one.version}
-    row["model"] = one.checkpoint.name if one.checkpoint else ""
+    row["model"] = one.checkpoint.name if one.checkpoint else one.model_written
     row["devices"] = (cluster.devices, cluster.name.rpartition("x")[2]) if cluster else (0, "")
     for name in LAYOUT:
         row[name] = getattr(layout, name) if layout and name not in one.unknown else 0
@@ -71,12 +71,8 @@ def differences(expected: dict[str, Any], seen: dict[str, Any]) -> list[str]:
     elif not expected["devices"] and seen["devices"][0]:
         found.append(f"devices {seen['devices']}, which nothing says")
     model = expected["model"].rpartition("/")[2].casefold()
-    if (
-        model
-        and not expected["model"].startswith("/")
-        and model not in seen["model"].casefold()
-        and (seen["model"] or "kimi" in model)
-    ):
+    plain, shown = (re.sub(r"[^a-z0-9]", "", name) for name in (model, seen["model"].casefold()))
+    if model and not expected["model"].startswith("/") and plain not in shown and (shown or "kimi" in model):
         found.append(f"model {seen['model'] or '?'}, not {expected['model']}")
     return found
 

@@ -12,6 +12,7 @@ from moonpad.catalog.options import newest, unknown_version
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
 from moonpad.engines.foreign_names import FORKS
+from moonpad.engines.value_checks import unresolved
 from moonpad.explain.builds import of_its_build, other_build
 from moonpad.explain.certainty import as_certain
 from moonpad.explain.command_checks import Case, command_checks
@@ -132,6 +133,7 @@ class Deployment:
             layout=first.layout,
             settings=first.settings,
             checkpoint=checkpoint,
+            model_written="" if first.model.startswith("-") or unresolved(first.model) else first.model,
             cluster=cluster,
             cluster_because=because,
             memory=memory,

@@ -52,6 +52,11 @@ _SPOKEN: Final = re.compile(
     rf"(?:(?:sudo|nohup|docker|podman|python3?|numactl|srun)\b[^\n]*?|(?:\S*/)?)(?:{SPEAKING.pattern})"
 )
 """A text whose first command starts an engine."""
+_UNFENCED: Final = re.compile(
+    rf"[ \t\0]*(?:\$ )?(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python3? |docker run [^`\n]*|/\S*/)?(?:{SPEAKING.pattern})"
+    r"(?:(?<=[-$/.])|\S*/)[^`\n]*"
+)
+"""A command that stands in the text as it is: with an option, or a path, at once behind the program."""
 _OTHER_TEXT: Final = re.compile(r"\s*(?:apiVersion:|services:|FROM[ ]|\[Unit\]|\[Service\])")
 """What such files begin with where a block has no language."""
 _FENCE: Final = re.compile(r"([ \t\0>]*)(`{3,}|~{3,})([^`]*)")
@@ -150,6 +155,13 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
         elif title:
             heading = next(group for group in title.groups() if group is not None).strip("# \t:*\0")[:200] or heading
             intro = None
+        elif _UNFENCED.match(line):
+            taken, at = [line], offset
+            while taken[-1].rstrip(" \t\0").endswith("\\") and (goes_on := next(lines, None)) is not None:
+                taken.append(goes_on[1])
+            yield Block(at, "\n".join(taken), heading, intro, 0)
+            intro = None
+            continue
         elif bullet := _BULLET.match(line):
             above = above if codes else intro
             codes.append((offset + bullet.start(2), bullet.group(2)))

@@ -35,6 +35,10 @@ _FLAGS_BEHIND_A_NAME: Final = re.compile(
 """`args: --tensor-parallel-size 8 --port 8000 …`, as threads write them without the command."""
 _QUOTED_FENCE: Final = re.compile(r"^'''[ \t]*$", re.MULTILINE)
 _PYTHON: Final = re.compile(r"^(?:import|from|def|class)[ ]", re.MULTILINE)
+_FILE_NAME: Final = re.compile(r"(?<![\w/.-])[\w./-]{1,100}\.(?:ya?ml|json)\b")
+_VARIABLE_NAME: Final = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
+_OPTIONS: Final = re.compile(r"(?:[ \t\0]*(?:#.*)?\n)*[ \t\0]*[A-Za-z][\w.-]*:(?:[ \n]|$)")
+"""A block of `key: value`."""
 _PROCESS_WORDS: Final = 4096
 _ADDITION: Final = 6
 _DECISIVE: Final = frozenset({
@@ -106,6 +110,8 @@ def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None 
     whole = (Block(start, text, None, None, 0),)
     for part in blocks_of(text, start) if rest else parts_of(text, start) if document else whole:
         state.heading = part.heading
+        if isinstance(part, Block) and document:
+            _name_file(part, state)
         if isinstance(part, Inline):
             _read_inline(part, state)
         elif isinstance(part, Block) and (part.other or is_unit(part.text) or is_dockerfile(part.text)):
@@ -121,6 +127,19 @@ def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None 
                 code = match[1].rstrip("\"', ")
                 _read_flags(Bullets(((start + match.start(1), code),), None, None), state)
     return document
+
+
+def _name_file(block: Block, state: ScriptState) -> None:
+    """A block whose first line, or the line above it, names a file is that file: `config.yaml:`. For a file of options
+    that a variable names, the variable may stand there."""
+    first = block.text.lstrip("\0 \t\n").partition("\n")[0]
+    above = (block.intro or "", block.heading or "", first if first.startswith("#") else "")
+    names = [name for text in above for name in _FILE_NAME.findall(text[:200])]
+    if block.intro and _OPTIONS.match(block.text):
+        names += [spelled for name in _VARIABLE_NAME.findall(block.intro) for spelled in (f"${{{name}}}", f"${name}")]
+    line = state.text.place(block.start)[0]
+    for name in names:
+        state.files.setdefault(name, HereFile(name, block.text.replace(IGNORED, " "), line))
 
 
 def _fenced(text: str) -> str:
