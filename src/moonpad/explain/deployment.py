@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -51,6 +52,9 @@ from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout
 
+_OVER_RAY: Final = re.compile(
+    r"\b(?:over|with|by|on|via|through) (?:a )?ray\b|RayCluster|RayService|KubeRay", re.IGNORECASE
+)
 _OF_ASCEND: Final = frozenset({"w8a8", "w4a8"})
 _guess = partial(make_remark, Severity.NOTE, Code.MISSING_FLAG)
 
@@ -104,7 +108,9 @@ class Deployment:
             remarks += (replace(remark, command=number) for remark in about_it)
         self.script.budget.work(2 * sum(len(command.comments) for command in commands), "its comments")
         if not is_fragment(commands[0]):  # of flags alone the others may stand elsewhere
-            remarks += node_remarks(self.engine.command_line, version.text, cluster, readings, commands)
+            ray = any(_OVER_RAY.search(line[:500]) for line in self.script.lines)
+            line = self.engine.command_line
+            remarks += node_remarks(line, version.text, cluster, readings, commands, speaks_of_ray=ray)
         case = Case(commands, readings, self.engine, version.text, checkpoint, cluster, self.script, whole=not missing)
         remarks += command_checks(case)
         memory: Memory | None = None

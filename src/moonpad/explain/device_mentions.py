@@ -42,11 +42,12 @@ LARGER: Final[Mapping[str, str]] = {"H20": "H20-141G", "RTX4090": "RTX4090-48G"}
 
 _WORDS: Final = {
     **{word: number for number, word in enumerate(["one", "two", "three", "four", "five", "six", "seven", "eight"], 1)},
-    **{"sixteen": 16, "twenty-four": 24, "thirty-two": 32, "sixty-four": 64},
+    **{"a": 1, "single": 1, "sixteen": 16, "twenty-four": 24, "thirty-two": 32, "sixty-four": 64},
     **{"单": 1, "一": 1, "两": 2, "二": 2, "双": 2, "三": 3, "四": 4, "八": 8, "十六": 16, "三十二": 32},
 }
-_NUMBER: Final = rf"(?:[0-9]{{1,4}}|(?<![\w-])(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))}))"
-_MAKER: Final = r"(?:NVIDIA|AMD|Instinct|Huawei|Ascend|GeForce|Tesla|Atlas|华为|昇腾|英伟达|[ ]){0,4}"
+_SPELLED: Final = "|".join(sorted((word for word in _WORDS if word not in ("a", "single")), key=len, reverse=True))
+_NUMBER: Final = rf"(?:[0-9]{{1,4}}|(?<![\w-])(?:{_SPELLED}))"
+_MAKER: Final = r"(?:NPUs?[ ]|GPUs?[ ]|NVIDIA|AMD|Instinct|Huawei|Ascend|GeForce|Tesla|Atlas|华为|昇腾|英伟达|[ ]){0,4}"
 _NODE: Final = r"(?:nodes?|machines?|servers?|hosts?|boxes|台|机)"
 _TIMES: Final = r"[ ]?[x×*][ ]?"
 
@@ -94,7 +95,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
     device, size = f"(?P<device>{_device()})", r"(?:[ \-(（]{0,2}(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b[)）]?)?"
     also = rf"(?:(?:/|[ ]or[ ]|[ ]and[ ]|、|或)(?P<also>{_device()})(?![\w]))?"
     end = r"(?![\w])(?!-[0-9a-z])"
-    count = rf"(?<![\w.\-])(?:(?P<nodes>{_NUMBER}){_TIMES})?(?P<count>{_NUMBER})"
+    count = rf"(?<![\w.\-])(?<!Atlas[ ])(?:(?P<nodes>{_NUMBER}){_TIMES})?(?P<count>{_NUMBER})"
     of_nodes = (
         rf"(?P<nodes>{_NUMBER})[ ]?{_NODE}[ ]?(?:of|with|each|[x×*,(:，])?[ ]?(?P<count>{_NUMBER})[ ]?(?:[x×*]|卡|张)?"
         rf"[ ]?{_MAKER}{device}{size}{end}"
@@ -103,12 +104,22 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
         re.compile(pattern, re.IGNORECASE)
         for pattern in (
             of_nodes,
-            rf"{count}(?:{_TIMES}|[ ]|-|[ ]?(?:卡|张|块)[ ]?(?:的)?){_MAKER}{device}{size}{end}{also}(?![ ]?{_NODE})",
+            rf"{count}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?(?:的)?){_MAKER}{device}{size}{end}{also}",
+            rf"{count}(?:[ ]|-){_MAKER}{device}{size}{end}{also}(?![ ]?{_NODE})",
             rf"(?<![\w.-]){device}{size}(?:{_TIMES}|:)(?P<count>[0-9]{{1,4}})(?![\w.:%-])",
             rf"(?<![\w.-]){device}{size}[ ]?[(（](?P<count>{_NUMBER})(?:[ ]?(?:GPUs?|cards?|NPUs?|卡|张))?[)）,，]",
             rf"(?<![\w.-]){device}{size}[ ](?P<count>{_NUMBER})[ ]?(?:卡|张|块|GPUs|cards)",
+            rf"{count}[ ]?(?:GPUs|NPUs|cards)[ ]?[:(（][ ]?{_MAKER}{device}{size}{end}",
+            rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)[ ]{_NODE}[ ](?:of|with)[ ]{_MAKER}{device}{size}{end}",
+            rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)(?:[ ]|-){_MAKER}{device}{size}[ ]?{_NODE}\b",
         )
     )
+
+
+@cache
+def _pairs() -> re.Pattern[str]:
+    """`MI300X/MI325X` are two kinds."""
+    return re.compile(rf"(?<![\w./-])({_device()})/(?={_device()}(?![\w/]))")
 
 
 @cache
@@ -147,9 +158,11 @@ def machines_of(text: str) -> Iterator[tuple[int, str]]:
             groups = match.groupdict()
             if not _SURE.search(groups["device"]) and not _TIMED.search(match.group()):
                 continue  # `port 8 4090`
-            counts = [_number(count) for count in (groups.get("nodes"), groups["count"]) if count is not None]
+            counts = [_number(count) for count in (groups.get("nodes"), groups.get("count")) if count is not None]
             for name, size in ((groups["device"], groups.get("size")), (groups.get("also"), None)):
                 kind = _kind(name, size)[0] if name else ""
+                if servers := groups.get("servers"):
+                    counts = _whole_servers(_number(servers), kind)
                 if _SERVERS.search(match.group()) and kind in _PER_SERVER and len(counts) == 1:
                     counts = [counts[0], _PER_SERVER[kind]]
                 if name and all(0 < number <= _MOST for number in counts):
@@ -157,6 +170,13 @@ def machines_of(text: str) -> Iterator[tuple[int, str]]:
             spans.append(match.span())
         taken += spans
     yield from sorted(machines, key=lambda machine: machine[0])
+
+
+def _whole_servers(number: int, kind: str) -> list[int]:
+    """`two H100 nodes` are two machines as they are sold."""
+    row = find_hardware(kind)
+    per_node = row.device.per_node if row is not None and row.device is not None else 0
+    return [number, per_node] if number > 1 else [per_node]
 
 
 def _number(written: str) -> int:
@@ -175,7 +195,7 @@ def _kind(name: str, size: str | None) -> tuple[str, bool]:
 def _kinds_in(lines: tuple[str, ...]) -> tuple[Mention, ...]:
     found = []
     for number, line in enumerate(lines, 1):
-        short = line[:_LONGEST]
+        short = _pairs().sub(r"\1 ", line[:_LONGEST])
         if any(char.isdigit() for char in short) or "Spark" in short:
             places = sorted((*_alone().finditer(short), *_PRODUCT.finditer(short)), key=lambda match: match.start())
             places = [match for match in places if _SURE.search(match["device"])]

@@ -236,7 +236,7 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
         if flags <= {word.text.partition("=")[0] for word in above.words} | set(above.env):
             return
     few = len(argv) <= _ADDITION and not any(word.text.partition("=")[0] in _DECISIVE for word in argv)
-    if isinstance(part, Block) and state.last_known is not None and few:
+    if state.last_known is not None and few:
         return  # "add these to the command": no deployment of its own
     if argv:
         line = argv[0].line
@@ -247,6 +247,7 @@ def _script(state: ScriptState, document: bool) -> Script:
     read_unused(state)
     state.commands[:] = with_launchers(state.commands)
     state.commands[:] = [with_file_options(command, state.files, state.budget) for command in state.commands]
+    state.commands[:] = _without_parts(state)
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
     named, minimum = text_hints.versions_of(text)
@@ -269,6 +270,16 @@ def _script(state: ScriptState, document: bool) -> Script:
         document,
         budget=state.budget,
     )
+
+
+def _without_parts(state: ScriptState) -> list[Command]:
+    """Without the lists of flags that only tell what stands in a whole command."""
+    parts = [command for command in state.commands if command.program == "fragment"]
+    whole = [command for command in state.commands if parts and starts_with_options(command)]
+    state.budget.work(len(parts) * len(whole) + sum(len(command.argv) for command in whole), "its lists of flags")
+    words = [{word.text for word in command.argv} for command in whole]
+    told = [part for part in parts if any({word.text for word in part.argv} <= own for own in words)]
+    return [command for command in state.commands if command not in told] if told else list(state.commands)
 
 
 def _odd_characters(commands: Sequence[Command]) -> Iterator[Problem]:

@@ -272,8 +272,14 @@ def test_headings_and_the_line_above() -> None:
 def test_a_list_that_explains_a_command_is_no_fragment() -> None:
     explained = "```bash\nvllm serve m --port 1 --eager\n```\n\n- `--port 1`: the port\n- `--eager`: slow\n"
     assert [command.program for command in read_script(explained).commands] == ["vllm serve"]
-    more = explained + "- `--new 1`: another\n"
-    assert [command.program for command in read_script(more).commands] == ["vllm serve", "fragment"]
+    more = explained + "- `--new 1`: may be tried\n"
+    assert [command.program for command in read_script(more).commands] == ["vllm serve"]
+    other = explained + "\n## Four devices\n\n- `--tensor-parallel-size 4`\n- `--new 1`\n"
+    assert [command.program for command in read_script(other).commands] == ["vllm serve", "fragment"]
+    before = (
+        "- `--tensor-parallel-size 4`\n- `--eager`\n\n```bash\nvllm serve m --eager --tensor-parallel-size 4\n```\n"
+    )
+    assert [command.program for command in read_script(before).commands] == ["vllm serve"]
 
 
 def test_labels_of_comments() -> None:
