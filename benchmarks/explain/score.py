@@ -119,7 +119,7 @@ def words_of(about: str) -> list[str]:
 
 def report(folder: Path, totals: dict[str, list[float]], *, verbose: bool) -> None:
     expect = tomllib.loads((folder / "expect.toml").read_text(encoding="utf-8"))
-    files = sorted(path for path in folder.iterdir() if path.name != "expect.toml")
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "expect.toml")
     files.sort(key=lambda path: not path.name.startswith(("input", "Dockerfile")))
     lines: list[str] = []
     began = time.perf_counter()
