@@ -12,8 +12,9 @@ CORPUS = Path(__file__).parents[2] / "explain_corpus"
 FOLDERS = sorted(path for path in CORPUS.iterdir() if path.is_dir())
 KINDS = {"serve", "router", "prefill", "decode", "client"}
 ENGINES = {"vllm", "vllm-ascend", "sglang", "ktransformers", "tensorrt-llm", "llama-cpp", ""}
-FIRST_APART = 200
-"""The even numbers below were kept apart too until explain was good enough there to learn from the rest of them."""
+APART = range(200, 300)
+"""Nobody who writes the program looks at these. Half of the numbers below and all above were kept apart too, until the
+program was measured on them; the figures of that time are in benchmarks/explain/results.md."""
 ROUTERS = {"dynamo", "litellm"}
 
 
@@ -25,15 +26,14 @@ def test_there_are_enough() -> None:
     assert len(FOLDERS) >= 150
     numbers = [int(folder.name[:3]) for folder in FOLDERS]
     assert len(numbers) == len(set(numbers))
-    apart = [number for number in numbers if number >= FIRST_APART]
-    assert len(apart) == 0 or len(apart) / len(FOLDERS) > 0.25
+    assert len([number for number in numbers if number in APART]) >= 60
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_each_says_what_is_expected(folder: Path) -> None:
     expect = expected(folder)
     assert expect["source"]
-    assert expect["half"] == ("apart" if int(folder.name[:3]) >= FIRST_APART else "open")
+    assert expect["half"] == ("apart" if int(folder.name[:3]) in APART else "open")
     assert [path for path in folder.iterdir() if path.name != "expect.toml"]
     for deployment in expect["deployments"]:
         assert deployment["engine"] in ENGINES | ROUTERS
