@@ -47,6 +47,8 @@ def as_certain(
 def _doubt(option: Occurrence, code: Code, book: Rulebook, *, named: bool) -> str:
     """Why it may be right in the release that is run; "" where it cannot. `named`: the release is."""
     ask = "--engine-version says which is meant"
+    if option.problem in ("missing-value", "unexpected-value") and book.program not in WHOLE_HISTORY and not named:
+        return f"releases that are not recorded may read it otherwise: {ask}"
     if code is Code.INVALID_VALUE:
         if not _is_plugged_in(option, book):
             return ""

@@ -140,6 +140,8 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     if served and (model := find_model(served)) is not None:
         return model, f"served as {served}"
     only_gguf = _reads_gguf(commands)
+    if _is_of_another(written):
+        return None, unknown
     headings = [command.heading or "" for command in commands]
     script.budget.work(_scan(script), "the text around its engine commands")
     for where, texts in (("the heading", headings), ("the text", script.lines)):
@@ -150,6 +152,25 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
                 return None, f"{unknown}; {where} names {model.id}, whose weights are not {form or 'GGUF'}"
             return model, f"{where} names {model.id}"
     return None, unknown
+
+
+_OURS: Final = re.compile(r"kimi|moonshot|(?<![a-z0-9])k[23](?![a-z0-9])")
+_SAYS_NOTHING: Final = re.compile(
+    r"(?:my|your|the|base|local)?[-_]?(?:models?|weights?|checkpoints?|ckpts?|snapshots?|hf|llm|path|repo|data|main|default|merged|"
+    r"target|dir|folder|latest|x+)(?:[-_]?(?:path|dir|name|folder|id|cache))?|v?[0-9.]*|[0-9a-f]{12,64}"
+)
+_FAMILIES: Final = re.compile(
+    r"qwen|qwq|deepseek|llama-?[0-9]|glm|minimax|mi[sx]tral|gpt-?oss|gemma|nemotron|exaone|hunyuan|ernie|internlm|internvl|"
+    r"baichuan|granite|olmo|jamba|command-?r|falcon|phi-?[0-9]|step-?[0-9]|longcat|dsv[0-9]|\bds-?(?:r1|v3)"
+)
+
+
+def _is_of_another(written: str) -> bool:
+    """Whether the name or the folder says that it is another family's, or simply has a name of its own."""
+    plain = written.casefold().rstrip("/")
+    if not plain or "$" in plain or "<" in plain or "{" in plain or _OURS.search(plain):
+        return False
+    return bool(_FAMILIES.search(plain)) or _SAYS_NOTHING.fullmatch(plain.rpartition("/")[2]) is None
 
 
 _FORMATS: Final = re.compile(
@@ -260,25 +281,50 @@ def _of_mentions(
 ) -> tuple[Cluster | None, str]:
     """Of mentions in the order of nearness; (None, "") where they say nothing."""
     devices, per_node = used
-    machines = [cluster_named(each.machine) for each in near if each.machine is not None and each.known]
-    counted = [machine for machine in machines if machine is not None and machine.device.platform in allowed]
-    for machine in counted:
-        if machine.devices == devices and per_node in (None, machine.per_node):
-            return machine, f"the text names {machine.name}"
+    machines = [
+        (each, machine)
+        for each in near
+        if each.machine is not None and each.known and (machine := cluster_named(each.machine)) is not None
+    ]
+    counted = [(each, machine) for each, machine in machines if machine.device.platform in allowed]
+    exact = [
+        (each, machine)
+        for each, machine in counted
+        if machine.devices == devices and per_node in (None, machine.per_node)
+    ]
+    if exact and (kinds := _kinds_named([each for each, _ in exact])):
+        return (exact[0][1], f"the text names {exact[0][1].name}") if len(kinds) == 1 else (None, _several(kinds))
+    kinds = _kinds_named([each for each, _ in counted])
+    if len(kinds) > 1:
+        return None, _several(kinds)
     if counted and (devices == 1 or not layout_known or whole):
-        return counted[0], f"the text names {counted[0].name}"
+        return counted[0][1], f"the text names {counted[0][1].name}"
     foreign = next((each.kind for each in near if not each.known and (each.machine or len(each.kind) > 3)), None)
     if foreign is not None and not counted:
         return None, f"the text names {foreign}, which the catalogue does not have: --on 8xH200 names another"
     if not layout_known:
         return None, ""
-    kinds = [machine.name.rpartition("x")[2] for machine in counted]
-    kinds += [each.kind for each in near if each.known and platform_of(each.kind) in allowed]
-    for kind in dict.fromkeys(kinds):
+    if not kinds:
+        kinds = _kinds_named([each for each in near if each.known and platform_of(each.kind) in allowed])
+        if len(kinds) > 1:
+            return None, _several(kinds)
+    for kind in kinds:
         nodes = cluster_named(f"{devices // per_node}x{per_node}x{kind}") if per_node is not None else None
         if (cluster := nodes or cluster_named(f"{devices}x{kind}")) is not None:
             return cluster, f"the text names {kind}, the command uses {devices}"
     return None, ""
+
+
+def _kinds_named(near: Sequence[Mention]) -> list[str]:
+    """Each kind once; of several on one line the first, for `8x H200/H20` are two that will both do."""
+    firsts: dict[int, str] = {}
+    for each in near:
+        firsts.setdefault(each.line, each.kind)
+    return list(dict.fromkeys(firsts.values()))
+
+
+def _several(kinds: Sequence[str]) -> str:
+    return f"the text names {' and '.join(kinds[:4])}: say which with --on"
 
 
 def _used(reading: Reading, container: Wrapper | None) -> tuple[int, int | None]:

@@ -11,13 +11,13 @@ docker_args = [
     "--calculate-kv-scales",
     "--enable-prefix-caching",
     "--api-server-count 4",
-    "--speculative-config '{\"method\":\"deepseek_mtp\",\"num_speculative_tokens\":3}'",
+    '--speculative-config \'{"method":"deepseek_mtp","num_speculative_tokens":3}\'',
     "--reasoning-parser deepseek_r1",
     "--enable-eplb",
     "--distributed-executor-backend mp",
     "--max-parallel-loading-workers 12",
     "--gpu-memory-utilization 0.92",
-    "--eplb-config '{\"window_size\":2000,\"step_interval\":3000,\"log_balancedness\":true}'"
+    '--eplb-config \'{"window_size":2000,"step_interval":3000,"log_balancedness":true}\'',
 ]
 
 
@@ -33,7 +33,7 @@ template = Template(
         "VLLM_USE_FLASHINFER_MOE_FP4": "1",
         "HF_HUB_ENABLE_HF_TRANSFER": "0",
         "HF_HOME": "/workspace",
-    }
+    },
 )
 
 storage = Storage(size_gb=600, custom_precision=True)
