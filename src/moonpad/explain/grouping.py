@@ -158,6 +158,8 @@ def _role(command: Command) -> str:
         return "prefill"
     if any(word.text == "--is-decode-worker" for word in command.argv):
         return "decode"
+    if command.label in ("prefill", "decode"):
+        return command.label
     transfer = value_of(command.argv, ("--kv-transfer-config",))
     match = _ROLE.search(transfer.text) if transfer is not None else None
     return {"producer": "prefill", "consumer": "decode"}[match.group(1)] if match else "serve"

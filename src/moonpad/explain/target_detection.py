@@ -28,6 +28,7 @@ from moonpad.values.versions import checked_version
 _NAME: Final = re.compile(r"Kimi[- ]K?[0-9][\w.]*(?:[- ][A-Za-z0-9.]+){0,4}", re.ASCII | re.IGNORECASE)
 # `org/name` as on Hugging Face, and no folder.
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+_REPOSITORY_IN: Final = re.compile(r"(?<![\w./-])[A-Za-z0-9][\w.-]{0,40}/[\w.-]*[Kk]imi[\w.-]{0,60}(?![\w/])", re.ASCII)
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
 
 NO_DEVICES: Final = "no devices are named"
@@ -144,8 +145,9 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
         return None, unknown
     headings = [command.heading or "" for command in commands]
     script.budget.work(_scan(script), "the text around its engine commands")
-    for where, texts in (("the heading", headings), ("the text", script.lines)):
-        if model := _named_in(texts):
+    line = min((command.line for command in commands if command.line), default=1)
+    for where, model in (("the heading", _named_in(headings)), ("the text", _named_near(script.lines, line))):
+        if model is not None:
             form = _other_format(f"{written} {_asked_format(commands)}", model)
             is_gguf = model.quantization is not None and model.quantization.scheme == "gguf"
             if form or (only_gguf and not is_gguf):
@@ -154,14 +156,39 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     return None, unknown
 
 
+_OTHER_NAME: Final = re.compile(
+    r"\b(?:Qwen[0-9.]*|QwQ|Deep[Ss]eek|Llama|GLM|MiniMax|Mi[sx]tral|Gemma|Nemotron|EXAONE|Hunyuan|ERNIE|gpt-oss)-[A-Z0-9]"
+)
+
+
+def _named_near(lines: Sequence[str], line: int) -> Model | None:
+    """Of the line that is nearest, above before below; None where that names a model of another family. A repository
+    goes before a name, where the text has one alone."""
+    repositories = {
+        model.id: model
+        for text in lines
+        if "kimi" in text[:_LONGEST].casefold()
+        for name in _REPOSITORY_IN.findall(text[:_LONGEST])
+        if (model := find_model(name)) is not None
+        and (model.quantization is None or model.quantization.scheme != "gguf")  # which file it is, is not said
+    }
+    for at in (*range(line - 2, -1, -1), *range(line - 1, len(lines))):
+        text = lines[at][:_LONGEST]
+        if "k" in text.casefold() and (model := _named_in((text,))):
+            return next(iter(repositories.values())) if len(repositories) == 1 else model
+        if _OTHER_NAME.search(text) and not text.lstrip().startswith("-"):  # no option of another command
+            return None
+    return None
+
+
 _OURS: Final = re.compile(r"kimi|moonshot|(?<![a-z0-9])k[23](?![a-z0-9])")
 _SAYS_NOTHING: Final = re.compile(
-    r"(?:my|your|the|base|local)?[-_]?(?:models?|weights?|checkpoints?|ckpts?|snapshots?|hf|llm|path|repo|data|main|default|merged|"
-    r"target|dir|folder|latest|x+)(?:[-_]?(?:path|dir|name|folder|id|cache))?|v?[0-9.]*|[0-9a-f]{12,64}"
+    r"(?:my|your|the|base|local)?[-_]?(?:models?|weights?|checkpoints?|ckpts?|snapshots?|hf|llm|path|repo|data|main|"
+    r"default|merged|target|dir|folder|latest|x+)(?:[-_]?(?:path|dir|name|folder|id|cache))?|v?[0-9.]*|[0-9a-f]{12,64}"
 )
 _FAMILIES: Final = re.compile(
-    r"qwen|qwq|deepseek|llama-?[0-9]|glm|minimax|mi[sx]tral|gpt-?oss|gemma|nemotron|exaone|hunyuan|ernie|internlm|internvl|"
-    r"baichuan|granite|olmo|jamba|command-?r|falcon|phi-?[0-9]|step-?[0-9]|longcat|dsv[0-9]|\bds-?(?:r1|v3)"
+    r"qwen|qwq|deepseek|llama-?[0-9]|glm|minimax|mi[sx]tral|gpt-?oss|gemma|nemotron|exaone|hunyuan|ernie|internlm|"
+    r"internvl|baichuan|granite|olmo|jamba|command-?r|falcon|phi-?[0-9]|step-?[0-9]|longcat|dsv[0-9]|\bds-?(?:r1|v3)"
 )
 
 
