@@ -18,6 +18,8 @@ from moonpad.explain.target_detection import Version
 from moonpad.values.finding import Code, Severity
 
 _OF_A_RELEASE: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE, Code.PREFIX_FLAG})
+_OF_THE_PARSER: Final = (" does not take ", " needs a value", " takes no value")
+"""What is said of a value by the options of a release alone."""
 _ALIKE: Final = 0.8
 
 
@@ -33,7 +35,7 @@ def as_certain(
             yield remark
         elif is_fragment(command) and finding.code is not Code.INVALID_VALUE:
             yield replace(remark, finding=replace(finding, severity=Severity.WARNING))
-        elif finding.code is Code.INVALID_VALUE and "does not take" not in finding.message:
+        elif finding.code is Code.INVALID_VALUE and not any(word in finding.message for word in _OF_THE_PARSER):
             yield remark  # a row of the catalogue says so
         elif doubt := _doubt(option, finding.code, book, named=bool(version.text)):
             finding = replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {doubt}")

@@ -157,7 +157,8 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
 
 
 _OTHER_NAME: Final = re.compile(
-    r"\b(?:Qwen[0-9.]*|QwQ|Deep[Ss]eek|Llama|GLM|MiniMax|Mi[sx]tral|Gemma|Nemotron|EXAONE|Hunyuan|ERNIE|gpt-oss)-[A-Z0-9]"
+    r"(?:(?<![/\w-])|(?<=deepseek-ai/)|(?<=Qwen/)|(?<=zai-org/)|(?<=meta-llama/)|(?<=MiniMaxAI/))"
+    r"(?:Qwen[0-9.]*|QwQ|Deep[Ss]eek|Llama|GLM|MiniMax|Mi[sx]tral|Gemma|Nemotron|EXAONE|Hunyuan|ERNIE|gpt-oss)-[A-Z0-9]"
 )
 
 
@@ -176,7 +177,7 @@ def _named_near(lines: Sequence[str], line: int) -> Model | None:
         text = lines[at][:_LONGEST]
         if "k" in text.casefold() and (model := _named_in((text,))):
             return next(iter(repositories.values())) if len(repositories) == 1 else model
-        if _OTHER_NAME.search(text) and not text.lstrip().startswith("-"):  # no option of another command
+        if _OTHER_NAME.search(text):
             return None
     return None
 
