@@ -14,6 +14,7 @@ PROGRAM_OF: Final[Mapping[str, str]] = {
     "tensorrt-llm": "trtllm-serve",
     "llama_cpp": "llama-server",
     "llama-cpp": "llama-server",
+    "llamacpp": "llama-server",
 }
 """An engine as a YAML file names it → its program in the catalogue."""
 GUESSED: Final = ("vllm serve", "sglang", "trtllm-serve")

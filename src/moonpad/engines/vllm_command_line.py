@@ -64,7 +64,7 @@ VLLM_ASCEND: Final = replace(
         Platform.ASCEND,
         environment=("HCCL_", "ASCEND_"),
         image="ascend",
-        options=("--quantization=ascend",),
+        options=("--quantization=ascend", '--additional-config={"ascend_', '--additional-config={"torchair_'),
     ),
     names=("vllm[-_]ascend",),
     images=("vllm-ascend",),

@@ -166,6 +166,10 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 edit = Edit(option.index, option.length, (written, glued[1], glued[2]))
                 yield replace(error(Code.INVALID_VALUE, written, message, "add it"), edits=(edit,))
                 return
+            if not given.strip():
+                message, hint = f"{written} is empty here", "set the variable that it stands for"
+                yield make_remark(Severity.WARNING, Code.INVALID_VALUE, written, message, hint, at=option.index)
+                return
             message = f'{written} does not take "{shortened(given)}"'
             known = book.options.named(option.flag) if option.flag else None
             remedy = "ask the engine's --help"

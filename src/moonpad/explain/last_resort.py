@@ -6,10 +6,13 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
-from moonpad.engines.foreign_names import SPEAKING
+from moonpad.catalog.options import option_set
+from moonpad.engines.foreign_names import MARKING, PROGRAM_OF, SPEAKING
 from moonpad.explain.commands import Command, Piece, Word
+from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.programs import base_name, program_named
 from moonpad.explain.source_text import Source
@@ -21,6 +24,15 @@ DECISIVE: Final = frozenset({
     *("--tp_size", "--ep_size", "--max_seq_len", "--n-gpu-layers", "-ngl", "--ctx-size"),
 })  # fmt: skip
 """With one of these a few options are a deployment, and with two of them a command of an unknown program is one."""
+_OURS: Final = {
+    "model": ("model", "model_name", "model_id", "model_path", "hf_model_id", "model_repo", "model_file"),
+    "tp": ("tp", "tp_size", "tensor_parallel", "tensor_parallel_size", "num_gpus", "gpu_count"),
+    "pp": ("pp", "pp_size", "pipeline_parallel_size"),
+    "dp": ("dp", "dp_size", "data_parallel_size"),
+    "dcp": ("dcp", "dcp_size", "decode_context_parallel_size"),
+    "max_model_len": ("max_model_len", "context_length", "ctx_size", "max_seq_len", "max_context"),
+}
+"""What images call our settings."""
 _LONGEST: Final = 5000
 _MOST: Final = 40
 _NAMED: Final = re.compile(
@@ -39,7 +51,8 @@ _SPOKEN: Final = re.compile(
 
 def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     """Of the texts, with their offsets. The first way that finds something is taken."""
-    for commands in (_unknown_programs(state), _named_options(state, texts), _lists(state, texts)):
+    ways = (_unknown_programs(state), _variables(state), _named_options(state, texts), _lists(state, texts))
+    for commands in ways:
         found = list(commands)
         if found:
             state.commands += found
@@ -63,6 +76,36 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
                 at = words.index(image) + 1
             rest = Word(f"<what {base_name(words[0])} adds>", command.line, unresolved=("@",))
             yield replace(command, program="fragment", prefix=(), argv=(*words[at:], rest), wrappers=())
+
+
+def _variables(state: ScriptState) -> Iterator[Command]:
+    """`docker run -e TENSOR_PARALLEL_SIZE=8 … IMAGE`: variables that are called as options, for an image whose
+    entrypoint makes options of them."""
+    for command in state.commands:
+        image = command.container.image if command.container else None
+        if command.program not in ("docker", "other") or image is None or not command.env:
+            continue
+        called = re.sub("[-_]", "", image.text)
+        programs = (PROGRAM_OF[name] for name in PROGRAM_OF if re.sub("[-_]", "", name) in called)
+        for program in islice(programs, 1):
+            words = [word for name, value in command.env.items() for word in _as_option(name, value, program)]
+            if {word.text for word in words} & {*DECISIVE, *serving_programs()[program].options.values()}:
+                rest = Word("<what the image adds>", command.line, unresolved=("@",))
+                yield replace(command, program="fragment", prefix=(), argv=(*words, rest), env={}, wrappers=())
+
+
+def _as_option(name: str, value: Word, program: str) -> tuple[Word, ...]:
+    options, line = option_set(program), serving_programs()[program]
+    text = value.text.removeprefix(f"{name}=")
+    plain = re.sub(rf"^(?:{'|'.join(MARKING)})_", "", name.casefold())
+    ours = next((key for key, names in _OURS.items() if plain in names), "")
+    flag = (line.model or "--model") if ours == "model" else line.options.get(ours, f"--{plain.replace('_', '-')}")
+    known = options.named(flag) if options is not None else None
+    if known is None or not text:
+        return ()
+    if known.kind == "flag":
+        return (replace(value, text=flag, pieces=()),) if text.casefold() in ("true", "1", "yes") else ()
+    return (replace(value, text=flag, pieces=()), replace(value, text=text, pieces=()))
 
 
 def _measures(name: str) -> bool:

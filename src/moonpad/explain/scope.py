@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import ChainMap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -100,7 +101,7 @@ def _join(
                 variables[name] = unresolved(name, values[0])
             continue
         if before is not None and not everywhere:
-            asked = text_of(before) in _NONE  # of a node's rank, say: some branch knows better
+            asked = text_of(before) in _NONE or (text_of(before) == "" and any(map(_is_argument, values)))
             others = [value for value in values if asked or _known(value) or not _known(before)]
             values = [before, *(value for value in others if not _extends(value, before))]
         variables[name] = _merged(name, before, values)
@@ -122,6 +123,11 @@ def _extends(value: Value, before: Value) -> bool:
     if isinstance(value, Word) or isinstance(before, Word):
         return False
     return [word.text for word in value[: len(before)]] == [word.text for word in before]
+
+
+def _is_argument(value: Value) -> bool:
+    """`$2`, and nothing else: what the person gives."""
+    return isinstance(value, Word) and bool(value.unresolved) and re.fullmatch(r"\$\{?[0-9]\}?", value.text) is not None
 
 
 def _known(value: Value) -> bool:

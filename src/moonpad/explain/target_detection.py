@@ -96,6 +96,7 @@ def _is_build(name: str, engine: str, command: Command, question: Question) -> b
         or (build.image != "" and build.image in image)
         or any(variable.startswith(build.environment) for variable in command.env)
         or any(option in values for option in build.options)
+        or any(value.startswith(option) for value in values for option in build.options if "{" in option)
         or any(word.startswith(option) for word in words for option in build.options if "=" not in option)
     )
 

@@ -76,8 +76,15 @@ def _values(reading: Reading, line: CommandLine, given: Mapping[str, str]) -> It
     """Sizes that are there, and stand for something else."""
     for name in (*_ASKED, *_MEMORY):
         option = reading.parsed.occurrence(line.options.get(name))
-        if option is not None and isinstance(option.value, str) and unresolved(option.value) and name not in given:
-            yield Missing(f"{line.options[name]} {shortened(option.value)}", frozenset({name}), option.index)
+        if option is not None and isinstance(option.value, str) and _is_open(option.value) and name not in given:
+            yield Missing(
+                f"{line.options[name]} {shortened(option.value) or '(empty)'}", frozenset({name}), option.index
+            )
+
+
+def _is_open(value: str) -> bool:
+    """An empty value is that of a variable which something else sets."""
+    return not value.strip() or unresolved(value)
 
 
 def _more_options(command: Command, reading: Reading, line: CommandLine) -> Iterator[tuple[int, str]]:
