@@ -88,7 +88,25 @@ def marks(finding: dict[str, Any]) -> set[str]:
     return set(re.findall(r"--?[A-Za-z][\w-]+|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+", finding["about"]))
 
 
+SAID = {
+    "version": r"cannot serve|came with|is older|reported for",
+    "placeholder": r"stands? (?:in )?for|stand-in|to be filled|placeholder",
+    "memory": r"of weights|weights (?:alone )?(?:are|take)|hold[s]? (?:them|it)|out of memory|no memory",
+    "trust": r"trust.remote.code",
+    "missing-dependency": r"No module named|not installed|lacks the package|pip install",
+    "release-bug": r"reported|known (?:bug|report|failure)",
+    "weights-for-ascend": r"made for Ascend|ModelSlim",
+    "parser": r"parser",
+    "shell-redirect": r"redirect|>=",
+    "merge-conflict": r"conflict",
+}
+"""What a finding says that means the kind of mistake whose code begins so."""
+
+
 def is_named(finding: dict[str, Any], seen: list[Finding]) -> bool:
+    said = next((words for code, words in SAID.items() if finding["code"].replace("_", "-").startswith(code)), "")
+    if said and any(re.search(said, f"{one.where} {one.message}", re.IGNORECASE) for one in seen):
+        return True
     at = {flag.replace("_", "-").casefold() for flag in marks(finding)}
     memory = "memory" in f"{finding['code']}".casefold() or "does not fit" in finding["why"]
     for one in seen:
@@ -109,7 +127,7 @@ def is_told(finding: dict[str, Any], problems: tuple[Problem, ...]) -> bool:
     return any(
         re.search(rf"\b{word}", problem.message.casefold()) and re.search(rf"\b{word}", about)
         for problem in problems
-        for word in ("backslash", "quote", "placeholder", "redirect", "continu")
+        for word in ("backslash", "quote", "placeholder", "redirect", "continu", "conflict", "lines?", "cut")
     )
 
 
