@@ -6,8 +6,8 @@ What concerns a layout or settings is a rule of plan/rules: plan, up and render 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.clusters import parse_cluster
@@ -15,16 +15,15 @@ from moonpad.catalog.hardware import hardware
 from moonpad.catalog.options import versions
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
-from moonpad.engines.base import Engine, Reading
+from moonpad.engines.base import Engine
 from moonpad.engines.value_checks import unresolved
 from moonpad.engines.vllm_rules import aiter_heads
-from moonpad.explain.commands import Command, Script
+from moonpad.explain.check_case import Case
+from moonpad.explain.data_parallel import data_parallel
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.serving_flags import thinks
 from moonpad.plan.rules.formats import model_version
-from moonpad.values.checkpoint import Checkpoint
-from moonpad.values.cluster import Cluster
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Severity
 from moonpad.values.plan import Layout
@@ -44,40 +43,6 @@ _OTHER_RANKS: Final = re.compile(r"node[-_ ]?rank[ =:]{0,3}(?:[1-9]|\$|<|\{)|\br
 _ON: Final = frozenset({"1", "true", "True"})
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One deployment. `whole`: no part of its command line is unknown."""
-
-    commands: Sequence[Command]
-    readings: Sequence[Reading]
-    engine: Engine
-    version: str
-    checkpoint: Checkpoint | None
-    cluster: Cluster | None
-    script: Script
-    whole: bool
-
-    @property
-    def first(self) -> Reading:
-        return self.readings[0]
-
-    @property
-    def base(self) -> str:
-        build = self.engine.command_line.build
-        return build.of if build else self.engine.name
-
-    def option(self, *flags: str) -> Occurrence | None:
-        return next((place for flag in flags if (place := self.first.parsed.occurrence(flag)) is not None), None)
-
-    def text(self, *flags: str) -> str:
-        place = self.option(*flags)
-        return place.value if place is not None and isinstance(place.value, str) else ""
-
-    def variable(self, name: str) -> str:
-        word = self.commands[0].env.get(name)
-        return word.text.removeprefix(f"{name}=").strip("'\"") if word else ""
-
-
 def check_id(check: Callable[..., object]) -> str:
     """`served_name` → `served-name`, its row of evidence."""
     return check.__name__.replace("_", "-")
@@ -88,6 +53,13 @@ def command_checks(case: Case) -> Iterator[Remark]:
     case.script.budget.work(60 + sum(len(command.argv) for command in case.commands), "its engine commands")
     for check in CHECKS:
         yield from check(case)
+
+
+def no_layout(remarks: Iterable[Remark]) -> str:
+    """Why nothing can be laid out on the devices; "" where it can."""
+    findings = (remark.finding for remark in remarks)
+    wrong = (finding for finding in findings if finding.severity is Severity.ERROR)
+    return next((finding.message for finding in wrong if finding.code is Code.ILLEGAL_LAYOUT), "")
 
 
 # --- the model ---
@@ -321,6 +293,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     no_thoughts,
     remote_code,
     int4_deepep,
+    data_parallel,
     one_device,
     other_nodes,
     aiter_unasked,

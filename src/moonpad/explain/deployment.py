@@ -12,7 +12,8 @@ from moonpad.catalog.options import newest, unknown_version
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
 from moonpad.explain.certainty import as_certain
-from moonpad.explain.command_checks import Case, command_checks
+from moonpad.explain.check_case import Case
+from moonpad.explain.command_checks import command_checks, no_layout
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.config_keys import config_remarks
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
@@ -89,14 +90,17 @@ class Deployment:
             remarks += (replace(remark, command=number) for remark in about_it)
         self.script.budget.work(2 * sum(len(command.comments) for command in commands), "its comments")
         remarks += node_remarks(self.engine.command_line, version.text, cluster, readings, commands)
-        case = Case(commands, readings, self.engine, version.text, checkpoint, cluster, self.script, whole=not missing)
-        remarks += command_checks(case)
+        asked, engine = self.question.cluster is not None, self.engine
+        whole = not missing
+        case = Case(commands, readings, engine, version.text, checkpoint, cluster, self.script, whole, asked)
+        checked = tuple(command_checks(case))
+        remarks += checked
         memory: Memory | None = None
         suggestions: tuple[Improvement, ...] = ()
         if unknown - {CONTEXT}:
             unjudged = sentence(missing, line)
         elif checkpoint is not None and cluster is not None:
-            unjudged = first.left_to_engine
+            unjudged = first.left_to_engine or no_layout(checked)
             if not unjudged:
                 subject = self._subject(checkpoint, cluster, version, first)
                 judgement = judge(subject.configuration, context=subject.context, calibrations=self.calibrations)
@@ -219,7 +223,9 @@ class Deployment:
 
     def _subject(self, checkpoint: Checkpoint, cluster: Cluster, version: Version, first: Reading) -> Subject:
         facts, replicas = self.engine.facts, first.replicas
-        # Several whole copies of the layout share the devices.
+        # Several whole copies of the layout share the devices, as far as they are enough: a check says where not.
+        if first.layout.world_size * replicas > cluster.devices:
+            replicas = 1
         if replicas > 1 and cluster.nodes % replicas == 0:
             cluster = replace(cluster, nodes=cluster.nodes // replicas)
         elif replicas > 1 and cluster.nodes == 1 and cluster.per_node % replicas == 0:

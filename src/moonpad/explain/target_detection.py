@@ -194,9 +194,11 @@ def cluster_of(
     allowed = (Platform.ROCM,) if rocm else platforms
     machines = [_cluster(hint) for hint in _nearest(script.placed_hints, first)]
     counted = [machine for machine in machines if machine is not None and machine.device.platform in allowed]
-    for machine in counted:
-        if machine.devices == devices and per_node in (None, machine.per_node):
-            return machine, f"the text names {machine.name}"
+    # Of several whole copies a text may count the devices of one, where they are meant to share them.
+    for fitting in (devices, reading.layout.world_size):
+        for machine in counted:
+            if machine.devices == fitting and per_node in (None, machine.per_node):
+                return machine, f"the text names {machine.name}"
     if counted and devices == 1:
         return counted[0], f"the text names {counted[0].name}"
     if not layout_known:
