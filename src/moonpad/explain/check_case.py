@@ -9,6 +9,7 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.suggestions import Subject
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 
@@ -27,6 +28,8 @@ class Case:
     whole: bool
     devices_asked: bool = False
     """The person who asks has named the devices."""
+    subject: Subject | None = None
+    """What is judged of it, where model and devices are known."""
 
     @property
     def first(self) -> Reading:

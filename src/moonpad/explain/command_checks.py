@@ -14,6 +14,7 @@ from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import hardware
 from moonpad.catalog.options import versions
 from moonpad.engines import foreign_names as names
+from moonpad.engines.argument_values import MOST
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine
 from moonpad.engines.value_checks import unresolved
@@ -21,6 +22,7 @@ from moonpad.engines.vllm_rules import aiter_heads
 from moonpad.explain.check_case import Case
 from moonpad.explain.data_parallel import data_parallel
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.offload_checks import cpu_offload
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.serving_flags import thinks
 from moonpad.plan.rules.formats import model_version
@@ -175,9 +177,7 @@ def one_device(case: Case) -> Iterator[Remark]:
     reading, checkpoint, facts = case.first, case.checkpoint, case.engine.facts
     alone = reading.layout == Layout() and reading.replicas == 1 and not reading.takes_all_devices
     settings = reading.settings
-    helped = (
-        facts.host_experts or reading.left_to_engine or settings.cpu_offload_gib or settings.device_layers is not None
-    )
+    helped = facts.host_experts or reading.left_to_engine or settings.device_layers is not None
     if checkpoint is None or case.cluster is not None or not case.whole or not alone or helped:
         return
     if is_fragment(case.commands[0]):
@@ -186,6 +186,7 @@ def one_device(case: Case) -> Iterator[Remark]:
     largest = max(
         row.device.usable_bytes for row in hardware().values() if row.device and row.device.platform in facts.platforms
     )
+    largest += round(min(settings.cpu_offload_gib or 0, MOST) * GIB)
     if flag is not None and checkpoint.total_bytes > largest:
         message = (
             f"none is given, so one device gets all {checkpoint.total_bytes / GIB:,.0f} GiB of weights; the largest "
@@ -294,6 +295,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     remote_code,
     int4_deepep,
     data_parallel,
+    cpu_offload,
     one_device,
     other_nodes,
     aiter_unasked,

@@ -21,6 +21,7 @@ from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, remov
 from moonpad.explain.grouping import Group
 from moonpad.explain.input_limits import OPTION_FILE, too_large
 from moonpad.explain.node_checks import node_remarks
+from moonpad.explain.offload_checks import offload_ignored
 from moonpad.explain.option_sources import program_of, rulebook
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
@@ -92,7 +93,8 @@ class Deployment:
         remarks += node_remarks(self.engine.command_line, version.text, cluster, readings, commands)
         asked, engine = self.question.cluster is not None, self.engine
         whole = not missing
-        case = Case(commands, readings, engine, version.text, checkpoint, cluster, self.script, whole, asked)
+        judged_by = self._subject(checkpoint, cluster, version, first) if checkpoint and cluster and whole else None
+        case = Case(commands, readings, engine, version.text, checkpoint, cluster, self.script, whole, asked, judged_by)
         checked = tuple(command_checks(case))
         remarks += checked
         memory: Memory | None = None
@@ -103,6 +105,8 @@ class Deployment:
             unjudged = first.left_to_engine or no_layout(checked)
             if not unjudged:
                 subject = self._subject(checkpoint, cluster, version, first)
+                if offload_ignored(case):
+                    subject = subject.with_settings(cpu_offload_gib=None)
                 judgement = judge(subject.configuration, context=subject.context, calibrations=self.calibrations)
                 memory, unjudged = judgement.memory, judgement.unjudged
                 suggestions = improvements(subject, memory) if memory and self.suggest else ()
