@@ -9,6 +9,7 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.flag_lists import LAYOUT
 from moonpad.explain.suggestions import Subject
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -16,7 +17,7 @@ from moonpad.values.cluster import Cluster
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One deployment. `whole`: no part of its layout or context is unknown."""
+    """One deployment. `unknown` are our names of what its command lines leave open of layout, context and memory."""
 
     commands: Sequence[Command]
     readings: Sequence[Reading]
@@ -25,7 +26,7 @@ class Case:
     checkpoint: Checkpoint | None
     cluster: Cluster | None
     script: Script
-    whole: bool
+    unknown: frozenset[str] = frozenset()
     devices_asked: bool = False
     """The person who asks has named the devices."""
     subject: Subject | None = None
@@ -34,6 +35,15 @@ class Case:
     @property
     def first(self) -> Reading:
         return self.readings[0]
+
+    @property
+    def whole(self) -> bool:
+        return not self.unknown
+
+    @property
+    def laid_out(self) -> bool:
+        """Whether the whole layout is known."""
+        return not self.unknown & {*LAYOUT}
 
     @property
     def base(self) -> str:

@@ -18,7 +18,7 @@ from moonpad.engines.argument_values import MOST
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine
 from moonpad.engines.value_checks import unresolved
-from moonpad.engines.vllm_rules import aiter_heads
+from moonpad.explain.aiter_checks import aiter_block, aiter_experts, aiter_small_heads, aiter_unasked
 from moonpad.explain.check_case import Case
 from moonpad.explain.data_parallel import data_parallel
 from moonpad.explain.flag_lists import is_fragment
@@ -29,7 +29,6 @@ from moonpad.plan.rules.formats import model_version
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Severity
 from moonpad.values.plan import Layout
-from moonpad.values.platform import Platform
 from moonpad.values.units import GIB
 from moonpad.values.versions import order, since
 
@@ -42,7 +41,6 @@ _WITHOUT_THOUGHTS: Final = re.compile(r"deepseek-v3(?:-0324)?(?:-base)?$", re.IG
 _HERE: Final = ("127.0.0.1", "localhost", "0.0.0.0")  # noqa: S104 - what is written, not what is bound
 _LAUNCHERS: Final = frozenset({"srun", "mpirun", "ssh", "pdsh", "clush"})
 _OTHER_RANKS: Final = re.compile(r"node[-_ ]?rank[ =:]{0,3}(?:[1-9]|\$|<|\{)|\brank[ =]?[1-9]\b", re.IGNORECASE)
-_ON: Final = frozenset({"1", "true", "True"})
 
 
 def check_id(check: Callable[..., object]) -> str:
@@ -224,25 +222,6 @@ def other_nodes(case: Case) -> Iterator[Remark]:
             yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--master-addr", message, remedy, at=at)
 
 
-def aiter_unasked(case: Case) -> Iterator[Remark]:
-    """AITER is switched on by a variable, and its MLA kernel of this release lacks the number of heads."""
-    on, mla = case.variable(names.AITER) in _ON, case.variable(names.AITER_MLA)
-    cluster, checkpoint, reading = case.cluster, case.checkpoint, case.first
-    if not on or mla in ("0", "false", "False") or cluster is None or checkpoint is None or not case.version:
-        return
-    if case.engine.name != names.EXPERTS_BY_VARIABLE or reading.settings.attention_backend is not None:
-        return
-    settings = replace(reading.settings, attention_backend="ROCM_AITER_MLA")
-    asked = Configuration(checkpoint, cluster, case.engine.facts, case.version, reading.layout, settings)
-    if cluster.device.platform is Platform.ROCM:
-        for finding in aiter_heads(asked):
-            message = f"{names.AITER}=1 chooses AITER's MLA: {finding.message}"
-            tp = max((n for n in (1, 2, 4, 8) if checkpoint.architecture.heads // n in (16, 128)), default=4)
-            remedy = f"set {names.AITER_MLA}=0, or tensor parallel {tp}, or take a later release"
-            where = names.AITER
-            yield replace(make_remark(Severity.ERROR, Code.CONFLICT, where, message, remedy), variable=where)
-
-
 # --- the words themselves ---
 
 
@@ -299,6 +278,9 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     one_device,
     other_nodes,
     aiter_unasked,
+    aiter_block,
+    aiter_experts,
+    aiter_small_heads,
     twice,
     stand_ins,
 )

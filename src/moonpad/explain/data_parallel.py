@@ -20,7 +20,7 @@ _wrong = partial(make_remark, Severity.ERROR, Code.ILLEGAL_LAYOUT)
 
 def data_parallel(case: Case) -> Iterator[Remark]:
     """What the sizes say against each other, and copies that need more devices than there are."""
-    if case.base != names.EXPERTS_BY_OPTION or not case.whole:
+    if case.base != names.EXPERTS_BY_OPTION or not case.laid_out:
         return
     copies, shared, group = case.size(names.REPLICAS), case.size(names.ATTENTION_DP), case.size("--tp-size")
     place, switch = case.option(names.REPLICAS), case.option(names.ATTENTION_DP_SWITCH)

@@ -92,9 +92,12 @@ class Deployment:
         self.script.budget.work(2 * sum(len(command.comments) for command in commands), "its comments")
         remarks += node_remarks(self.engine.command_line, version.text, cluster, readings, commands)
         asked, engine = self.question.cluster is not None, self.engine
-        whole = not missing
-        judged_by = self._subject(checkpoint, cluster, version, first) if checkpoint and cluster and whole else None
-        case = Case(commands, readings, engine, version.text, checkpoint, cluster, self.script, whole, asked, judged_by)
+        judged_by = (
+            None if unknown or not checkpoint or not cluster else self._subject(checkpoint, cluster, version, first)
+        )
+        case = Case(
+            commands, readings, engine, version.text, checkpoint, cluster, self.script, unknown, asked, judged_by
+        )
         checked = tuple(command_checks(case))
         remarks += checked
         memory: Memory | None = None

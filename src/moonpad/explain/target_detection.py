@@ -21,7 +21,7 @@ from moonpad.explain.commands import Command, Script, Wrapper
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import shortened
 from moonpad.values.checkpoint import Checkpoint
-from moonpad.values.cluster import Cluster
+from moonpad.values.cluster import Cluster, Device
 from moonpad.values.errors import UsageError
 from moonpad.values.plan import Platform
 from moonpad.values.versions import checked_version
@@ -36,8 +36,11 @@ NO_DEVICES: Final = "no devices are named"
 
 _HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
 _ROCM: Final = re.compile(r"\b(?:rocm|amd|mi3[0-9]{2}x?)\b", re.IGNORECASE)
+_OF_GFX950: Final = re.compile(r"\Aamd/.*mxfp4", re.IGNORECASE)
 _ROCM_ENV: Final = ("HIP_", "HSA_", "ROCR_", "AITER_")
 _WORD: Final = re.compile(r"(?<![\w./-])[A-Za-z][A-Za-z0-9]{1,9}(?![\w./]|-[0-9a-z])", re.ASCII)
+_AMD_WORD: Final = re.compile(r"(?<![\w./-])mi3[0-9]{2}x?(?![\w/]|\.\w)", re.ASCII | re.IGNORECASE)
+"""Also in lower case, at the end of a sentence and without the last letter: no other word looks like it."""
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
 
@@ -190,10 +193,13 @@ def cluster_of(
     devices, per_node = _used(reading, commands[0].container)
     first = min(command.line for command in commands)
     variables = (*_ROCM_ENV, *engine.command_line.rocm_env)
-    rocm = Platform.ROCM in platforms and _speaks_of_rocm(script, commands, first, variables)
+    of_amd = _OF_GFX950.search(reading.model) or _speaks_of_rocm(script, commands, first, variables)
+    rocm = Platform.ROCM in platforms and bool(of_amd)
     allowed = (Platform.ROCM,) if rocm else platforms
     machines = [_cluster(hint) for hint in _nearest(script.placed_hints, first)]
     counted = [machine for machine in machines if machine is not None and machine.device.platform in allowed]
+    if _OF_GFX950.search(reading.model):  # a text that compares names other devices too
+        counted = [machine for machine in counted if machine.device.capability == "gfx950"] or counted
     # Of several whole copies a text may count the devices of one, where they are meant to share them.
     for fitting in (devices, reading.layout.world_size):
         for machine in counted:
@@ -204,8 +210,10 @@ def cluster_of(
     if not layout_known:
         return (counted[0], f"the text names {counted[0].name}") if counted else (None, NO_DEVICES)
     kinds = [machine.name.rpartition("x")[2] for machine in counted]
-    named = [place for place in _named_kinds(script.lines) if _kinds()[place[0]] in allowed]
+    named = [place for place in _named_kinds(script.lines) if _kinds()[place[0]].platform in allowed]
     script.budget.work(len(named), "the text around its engine commands")
+    if _OF_GFX950.search(reading.model):
+        named = [place for place in named if _kinds()[place[0]].capability == "gfx950"] or named
     for kind in dict.fromkeys((*kinds, *_nearest(named, first))):
         nodes = _cluster(f"{devices // per_node}x{per_node}x{kind}") if per_node is not None else None
         if (cluster := nodes or _cluster(f"{devices}x{kind}")) is not None:
@@ -274,15 +282,17 @@ def _scan(script: Script) -> int:
 @lru_cache(maxsize=1)
 def _named_kinds(lines: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     """Kinds of devices that the text names, `on H200`, with their lines."""
-    words = (
-        (match.group(), number) for number, line in enumerate(lines, 1) for match in _WORD.finditer(line[:_LONGEST])
-    )
-    return tuple(place for place in words if place[0] in _kinds())
+    places: list[tuple[str, int]] = []
+    for number, line in enumerate(lines, 1):
+        words = [match.group() for match in _WORD.finditer(line[:_LONGEST])]
+        words += [f"{match.group().upper().removesuffix('X')}X" for match in _AMD_WORD.finditer(line[:_LONGEST])]
+        places += ((word, number) for word in words if word in _kinds())
+    return tuple(places)
 
 
 @cache
-def _kinds() -> Mapping[str, Platform]:
-    """Labels that are one word with a digit in it, which prose does not contain by chance, and their platforms."""
+def _kinds() -> Mapping[str, Device]:
+    """Labels that are one word with a digit in it, which prose does not contain by chance, and what they mean."""
     devices = {product.label: product.device for product in hardware().values() if product.device is not None}
     kinds = (label for label in devices if label.isalnum() and any(char.isdigit() for char in label))
-    return {label: devices[label].platform for label in kinds}
+    return {label: devices[label] for label in kinds}

@@ -16,7 +16,7 @@ _NUMBER: Final = (
 _LATER: Final = r"(?P<least>\+|[ ]or[ ](?:later|newer|above|higher))?"
 
 _DEVICE: Final = (
-    r"(H100|H200|H800|H20|A100|A800|GB200|GB300|B200|B300|MI300X|MI325X|MI355X|L40S|910B|910C"
+    r"(H100|H200|H800|H20|A100|A800|GB200|GB300|B200|B300|MI300X|MI325X|MI350X|MI355X|L40S|910B|910C"
     r"|(?:RTX[ ]?)?4090(?:-?48G)?|(?:RTX[ ]?)?5090)"
 )
 _MAKER: Final = r"(?:NVIDIA|AMD|Instinct|Huawei|Ascend|GeForce|Atlas|[ ]){0,4}"
