@@ -284,3 +284,5 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     twice,
     stand_ins,
 )
+ELSEWHERE: Final = ("underscores",)
+"""Ids of what is found where words are read, and has its evidence with these."""
