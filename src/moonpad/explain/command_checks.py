@@ -25,6 +25,7 @@ from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.offload_checks import cpu_offload
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.serving_flags import thinks
+from moonpad.explain.shell_slips import broken_line, redirected_install
 from moonpad.plan.rules.formats import model_version
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Severity
@@ -283,6 +284,8 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     aiter_small_heads,
     twice,
     stand_ins,
+    redirected_install,
+    broken_line,
 )
-ELSEWHERE: Final = ("underscores",)
+ELSEWHERE: Final = ("underscores", "json-quotes")
 """Ids of what is found where words are read, and has its evidence with these."""

@@ -27,6 +27,7 @@ from moonpad.explain.programs import program_named
 from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
 from moonpad.explain.security import serving_remarks, wrapper_remarks
 from moonpad.explain.serving_flags import parser_remarks
+from moonpad.explain.shell_slips import cut_off
 from moonpad.explain.stray_words import stray_remarks
 from moonpad.explain.suggestions import Improvement, Subject, best_remedy, improvements
 from moonpad.explain.target_detection import (
@@ -102,7 +103,9 @@ class Deployment:
         remarks += checked
         memory: Memory | None = None
         suggestions: tuple[Improvement, ...] = ()
-        if unknown - {CONTEXT}:
+        if cut := cut_off(checked):
+            unjudged, unknown = cut, unknown | {*LAYOUT}
+        elif unknown - {CONTEXT}:
             unjudged = sentence(missing, line)
         elif checkpoint is not None and cluster is not None:
             unjudged = first.left_to_engine or no_layout(checked)
@@ -132,7 +135,7 @@ class Deployment:
             unjudged=unjudged,
             unknown=unknown,
         )
-        if missing:
+        if missing or cut:
             return judged
         return replace(judged, better=tuple(self._better(judged, readings, suggestion) for suggestion in suggestions))
 
