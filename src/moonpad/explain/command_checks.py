@@ -18,6 +18,7 @@ from moonpad.engines.argument_values import MOST
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine
 from moonpad.engines.value_checks import unresolved
+from moonpad.engines.vllm_ascend_rules import ascend_draft_dcp
 from moonpad.explain.aiter_checks import aiter_block, aiter_experts, aiter_small_heads, aiter_unasked
 from moonpad.explain.check_case import Case
 from moonpad.explain.data_parallel import data_parallel
@@ -68,16 +69,29 @@ def no_layout(remarks: Iterable[Remark]) -> str:
 
 def model_release(case: Case) -> Iterator[Remark]:
     """Where the devices are known, the rule of this name says it."""
-    if case.checkpoint is None or case.cluster is not None or not case.version:
-        return
+    if case.version and (stand_in := _stand_in(case)) is not None:
+        for finding in model_version(stand_in):
+            yield Remark(replace(finding, severity=Severity.WARNING), None)
+
+
+def draft_dcp(case: Case) -> Iterator[Remark]:
+    """The same of a rule of its engine alone, where the command is certain about its layout."""
+    if case.engine.name == names.CHECKS_DRAFTS and case.laid_out and (stand_in := _stand_in(case)) is not None:
+        for finding in ascend_draft_dcp(stand_in):
+            flag = case.engine.command_line.options["dcp"]
+            place = case.option(flag)
+            yield Remark(replace(finding, where=flag), at=place.index if place else None)
+
+
+def _stand_in(case: Case) -> Configuration | None:
+    """On eight devices of a kind that the engine runs on, where none are known."""
+    if case.checkpoint is None or case.cluster is not None:
+        return None
     device = next((row for row in hardware().values() if _runs(case.engine, row.device)), None)
     if device is None:
-        return
-    cluster, reading = parse_cluster(f"8x{device.label}"), case.first
-    facts = case.engine.facts
-    stand_in = Configuration(case.checkpoint, cluster, facts, case.version, reading.layout, reading.settings)
-    for finding in model_version(stand_in):
-        yield Remark(replace(finding, severity=Severity.WARNING), None)
+        return None
+    cluster, reading, facts = parse_cluster(f"8x{device.label}"), case.first, case.engine.facts
+    return Configuration(case.checkpoint, cluster, facts, case.version, reading.layout, reading.settings)
 
 
 def _runs(engine: Engine, device: object) -> bool:
@@ -269,6 +283,7 @@ def stand_ins(case: Case) -> Iterator[Remark]:
 
 CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     model_release,
+    draft_dcp,
     parser_release,
     served_name,
     no_thoughts,

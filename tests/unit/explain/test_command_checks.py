@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.toml_rows import rows
 from moonpad.explain.command_checks import CHECKS, ELSEWHERE, check_id
 from moonpad.explain.judge import judge
@@ -104,3 +105,31 @@ def test_said(text: str, where: str, code: Code, severity: str) -> None:
 )
 def test_not_said(text: str, where: str, code: Code) -> None:
     assert at(text, where, code) == []
+
+
+@pytest.mark.parametrize("on", ["", "16xA3"])
+@pytest.mark.parametrize(
+    ("draft", "version", "dcp", "expected"),
+    [
+        ("AQ-MedAI/Kimi-K25-eagle3", "0.23.0", 4, ["error"]),
+        ("AQ-MedAI/Kimi-K25-eagle3", "0.18.0", 4, ["warning"]),
+        ("AQ-MedAI/Kimi-K25-eagle3", "0.23.0", 1, []),
+        ("nvidia/Kimi-K2-Thinking-Eagle3", "0.23.0", 4, ["warning"]),
+        ("/weights/draft", "0.23.0", 4, ["warning"]),
+    ],
+)
+def test_a_draft_with_context_parallelism_on_ascend(
+    draft: str, version: str, dcp: int, expected: list[str], on: str
+) -> None:
+    config = f'{{"method": "eagle3", "model": "{draft}", "num_speculative_tokens": 3}}'
+    text = f"vllm serve {THINKING} -tp 16 -dcp {dcp} --speculative-config '{config}'"
+    question = Question(engine="vllm-ascend", version=version, cluster=parse_cluster(on) if on else None)
+    (judged,) = judge(read_script(text), question)
+    flag = "--decode-context-parallel-size"
+    assert [str(f.severity) for f in judged.findings if (f.where, f.code) == (flag, Code.CONFLICT)] == expected
+
+
+def test_elsewhere_a_draft_with_context_parallelism_is_left_alone() -> None:
+    config = '{"method": "eagle3", "model": "AQ-MedAI/Kimi-K25-eagle3", "num_speculative_tokens": 3}'
+    text = f"# 8xH200\nvllm serve {THINKING} -tp 8 -dcp 4 --speculative-config '{config}'"
+    assert at(text, "--decode-context-parallel-size", Code.CONFLICT) == []
