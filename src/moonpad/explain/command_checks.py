@@ -145,15 +145,32 @@ def no_thoughts(case: Case) -> Iterator[Remark]:
 
 
 def remote_code(case: Case) -> Iterator[Remark]:
-    """Checkpoints of the family bring Python code of their own: the tokenizer, of some the configuration too."""
-    flag = names.TRUST_OPTION
-    option = flag.get(case.base)
-    if case.checkpoint is None or option is None or case.first.serving.trust_remote_code or not case.whole:
+    """Checkpoints of the family bring Python code of their own: the tokenizer, of some the configuration too.
+
+    With releases that know none of it the start fails; later ones load a part of the family by classes of their own.
+    """
+    option = names.TRUST_OPTION.get(case.base)
+    if case.checkpoint is None or option is None or case.first.serving.trust_remote_code or not case.laid_out:
         return
-    if "tiny" in case.checkpoint.name or is_fragment(case.commands[0]):
+    if "tiny" in case.checkpoint.name:
         return
-    message = f"{case.checkpoint.name} brings a tokenizer in Python, which is not loaded without it"
-    yield make_remark(Severity.NOTE, Code.MISSING_FLAG, option, message, f"add {option}")
+    title, name = case.engine.facts.title, case.checkpoint.name
+    first = names.KNOWS_FAMILY.get(case.engine.name, "")
+    written = case.first.model or (name if is_fragment(case.commands[0]) else "")
+    named = _FAMILY.search(written) or "kimi-linear" in written.casefold()
+    own = case.option("--tokenizer", "--tokenizer-path", "--skip-tokenizer-init", "--tokenizer-mode")
+    if case.version and first and not since(case.version, first) and named and own is None:
+        message = f"{name} brings a tokenizer in Python, and {title} {case.version} ends at its start without it"
+        for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
+            if not reading.serving.trust_remote_code:
+                edits = [Edit(len(command.argv), 0, (option,))]
+                severity = Severity.NOTE if is_fragment(command) else Severity.ERROR  # a list need not be whole
+                remark = make_remark(severity, Code.MISSING_FLAG, option, message, f"add {option}", edits=edits)
+                yield replace(remark, command=number)
+        return
+    message = f"{name} brings a tokenizer in Python, which some releases load only with it"
+    if not is_fragment(case.commands[0]):
+        yield make_remark(Severity.NOTE, Code.MISSING_FLAG, option, message, f"add {option}")
 
 
 def int4_deepep(case: Case) -> Iterator[Remark]:
