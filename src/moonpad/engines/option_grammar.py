@@ -72,6 +72,9 @@ class Grammar:
             return match
         if entry := self._former.get(self._spelling(key, self._former)):
             return Match(key, entry[0], None, attached, entry[1], "unknown")
+        if (meant := self._meant(key)) is not None:
+            option, negated = self._names[meant]
+            return Match(key, option, None, attached, negated, "unknown", matches=(meant,))
         if _NEGATIVE_NUMBER.match(word) or " " in key:
             return None
         return Match(key, None, None, attached, problem="unknown")
@@ -92,6 +95,11 @@ class Grammar:
         if name not in names and self.options.underscores and name.startswith("--"):
             return name.replace("_", "-")
         return name
+
+    def _meant(self, key: str) -> str | None:
+        """The option that this is but for dashes and underscores, which this parser does not exchange."""
+        both = (key.replace("_", "-"), f"--{key[2:].replace('-', '_')}") if key.startswith("--") else ()
+        return next((name for name in both if name in self._names), None)
 
     def _guess(self, word: str, key: str, attached: str | None) -> Match | None:
         if word.startswith("--"):

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from moonpad.catalog.drafts import find_draft
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Finding, Severity, unsupported
 
+CHECKS_DRAFTS: Final = "0.21.0rc1"
+"""The first release that compares a draft's KV heads with the ranks."""
 FIRST_WITH_INT4: Final = "0.12.0rc1"
 INT4: Final = frozenset({"int4", "w4a16"})
 
@@ -52,4 +55,25 @@ def int4_engine(configuration: Configuration) -> Iterator[Finding]:
         )
 
 
-RULES: Final = (kv_ascend, ascend_formats, ascend_int4_targets, int4_engine)
+def ascend_draft_dcp(configuration: Configuration) -> Iterator[Finding]:
+    """A draft's KV cache is shared out like the target's, whose latents all ranks hold alike."""
+    dcp, tp, settings = configuration.layout.dcp, configuration.layout.tp, configuration.settings
+    if dcp == 1 or not settings.draft_tokens:
+        return
+    draft = find_draft(settings.draft) if settings.draft else None
+    kv_heads = draft.sizes.kv_heads if draft else 0
+    what = f"a draft with decode context parallel {dcp}"
+    if draft is None or draft.sizes.latent_attention:
+        remedy = "start it once before you rely on it, or set dcp = 1"
+        why = "one that its config.json calls kimi_k2 is taken for plain attention, and refused"
+        yield Finding(Severity.WARNING, Code.CONFLICT, "dcp", f"{what} needs latent attention, and {why}", remedy)
+    elif tp <= kv_heads:
+        message = f"{what}: {draft.id} has {kv_heads} KV heads, and needs tensor parallel above that, not {tp}"
+        remedy = "set dcp = 1, or take a draft with latent attention"
+        checked = configuration.since(CHECKS_DRAFTS)
+        severity = Severity.ERROR if checked else Severity.WARNING
+        message = message if checked else f"{message}; {configuration.program} fails on it later"
+        yield Finding(severity, Code.CONFLICT, "dcp", message, remedy)
+
+
+RULES: Final = (kv_ascend, ascend_formats, ascend_int4_targets, int4_engine, ascend_draft_dcp)

@@ -18,6 +18,9 @@ PADS_TILES: Final = "0.24.0"
 # (v1/attention/selector.py of the wheels 0.28.0 and 0.29.0).
 CHOOSES_BY_DCP: Final = "0.29.0"
 FIRST_WITH_FP8_KV: Final = "0.25.0"
+GLUON_HEADS: Final = "0.27.0"
+GLUON_BY_DEVICE: Final = "0.28.0"
+"""AITER's kernel for fewer than 16 heads serves, and is asked only where it was built."""
 MOST_OF_UNIFIED: Final = 0.85
 SAFE_OF_UNIFIED: Final = 0.82
 """101 to 102 GiB of 121.69 were free on two DGX Spark, whatever was switched off before; elsewhere 0.85 was."""
@@ -62,7 +65,10 @@ def dcp_fp8_kv(configuration: Configuration) -> Iterator[Finding]:
 
 def aiter_heads(configuration: Configuration) -> Iterator[Finding]:
     heads = configuration.architecture.heads // configuration.layout.tp
-    if configuration.since("0.27.0"):
+    if configuration.since(GLUON_HEADS) and not configuration.since(GLUON_BY_DEVICE) and not _is_gfx950(configuration):
+        allowed = heads % 16 == 0
+        needs = f"multiples of 16 on {configuration.device.product}: its kernel for fewer is made for gfx950"
+    elif configuration.since(GLUON_HEADS):
         allowed, needs = heads <= 128 or heads % 16 == 0, "up to 128, or a multiple of 16"
     elif configuration.since("0.20.0"):
         allowed, needs = heads > 0 and (16 % heads == 0 or heads % 16 == 0), "a divisor or a multiple of 16"
@@ -72,6 +78,10 @@ def aiter_heads(configuration: Configuration) -> Iterator[Finding]:
     else:
         allowed, needs = heads in (16, 128), "16 or 128"
     yield from aiter_finding(configuration, "ROCM_AITER_MLA", heads, allowed, needs)
+
+
+def _is_gfx950(configuration: Configuration) -> bool:
+    return configuration.device.capability == "gfx950"
 
 
 def broken_release(configuration: Configuration) -> Iterator[Finding]:

@@ -6,29 +6,31 @@ What concerns a layout or settings is a rule of plan/rules: plan, up and render 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import hardware
 from moonpad.catalog.options import versions
 from moonpad.engines import foreign_names as names
+from moonpad.engines.argument_values import MOST
 from moonpad.engines.argv_reader import Occurrence
-from moonpad.engines.base import Engine, Reading
+from moonpad.engines.base import Engine
 from moonpad.engines.value_checks import unresolved
-from moonpad.engines.vllm_rules import aiter_heads
-from moonpad.explain.commands import Command, Script
+from moonpad.engines.vllm_ascend_rules import ascend_draft_dcp
+from moonpad.explain.aiter_checks import aiter_block, aiter_experts, aiter_small_heads, aiter_unasked
+from moonpad.explain.check_case import Case
+from moonpad.explain.data_parallel import data_parallel
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.offload_checks import cpu_offload
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.serving_flags import thinks
+from moonpad.explain.shell_slips import broken_line, redirected_install
 from moonpad.plan.rules.formats import model_version
-from moonpad.values.checkpoint import Checkpoint
-from moonpad.values.cluster import Cluster
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Severity
 from moonpad.values.plan import Layout
-from moonpad.values.platform import Platform
 from moonpad.values.units import GIB
 from moonpad.values.versions import order, since
 
@@ -41,41 +43,6 @@ _WITHOUT_THOUGHTS: Final = re.compile(r"deepseek-v3(?:-0324)?(?:-base)?$", re.IG
 _HERE: Final = ("127.0.0.1", "localhost", "0.0.0.0")  # noqa: S104 - what is written, not what is bound
 _LAUNCHERS: Final = frozenset({"srun", "mpirun", "ssh", "pdsh", "clush"})
 _OTHER_RANKS: Final = re.compile(r"node[-_ ]?rank[ =:]{0,3}(?:[1-9]|\$|<|\{)|\brank[ =]?[1-9]\b", re.IGNORECASE)
-_ON: Final = frozenset({"1", "true", "True"})
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One deployment. `whole`: no part of its command line is unknown."""
-
-    commands: Sequence[Command]
-    readings: Sequence[Reading]
-    engine: Engine
-    version: str
-    checkpoint: Checkpoint | None
-    cluster: Cluster | None
-    script: Script
-    whole: bool
-
-    @property
-    def first(self) -> Reading:
-        return self.readings[0]
-
-    @property
-    def base(self) -> str:
-        build = self.engine.command_line.build
-        return build.of if build else self.engine.name
-
-    def option(self, *flags: str) -> Occurrence | None:
-        return next((place for flag in flags if (place := self.first.parsed.occurrence(flag)) is not None), None)
-
-    def text(self, *flags: str) -> str:
-        place = self.option(*flags)
-        return place.value if place is not None and isinstance(place.value, str) else ""
-
-    def variable(self, name: str) -> str:
-        word = self.commands[0].env.get(name)
-        return word.text.removeprefix(f"{name}=").strip("'\"") if word else ""
 
 
 def check_id(check: Callable[..., object]) -> str:
@@ -90,21 +57,41 @@ def command_checks(case: Case) -> Iterator[Remark]:
         yield from check(case)
 
 
+def no_layout(remarks: Iterable[Remark]) -> str:
+    """Why nothing can be laid out on the devices; "" where it can."""
+    findings = (remark.finding for remark in remarks)
+    wrong = (finding for finding in findings if finding.severity is Severity.ERROR)
+    return next((finding.message for finding in wrong if finding.code is Code.ILLEGAL_LAYOUT), "")
+
+
 # --- the model ---
 
 
 def model_release(case: Case) -> Iterator[Remark]:
     """Where the devices are known, the rule of this name says it."""
-    if case.checkpoint is None or case.cluster is not None or not case.version:
-        return
+    if case.version and (stand_in := _stand_in(case)) is not None:
+        for finding in model_version(stand_in):
+            yield Remark(replace(finding, severity=Severity.WARNING), None)
+
+
+def draft_dcp(case: Case) -> Iterator[Remark]:
+    """The same of a rule of its engine alone, where the command is certain about its layout."""
+    if case.engine.name == names.CHECKS_DRAFTS and case.laid_out and (stand_in := _stand_in(case)) is not None:
+        for finding in ascend_draft_dcp(stand_in):
+            flag = case.engine.command_line.options["dcp"]
+            place = case.option(flag)
+            yield Remark(replace(finding, where=flag), at=place.index if place else None)
+
+
+def _stand_in(case: Case) -> Configuration | None:
+    """On eight devices of a kind that the engine runs on, where none are known."""
+    if case.checkpoint is None or case.cluster is not None:
+        return None
     device = next((row for row in hardware().values() if _runs(case.engine, row.device)), None)
     if device is None:
-        return
-    cluster, reading = parse_cluster(f"8x{device.label}"), case.first
-    facts = case.engine.facts
-    stand_in = Configuration(case.checkpoint, cluster, facts, case.version, reading.layout, reading.settings)
-    for finding in model_version(stand_in):
-        yield Remark(replace(finding, severity=Severity.WARNING), None)
+        return None
+    cluster, reading, facts = parse_cluster(f"8x{device.label}"), case.first, case.engine.facts
+    return Configuration(case.checkpoint, cluster, facts, case.version, reading.layout, reading.settings)
 
 
 def _runs(engine: Engine, device: object) -> bool:
@@ -158,15 +145,32 @@ def no_thoughts(case: Case) -> Iterator[Remark]:
 
 
 def remote_code(case: Case) -> Iterator[Remark]:
-    """Checkpoints of the family bring Python code of their own: the tokenizer, of some the configuration too."""
-    flag = names.TRUST_OPTION
-    option = flag.get(case.base)
-    if case.checkpoint is None or option is None or case.first.serving.trust_remote_code or not case.whole:
+    """Checkpoints of the family bring Python code of their own: the tokenizer, of some the configuration too.
+
+    With releases that know none of it the start fails; later ones load a part of the family by classes of their own.
+    """
+    option = names.TRUST_OPTION.get(case.base)
+    if case.checkpoint is None or option is None or case.first.serving.trust_remote_code or not case.laid_out:
         return
-    if "tiny" in case.checkpoint.name or is_fragment(case.commands[0]):
+    if "tiny" in case.checkpoint.name:
         return
-    message = f"{case.checkpoint.name} brings a tokenizer in Python, which is not loaded without it"
-    yield make_remark(Severity.NOTE, Code.MISSING_FLAG, option, message, f"add {option}")
+    title, name = case.engine.facts.title, case.checkpoint.name
+    first = names.KNOWS_FAMILY.get(case.engine.name, "")
+    written = case.first.model or (name if is_fragment(case.commands[0]) else "")
+    named = _FAMILY.search(written) or "kimi-linear" in written.casefold()
+    own = case.option("--tokenizer", "--tokenizer-path", "--skip-tokenizer-init", "--tokenizer-mode")
+    if case.version and first and not since(case.version, first) and named and own is None:
+        message = f"{name} brings a tokenizer in Python, and {title} {case.version} ends at its start without it"
+        for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
+            if not reading.serving.trust_remote_code:
+                edits = [Edit(len(command.argv), 0, (option,))]
+                severity = Severity.NOTE if is_fragment(command) else Severity.ERROR  # a list need not be whole
+                remark = make_remark(severity, Code.MISSING_FLAG, option, message, f"add {option}", edits=edits)
+                yield replace(remark, command=number)
+        return
+    message = f"{name} brings a tokenizer in Python, which some releases load only with it"
+    if not is_fragment(case.commands[0]):
+        yield make_remark(Severity.NOTE, Code.MISSING_FLAG, option, message, f"add {option}")
 
 
 def int4_deepep(case: Case) -> Iterator[Remark]:
@@ -203,9 +207,7 @@ def one_device(case: Case) -> Iterator[Remark]:
     reading, checkpoint, facts = case.first, case.checkpoint, case.engine.facts
     alone = reading.layout == Layout() and reading.replicas == 1 and not reading.takes_all_devices
     settings = reading.settings
-    helped = (
-        facts.host_experts or reading.left_to_engine or settings.cpu_offload_gib or settings.device_layers is not None
-    )
+    helped = facts.host_experts or reading.left_to_engine or settings.device_layers is not None
     if checkpoint is None or case.cluster is not None or not case.whole or not alone or helped:
         return
     if is_fragment(case.commands[0]):
@@ -214,6 +216,7 @@ def one_device(case: Case) -> Iterator[Remark]:
     largest = max(
         row.device.usable_bytes for row in hardware().values() if row.device and row.device.platform in facts.platforms
     )
+    largest += round(min(settings.cpu_offload_gib or 0, MOST) * GIB)
     if flag is not None and checkpoint.total_bytes > largest:
         message = (
             f"none is given, so one device gets all {checkpoint.total_bytes / GIB:,.0f} GiB of weights; the largest "
@@ -249,25 +252,6 @@ def other_nodes(case: Case) -> Iterator[Remark]:
             at = place.index if place else None
             remedy = "add --master-addr and the address of node 0, on each node"
             yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--master-addr", message, remedy, at=at)
-
-
-def aiter_unasked(case: Case) -> Iterator[Remark]:
-    """AITER is switched on by a variable, and its MLA kernel of this release lacks the number of heads."""
-    on, mla = case.variable(names.AITER) in _ON, case.variable(names.AITER_MLA)
-    cluster, checkpoint, reading = case.cluster, case.checkpoint, case.first
-    if not on or mla in ("0", "false", "False") or cluster is None or checkpoint is None or not case.version:
-        return
-    if case.engine.name != names.EXPERTS_BY_VARIABLE or reading.settings.attention_backend is not None:
-        return
-    settings = replace(reading.settings, attention_backend="ROCM_AITER_MLA")
-    asked = Configuration(checkpoint, cluster, case.engine.facts, case.version, reading.layout, settings)
-    if cluster.device.platform is Platform.ROCM:
-        for finding in aiter_heads(asked):
-            message = f"{names.AITER}=1 chooses AITER's MLA: {finding.message}"
-            tp = max((n for n in (1, 2, 4, 8) if checkpoint.architecture.heads // n in (16, 128)), default=4)
-            remedy = f"set {names.AITER_MLA}=0, or tensor parallel {tp}, or take a later release"
-            where = names.AITER
-            yield replace(make_remark(Severity.ERROR, Code.CONFLICT, where, message, remedy), variable=where)
 
 
 # --- the words themselves ---
@@ -316,14 +300,24 @@ def stand_ins(case: Case) -> Iterator[Remark]:
 
 CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     model_release,
+    draft_dcp,
     parser_release,
     served_name,
     no_thoughts,
     remote_code,
     int4_deepep,
+    data_parallel,
+    cpu_offload,
     one_device,
     other_nodes,
     aiter_unasked,
+    aiter_block,
+    aiter_experts,
+    aiter_small_heads,
     twice,
     stand_ins,
+    redirected_install,
+    broken_line,
 )
+ELSEWHERE: Final = ("underscores", "json-quotes")
+"""Ids of what is found where words are read, and has its evidence with these."""

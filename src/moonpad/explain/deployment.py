@@ -16,7 +16,8 @@ from moonpad.engines.foreign_names import FORKS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.builds import of_its_build, other_build
 from moonpad.explain.certainty import as_certain
-from moonpad.explain.command_checks import Case, command_checks
+from moonpad.explain.check_case import Case
+from moonpad.explain.command_checks import command_checks, no_layout
 from moonpad.explain.commands import Command, Script
 from moonpad.explain.config_keys import config_remarks
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
@@ -24,12 +25,14 @@ from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, remov
 from moonpad.explain.grouping import Group
 from moonpad.explain.input_limits import OPTION_FILE, too_large
 from moonpad.explain.node_checks import node_remarks
+from moonpad.explain.offload_checks import offload_ignored
 from moonpad.explain.option_sources import program_of, rulebook
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
 from moonpad.explain.security import serving_remarks, wrapper_remarks
 from moonpad.explain.serving_flags import parser_remarks
+from moonpad.explain.shell_slips import cut_off
 from moonpad.explain.stray_words import stray_remarks
 from moonpad.explain.suggestions import Improvement, Subject, best_remedy, improvements
 from moonpad.explain.target_detection import (
@@ -111,16 +114,27 @@ class Deployment:
             ray = any(_OVER_RAY.search(line[:500]) for line in self.script.lines)
             line = self.engine.command_line
             remarks += node_remarks(line, version.text, cluster, readings, commands, speaks_of_ray=ray)
-        case = Case(commands, readings, self.engine, version.text, checkpoint, cluster, self.script, whole=not missing)
-        remarks += command_checks(case)
+        asked, engine = self.question.cluster is not None, self.engine
+        judged_by = (
+            None if unknown or not checkpoint or not cluster else self._subject(checkpoint, cluster, version, first)
+        )
+        case = Case(
+            commands, readings, engine, version.text, checkpoint, cluster, self.script, unknown, asked, judged_by
+        )
+        checked = tuple(command_checks(case))
+        remarks += checked
         memory: Memory | None = None
         suggestions: tuple[Improvement, ...] = ()
-        if unknown - {CONTEXT}:
+        if cut := cut_off(checked):
+            unjudged, unknown = cut, unknown | {*LAYOUT}
+        elif unknown - {CONTEXT}:
             unjudged = sentence(missing, line)
         elif checkpoint is not None and cluster is not None:
-            unjudged = first.left_to_engine
+            unjudged = first.left_to_engine or no_layout(checked)
             if not unjudged:
                 subject = self._subject(checkpoint, cluster, version, first)
+                if offload_ignored(case):
+                    subject = subject.with_settings(cpu_offload_gib=None)
                 judgement = judge(subject.configuration, context=subject.context, calibrations=self.calibrations)
                 if part:
                     judgement = replace(judgement, memory=None, unjudged=part, findings=_beside_memory(judgement))
@@ -146,7 +160,7 @@ class Deployment:
             unjudged=unjudged,
             unknown=unknown | {"dp"} if part else unknown,
         )
-        if missing or part:
+        if missing or part or cut:
             return judged
         return replace(judged, better=tuple(self._better(judged, readings, suggestion) for suggestion in suggestions))
 
@@ -264,7 +278,9 @@ class Deployment:
 
     def _subject(self, checkpoint: Checkpoint, cluster: Cluster, version: Version, first: Reading) -> Subject:
         facts, replicas = self.engine.facts, first.replicas
-        # Several whole copies of the layout share the devices.
+        # Several whole copies of the layout share the devices, as far as they are enough: a check says where not.
+        if first.layout.world_size * replicas > cluster.devices:
+            replicas = 1
         if replicas > 1 and cluster.nodes % replicas == 0:
             cluster = replace(cluster, nodes=cluster.nodes // replicas)
         elif replicas > 1 and cluster.nodes == 1 and cluster.per_node % replicas == 0:

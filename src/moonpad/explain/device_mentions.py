@@ -27,6 +27,7 @@ _OTHERS: Final = (
 """Kinds that people name and the catalogue does not have: a command for one of them is for no other."""
 _VARIANTS: Final[Mapping[str, str]] = {
     **{"910B1": "A2", "910B2": "A2", "910B3": "A2", "DGX Spark": "GB10"},
+    **{name: f"{name.upper().removesuffix('X')}X" for name in ("MI300", "MI325", "MI350", "MI355", "mi300x", "mi355x")},
     **{"H200 NVL": "H200", "H100 PCIe": "H100", "H100 HGX": "H100"},
 }
 """Names of devices with as much memory as one of the catalogue."""
@@ -280,3 +281,8 @@ def cluster_named(text: str) -> Cluster | None:
 def platform_of(kind: str) -> Platform | None:
     row = find_hardware(kind)
     return row.device.platform if row is not None and row.device is not None else None
+
+
+def capability_of(kind: str) -> str:
+    row = find_hardware(kind)
+    return row.device.capability if row is not None and row.device is not None else ""

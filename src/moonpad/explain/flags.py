@@ -63,7 +63,8 @@ def flag_remarks(
     budget = budget or Budget()
     for option in parsed.occurrences:
         budget.work(20, "its flags")
-        if (change := _change(option, book.now)) is not None:
+        spelled_wrong = option.problem == "unknown" and bool(option.matches)
+        if not spelled_wrong and (change := _change(option, book.now)) is not None:
             yield from _changed(words, option, change, parsed, book)
         elif option.problem is not None and not option.written.startswith(_options_of_starters(book.program)):
             yield from _problem(words, option, book, budget)
@@ -133,6 +134,17 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
     error = partial(make_remark, Severity.ERROR, at=option.index)
     written = option.written
     match option.problem:
+        case "unknown" if option.matches:
+            right, (kind, other) = option.matches[0], ("underscores", "dashes")
+            if "_" in right:
+                kind, other = other, kind
+            message = f"{book.label} has no {written}: its parser does not take {kind} for {other}"
+            edits, remedy, code = [_respelled(words, option, right)], f"write {right}", Code.UNKNOWN_FLAG
+            if book.options.exact:
+                yield error(code, written, message, remedy, edits=edits)
+            else:
+                message = f"{written} is {right} in the nearest version recorded ({book.label})"
+                yield make_remark(Severity.WARNING, code, written, message, remedy, at=option.index, edits=edits)
         case "unknown":
             names = [name for known in book.options.options for name in known.names]
             near = _nearest(written, names, 0.7, book, budget)
@@ -145,9 +157,7 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 yield make_remark(Severity.NOTE, Code.UNKNOWN_FLAG, written, message, hint, at=option.index)
         case "prefix":
             whole = option.matches[0] if option.matches else option.flag or ""
-            first, *rest = words[option.index : option.index + option.length]
-            _, equals, value = first.partition("=")
-            edit = Edit(option.index, option.length, (f"{whole}{equals}{value}", *rest))
+            edit = _respelled(words, option, whole)
             message = f"{written} is only the beginning of {whole}: it breaks when an option is added"
             code, remedy = Code.PREFIX_FLAG, f"write {whole}"
             yield make_remark(Severity.WARNING, code, written, message, remedy, at=option.index, edits=[edit])
@@ -177,6 +187,13 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 choices = f"one of {', '.join(known.choices[:12])}"
                 remedy = choices if known.choices else f"it takes {_TAKES.get(known.kind, 'another value')}"
             yield error(Code.INVALID_VALUE, written, message, remedy)
+
+
+def _respelled(words: Sequence[str], option: Occurrence, name: str) -> Edit:
+    """The same option with its value under another name."""
+    first, *rest = words[option.index : option.index + option.length]
+    _, equals, value = first.partition("=")
+    return Edit(option.index, option.length, (f"{name}{equals}{value}", *rest))
 
 
 def _right_later(option: Occurrence, book: Rulebook) -> bool:

@@ -20,6 +20,7 @@ from moonpad.explain.flag_lists import as_commands
 from moonpad.explain.flags import env_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group, group
 from moonpad.explain.input_limits import LINE_SHOWN
+from moonpad.explain.json_repair import with_json
 from moonpad.explain.option_sources import rulebook
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import Judged, Remark, mended_line, printable
@@ -46,10 +47,14 @@ def judge(script: Script, question: Question, calibrations: Sequence[Calibration
 
 def _judged(written: Group, script: Script, question: Question, calibrations: tuple[Calibration, ...]) -> Judged | None:
     script.budget.work(500, "its engine commands")
-    repaired = [as_meant(command, script) for command in written.commands]
+    whole_objects = [with_json(command, script) for command in written.commands]
+    repaired = [as_meant(command, script) for command, _ in whole_objects]
     meant = replace(written, commands=tuple(command for command, _ in repaired))
     repairs = tuple(
-        replace(repair, command=number) for number, (_, repairs) in enumerate(repaired) for repair in repairs
+        replace(repair, command=number)
+        for found in (whole_objects, repaired)
+        for number, (_, repairs) in enumerate(found)
+        for repair in repairs
     )
 
     def judged_as(other: Group, repairs: tuple[Remark, ...] = (), *, suggest: bool = False) -> Judged | None:
@@ -64,7 +69,7 @@ def _judged(written: Group, script: Script, question: Question, calibrations: tu
     whole = replace(
         judged,
         kind=written.kind,
-        sources=written.commands,
+        sources=tuple(command for command, _ in whole_objects),
         commands=tuple(mended_line(command, ()) for command in written.commands),
         remarks=tuple(replace(remark, finding=_printable(remark.finding)) for remark in judged.remarks),
     )

@@ -15,7 +15,15 @@ from moonpad.catalog.options import versions
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine, Reading
 from moonpad.explain.commands import Command, Script, Wrapper
-from moonpad.explain.device_mentions import Mention, by_nearness, cluster_named, mentions, platform_of, sections
+from moonpad.explain.device_mentions import (
+    Mention,
+    by_nearness,
+    capability_of,
+    cluster_named,
+    mentions,
+    platform_of,
+    sections,
+)
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import shortened
@@ -34,6 +42,7 @@ _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
 NO_DEVICES: Final = "no devices are named"
 
 _ROCM: Final = re.compile(r"\b(?:rocm|amd|mi3[0-9]{2}x?)\b", re.IGNORECASE)
+_OF_GFX950: Final = re.compile(r"\Aamd/.*mxfp4", re.IGNORECASE)
 _ROCM_ENV: Final = ("HIP_", "HSA_", "ROCR_", "AITER_")
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
@@ -278,16 +287,19 @@ def cluster_of(
     if platforms == (Platform.CPU,):
         return cluster_named("cpu"), f"{engine.name} runs on a CPU"
     script.budget.work(_scan(script) + 8 * len(script.placed_hints), "the text around its engine commands")
-    used = _used(reading, commands[0].container)
+    used = (*_used(reading, commands[0].container), reading.layout.world_size)
     first = min(command.line for command in commands)
     variables = (*_ROCM_ENV, *engine.command_line.rocm_env)
-    rocm = Platform.ROCM in platforms and _speaks_of_rocm(script, commands, first, variables)
+    of_amd = _OF_GFX950.search(reading.model) or _speaks_of_rocm(script, commands, first, variables)
+    rocm = Platform.ROCM in platforms and bool(of_amd)
     allowed = (Platform.ROCM,) if rocm else platforms
     named = [
         each
         for each in mentions(script.lines, script.placed_hints)
         if not each.known or platform_of(each.kind) in allowed
     ]
+    if _OF_GFX950.search(reading.model):  # a text that compares names other devices too
+        named = [each for each in named if capability_of(each.kind) == "gfx950"] or named
     others = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM] or named
     script.budget.work(2 * len(named), "the text around its engine commands")
     whole = is_fragment(commands[0])  # of the machines that are named, whatever part of the layout it gives
@@ -302,25 +314,35 @@ def cluster_of(
 
 def _of_mentions(
     near: Sequence[Mention],
-    used: tuple[int, int | None],
+    used: tuple[int, int | None, int],
     allowed: Sequence[Platform],
     *,
     layout_known: bool,
     whole: bool,
 ) -> tuple[Cluster | None, str]:
     """Of mentions in the order of nearness; (None, "") where they say nothing."""
-    devices, per_node = used
+    devices, per_node, of_one = used
     machines = [
         (each, machine)
         for each in near
         if each.machine is not None and each.known and (machine := cluster_named(each.machine)) is not None
     ]
     counted = [(each, machine) for each, machine in machines if machine.device.platform in allowed]
-    exact = [
-        (each, machine)
-        for each, machine in counted
-        if machine.devices == devices and per_node in (None, machine.per_node)
-    ]
+    # Of several whole copies a text may count the devices of one, where they are meant to share them.
+    exact = next(
+        (
+            fitting
+            for wanted in (devices, of_one)
+            if (
+                fitting := [
+                    (each, machine)
+                    for each, machine in counted
+                    if machine.devices == wanted and per_node in (None, machine.per_node)
+                ]
+            )
+        ),
+        [],
+    )
     if exact and (kinds := _kinds_named([each for each, _ in exact])):
         return (exact[0][1], f"the text names {exact[0][1].name}") if len(kinds) == 1 else (None, _several(kinds))
     kinds = _kinds_named([each for each, _ in counted])

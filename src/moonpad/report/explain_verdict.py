@@ -46,6 +46,8 @@ def verdict(judged: Judged) -> tuple[str, str]:
 def usual(remark: Remark) -> str:
     """What is to be done about a finding that nearly every command has; "" where it is another one."""
     finding = remark.finding
+    if finding.code is Code.MISSING_FLAG and finding.severity is Severity.NOTE and "trust" in finding.where:
+        return f"the tokenizer is Python code, which some releases load only with {finding.where}"
     if finding.code is not Code.INSECURE or finding.severity is Severity.ERROR:
         return ""
     if "trust" in finding.where:

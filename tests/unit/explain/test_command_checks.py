@@ -6,11 +6,13 @@ import re
 
 import pytest
 
+from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.toml_rows import rows
-from moonpad.explain.command_checks import CHECKS, check_id
+from moonpad.explain.command_checks import CHECKS, ELSEWHERE, check_id
 from moonpad.explain.judge import judge
 from moonpad.explain.script import read_script
 from moonpad.explain.target_detection import Question
+from moonpad.report.explain_verdict import usual
 from moonpad.values.finding import Code, Finding, Severity
 
 K2 = "vllm serve moonshotai/Kimi-K2-Instruct --trust-remote-code"
@@ -27,7 +29,7 @@ def at(text: str, where: str, code: Code) -> list[Severity]:
 
 def test_each_check_has_its_evidence() -> None:
     known = dict(rows("command_checks.toml", "checks"))
-    assert set(known) == {check_id(check) for check in CHECKS}
+    assert set(known) == {check_id(check) for check in CHECKS} | {*ELSEWHERE}
     assert all(re.search(r"https://|arithmetic|rules\.toml", row["source"]) for row in known.values())
 
 
@@ -104,3 +106,68 @@ def test_said(text: str, where: str, code: Code, severity: str) -> None:
 )
 def test_not_said(text: str, where: str, code: Code) -> None:
     assert at(text, where, code) == []
+
+
+@pytest.mark.parametrize("on", ["", "16xA3"])
+@pytest.mark.parametrize(
+    ("draft", "version", "dcp", "expected"),
+    [
+        ("AQ-MedAI/Kimi-K25-eagle3", "0.23.0", 4, ["error"]),
+        ("AQ-MedAI/Kimi-K25-eagle3", "0.18.0", 4, ["warning"]),
+        ("AQ-MedAI/Kimi-K25-eagle3", "0.23.0", 1, []),
+        ("nvidia/Kimi-K2-Thinking-Eagle3", "0.23.0", 4, ["warning"]),
+        ("/weights/draft", "0.23.0", 4, ["warning"]),
+    ],
+)
+def test_a_draft_with_context_parallelism_on_ascend(
+    draft: str, version: str, dcp: int, expected: list[str], on: str
+) -> None:
+    config = f'{{"method": "eagle3", "model": "{draft}", "num_speculative_tokens": 3}}'
+    text = f"vllm serve {THINKING} -tp 16 -dcp {dcp} --speculative-config '{config}'"
+    question = Question(engine="vllm-ascend", version=version, cluster=parse_cluster(on) if on else None)
+    (judged,) = judge(read_script(text), question)
+    flag = "--decode-context-parallel-size"
+    assert [str(f.severity) for f in judged.findings if (f.where, f.code) == (flag, Code.CONFLICT)] == expected
+
+
+def test_elsewhere_a_draft_with_context_parallelism_is_left_alone() -> None:
+    config = '{"method": "eagle3", "model": "AQ-MedAI/Kimi-K25-eagle3", "num_speculative_tokens": 3}'
+    text = f"# 8xH200\nvllm serve {THINKING} -tp 8 -dcp 4 --speculative-config '{config}'"
+    assert at(text, "--decode-context-parallel-size", Code.CONFLICT) == []
+
+
+K25 = "moonshotai/Kimi-K2.5"
+LINEAR = "moonshotai/Kimi-Linear-48B-A3B-Instruct"
+
+
+@pytest.mark.parametrize(
+    ("command", "version", "severity"),
+    [
+        (f"vllm serve {THINKING} -tp 8", "0.11.0", "error"),
+        (f"vllm serve {K25} -tp 8", "0.17.1", "error"),
+        (f"vllm serve {LINEAR} -tp 4", "0.12.0", "error"),
+        (f"vllm serve {K25} -tp 8", "0.17.2rc1.dev195", "note"),
+        (f"vllm serve {K25} -tp 8", "0.19.1", "note"),
+        (f"vllm serve {THINKING} -tp 8", "0.33.0", "note"),
+        (f"vllm serve {THINKING} -tp 8", "", "note"),
+        (f"vllm serve {THINKING} -tp 8 --tokenizer /tokenizer", "0.11.0", "note"),
+        (f"vllm serve /models/target -tp 8 --served-model-name {THINKING}", "0.11.0", "note"),
+        (f"sglang serve --model-path {THINKING} --tp-size 8", "0.5.9", "error"),
+        (f"sglang serve --model-path /models/Kimi-K2.5 --tp-size 8 --served-model-name {K25}", "0.5.10", "error"),
+        (f"sglang serve --model-path {K25} --tp-size 8", "0.5.23", "note"),
+        ("vllm serve moonshotai/Kimi-K3 -tp 8", "0.27.0", "note"),
+    ],
+)
+def test_code_of_the_checkpoint_by_release(command: str, version: str, severity: str) -> None:
+    (judged,) = judge(read_script(command), Question(version=version))
+    trust = [remark for remark in judged.remarks if remark.finding.where == "--trust-remote-code"]
+    assert [str(remark.finding.severity) for remark in trust] == [severity]
+    assert bool(usual(trust[0])) is (severity == "note"), "one closing line where it is not certain"
+    assert bool(trust[0].edits) is (severity == "error")
+
+
+def test_code_that_is_trusted() -> None:
+    (judged,) = judge(read_script(f"vllm serve {THINKING} -tp 8 --trust-remote-code"), Question(version="0.11.0"))
+    assert not [
+        finding for finding in judged.findings if finding.code is Code.MISSING_FLAG and "trust" in finding.where
+    ]

@@ -28,7 +28,7 @@ CONFIG = "--compilation-config"
         (f'{CONFIG}=\'{{"cudagraph_mode":"NONE","pass_config":{{"no_such_pass":1}}}}\'', "0.32.0", Code.UNKNOWN_FLAG,
          f'{CONFIG}={{"cudagraph_mode":"NONE","pass_config":{{}}}}'),
         (f"{CONFIG}.pass_config.no_such_pass 1", "0.32.0", Code.UNKNOWN_FLAG, ""),
-        (f"{CONFIG} 3", "0.10.0", None, ""),
+        (f"{CONFIG} 3 --trust-remote-code", "0.10.0", None, ""),
     ],
 )  # fmt: skip
 def test_keys(words: str, version: str, code: Code | None, mended: str) -> None:

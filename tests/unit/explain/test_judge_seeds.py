@@ -20,6 +20,8 @@ RAY_UNNAMED = ("warning", *RAY[1:])
 """Where no version is named: an older one takes Ray by itself."""
 NO_LOG_REQUESTS = ("error", "removed-flag", "--disable-log-requests")
 NO_TOOLS = ("note", "missing-flag", "--tool-call-parser")
+NO_TRUST = ("note", "missing-flag", "--trust-remote-code")
+"""Of a list of flags, which need not be whole, for a release that does not start without it."""
 NO_REASONING = ("warning", "missing-flag", "--reasoning-parser")
 MODEL = ("note", "missing-flag", "MODEL")
 VERSION = ("note", "unknown-version", "engine version")
@@ -41,12 +43,22 @@ EXPECTED: dict[str, list[list[Row]]] = {
             ("error", "does-not-fit", "--gpu-memory-utilization"),
             ("error", "invalid-value", "--load-format"),
             NO_TOOLS,
+            NO_TRUST,
             MODEL,
             VERSION,
             HOST,
             NO_REASONING,
         ],
-        [("note", "missing-flag", "--tensor-parallel-size"), NO_TOOLS, MODEL, VERSION, ROOMIER, HOST, NO_REASONING],
+        [
+            ("note", "missing-flag", "--tensor-parallel-size"),
+            NO_TOOLS,
+            NO_TRUST,
+            MODEL,
+            VERSION,
+            ROOMIER,
+            HOST,
+            NO_REASONING,
+        ],
     ],
     "seed1.md": [
         ROCM_CONTAINER,

@@ -217,6 +217,30 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
         Trial(on=cluster(A3), engine="vllm-ascend", version="0.20.2rc1"),
         Trial(scheme="fp8", engine="tensorrt-llm"),
     ),
+    "ascend-draft-dcp": (
+        *(
+            Trial(
+                Layout(tp=16, dcp=4),
+                on=cluster(A3),
+                engine="vllm-ascend",
+                version=version,
+                settings=Settings(draft_tokens=3, draft=draft),
+                says=says,
+                where="dcp",
+                severity=severity,
+                code=Code.CONFLICT,
+            )
+            for version, draft, says, severity in (
+                ("0.23.0", "AQ-MedAI/Kimi-K25-eagle3", ("4", "64 KV heads", "not 16"), ERROR),
+                ("0.20.2rc1", "AQ-MedAI/Kimi-K25-eagle3", ("64 KV heads", "fails"), WARNING),
+                ("0.23.0", "nvidia/Kimi-K2.6-Eagle3", ("latent attention", "kimi_k2"), WARNING),
+                ("0.23.0", None, ("latent attention",), WARNING),
+            )
+        ),
+        Trial(Layout(tp=16), on=cluster(A3), engine="vllm-ascend", settings=Settings(draft_tokens=3)),
+        Trial(Layout(tp=16, dcp=4), on=cluster(A3), engine="vllm-ascend"),
+        Trial(Layout(tp=8, dcp=4), settings=Settings(draft_tokens=3, draft="AQ-MedAI/Kimi-K25-eagle3")),
+    ),
     "fp8-device": (
         Trial(
             scheme="fp8",

@@ -1,0 +1,67 @@
+"""What the checks of a command line look at: one deployment with all that is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from moonpad.engines.argv_reader import Occurrence
+from moonpad.engines.base import Engine, Reading
+from moonpad.engines.value_checks import unresolved, whole
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.flag_lists import LAYOUT
+from moonpad.explain.suggestions import Subject
+from moonpad.values.checkpoint import Checkpoint
+from moonpad.values.cluster import Cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One deployment. `unknown` are our names of what its command lines leave open of layout, context and memory."""
+
+    commands: Sequence[Command]
+    readings: Sequence[Reading]
+    engine: Engine
+    version: str
+    checkpoint: Checkpoint | None
+    cluster: Cluster | None
+    script: Script
+    unknown: frozenset[str] = frozenset()
+    devices_asked: bool = False
+    """The person who asks has named the devices."""
+    subject: Subject | None = None
+    """What is judged of it, where model and devices are known."""
+
+    @property
+    def first(self) -> Reading:
+        return self.readings[0]
+
+    @property
+    def whole(self) -> bool:
+        return not self.unknown
+
+    @property
+    def laid_out(self) -> bool:
+        """Whether the whole layout is known."""
+        return not self.unknown & {*LAYOUT}
+
+    @property
+    def base(self) -> str:
+        build = self.engine.command_line.build
+        return build.of if build else self.engine.name
+
+    def option(self, *flags: str) -> Occurrence | None:
+        return next((place for flag in flags if (place := self.first.parsed.occurrence(flag)) is not None), None)
+
+    def text(self, *flags: str) -> str:
+        place = self.option(*flags)
+        return place.value if place is not None and isinstance(place.value, str) else ""
+
+    def variable(self, name: str) -> str:
+        word = self.commands[0].env.get(name)
+        return word.text.removeprefix(f"{name}=").strip("'\"") if word else ""
+
+    def size(self, *flags: str) -> int:
+        """A whole number behind the first of these options that is there; 1 where none is, or it cannot be read."""
+        text = self.text(*flags)
+        return 1 if unresolved(text) else whole(text) or 1

@@ -1,0 +1,180 @@
+"""JSON behind an option that does not arrive as JSON: quotes that the shell takes away, blanks at which it splits, and
+the spelling of Python."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from moonpad.catalog.options import option_set
+from moonpad.engines.value_checks import as_json, unresolved
+from moonpad.explain.commands import Command, Script, Word
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+
+_LONGEST: Final = 4000
+"""Characters of an object that is looked at."""
+_MOST_WORDS: Final = 80
+_OF_JSON: Final = ("-config", "-kwargs", "-overrides", "-override-args")
+"""Ends of options that take an object, of releases whose options are not recorded as such."""
+_BEGINS: Final = re.compile(r"[\"'“”‘’]?\{(?![{%])")
+_CURLY: Final = str.maketrans("“”„‘’", '"""\'\'')
+_KEY: Final = re.compile(r"([{,]\s*)([\w.-]{1,80}):(?=\S)")
+_TRAILING: Final = re.compile(r",(?=\s*[}\]])")
+_CONTINUED: Final = re.compile(r"\\\s*\n")
+_PRINTED: Final = re.compile(r"\s*(?:command|cmd|args|argv|running|命令)\b", re.IGNORECASE)
+_HEX: Final = frozenset("&*!")
+"""Marks of YAML that no such object has."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    """The words `first` to `last` of the arguments are one object; `prefix` is `--option=` where it hangs on it."""
+
+    first: int
+    last: int
+    option: str
+    prefix: str
+    text: str
+    """As the program gets it, the words joined by blanks."""
+
+
+def with_json(command: Command, script: Script) -> tuple[Command, tuple[Remark, ...]]:
+    """The command with such objects as they are meant, and an error for each of them."""
+    script.budget.work(2 * len(command.argv), "its quotes and dashes")
+    argv: list[Word] = []
+    remarks: list[Remark] = []
+    at = 0
+    for item in _objects(command):
+        script.budget.work(50 + len(item.text), "its quotes and dashes")
+        source = _source(command.argv[item.first], command.argv[item.last], script)
+        meant = _meant(item, source)
+        if meant is None:
+            continue
+        value, message = meant
+        # What a program prints has no quotes around it: typed so, it fails; handed over word by word, it is right.
+        printed = as_json(item.text) is not None or "takes its quotes away" in message
+        severity = Severity.WARNING if printed and script.markdown | _is_printed(script, command) else Severity.ERROR
+        argv += command.argv[at : item.first]
+        first, last = command.argv[item.first], command.argv[item.last]
+        word = replace(first, text=f"{item.prefix}{value}", end_line=last.end_line, end_column=last.end_column)
+        place = len(argv) if item.prefix else len(argv) - 1
+        remedy = f"write '{shortened(value)}'"
+        remark = make_remark(severity, Code.INVALID_VALUE, item.option, message, remedy, at=place)
+        remarks.append(replace(remark, read_as_meant=True))
+        argv.append(word)
+        at = item.last + 1
+    if not remarks:
+        return command, ()
+    return replace(command, argv=(*argv, *command.argv[at:])), tuple(remarks)
+
+
+def _is_printed(script: Script, command: Command) -> bool:
+    """`command is vllm serve …`, as a log has it."""
+    at = command.prefix[0].line if command.prefix else command.line
+    return 0 < at <= len(script.lines) and _PRINTED.match(script.lines[at - 1]) is not None
+
+
+def _objects(command: Command) -> Iterator[_Object]:
+    options = option_set(command.program)
+    at = 0 if options is not None else len(command.argv)
+    while at < len(command.argv):
+        text = command.argv[at].text
+        option, equals, value = text.partition("=") if text.startswith("-") else ("", "", text)
+        if not equals and at and text[:1] not in ("", "-"):
+            option = command.argv[at - 1].text
+        known = options.named(option.replace("_", "-")) if options and option else None
+        takes_json = known.kind == "json" if known is not None else option.endswith(_OF_JSON)
+        at += 1
+        if not takes_json or not _BEGINS.match(value):
+            continue
+        words = [value]
+        while sum(map(_open, words)) > 0 and at < len(command.argv) and len(words) < _MOST_WORDS:
+            if command.argv[at].text.startswith("--"):
+                break
+            words.append(command.argv[at].text)
+            at += 1
+        joined = " ".join(words)
+        whole = sum(map(_open, words)) == 0 and joined.rstrip("\"'“”‘’").endswith("}") and len(joined) < _LONGEST
+        if whole and not unresolved(joined) and (len(words) > 1 or as_json(joined) is None):
+            first = at - len(words)
+            yield _Object(first, at - 1, option, f"{option}=" if equals else "", joined)
+
+
+def _open(text: str) -> int:
+    return text.count("{") - text.count("}")
+
+
+def _source(first: Word, last: Word, script: Script) -> str:
+    """What was written for these words; "" where it stands elsewhere."""
+    if not 0 < first.line <= last.end_line <= len(script.lines) or last.end_line - first.line > _MOST_WORDS:
+        return ""
+    lines = [line[:_LONGEST] for line in script.lines[first.line - 1 : last.end_line]]
+    lines[-1] = lines[-1][: last.end_column]
+    lines[0] = lines[0][first.column :]
+    return _CONTINUED.sub("\n", "\n".join(lines))
+
+
+def _meant(item: _Object, source: str) -> tuple[str, str] | None:
+    """The object as JSON, and what was wrong; None where nothing can be made of it."""
+    written = source.partition("=")[2] if item.prefix else source
+    written = written.translate(_CURLY).strip()
+    bare = written[1:-1] if written[:1] == written[-1:] and written[:1] in ("'", '"') else written
+    shown = shortened(item.text, 50)
+    if (split := as_json(item.text)) is not None:
+        return _dumped(split), f"without quotes the shell splits this object at its blanks: {shown}"
+    typographic = item.text != item.text.translate(_CURLY)
+    if (found := _parsed(bare)) is not None and not typographic and _quotes(bare) and not _quotes(item.text):
+        return _dumped(found), f"the shell takes its quotes away, and what is left is not JSON: {shown}"
+    if (found := _parsed(item.text.translate(_CURLY).strip("'"))) is not None:
+        why = "these are no quotes to a shell" if typographic else "it wants double quotes, and no comma at the end"
+        return _dumped(found), f"not JSON, {why}: {shown}"
+    return None
+
+
+def _quotes(text: str) -> bool:
+    return '"' in text or "'" in text
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _parsed(text: str) -> Mapping[str, object] | None:
+    """The object of JSON, of Python's literals, or of words without quotes."""
+    text = _TRAILING.sub("", text.strip())
+    if not text.startswith("{"):
+        return None
+    for read in (as_json, _of_python, _of_words):
+        value = read(text)
+        if isinstance(value, dict) and value and all(isinstance(key, str) for key in value):
+            return value
+    return None
+
+
+def _of_python(text: str) -> object | None:
+    try:
+        value: object = ast.literal_eval(text)
+        json.dumps(value)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return value
+
+
+def _of_words(text: str) -> object | None:
+    """`{method: eagle3, tokens: 3}`, which YAML reads as it is meant."""
+    if _HEX & set(text) or text.count("{") + text.count("[") > _MOST_WORDS:
+        return None
+    import yaml  # it takes its time to load
+
+    try:
+        value: object = yaml.safe_load(_KEY.sub(r"\1\2: ", text))
+        json.dumps(value)
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError):
+        return None
+    complete = isinstance(value, dict) and None not in value.values()
+    return value if complete else None

@@ -1,0 +1,86 @@
+"""Lines that a shell takes for something else without a word: redirections in requirements, and lines that a terminal
+broke."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from moonpad.catalog.options import option_set
+from moonpad.explain.check_case import Case
+from moonpad.explain.programs import program_named
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+
+_LONGEST: Final = 1000
+_INSTALL: Final = re.compile(
+    r"(?:^[ \t]*(?:[$#>%!][ \t]+|RUN[ \t]+|-[ \t]+|run:[ \t]+|sudo[ \t]+|\w{1,40}=\S{0,80}[ \t]+|uv[ \t]+"
+    r"|\S{0,80}python3?(?:\.\d+)?[ \t]+-m[ \t]+)*|(?:&&|;)[ \t]*(?:uv[ \t]+)?)"
+    r"(?:pip3?(?:\.\d+)?[ \t]+install|uv[ \t]+add|(?<=uv )add)[ \t]"
+)
+_QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"|\\.")
+_REQUIREMENT: Final = re.compile(r"(?<![\w.\"'/-])([A-Za-z][\w.-]{0,60}(?:\[[\w,.-]{0,60}\])?)(>=?|<=?)(=?\d[\w.]*)")
+_ENDS: Final = re.compile(r"[ \t]#|&&|\|\||;")
+
+_NARROWEST: Final = 60
+"""Columns of a terminal that breaks lines."""
+_COMMANDS: Final = re.compile(
+    r"(?:python[\d.]*|ba?sh|curl|wget|docker|podman|kubectl|helm|export|source|if|then|else|fi|for|while|do|done|echo|cd"
+    r"|sleep|nohup|sudo|env|exec|time|srun|mpirun|ray|lm_eval|evalscope|aiperf|genai-perf|wait|kill|set)\b"
+)
+_CONTINUES: Final = re.compile(r"[A-Za-z0-9_-]\S*(?:\s+\S+)*?\s+--[A-Za-z]")
+_SCRIPT: Final = re.compile(r"\S+\.(?:sh|py|bash|exe)\b")
+LINE_BREAK: Final = "line break"
+
+
+def redirected_install(case: Case) -> Iterator[Remark]:
+    """`pip install vllm>=0.11`: said with the first command behind it."""
+    first = case.commands[0].line
+    above = [c.line for c in case.script.commands if c.program != "other" and c.line < first]
+    lines = case.script.lines[max(above, default=0) : first]
+    case.script.budget.work(len(lines), "its engine commands")
+    for number, line in enumerate(lines, max(above, default=0) + 1):
+        install = _INSTALL.search(line[:_LONGEST])
+        if install is None:
+            continue
+        behind = _QUOTED.sub(lambda match: " " * len(match.group()), line[install.end() : _LONGEST])
+        behind = _ENDS.split(behind, maxsplit=1)[0]
+        for name, sign, release in _REQUIREMENT.findall(behind):
+            written, where = f"{name}{sign}{release}", case.script.where(number)
+            target = f"{sign[1:]}{release}"
+            if sign[0] == ">":
+                message = f"{where}: unquoted, > redirects: pip gets {name} alone and a file {target} is written"
+            else:
+                message = f"{where}: unquoted, < redirects: the shell looks for a file {target} and installs nothing"
+            remedy = f"write '{written}'"
+            yield replace(
+                make_remark(Severity.WARNING, Code.INVALID_VALUE, "pip install", message, remedy), command=None
+            )
+
+
+def broken_line(case: Case) -> Iterator[Remark]:
+    """A command that goes on in the next line, which begins in the middle of a word."""
+    for number, command in enumerate(case.commands):
+        last, options = max((word.end_line for word in command.argv), default=0), option_set(case.engine.program)
+        if not 0 < last < len(case.script.lines) or options is None:
+            continue
+        line, following = (text[:_LONGEST].rstrip() for text in case.script.lines[last - 1 : last + 1])
+        width = len(line)
+        begins = following.split(" ", 1)[0]
+        is_known = program_named(begins) is not None or _COMMANDS.match(following) or _SCRIPT.match(following)
+        if width < _NARROWEST or len(following) > width or is_known or not _CONTINUES.match(following):
+            continue
+        flags = [word.partition("=")[0] for word in following.split() if word.startswith("--")]
+        if not any(options.named(flag) for flag in flags):
+            continue
+        message = f"the command ends here, and {shortened(begins, 30)} begins another: broken at {width} columns"
+        remedy, at = "join the lines, or end each but the last with a backslash", len(command.argv) - 1
+        code = Code.INVALID_VALUE
+        yield replace(make_remark(Severity.WARNING, code, LINE_BREAK, message, remedy, at=at), command=number)
+
+
+def cut_off(remarks: Iterable[Remark]) -> str:
+    """Why a part of the command is missing; "" where none is."""
+    return next((remark.finding.message for remark in remarks if remark.finding.where == LINE_BREAK), "")
