@@ -27,12 +27,10 @@ OPTION_KEYS: Final = frozenset({
     *("vllmConfig", "vllm_config", "sglang_config", "extra_args", "args", "parameters", "flags", "options"),
 })  # fmt: skip
 OF_ROLES: Final = "trtllm-serve"
-"""The program whose options stand under `ctx` and `gen`, named as `ROLE_OPTIONS` has them."""
-ROLE_OPTIONS: Final[Mapping[str, str]] = {
-    "tensor_parallel_size": "--tp_size",
-    "pipeline_parallel_size": "--pp_size",
-    "moe_expert_parallel_size": "--ep_size",
-}
+"""The program whose options of a role, `ctx` and `gen` or `prefill` and `decode`, are those of its option file."""
+OF_LLM_SERVICE: Final = "vllm serve"
+"""What the controller of KServe's LLMInferenceService starts, and the variable that holds more options for it."""
+MORE_OPTIONS: Final = "VLLM_ADDITIONAL_ARGS"
 MODEL_BY_PATH: Final = "sglang"
 """The program that takes --model-path in place of --model."""
 FILE_OF_FLAGS: Final = ("vllm serve", "sglang")

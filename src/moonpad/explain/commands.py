@@ -168,9 +168,18 @@ class Command:
     line: int = 0
     arms: tuple[tuple[int, int], ...] = ()
     """Of the conditions around it, from the outermost: which condition of the text, and which of its branches."""
+    pods: int = 1
+    """Machines that run it together, as its manifest says: the size of a group of pods, `num_nodes` of a task."""
+    role: str = ""
+    """`prefill` or `decode`, where its manifest says so."""
+    more: str = ""
+    """What may add options to it that are not in the text: a chart, the controller of a custom resource."""
+    files: Mapping[str, HereFile] = field(default_factory=dict)
+    """Those that are mounted into its container, by path."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "env", MappingProxyType(dict(self.env)))
+        object.__setattr__(self, "files", MappingProxyType(dict(self.files)))
 
     @property
     def words(self) -> tuple[Word, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -13,7 +13,7 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
 from moonpad.explain.certainty import as_certain
 from moonpad.explain.command_checks import Case, command_checks
-from moonpad.explain.commands import Command, Script
+from moonpad.explain.commands import Command, HereFile, Script
 from moonpad.explain.config_keys import config_remarks
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
@@ -72,7 +72,7 @@ class Deployment:
         version = version_of(self.engine.name, self.script, self.question)
         readings = [self._read(command, version) for command in commands]
         line = self.engine.command_line
-        pieces = missing_pieces(commands[0], readings[0], line, self.script.files, self.question.settings)
+        pieces = missing_pieces(commands[0], readings[0], line, self._files(commands[0]), self.question.settings)
         missing = tuple(piece for piece in pieces if piece.keys)
         unknown = frozenset().union(*(piece.keys for piece in missing))
         checkpoint, unjudged = self._checkpoint(readings[0])
@@ -129,10 +129,14 @@ class Deployment:
 
     # --- what the commands say ---
 
+    def _files(self, command: Command) -> Mapping[str, HereFile]:
+        """Those that the text holds, with what is mounted into the command's own container before the others."""
+        return {**self.script.files, **command.files}
+
     def _read(self, command: Command, version: Version) -> Reading:
         words = [word.text for word in command.argv]
         env = {name: word.text.removeprefix(f"{name}=") for name, word in command.env.items()}
-        files = {path: file.text for path, file in self.script.files.items()}
+        files = {path: file.text for path, file in self._files(command).items()}
         named = {file for word in words for file in (word, word.rpartition("/")[2]) if file in files}
         for file in named:
             if len(files[file]) > OPTION_FILE:
@@ -265,7 +269,7 @@ class Deployment:
             yield from stray_remarks(command, reading, book)
             yield from config_remarks([word.text for word in command.argv], reading.parsed, book, version)
             yield from env_remarks(command.env, book, budget)
-            yield from file_remarks(reading.parsed, self.script.files, book, budget)
+            yield from file_remarks(reading.parsed, self._files(command), book, budget)
         yield from serving_remarks(command, reading, line)
         yield from wrapper_remarks(command)
         name = checkpoint.name if checkpoint else reading.model

@@ -27,7 +27,7 @@ def as_commands(commands: Sequence[Command]) -> Iterator[Command]:
     """
     layouts: dict[str, tuple[Word, ...]] = {}
     for command in commands:
-        whole = _with_program(command) if command.program == "fragment" else command
+        whole = with_program(command) if command.program == "fragment" else command
         if whole.program in serving_programs():
             own = _layout_words(whole)
             if own:
@@ -47,7 +47,8 @@ def borrowed(command: Command) -> tuple[Word, ...]:
     return tuple(word for word in command.argv if word.line < command.line) if is_fragment(command) else ()
 
 
-def _with_program(command: Command) -> Command:
+def with_program(command: Command) -> Command:
+    """A list of flags as a command of the program that knows most of them, else as it is."""
     flags = [word.text.partition("=")[0] for word in command.argv if word.text.startswith("--")]
 
     def matching(program: str) -> int:

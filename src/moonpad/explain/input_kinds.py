@@ -17,6 +17,10 @@ _FIRST_KEY: Final = re.compile(
     r"""[ \t]*(?:- )?["']?[A-Za-z_][\w./-]*["']?[ ]*:(?:\s|$)"""
 )
 """Files for compose and Kubernetes are YAML with a key in its first line."""
+_CONFIG_MAP: Final = re.compile(
+    r"""["']?kind["']?:[ \t]*["']?(?:ConfigMap|Secret)\b|^(?:configMap|secret)Generator:""", re.MULTILINE
+)
+_NO_SCRIPT: Final = (".md", ".json", ".py")
 _JSON: Final = re.compile(r"\s*[\[{]\s*(?:[\[{\"\]}]|$)")
 
 
@@ -40,8 +44,25 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
     return False
 
 
+def gather_config_maps(text: str, start: int, state: ScriptState) -> None:
+    """What the ConfigMaps in a text hold, before what uses them is read."""
+    if _CONFIG_MAP.search(text):
+        from moonpad.explain.config_maps import gather
+
+        gather(text, start, state)
+
+
 def read_word(word: Word, state: ScriptState) -> None:
     """A file that stands in another: what a ConfigMap holds."""
     if len(word.pieces) == 1 and word.pieces[0].exact and read_kind(word.text, word.pieces[0].source_start, state):
         return
     Shell(state, Source.inside(word, state.text)).read()
+
+
+def read_unused_scripts(state: ScriptState) -> None:
+    """Those of ConfigMaps that no command of the text runs."""
+    for name, word in list(state.scripts.items()):
+        if name in state.ran_scripts or word.text.lstrip()[:1] in ("{", "[") or name.endswith(_NO_SCRIPT):
+            continue
+        state.ran_scripts.add(name)
+        read_word(word, state)

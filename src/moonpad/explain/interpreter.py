@@ -51,6 +51,8 @@ class ScriptState:
     ran_scripts: set[str] = field(default_factory=set)
     machines: list[tuple[int, str]] = field(default_factory=list)
     """Line and cluster (`8xH200`) that a task asks for."""
+    config_maps: dict[tuple[str, str], dict[str, Word]] = field(default_factory=dict)
+    """By kind (ConfigMap, Secret) and name, what each of its keys holds."""
     containers: dict[str, Wrapper] = field(default_factory=dict)
     last_known: Command | None = None
     """The last command of a program that is known."""

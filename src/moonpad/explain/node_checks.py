@@ -30,7 +30,7 @@ def node_remarks(
     first = readings[0]
     yield from _container_devices(readings, commands)
     if engine.nodes is not None:
-        if first.node.nodes is None:
+        if first.node.nodes is None and commands[0].pods == 1:
             yield from _executor(engine.nodes, version, cluster, first, commands[0])
         if cluster is not None and first.node.data_parallel_local is not None:
             yield from _data_parallel(engine.nodes, readings, commands)
@@ -44,7 +44,7 @@ def _container_devices(readings: Sequence[Reading], commands: Sequence[Command])
     first, container = readings[0], commands[0].container
     if container is None or container.devices is None or first.settings.executor is not None:
         return
-    nodes = max(len(commands), first.node.nodes or 1)
+    nodes = max(len(commands), first.node.nodes or 1, commands[0].pods)
     ranks, devices = first.layout.world_size * first.replicas, container.devices * nodes
     if ranks > devices:
         message = f"{ranks} ranks, and the containers get {devices} devices ({container.devices} each)"
@@ -80,7 +80,8 @@ def _executor(
 def _data_parallel(options: Nodes, readings: Sequence[Reading], commands: Sequence[Command]) -> Iterator[Remark]:
     """Each command starts some of the data-parallel ranks: all of them together, and one API server."""
     local, ranks = readings[0].node.data_parallel_local or 0, readings[0].layout.dp
-    started = sum(reading.node.data_parallel_local or 0 for reading in readings)
+    alike = max(1, commands[0].pods // len(commands))
+    started = sum(reading.node.data_parallel_local or 0 for reading in readings) * alike
     if started < ranks:
         message = f"{ranks} data-parallel ranks, and the commands here start {started} of them"
         remedy = f"start the others with {options.headless} {options.start_rank} {started} on the next node"

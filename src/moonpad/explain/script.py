@@ -13,7 +13,7 @@ from moonpad.explain import text_hints
 from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, Word
 from moonpad.explain.config_files import with_file_options
 from moonpad.explain.dockerfile import is_dockerfile
-from moonpad.explain.input_kinds import read_kind
+from moonpad.explain.input_kinds import gather_config_maps, read_kind, read_unused_scripts
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
@@ -73,6 +73,7 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
     for (name, _), text in zip(files, texts, strict=True):
         origins.append((name, whole.place(start)[0]))
         state.files[name] = HereFile(name, whole.clean[start : start + len(text)], whole.place(start)[0])
+        gather_config_maps(whole.clean[start : start + len(text)], start, state)
         start += len(text)
     start = 0
     for text in texts:
@@ -98,7 +99,11 @@ def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None 
         return False
     document = document or rest
     whole = (Block(start, text, None, None, 0),)
-    for part in blocks_of(text, start) if rest else parts_of(text, start) if document else whole:
+    parts = list(blocks_of(text, start) if rest else parts_of(text, start) if document else whole)
+    for part in parts:
+        if isinstance(part, Block) and part.other:
+            gather_config_maps(part.text, part.start, state)
+    for part in parts:
         state.heading = part.heading
         if isinstance(part, Inline):
             _read_inline(part, state)
@@ -209,6 +214,7 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
 
 
 def _script(state: ScriptState, document: bool) -> Script:
+    read_unused_scripts(state)
     state.commands[:] = [with_file_options(command, state.files, state.budget) for command in state.commands]
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from moonpad.explain.commands import Word, concatenated, cut
+from moonpad.explain.commands import HereFile, Word, concatenated, cut
 from moonpad.explain.input_limits import Budget
 
 # References to variables that are replaced before a container starts.
@@ -27,6 +27,23 @@ class Surroundings:
     variables: Mapping[str, Word] = field(default_factory=dict)
     """Those that a controller sets."""
     label: str = ""
+    pods: int = 1
+    """Machines of one deployment."""
+    devices: Word | None = None
+    """How many each of its pods gets, where that stands outside of the container."""
+    kinds: tuple[str, ...] = ()
+    """Of devices, as the labels of the nodes have them: `H100`, or with their number `8xH100`."""
+    role: str = ""
+    """`prefill` or `decode`."""
+    controller: str = ""
+    """What makes a command of it, and may add options."""
+    custom: bool = False
+    """It may add them to whole commands too, not only to lists of options."""
+    layout: Mapping[str, Word] = field(default_factory=dict)
+    """Our names of the parallel sizes → what the keys beside it say."""
+    model: Word | None = None
+    files: Mapping[str, Mapping[str, HereFile]] = field(default_factory=dict)
+    """Of each volume of its pod that comes from a ConfigMap, the files by their paths in it."""
 
     def interpolated(self, word: Word, values: Mapping[str, Word], budget: Budget) -> Word:
         """With the values in place of references; a name that is not known stays as it is, and is unresolved."""

@@ -237,7 +237,7 @@ def cluster_of(
     if platforms == (Platform.CPU,):
         return _cluster("cpu"), f"{engine.name} runs on a CPU"
     script.budget.work(_scan(script) + 8 * len(script.placed_hints), "the text around its engine commands")
-    devices, per_node = _used(reading, commands[0].container)
+    devices, per_node = _used(reading, commands[0].container, commands[0].pods)
     first = min(command.line for command in commands)
     variables = (*_ROCM_ENV, *engine.command_line.rocm_env)
     rocm = Platform.ROCM in platforms and _speaks_of_rocm(script, commands, first, variables)
@@ -263,7 +263,7 @@ def cluster_of(
     return None, NO_DEVICES
 
 
-def _used(reading: Reading, container: Wrapper | None) -> tuple[int, int | None]:
+def _used(reading: Reading, container: Wrapper | None, pods: int) -> tuple[int, int | None]:
     """How many devices a command line uses, and how many of them on each node, as far as it says."""
     layout, node = reading.layout, reading.node
     devices = layout.world_size * reading.replicas
@@ -274,6 +274,8 @@ def _used(reading: Reading, container: Wrapper | None) -> tuple[int, int | None]
         return devices, local
     if node.nodes is not None and 0 < node.nodes <= devices and devices % node.nodes == 0:
         return devices, devices // node.nodes
+    if pods > 1 and devices % pods == 0:
+        return devices, devices // pods
     return devices, None
 
 

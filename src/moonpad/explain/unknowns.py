@@ -42,6 +42,8 @@ def missing_pieces(
     if not given:
         others = (*_more_options(command, reading, line), *_absent_files(reading, line, files))
         pieces += (Missing(what, open_ended, place, more_options=True) for place, what in others)
+        if command.more and not given_here & {*LAYOUT}:
+            pieces.append(Missing(command.more, open_ended, len(command.argv), more_options=True))
     return tuple(sorted(pieces, key=attrgetter("place")))
 
 
