@@ -19,17 +19,17 @@ from moonpad.explain.expansion import Expander, assignment_of
 from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, SHELLS, Budget
 from moonpad.explain.programs import base_name
 from moonpad.explain.scope import Layer, Scope, size_of, unresolved
+from moonpad.explain.shell_tests import TESTS, decided, lacking_in
 from moonpad.explain.source_text import InputText, Problems, Source
-from moonpad.explain.tokens import Here, LiteralText, Token, Variable
+from moonpad.explain.tokens import Here, Token
 from moonpad.explain.wrappers import Peeled, peel
 
 _DECLARE: Final = frozenset({"export", "declare", "typeset", "local", "readonly"})
-_TESTS: Final = frozenset({"[", "[[", "test"})
 _BUILTINS: Final = """
     . : break cd continue echo exit false getopts hash let popd printf pushd pwd read return set shift shopt sleep
     source trap true ulimit umask unset wait
 """
-_NO_PROGRAMS: Final = _DECLARE | _TESTS | frozenset(_BUILTINS.split())
+_NO_PROGRAMS: Final = _DECLARE | TESTS | frozenset(_BUILTINS.split())
 _ALONE: Final = Simple()
 """A command with nothing around it: no comments, no label."""
 _RANGE: Final = re.compile(r"(?:\{(\d{1,6})\.\.(\d{1,6})\}|\$\(seq (\d{1,6}) (\d{1,6})\))", re.ASCII)
@@ -163,12 +163,17 @@ class Shell:
                 if conditional:
                     lacking = lacking_in(self.tested, node.connector == "&&")
                     self._join([self.scope.pop()], exhaustive=False, defaults=lacking)
-                after_test = not words or words[0].text in _TESTS
+                after_test = not words or words[0].text in TESTS
                 self.tested = words if after_test else ()
             case For():
                 self._for(node)
             case Branches(conditions, bodies, exhaustive):
                 self._statements(conditions)
+                first = conditions[0] if conditions else None
+                holds = decided(first.words, self.scope) if isinstance(first, Simple) else None
+                if len(bodies) == 1 and holds is not None:
+                    self._statements(bodies[0] if holds else ())
+                    return
                 tests = [lacking_in(node.words, True) for node in conditions if isinstance(node, Simple)]
                 self._branches(bodies, exhaustive, frozenset().union(*tests))
             case Function(name, body):
@@ -363,20 +368,3 @@ def words_of(source: Source, state: ScriptState) -> list[Word]:
     expander = Expander(source, Scope(), state.budget)
     tokens = (token for token in Lexer(source, Problems(state.text)).tokens() if token.kind == "word")
     return [word for token in tokens for word in expander.fields(token)]
-
-
-def lacking_in(words: Sequence[Token], holds: bool) -> frozenset[str]:
-    """Variables that are empty or not set where a test holds, or does not: `[ -z "$TP" ]`, `[ "${TP:-}" = "" ]`,
-    `[[ ! -v TP ]]`."""
-    texts = [word.text for word in words]
-    empty = any(
-        word.segments and all(isinstance(part, LiteralText) and part.quoted and not part.text for part in word.segments)
-        for word in words
-    )
-    asks_lack = "-z" in texts or (empty and bool({"=", "=="} & set(texts)))
-    if not asks_lack and not {"-n", "-v"} & set(texts):
-        return frozenset()
-    if (asks_lack != ("!" in texts)) != holds:
-        return frozenset()
-    names = {segment.name for word in words for segment in word.segments if isinstance(segment, Variable)}
-    return frozenset(names | {texts[at + 1] for at, text in enumerate(texts[:-1]) if text == "-v"})

@@ -28,7 +28,7 @@ from moonpad.explain.recipes import Served, served_by_recipe
 from moonpad.explain.scope import Scope
 from moonpad.explain.source_text import Source
 from moonpad.explain.surroundings import Surroundings, unknown_value
-from moonpad.explain.tasks import read_task
+from moonpad.explain.tasks import SET_BY_SCHEDULER, read_task
 from moonpad.explain.yaml_repair import readable
 from moonpad.explain.yaml_source import Fields, YamlSource, items, scalar
 
@@ -186,7 +186,8 @@ class _ManifestReader:
 
     def _script(self, word: Word, env: Mapping[str, Word], around: Surroundings, label: str = "") -> None:
         """A text that a shell runs."""
-        scope = Scope({**around.variables, **env})
+        scope = Scope({name: value for name, value in env.items() if not name.startswith(SET_BY_SCHEDULER)})
+        scope.variables.update({**around.variables, **env})
         shell = Shell(self.state, Source.inside(word, self.state.text), scope, label=around.label or label)
         before = len(self.state.commands)
         shell.read()

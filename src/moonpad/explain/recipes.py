@@ -127,9 +127,23 @@ def _combined(recipe: Fields, source: YamlSource) -> Iterator[Served]:
     more = "what the recipe's strategy adds"
     for arm, (override, extra) in enumerate(overrides or [({}, [])]):
         chosen = override.get("model_id") or named
-        words = [*((source.word(chosen),) if chosen is not None else ()), *base, *extra]
+        named_model = (source.word(chosen),) if chosen is not None else ()
+        words = [*named_model, *_without(base, extra), *extra]
         if words and any(word.text.startswith("--") for word in words):
             yield Served(names.PROGRAM_OF[names.UNNAMED], words, arm=arm, more=more, line=words[-1].line)
+
+
+def _without(words: Sequence[Word], replaced: Sequence[Word]) -> list[Word]:
+    """Without the options that are given again."""
+    again = {word.text.partition("=")[0] for word in replaced if word.text.startswith("--")}
+    kept: list[Word] = []
+    leaves_out = False
+    for word in words:
+        if word.text.startswith("--"):
+            leaves_out = word.text.partition("=")[0] in again
+        if not leaves_out:
+            kept.append(word)
+    return kept
 
 
 def _overrides(recipe: Fields, source: YamlSource) -> Iterator[tuple[Fields, list[Word]]]:

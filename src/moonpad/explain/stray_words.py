@@ -8,7 +8,7 @@ from moonpad.engines.base import Reading
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Command
 from moonpad.explain.option_sources import Rulebook
-from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
 
@@ -21,5 +21,12 @@ def stray_remarks(command: Command, reading: Reading, book: Rulebook) -> Iterato
         is_word = at < len(command.argv) and not command.argv[at].unresolved and not unresolved(text)
         if text in reading.unknown and is_word and text.strip():
             message = f"{book.label} takes no such argument: it is neither an option nor the value of one"
+            if len(text) > 1 and book.options.named(f"--{text}") is not None:
+                edit = Edit(at, 1, (f"--{text}",))
+                remedy = f"did you mean --{text}?"
+                yield make_remark(
+                    Severity.ERROR, Code.INVALID_VALUE, shortened(text), message, remedy, at=at, edits=[edit]
+                )
+                return
             yield make_remark(Severity.ERROR, Code.INVALID_VALUE, shortened(text), message, "leave it out", at=at)
             return

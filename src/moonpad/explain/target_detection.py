@@ -146,9 +146,9 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     if _REPOSITORY.fullmatch(written):
         close = difflib.get_close_matches(written, list(models()), n=1, cutoff=0.8)
         return None, f"{unknown} (did you mean {close[0]}?)" if close else unknown
-    if served and (model := find_model(served)) is not None:
-        return model, f"served as {served}"
     only_gguf = _reads_gguf(commands)
+    if served and (model := find_model(served)) is not None and not only_gguf:
+        return model, f"served as {served}"
     headings = [command.heading or "" for command in commands]
     script.budget.work(_scan(script), "the text around its engine commands")
     for where, texts in (("the heading", headings), ("the text", script.lines)):

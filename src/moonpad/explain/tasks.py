@@ -25,6 +25,8 @@ _MARKS: Final = frozenset({"envs", "env", "setup", "num_nodes", "workdir", "node
 _EACH: Final = ("DSTACK_GPUS_PER_NODE", "SKYPILOT_NUM_GPUS_PER_NODE")
 _ALL: Final = "DSTACK_GPUS_NUM"
 _NODES: Final = ("SKYPILOT_NUM_NODES", "DSTACK_NODES_NUM")
+SET_BY_SCHEDULER: Final = ("SKYPILOT_", "DSTACK_")
+"""Beginnings of the names of variables that the machines have from it."""
 
 
 def read_task(

@@ -10,7 +10,7 @@ from typing import Final
 from moonpad.engines import ENGINES
 
 _NUMBER: Final = (
-    r"v?(?P<version>[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6})?"
+    r"v?(?P<version>[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6}){0,2}"
     r"(?:(?:-?rc|[ab]|\.?post|\.?dev)[0-9]{1,6}){0,3}(?:\+[0-9a-z]{1,40})?)"
 )
 _LATER: Final = r"(?P<least>\+|[ ]or[ ](?:later|newer|above|higher))?"
