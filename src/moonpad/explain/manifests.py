@@ -40,6 +40,7 @@ _NO_COMMANDS: Final = frozenset(
     """.split()  # noqa: SIM905
 )
 """Keys under which no engine is started."""
+_OF_POD: Final = frozenset({"containers", "volumes", "nodeSelector", "affinity", "hostNetwork"})
 _SIDECAR: Final = "Always"
 """The restart policy of an init container that goes on running."""
 _ROLES: Final = ("prefill", "decode")
@@ -125,7 +126,7 @@ class _ManifestReader:
         ):
             return
         else:
-            if "containers" in fields:
+            if _OF_POD & fields.keys():
                 around = self.pods.pod(fields, around)
             self._children(node, fields, around, depth)
 
