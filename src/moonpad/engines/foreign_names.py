@@ -31,6 +31,8 @@ OF_ROLES: Final = "trtllm-serve"
 OF_LLM_SERVICE: Final = "vllm serve"
 """What the controller of KServe's LLMInferenceService starts, and the variable that holds more options for it."""
 MORE_OPTIONS: Final = "VLLM_ADDITIONAL_ARGS"
+COMMANDS_OF_CHART: Final = ("vllmServe", "imageDefault")
+"""How llm-d's chart is told (`modelCommand`) to make the same command."""
 MODEL_BY_PATH: Final = "sglang"
 """The program that takes --model-path in place of --model."""
 FILE_OF_FLAGS: Final = ("vllm serve", "sglang")

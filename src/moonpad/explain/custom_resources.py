@@ -36,10 +36,10 @@ _LLM_SERVICE: Final = ("LLMInferenceService", "LLMInferenceServiceConfig")
 def controller_of(fields: Fields) -> str:
     """Whose work may add options to the arguments in a document; "" where nothing does."""
     if "apiVersion" not in fields:
-        return "what makes a command of this file adds"
+        return "what a chart or a tool adds to these options"
     group = scalar(fields["apiVersion"]).rpartition("/")[0]
     kind = scalar(fields.get("kind"))
-    return "" if group in _AS_WRITTEN else f"what the controller of {kind or group} adds"
+    return "" if group in _AS_WRITTEN else f"what the controller of {kind or group} adds to these options"
 
 
 def is_llm_service(fields: Fields) -> bool:

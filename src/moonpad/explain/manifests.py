@@ -14,6 +14,7 @@ from typing import Final
 
 from yaml import Node
 
+from moonpad.engines import foreign_names as names
 from moonpad.explain import config_maps
 from moonpad.explain.commands import Command, Word, Wrapper, WrapperOption, concatenated, whole_number
 from moonpad.explain.containers import Container, read_container
@@ -22,6 +23,7 @@ from moonpad.explain.input_limits import COMMANDS, NESTING, too_deep, too_large
 from moonpad.explain.interpreter import ScriptState, Shell
 from moonpad.explain.layout_keys import layout_of
 from moonpad.explain.option_maps import list_words, model_named, option_commands
+from moonpad.explain.pod_groups import PodGroup, pod_group, ray_pods
 from moonpad.explain.pods import PodReader
 from moonpad.explain.programs import base_name, engine_commands, identify, program_named
 from moonpad.explain.recipes import Served, served_by_recipe
@@ -107,12 +109,18 @@ class _ManifestReader:
             raise too_deep("the YAML is")
         fields = self.fields(node)
         around = self._around(fields, around) if fields else around
-        if "leaderWorkerTemplate" in fields:
-            self._leader_and_workers(self.fields(fields["leaderWorkerTemplate"]), around, depth)
+        if self._left_out(fields) and around.controller:
+            return
+        if "base" in fields and any("override" in name for name in fields):
+            fields = {"base": fields["base"]}  # the overrides are pieces of a recipe
+        if group := pod_group(fields, self.source):
+            self._leader_and_workers(group, around, depth)
         elif is_llm_service(fields):
             self._llm_service(self.fields(fields["spec"]), around, depth)
         elif scalar(fields.get("kind")) in ("ConfigMap", "Secret"):
             return
+        elif scalar(fields.get("modelCommand")) in names.COMMANDS_OF_CHART:
+            self._made_by_chart(fields, around)
         elif scalar(fields.get("cell_type")) == "code":
             self._cell(fields, around)
         elif "Config" in fields and "Image" in self.fields(fields["Config"]):
@@ -134,21 +142,24 @@ class _ManifestReader:
         """What its keys say of everything in it."""
         layout = layout_of(fields, self.source)
         labels = self.fields(self.inner(fields, "metadata", "labels"))
-        roles = [scalar(fields.get(key)) for key in ("subComponentType", "componentType")]
+        roles = [scalar(fields.get(key)) for key in ("subComponentType", "componentType", "role", "type", "name")]
         roles += [scalar(node) for key, node in labels.items() if key.rpartition("/")[2] == "role"]
         counts = (self.inner(fields, "multinode", "nodeCount"), fields.get("lwsGroupSize"))
         pods = next((number for node in counts if (number := whole_number(scalar(node)))), around.pods)
+        pods = ray_pods(fields, self.source) or pods
         return replace(
             around,
             layout={**around.layout, **layout} if layout else around.layout,
             role=next((role for role in roles if role in _ROLES), around.role),
             pods=max(1, pods),
-            devices=self.pods.devices(fields) or around.devices,
+            devices=None if "raySpec" in fields else self.pods.devices(fields) or around.devices,
             model=model_named(fields, self.source) or around.model,
         )
 
     def _children(self, node: Node, fields: Fields, around: Surroundings, depth: int) -> None:
-        both = set(_ROLES) <= fields.keys()
+        both = (
+            all(not self._left_out(self.fields(fields.get(role))) for role in _ROLES) and set(_ROLES) <= fields.keys()
+        )
         for name, child in fields.items():
             if name == "initContainers":
                 for container in items(child):
@@ -159,6 +170,11 @@ class _ManifestReader:
                 self._child(name, child, inside, depth + 1)
         for child in items(node):
             self._child("", child, around, depth + 1)
+
+    @staticmethod
+    def _left_out(fields: Fields) -> bool:
+        """What a chart is told not to make."""
+        return any(scalar(fields.get(key)).lower() == "false" for key in ("create", "enabled"))
 
     def _child(self, name: str, node: Node, around: Surroundings, depth: int) -> None:
         """A mapping, a list of words under any key, or a text that is a script."""
@@ -278,6 +294,20 @@ class _ManifestReader:
             argv = (argv[at + 1], *argv[:at], *argv[at + 2 :])
         self.state.add(replace(frame, program=program, argv=tuple(argv), prefix=prefix, line=line or argv[0].line))
 
+    def _made_by_chart(self, container: Fields, around: Surroundings) -> None:
+        """A container of llm-d's chart, which puts the program, the model and the layout before its arguments."""
+        before, env = len(self.state.commands), dict(self.pods.environment(container, around))
+        image = self.word(container["image"]) if "image" in container else None
+        wrappers = (Wrapper("docker run", (), (), image),) if image is not None else ()
+        words = [word for word in (around.model,) if word is not None]
+        if "args" in container:
+            words += list_words(container["args"], self.source)
+        words = words or [Word("MODEL", unresolved=("MODEL",))]
+        self._add(names.OF_LLM_SERVICE, words, Command("", (), (), env, wrappers, label=around.label))
+        devices = self.pods.devices(container)
+        line = self.state.commands[-1].line
+        self.pods.deployed(before, replace(around, controller=""), line, devices)
+
     def _llm_service(self, spec: Fields, around: Surroundings, depth: int) -> None:
         """Of KServe: the controller makes the command of the parallelism and of one variable."""
         around = self._around(spec, around)
@@ -291,24 +321,20 @@ class _ManifestReader:
             self._add(served.program, served.words(env), Command("", (), (), env, label=around.label))
             self.pods.deployed(before, replace(pod, controller=""), self.state.commands[-1].line, pod.devices)
 
-    def _leader_and_workers(self, template: Fields, around: Surroundings, depth: int) -> None:
-        """A LeaderWorkerSet: `size` counts the leader too."""
-        workers = template.get("workerTemplate")
-        pods = [template.get("leaderTemplate", workers)]
-        size = scalar(template.get("size"))
-        if size.isascii() and size.isdigit():
-            if int(size[:9]) > COMMANDS:
-                message = f"a LeaderWorkerSet has a size of {size[:9]}; the limit is {COMMANDS}"
-                raise too_large(message, "write the size that you run")
-            pods += [workers] * (int(size[:9]) - 1)
-        for rank, pod in enumerate(pods):
+    def _leader_and_workers(self, group: PodGroup, around: Surroundings, depth: int) -> None:
+        if group.size > COMMANDS:
+            message = f"a LeaderWorkerSet has a size of {group.size}; the limit is {COMMANDS}"
+            raise too_large(message, "write the size that you run")
+        index, size, address = group.variables
+        for rank in range(group.size):
+            pod = group.worker if rank else group.leader
             if pod is None:
                 continue
             at = self.word(pod)
             variables = {
-                "LWS_WORKER_INDEX": replace(at, text=str(rank)),
-                "LWS_GROUP_SIZE": replace(at, text=str(len(pods))),
-                "LWS_LEADER_ADDRESS": unknown_value(at, "LWS_LEADER_ADDRESS"),
+                index: replace(at, text=str(rank)),
+                size: replace(at, text=str(group.size)),
+                address: unknown_value(at, address),
             }
             label = f"node {rank}"
-            self.visit(pod, replace(around, variables=variables, label=label, pods=len(pods)), depth + 1)
+            self.visit(pod, replace(around, variables=variables, label=label, pods=group.size), depth + 1)

@@ -55,6 +55,8 @@ def option_commands(fields: Fields, source: YamlSource, model: Word | None = Non
             given |= source.fields(own.get(engine or names.UNNAMED)) if name == "engine_args_specific" else own
         elif _EXTRA.fullmatch(name) and items(node):
             lists.append(node)
+        elif by_image and own and _mostly_options(own, by_image):
+            given |= own
     lists += [node for name, node in given.items() if _EXTRA.fullmatch(name) and items(node)]
     if given:
         program = names.PROGRAM_OF.get(engine) or by_image or _program_of(given)
@@ -70,7 +72,9 @@ def option_commands(fields: Fields, source: YamlSource, model: Word | None = Non
         return
     if not program:
         return
-    argv = [*option_words(given, source, program), *(word for node in lists for word in list_words(node, source))]
+    by_chart = by_image != ""
+    argv = [*option_words(given, source, program, only_known=by_chart)]
+    argv += [word for node in lists for word in list_words(node, source)]
     loading = source.fields(fields.get("model_loading_config"))
     if not any(word.text in ("--model", "--model-path") for word in argv):
         models = (where[name] for where in (loading, fields) for name in _MODEL if name in where)
@@ -80,11 +84,14 @@ def option_commands(fields: Fields, source: YamlSource, model: Word | None = Non
             at = from_hub(at)
             argv = [*((replace(at, text=option, pieces=()),) if program != names.OF_ROLES else ()), at, *argv]
     if argv:
-        yield OptionMap(program, argv, image, chart=by_image != "" or bool(lists))
+        yield OptionMap(program, argv, image, chart=(by_chart or bool(lists)) and "modelURL" not in fields)
 
 
 def model_named(fields: Fields, source: YamlSource) -> Word | None:
     """The model that a mapping names for what stands in it: `model: {name: org/model}`, `modelArtifacts: {uri: …}`."""
+    for key in ("modelURI", "modelURL", "modelUri", "hfModelId"):
+        if scalar(fields.get(key)).startswith(("hf://", "huggingface://")):
+            return from_hub(source.word(fields[key]))
     for key in ("model", "modelArtifacts", "modelConfig"):
         inner = source.fields(fields.get(key))
         for name in ("name", "uri", "path", "id", "repo", "repoId", "model_id", "modelId", "hfModelId"):
@@ -137,6 +144,12 @@ def _engine_named(fields: Fields) -> str:
     return next((name for name, keys in marks.items() if keys & fields.keys()), "")
 
 
+def _mostly_options(options: Mapping[str, Node], program: str) -> bool:
+    recorded = option_set(program)
+    known = sum(recorded is not None and recorded.named(_flag(name)) is not None for name in options)
+    return known >= _LEAST and 2 * known > len(options)
+
+
 def _program_of(options: Mapping[str, Node]) -> str:
     """The program that knows most of them, "" where none knows enough."""
     flags = [_flag(name) for name in options if name not in _NO_OPTION]
@@ -167,7 +180,10 @@ def _spelled(name: str, program: str, recorded: OptionSet | None) -> str:
     return "" if re.search(r"[a-z][A-Z]", name) else flag
 
 
-def option_words(options: Mapping[str, Node], source: YamlSource, program: str) -> Iterator[Word]:
+def option_words(
+    options: Mapping[str, Node], source: YamlSource, program: str, *, only_known: bool = False
+) -> Iterator[Word]:
+    """`only_known`: other keys are those of a chart."""
     recorded = option_set(program)
     for name, node in options.items():
         at = source.word(node)
@@ -177,6 +193,8 @@ def option_words(options: Mapping[str, Node], source: YamlSource, program: str) 
         if not flag:
             continue
         option = recorded.named(flag) if recorded is not None else None
+        if option is None and only_known:
+            continue
         value = scalar(node)
         key = replace(at, text=flag, pieces=())
         if isinstance(node, MappingNode):
@@ -189,6 +207,8 @@ def option_words(options: Mapping[str, Node], source: YamlSource, program: str) 
             continue
         elif value:
             yield from (key, at)
+        elif option is not None and option.nargs == "0" and at.text == value:
+            yield key
 
 
 def as_json(node: Node, source: YamlSource) -> str:

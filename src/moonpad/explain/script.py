@@ -114,6 +114,9 @@ def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None 
         else:
             _read_block(part, state, document)
     state.heading = None
+    speaks = any(command.program not in ("other", "docker") for command in state.commands[known_before:])
+    if document and markdown is None and not speaks and read_kind(text, start, state):
+        return False  # YAML with a guide in one of its values
     if not any(command.program not in ("other", "docker") for command in state.commands[known_before:]):
         for match in _FLAGS_BEHIND_A_NAME.finditer(text):
             if match[1].count(" --") > 1:
