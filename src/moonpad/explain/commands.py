@@ -237,8 +237,14 @@ class Script:
     markdown: bool = False
     origins: tuple[tuple[str, int], ...] = ()
     """Of several files, the name of each and its first line in `lines`; empty for a single one."""
+    objects: tuple[tuple[int, int], ...] = ()
+    """First and last line of each object of YAML that starts an engine."""
     budget: Budget = field(default_factory=Budget, repr=False, compare=False)
     """What judging and showing it may still cost."""
+
+    def says_of(self, line: int, other: int) -> bool:
+        """Whether what stands at a line may be about a command at the other: it is not in an object of its own."""
+        return all(first <= other <= last for first, last in self.objects if first <= line <= last)
 
     def place(self, line: int) -> tuple[str, int]:
         """The file that a line belongs to, "" where there is only one, and its number in that file."""

@@ -19,7 +19,7 @@ from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
 from moonpad.explain.input_limits import OPTION_FILE, too_large
-from moonpad.explain.node_checks import node_remarks
+from moonpad.explain.node_checks import node_remarks, starts_ray
 from moonpad.explain.option_sources import program_of, rulebook
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
@@ -242,7 +242,10 @@ class Deployment:
             cluster = replace(cluster, nodes=cluster.nodes // replicas)
         elif replicas > 1 and cluster.nodes == 1 and cluster.per_node % replicas == 0:
             cluster = replace(cluster, per_node=cluster.per_node // replicas)
-        configuration = Configuration(checkpoint, cluster, facts, version.text, first.layout, first.settings)
+        settings, across = first.settings, first.layout.tp * first.layout.pp > cluster.per_node
+        if across and settings.executor is None and starts_ray(self.script):
+            settings = replace(settings, executor="ray")
+        configuration = Configuration(checkpoint, cluster, facts, version.text, first.layout, settings)
         context = first.settings.max_model_len
         if context is not None:
             context = min(context, 2**31)

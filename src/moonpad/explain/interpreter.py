@@ -19,7 +19,7 @@ from moonpad.explain.expansion import Expander, assignment_of
 from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, SHELLS, Budget
 from moonpad.explain.programs import base_name
 from moonpad.explain.scope import Layer, Scope, size_of, unresolved
-from moonpad.explain.shell_tests import TESTS, decided, lacking_in
+from moonpad.explain.shell_tests import TESTS, compared, decided, lacking_in
 from moonpad.explain.source_text import InputText, Problems, Source
 from moonpad.explain.tokens import Here, Token
 from moonpad.explain.wrappers import Peeled, peel
@@ -53,6 +53,8 @@ class ScriptState:
     """Line and cluster (`8xH200`) that a task asks for."""
     config_maps: dict[tuple[str, str], dict[str, Word]] = field(default_factory=dict)
     """By kind (ConfigMap, Secret) and name, what each of its keys holds."""
+    objects: list[tuple[int, int]] = field(default_factory=list)
+    """First and last line of each object of YAML that starts an engine: what it says is not said of the others."""
     containers: dict[str, Wrapper] = field(default_factory=dict)
     last_known: Command | None = None
     """The last command of a program that is known."""
@@ -171,8 +173,11 @@ class Shell:
                 self._statements(conditions)
                 first = conditions[0] if conditions else None
                 holds = decided(first.words, self.scope) if isinstance(first, Simple) else None
-                if len(bodies) == 1 and holds is not None:
-                    self._statements(bodies[0] if holds else ())
+                if holds is None and isinstance(first, Simple):
+                    expanded = [word for token in first.words for word in self.expander.fields(token)]
+                    holds = compared(first.words, expanded, self.scope)
+                if holds is not None and len(conditions) == 1:
+                    self._statements(bodies[0] if holds else bodies[1] if len(bodies) > 1 else ())
                     return
                 tests = [lacking_in(node.words, True) for node in conditions if isinstance(node, Simple)]
                 self._branches(bodies, exhaustive, frozenset().union(*tests))

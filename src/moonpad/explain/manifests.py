@@ -89,7 +89,11 @@ class _ManifestReader:
         else:
             label = scalar(self.inner(fields, "metadata", "name"))
             around = Surroundings(label=label, controller=controller_of(fields))
+            before = self.state.budget.commands
             self.visit(node, replace(around, custom=bool(around.controller and "apiVersion" in fields)))
+            if self.state.budget.commands > before:
+                first = self.source.line_of(node.start_mark)
+                self.state.objects.append((first, max(first, self.source.line_of(node.end_mark) - 1)))
 
     def _not_owned(self, nodes: Iterable[Node]) -> list[Node]:
         """Without the objects that a controller has made of others among them: the pods of a Deployment."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine, Nodes
-from moonpad.explain.commands import Command
+from moonpad.explain.commands import Command, Script
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.cluster import Cluster
 from moonpad.values.finding import Code, Severity
@@ -18,7 +18,16 @@ from moonpad.values.plan import Platform
 from moonpad.values.versions import since
 
 _RAY: Final = re.compile(r"\bstart(?:s|ing)? (?:a |the )?ray\b|\bray start\b", re.IGNORECASE)
+_STARTS_RAY: Final = re.compile(
+    r"\bray start\b|multi-node-serving\.sh|run_cluster\.sh|--ray_(?:cluster_size|address)|RAY_START_CMD|headGroupSpec"
+)
 _missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
+
+
+def starts_ray(script: Script) -> bool:
+    """Whether the text makes a cluster of Ray, by itself or by a script that is known for it."""
+    script.budget.work(len(script.lines), "its lines")
+    return any(_STARTS_RAY.search(line[:500]) for line in script.lines)
 
 
 def node_remarks(

@@ -20,6 +20,7 @@ from moonpad.explain.markdown import Block, Bullets, Inline, is_markdown, only_f
 from moonpad.explain.powershell import as_shell, is_powershell
 from moonpad.explain.programs import program_named
 from moonpad.explain.restructured_text import blocks_of, is_restructured_text
+from moonpad.explain.slurm_directives import slurm_variables
 from moonpad.explain.source_text import IGNORED, InputText, Source
 from moonpad.explain.systemd_unit import is_unit
 from moonpad.explain.wrappers import assignment
@@ -163,6 +164,8 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     problems_before, commands_before = len(state.problems.items), state.budget.commands
     text = as_shell(block.text) if is_powershell(block.text) else block.text
     shell = Shell(state, Source.block(state.text, block.start, text))
+    if "#SBATCH" in text:
+        shell.scope.variables.update(slurm_variables(text, block.start, state))
     shell.read(substitutions=block.substitutions, indent=block.indent)
     if state.budget.commands == commands_before and document:
         # Outputs stand in shell blocks too: they are not commands with mistakes.
@@ -239,6 +242,7 @@ def _script(state: ScriptState, document: bool) -> Script:
         tuple(hints),
         tuple(dict.fromkeys(sorted(problems, key=lambda problem: (problem.line, problem.column)))),
         document,
+        objects=tuple(state.objects),
         budget=state.budget,
     )
 

@@ -70,8 +70,13 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii
     at = min((source.line for source in judged.sources if source.line), default=0)
     text = _wrapped("  ".join([_head(judged), script.where(at) if at else ""]).rstrip(), width, "")
     notes: dict[str, None] = {}
+    shown: set[tuple[str, int, int]] = set()
     for number, source in enumerate(judged.sources):
         remarks = [remark for remark in judged.remarks if remark.command == number and not usual(remark)]
+        places = [(_said(remark.finding), *_place(remark, source)) for remark in remarks]
+        # Ranks of one template stand at one place.
+        remarks = [remark for remark, place in zip(remarks, places, strict=True) if place not in shown]
+        shown |= set(places)
         notes |= {_said(remark.finding): None for remark in remarks if remark.finding.severity is Severity.NOTE}
         marked = [remark for remark in remarks if remark.finding.severity is not Severity.NOTE]
         text.append_text(_command(source, marked, script, width, reported, marked_only=True))
@@ -247,6 +252,12 @@ def _own_lines(source: Command, script: Script) -> set[int]:
 def _columns(word: Word, script: Script) -> tuple[int, int]:
     end = word.end_column if word.end_line == word.line else len(script.lines[word.line - 1])
     return word.column, max(end, word.column + 1)
+
+
+def _place(remark: Remark, source: Command) -> tuple[int, int]:
+    """Line and column of what it is about."""
+    word = _word(remark, source)
+    return (word.line, word.column) if word is not None else (source.line, -1)
 
 
 def _word(remark: Remark, source: Command) -> Word | None:
