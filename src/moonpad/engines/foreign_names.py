@@ -31,6 +31,10 @@ OF_ROLES: Final = "trtllm-serve"
 OF_LLM_SERVICE: Final = "vllm serve"
 """What the controller of KServe's LLMInferenceService starts, and the variable that holds more options for it."""
 MORE_OPTIONS: Final = "VLLM_ADDITIONAL_ARGS"
+OF_WRAPPING_SERVERS: Final[Mapping[str, str]] = {
+    **{"--model_name": "--served-model-name", "--model_id": "--model", "--model_dir": "--model"},
+}
+"""Options of KServe's server, which starts an engine with the others, and what the engine calls the same."""
 COMMANDS_OF_CHART: Final = ("vllmServe", "imageDefault")
 """How llm-d's chart is told (`modelCommand`) to make the same command."""
 MODEL_BY_PATH: Final = "sglang"

@@ -174,6 +174,8 @@ class Command:
     """`prefill` or `decode`, where its manifest says so."""
     more: str = ""
     """What may add options to it that are not in the text: a chart, the controller of a custom resource."""
+    by_ray: bool = False
+    """Ray starts it, and gives it the devices of its cluster."""
     files: Mapping[str, HereFile] = field(default_factory=dict)
     """Those that are mounted into its container, by path."""
 
@@ -245,6 +247,16 @@ class Script:
     def says_of(self, line: int, other: int) -> bool:
         """Whether what stands at a line may be about a command at the other: it is not in an object of its own."""
         return all(first <= other <= last for first, last in self.objects if first <= line <= last)
+
+    def lines_about(self, line: int) -> Sequence[str]:
+        """All lines, with those of other objects than that of the line empty."""
+        others = [span for span in self.objects if not span[0] <= line <= span[1]]
+        if not others:
+            return self.lines
+        lines = list(self.lines)
+        for first, last in others:
+            lines[first - 1 : last] = [""] * len(lines[first - 1 : last])
+        return lines
 
     def place(self, line: int) -> tuple[str, int]:
         """The file that a line belongs to, "" where there is only one, and its number in that file."""

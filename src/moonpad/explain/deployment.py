@@ -69,7 +69,7 @@ class Deployment:
 
     def judged(self) -> Judged:
         commands = self.group.commands
-        version = version_of(self.engine.name, self.script, self.question)
+        version = version_of(self.engine.name, self.script, self.question, commands[0])
         readings = [self._read(command, version) for command in commands]
         line = self.engine.command_line
         pieces = missing_pieces(commands[0], readings[0], line, self._files(commands[0]), self.question.settings)

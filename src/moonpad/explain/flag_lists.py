@@ -17,6 +17,8 @@ from moonpad.explain.programs import program_table
 
 LAYOUT: Final = ("tp", "pp", "dp", "ep", "dcp")
 """Our names of the parallel sizes."""
+SIZES: Final = ("tp", "pp", "dp")
+"""Of these, those that make ranks: with none of them a command has one."""
 
 
 def as_commands(commands: Sequence[Command]) -> Iterator[Command]:

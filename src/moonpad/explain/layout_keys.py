@@ -19,7 +19,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import parse
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Command, Word
-from moonpad.explain.flag_lists import LAYOUT
+from moonpad.explain.flag_lists import SIZES
 from moonpad.explain.programs import program_table
 from moonpad.explain.yaml_source import Fields, YamlSource
 
@@ -82,7 +82,7 @@ def has_layout(command: Command) -> bool:
     if options is None or engine is None:
         return True
     spelled = ENGINES[engine].command_line.options
-    flags = {spelled[name] for name in LAYOUT if name in spelled}
+    flags = {spelled[name] for name in SIZES if name in spelled}
     parsed = parse([word.text for word in command.argv], Grammar(options))
     return any(flags & set(option.names) for option in parsed.occurrences)
 

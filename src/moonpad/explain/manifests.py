@@ -8,7 +8,7 @@ https://kubernetes.io/docs/reference/kubernetes-api/ and https://lws.sigs.k8s.io
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -22,8 +22,9 @@ from moonpad.explain.custom_resources import controller_of, is_llm_service, serv
 from moonpad.explain.input_limits import COMMANDS, NESTING, too_deep, too_large
 from moonpad.explain.interpreter import ScriptState, Shell
 from moonpad.explain.layout_keys import layout_of
+from moonpad.explain.node_labels import cluster_of_label
 from moonpad.explain.option_maps import list_words, model_named, option_commands
-from moonpad.explain.pod_groups import PodGroup, pod_group, ray_pods
+from moonpad.explain.pod_groups import PodGroup, groups_of_ranks, pod_group, ray_pods
 from moonpad.explain.pods import PodReader
 from moonpad.explain.programs import base_name, engine_commands, identify, program_named
 from moonpad.explain.recipes import Served, served_by_recipe
@@ -43,6 +44,14 @@ _NO_COMMANDS: Final = frozenset(
 )
 """Keys under which no engine is started."""
 _OF_POD: Final = frozenset({"containers", "volumes", "nodeSelector", "affinity", "hostNetwork"})
+_NESTED_YAML: Final = frozenset({"serveConfigV2", "values", "valuesContent", "valuesYaml"})
+"""Keys whose text is YAML: of a RayService, of charts in Argo CD and others."""
+_LEAST_LINES: Final = 2
+_KIND_KEYS: Final = (
+    *("instanceType", "instance_type", "machineType", "machine_type", "nodeType", "resourceProfile"),
+    *("acceleratorType", "accelerator_type", "gpuType", "gpu_type", "gpuModel", "accelerator"),
+)
+"""Keys that name a type of machine or a kind of device."""
 _SIDECAR: Final = "Always"
 """The restart policy of an init container that goes on running."""
 _ROLES: Final = ("prefill", "decode")
@@ -150,7 +159,7 @@ class _ManifestReader:
         roles += [scalar(node) for key, node in labels.items() if key.rpartition("/")[2] == "role"]
         counts = (self.inner(fields, "multinode", "nodeCount"), fields.get("lwsGroupSize"))
         pods = next((number for node in counts if (number := whole_number(scalar(node)))), around.pods)
-        pods = ray_pods(fields, self.source) or pods
+        pods = ray_pods(fields, self.source) or groups_of_ranks(layout) or pods
         return replace(
             around,
             layout={**around.layout, **layout} if layout else around.layout,
@@ -158,7 +167,20 @@ class _ManifestReader:
             pods=max(1, pods),
             devices=None if "raySpec" in fields else self.pods.devices(fields) or around.devices,
             model=model_named(fields, self.source) or around.model,
+            kinds=tuple(self._kinds(fields)) or around.kinds,
         )
+
+    def _kinds(self, fields: Fields) -> Iterator[str]:
+        for key in _KIND_KEYS:
+            value = scalar(fields.get(key))
+            name, colon, count = value.rpartition(":")
+            if colon and count.isdigit() and (kind := cluster_of_label(name)):
+                yield f"{count}x{kind.rpartition('x')[2]}"  # `nvidia-gpu-h200:8`
+            elif kind := cluster_of_label(value):
+                yield kind
+        for label in items(self.inner(fields, "acceleratorTypes", "labelValues")):
+            if kind := cluster_of_label(scalar(label)):
+                yield kind
 
     def _children(self, node: Node, fields: Fields, around: Surroundings, depth: int) -> None:
         both = (
@@ -186,10 +208,21 @@ class _ManifestReader:
         if words and all(words) and (words[0].startswith("-") or self._starts_engine(items(node))):
             self._list(node, around)
         elif text := scalar(node):
+            if name in _NESTED_YAML and self._nested(node):
+                return
             if any(text.find(start) >= 0 for start in engine_commands()):
                 self._script(self.word(node), {}, around, name)
         else:
             self.visit(node, around, depth)
+
+    def _nested(self, node: Node) -> bool:
+        """YAML in a value of YAML, whose lines are all indented alike."""
+        word = self.word(node)
+        if len(word.pieces) < _LEAST_LINES or not all(piece.exact for piece in word.pieces):
+            return False
+        first, last = word.pieces[0].source_start - self.source.start, word.pieces[-1].source_end - self.source.start
+        first = self.source.text.rfind("\n", 0, first) + 1
+        return read_manifest(self.source.text[first:last], self.source.start + first, self.state)
 
     def _starts_engine(self, nodes: Sequence[Node]) -> bool:
         words = [self.word(node) for node in nodes[:6]]
@@ -259,7 +292,8 @@ class _ManifestReader:
             before = len(self.state.commands)
             granted = (WrapperOption("--gpus", devices.text, (devices,)),) if devices is not None else ()
             wrappers = (Wrapper("docker run", (), granted, found.image),) if found.image is not None else ()
-            self._add(found.program, found.argv, Command("", (), (), env, wrappers, label=around.label))
+            frame = Command("", (), (), env, wrappers, label=around.label, by_ray="model_loading_config" in fields)
+            self._add(found.program, found.argv, frame)
             around = around if found.chart else replace(around, controller="")
             self.pods.deployed(before, around, self.state.commands[-1].line, devices)
         return bool(options)

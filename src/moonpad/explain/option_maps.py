@@ -58,6 +58,8 @@ def option_commands(fields: Fields, source: YamlSource, model: Word | None = Non
         elif by_image and own and _mostly_options(own, by_image):
             given |= own
     lists += [node for name, node in given.items() if _EXTRA.fullmatch(name) and items(node)]
+    if not given and by_image and _mostly_options(_options_among(fields, by_image), by_image):
+        given = _options_among(fields, by_image)
     if given:
         program = names.PROGRAM_OF.get(engine) or by_image or _program_of(given)
     elif by_image and scalar(fields.get("modelURL")):
@@ -144,9 +146,19 @@ def _engine_named(fields: Fields) -> str:
     return next((name for name, keys in marks.items() if keys & fields.keys()), "")
 
 
+def _options_among(fields: Fields, program: str) -> dict[str, Node]:
+    """The keys that are options of the program, or sizes."""
+    recorded = option_set(program)
+    return {
+        name: node
+        for name, node in fields.items()
+        if name not in _NO_OPTION and recorded and (recorded.named(_flag(name)) or name_of(name))
+    }
+
+
 def _mostly_options(options: Mapping[str, Node], program: str) -> bool:
     recorded = option_set(program)
-    known = sum(recorded is not None and recorded.named(_flag(name)) is not None for name in options)
+    known = sum(bool((recorded and recorded.named(_flag(name))) or name_of(name)) for name in options)
     return known >= _LEAST and 2 * known > len(options)
 
 

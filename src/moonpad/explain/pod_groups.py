@@ -6,12 +6,13 @@ https://kthena.volcano.sh (roles of a ModelServing) and https://docs.ray.io/en/l
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from yaml import Node
 
-from moonpad.explain.commands import whole_number
+from moonpad.explain.commands import Word, whole_number
 from moonpad.explain.yaml_source import Fields, YamlSource, items, scalar
 
 _LWS: Final = ("LWS_WORKER_INDEX", "LWS_GROUP_SIZE", "LWS_LEADER_ADDRESS")
@@ -43,6 +44,12 @@ def pod_group(fields: Fields, source: YamlSource) -> PodGroup | None:
     if "leader" in fields and _is_number(size):
         return PodGroup(fields["leader"], worker, int(size[:9]) + 1)
     return None
+
+
+def groups_of_ranks(layout: Mapping[str, Word]) -> int:
+    """The pods that share the data-parallel ranks, 0 where nothing is said of it."""
+    ranks, local = (whole_number(layout[name].text) if name in layout else None for name in ("dp", "dp_local"))
+    return ranks // local if ranks and local else 0
 
 
 def _is_number(text: str) -> bool:

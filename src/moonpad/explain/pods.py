@@ -15,6 +15,7 @@ from typing import Final
 
 from yaml import Node
 
+from moonpad.engines import foreign_names as names
 from moonpad.explain import config_maps
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.containers import Container, read_container
@@ -22,14 +23,16 @@ from moonpad.explain.flag_lists import with_program
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.layout_keys import has_layout, with_layout
 from moonpad.explain.node_labels import kinds_of_nodes
-from moonpad.explain.option_maps import list_words
 from moonpad.explain.programs import program_named
 from moonpad.explain.source_text import Source
 from moonpad.explain.surroundings import Surroundings, unknown_value
+from moonpad.explain.typo_repair import ONE_ITEM
 from moonpad.explain.yaml_source import Fields, YamlSource, is_true, items, scalar
 
 _DEVICES: Final = re.compile(r"(?:[\w.-]+/)?(?:gpu|dcu|gaudi|Ascend\w*)")
 """Resources that are devices: `nvidia.com/gpu`, `huawei.com/Ascend910`, and `gpu` in some resources of others."""
+
+_ITEM: Final = re.compile(r"(--?[A-Za-z][\w-]*)[ \t]+([^\s'\"{\[-][^'\"{\[\n]*)")
 
 # Keys of a compose service → the option of `docker run`, for each item of a list, and for one value.
 _LISTS: Final = {
@@ -107,8 +110,8 @@ class PodReader:
             read_container(container, source, self.state)
         elif words and words[0].text.startswith("-"):
             # Arguments of a program that is named elsewhere.
-            argv = [*entrypoint, *list_words(fields["args"], self.source)] if not env and not entrypoint else words
-            self.state.add(Command("fragment", tuple(argv), (), env, label=around.label, line=words[0].line))
+            argv = tuple(_renamed(word) for word in words)
+            self.state.add(Command("fragment", argv, (), env, label=around.label, line=words[0].line))
         elif words:
             for name, value in env.items():
                 shell.scope.set(name, value, export=True)
@@ -136,8 +139,22 @@ class PodReader:
     def _argv(self, node: Node | None, around: Surroundings, env: Mapping[str, Word]) -> Sequence[Word]:
         """A list of words, or in compose a text that is split into words as by a shell."""
         if not scalar(node) or node is None:
-            return [self.interpolated(item, around, env) for item in items(node)]
+            words = [self.interpolated(item, around, env) for item in items(node)]
+            return [part for word in words for part in self._apart(word, around)]
         return words_of(Source.inside(self.interpolated(node, around, {}), self.state.text), self.state)
+
+    def _apart(self, word: Word, around: Surroundings) -> Sequence[Word]:
+        """The option and its value where one item holds both, which is a mistake unless a chart splits them."""
+        match = _ITEM.fullmatch(word.text)
+        if match is None or around.compose:
+            return [word]
+        flag, value = match.groups()
+        if not around.custom and not around.controller and word.pieces:
+            start, end = word.pieces[0].source_start, word.pieces[-1].source_end
+            message = f"one item of the list is one argument: {flag} and its value reach the program as one word"
+            remedy = f"write them as two items, or as {flag}={value}"
+            self.state.problems.add(ONE_ITEM, start, end, message, remedy)
+        return [replace(word, text=text, pieces=()) for text in (flag, *value.split())]
 
     def environment(self, fields: Fields, around: Surroundings) -> Iterator[tuple[str, Word]]:
         """Of compose a mapping or a list of `NAME=value`, of Kubernetes a list in which names refer to those before."""
@@ -211,6 +228,13 @@ class PodReader:
     def _option(self, name: str, value: str, node: Node) -> tuple[Word, Word]:
         at = self.word(node)
         return replace(at, text=name, pieces=()), replace(at, text=value, pieces=())
+
+
+def _renamed(word: Word) -> Word:
+    """An option of a server that passes the others on to the engine, as the engine has it."""
+    flag, equals, value = word.text.partition("=")
+    name = names.OF_WRAPPING_SERVERS.get(flag)
+    return replace(word, text=f"{name}{equals}{value}", pieces=()) if name else word
 
 
 def is_server(command: Command) -> bool:

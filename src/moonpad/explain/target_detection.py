@@ -15,9 +15,10 @@ from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import hardware
 from moonpad.catalog.model_row import Model
 from moonpad.catalog.models import find_model, models
-from moonpad.catalog.options import versions
+from moonpad.catalog.options import versions as recorded_versions
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine, Reading
+from moonpad.explain import text_hints
 from moonpad.explain.commands import Command, Script, Wrapper
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import shortened
@@ -108,7 +109,7 @@ def _is_build(name: str, engine: str, command: Command, question: Question) -> b
     )
 
 
-def version_of(engine: str, script: Script, question: Question) -> Version:
+def version_of(engine: str, script: Script, question: Question, command: Command | None = None) -> Version:
     """The version that was asked for or named, else "" for the newest that the catalogue knows.
 
     Raises UsageError where --engine-version is neither a version number nor a channel like `nightly`.
@@ -117,17 +118,25 @@ def version_of(engine: str, script: Script, question: Question) -> Version:
         return _of_series(engine, checked_version(question.version), "as asked")
     line = ENGINES[engine].command_line
     # A build that has no name of its own in texts is called what it is a build of.
+    image = command.container.image if command is not None and command.container is not None else None
+    own = text_hints.version_of_image(image.text) if image is not None else None
+    versions, minimum = script.versions, script.minimum_versions
+    if command is not None and len(script.objects) > 1:
+        script.budget.work(_scan(script), "the text around its engine commands")
+        versions, minimum = text_hints.versions_of("\n".join(script.lines_about(command.line)))
     for name in (engine, line.build.of) if line.build and not line.names else (engine,):
-        if named := script.versions.get(name):
+        if own is not None and own[0] == name:
+            return _of_series(engine, own[1], f"the text names {name} {own[1]}")
+        if named := versions.get(name):
             return _of_series(engine, named, f"the text names {name} {named}")
-        if least := script.minimum_versions.get(name):
+        if least := minimum.get(name):
             return Version("", f"the text asks for {name} {least} or later: judged by the newest")
     return Version("", "none is named: judged by the newest")
 
 
 def _of_series(engine: str, text: str, because: str) -> Version:
     """`0.11` is not a release: it stands for the newest of that series."""
-    recorded = versions(ENGINES[engine].program)
+    recorded = recorded_versions(ENGINES[engine].program)
     if text in recorded or not _SERIES.fullmatch(text):
         return Version(text, because)
     series = [version for version in recorded if version.startswith(f"{text.removeprefix('v')}.")]
@@ -151,7 +160,8 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
         return model, f"served as {served}"
     headings = [command.heading or "" for command in commands]
     script.budget.work(_scan(script), "the text around its engine commands")
-    for where, texts in (("the heading", headings), ("the text", script.lines)):
+    about = script.lines_about(commands[0].line) if commands else script.lines
+    for where, texts in (("the heading", headings), ("the text", about)):
         if model := _named_in(texts):
             form = _other_format(f"{written} {_asked_format(commands)}", model)
             is_gguf = model.quantization is not None and model.quantization.scheme == "gguf"

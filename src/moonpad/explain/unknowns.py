@@ -11,7 +11,7 @@ from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Command, Word
-from moonpad.explain.flag_lists import LAYOUT
+from moonpad.explain.flag_lists import LAYOUT, SIZES
 from moonpad.explain.results import shortened
 
 CONTEXT: Final = "max_model_len"
@@ -42,7 +42,7 @@ def missing_pieces(
     if not given:
         others = (*_more_options(command, reading, line), *_absent_files(reading, line, files))
         pieces += (Missing(what, open_ended, place, more_options=True) for place, what in others)
-        if command.more and not given_here & {*LAYOUT}:
+        if command.more and not given_here & {*SIZES}:
             pieces.append(Missing(command.more, open_ended, len(command.argv), more_options=True))
     return tuple(sorted(pieces, key=attrgetter("place")))
 

@@ -18,6 +18,8 @@ _SPEAKS_OF: Final = frozenset(
     echo printf print log info warn warning error die say pkill pgrep killall kill grep egrep rg ps
     pip pip3 which type whereis man alias apt apt-get dnf yum brew sed awk tail head less cat git
     curl wget touch mkdir rm cp mv ls read source test trap export
+    cmake make ninja gcc g++ cargo go ln chmod chown install rsync scp tar unzip find file stat du md5sum sha256sum
+    hash patchelf ldd strip upx tee xargs sort uniq wc cut tr basename dirname realpath readlink
     """.split()  # noqa: SIM905
 )
 """Commands whose arguments may be the words of an engine's command, which they do not run."""
@@ -88,6 +90,8 @@ def _behind_unknown_wrapper(peeled: Peeled) -> tuple[str, int] | None:
     if not rest or base_name(rest[0]) in _SPEAKS_OF or base_name(rest[0]) in _HANDLERS:
         return None
     table = program_table()
+    if any(base_name(word) in _SPEAKS_OF for word in rest[1 : _FARTHEST // 10]):
+        return None
     for at in range(1, min(len(rest) - 1, _FARTHEST)):
         name = base_name(rest[at])
         if name not in table.first_words and not name.startswith("python"):
@@ -111,6 +115,8 @@ def assignment(word: Word) -> tuple[str, Word] | None:
 
 def _plain(peeled: Peeled, name: str) -> bool:
     options, position = peeled.options(table.PLAIN.get(name, table.Options()))
+    if name == "command" and any(option.name in ("-v", "-V") for option in options):
+        return False  # it only asks where the program is
     return peeled.wrap(name, position + table.OWN_WORDS.get(name, 0), options)
 
 
