@@ -35,6 +35,11 @@ OF_WRAPPING_SERVERS: Final[Mapping[str, str]] = {
     **{"--model_name": "--served-model-name", "--model_id": "--model", "--model_dir": "--model"},
 }
 """Options of KServe's server, which starts an engine with the others, and what the engine calls the same."""
+DECISIVE: Final = frozenset({
+    *("--model", "--model-path", "--served-model-name", "--tensor-parallel-size", "--tp-size", "--tp"),
+    *("--pipeline-parallel-size", "--data-parallel-size", "--max-model-len", "--context-length"),
+})  # fmt: skip
+"""Options that no other program has."""
 COMMANDS_OF_CHART: Final = ("vllmServe", "imageDefault")
 """How llm-d's chart is told (`modelCommand`) to make the same command."""
 MODEL_BY_PATH: Final = "sglang"

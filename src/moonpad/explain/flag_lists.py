@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
@@ -59,6 +59,12 @@ def with_program(command: Command) -> Command:
 
     best = max(serving_programs(), key=matching)
     return replace(command, program=best) if matching(best) else command
+
+
+def knows_most(command: Command, flags: Collection[str]) -> bool:
+    """Whether its program has more than half of the flags."""
+    options = option_set(command.program)
+    return options is not None and 2 * sum(options.named(flag) is not None for flag in flags) > len(flags)
 
 
 def _layout_words(command: Command) -> tuple[Word, ...]:

@@ -8,6 +8,7 @@ from typing import Final
 from moonpad.explain.commands import Word
 from moonpad.explain.dockerfile import is_dockerfile, read_dockerfile
 from moonpad.explain.interpreter import ScriptState, Shell
+from moonpad.explain.pod_description import is_pod_description, read_pod_description
 from moonpad.explain.python_text import is_python, read_python
 from moonpad.explain.source_text import Source
 from moonpad.explain.systemd_unit import is_unit, read_unit
@@ -34,6 +35,9 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
         return True
     if is_unit(text):
         read_unit(text, start, state)
+        return True
+    if is_pod_description(text):
+        read_pod_description(text, start, state)
         return True
     if is_python(text) and read_python(text, start, state):
         return True

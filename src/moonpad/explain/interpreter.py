@@ -21,7 +21,7 @@ from moonpad.explain.programs import base_name
 from moonpad.explain.scope import Layer, Scope, size_of, unresolved
 from moonpad.explain.shell_tests import TESTS, compared, decided, lacking_in
 from moonpad.explain.source_text import InputText, Problems, Source
-from moonpad.explain.tokens import Here, Token
+from moonpad.explain.tokens import Here, LiteralText, Token
 from moonpad.explain.wrappers import Peeled, peel
 
 _DECLARE: Final = frozenset({"export", "declare", "typeset", "local", "readonly"})
@@ -32,6 +32,7 @@ _BUILTINS: Final = """
 _NO_PROGRAMS: Final = _DECLARE | TESTS | frozenset(_BUILTINS.split())
 _ALONE: Final = Simple()
 """A command with nothing around it: no comments, no label."""
+_TAKES_MANIFESTS: Final = frozenset({"kubectl", "oc", "cat", "tee", "sudo", "k3s", "microk8s"})
 _RANGE: Final = re.compile(r"(?:\{(\d{1,6})\.\.(\d{1,6})\}|\$\(seq (\d{1,6}) (\d{1,6})\))", re.ASCII)
 _LEAST_FLAGS: Final = 3
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -247,6 +248,8 @@ class Shell:
         here = next((redirect.here for redirect in reversed(node.redirects) if redirect.here), None)
         if words:
             self._add_file(words, node, here or (self.piped if node.connector == "|" else None))
+            if here is not None and base_name(words[0]) in _TAKES_MANIFESTS:
+                self._here_manifest(here)
             self._builtin(words)
         self.piped = here
         if words and words[0].text in self.functions:
@@ -345,6 +348,15 @@ class Shell:
                 arms=tuple(self.state.arms),
             )
         )
+
+    def _here_manifest(self, here: Here) -> None:
+        from moonpad.explain.here_manifests import read_here_manifest  # it needs this module
+
+        start, end = self.source.origin(here.start, here.end)
+        text = self.source.text[here.start : here.end]
+        if end - start == len(text):
+            quoted = all(isinstance(part, LiteralText) and part.quoted for part in here.segments)
+            read_here_manifest(text, start, self.state, {} if quoted else self.scope.variables)
 
     def _add_file(self, words: Sequence[Word], node: Simple, here: Here | None) -> None:
         """`cat > FILE <<EOF`, `cat <<EOF | tee FILE`, `sudo tee FILE <<EOF`, `printf %s TEXT > FILE`."""

@@ -171,8 +171,8 @@ class _ManifestReader:
         )
 
     def _kinds(self, fields: Fields) -> Iterator[str]:
-        for key in _KIND_KEYS:
-            value = scalar(fields.get(key))
+        asked = [fields, *(self.fields(fields.get(part)) for part in ("resource", "resources"))]
+        for value in (scalar(part.get(key)) for part in asked for key in _KIND_KEYS if key in part):
             name, colon, count = value.rpartition(":")
             if colon and count.isdigit() and (kind := cluster_of_label(name)):
                 yield f"{count}x{kind.rpartition('x')[2]}"  # `nvidia-gpu-h200:8`

@@ -72,6 +72,12 @@ def cluster_of_label(text: str) -> str:
     return _known(f"{match[1]}x{kind}" if match[1] else kind) if kind else ""
 
 
+def kind_of_label(text: str) -> str:
+    """`H100`, also for a type of machine that has eight of them."""
+    count, times, kind = cluster_of_label(text).partition("x")
+    return kind if times and count.isdigit() else count
+
+
 @lru_cache(maxsize=64)
 def _known(cluster: str) -> str:
     try:

@@ -19,7 +19,7 @@ from moonpad.engines import foreign_names as names
 from moonpad.explain import config_maps
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.containers import Container, read_container
-from moonpad.explain.flag_lists import with_program
+from moonpad.explain.flag_lists import knows_most, with_program
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.layout_keys import has_layout, with_layout
 from moonpad.explain.node_labels import kinds_of_nodes
@@ -32,6 +32,9 @@ from moonpad.explain.yaml_source import Fields, YamlSource, is_true, items, scal
 _DEVICES: Final = re.compile(r"(?:[\w.-]+/)?(?:gpu|dcu|gaudi|Ascend\w*)")
 """Resources that are devices: `nvidia.com/gpu`, `huawei.com/Ascend910`, and `gpu` in some resources of others."""
 
+_OF_ECS: Final = frozenset({"entryPoint", "resourceRequirements", "portMappings", "essential", "logConfiguration"})
+"""Keys of a container that only Amazon ECS has, whose `command` are the arguments of its entrypoint
+(https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_definition_parameters.html)."""
 _ITEM: Final = re.compile(r"(--?[A-Za-z][\w-]*)[ \t]+([^\s'\"{\[-][^'\"{\[\n]*)")
 
 # Keys of a compose service → the option of `docker run`, for each item of a list, and for one value.
@@ -76,6 +79,9 @@ class PodReader:
             for name, number in self.fields(asked).items():
                 if _DEVICES.fullmatch(name) and scalar(number).isdigit():
                     return self.word(number)
+        for required in map(self.fields, items(fields.get("resourceRequirements"))):
+            if scalar(required.get("type")).upper() == "GPU" and "value" in required:
+                return self.word(required["value"])
         asked = fields.get("requestGPU")
         return self.word(asked) if asked is not None and scalar(asked).isdigit() else None
 
@@ -95,7 +101,8 @@ class PodReader:
         before = len(self.state.commands)
         env = dict(self.environment(fields, around))
         around = around if around.custom or not scalar(fields.get("image")) else replace(around, controller="")
-        keys = ("entrypoint", "command") if around.compose else ("command", "args")
+        of_image = around.compose or bool(_OF_ECS & fields.keys())
+        keys = ("entrypoint" if around.compose else "entryPoint", "command") if of_image else ("command", "args")
         entrypoint, arguments = (self._argv(fields.get(key), around, env) for key in keys)
         words = [*entrypoint, *arguments]
         source = Source.block(self.state.text, self.source.start, self.source.text)
@@ -108,6 +115,7 @@ class PodReader:
                 *(self.word(node), place, entrypoint, arguments, env, options), around.label, around.variables
             )
             read_container(container, source, self.state)
+            self._of_unknown_image(before, entrypoint, arguments)
         elif words and words[0].text.startswith("-"):
             # Arguments of a program that is named elsewhere.
             argv = tuple(_renamed(word) for word in words)
@@ -119,6 +127,18 @@ class PodReader:
         self.deployed(before, around, self.word(node).line, devices)
         files = dict(config_maps.mounts(fields, around.files, self.source))
         self._mounted(before, files)
+
+    def _of_unknown_image(self, before: int, entrypoint: Sequence[Word], arguments: Sequence[Word]) -> None:
+        """Arguments of an image whose name says nothing (`{{ .Values.image }}`): of the program that knows them."""
+        alone = [command for command in self.state.commands[before:] if command.program == "docker"]
+        if entrypoint or len(alone) != 1 or not arguments or not arguments[0].text.startswith("-"):
+            return
+        flags = {word.text.partition("=")[0] for word in arguments if word.text.startswith("--")}
+        fragment = with_program(replace(alone[0], program="fragment", argv=tuple(arguments), prefix=()))
+        if flags & names.DECISIVE and fragment.program != "fragment" and knows_most(fragment, flags):
+            self.state.commands[before:] = [
+                fragment if command is alone[0] else command for command in self.state.commands[before:]
+            ]
 
     def deployed(self, before: int, around: Surroundings, line: int, devices: Word | None = None) -> None:
         """What is known of the commands read since `before` from around them."""
@@ -159,13 +179,16 @@ class PodReader:
     def environment(self, fields: Fields, around: Surroundings) -> Iterator[tuple[str, Word]]:
         """Of compose a mapping or a list of `NAME=value`, of Kubernetes a list in which names refer to those before."""
         environment = fields.get("environment")
-        for item in items(environment):
+        for item in (item for item in items(environment) if scalar(item)):
             word = self.interpolated(item, around, {})
             name, equals, value = word.text.partition("=")
             yield name, replace(word, text=value, pieces=()) if equals else unknown_value(word, name)
         for name, node in self.fields(environment).items():
             word = self.interpolated(node, around, {})
             yield name, word if scalar(node) else unknown_value(word, name)
+        for variable in map(self.fields, items(environment)):
+            if "value" in variable and (name := scalar(variable.get("name"))):
+                yield name, self.word(variable["value"])
         values = {**around.variables, **dict(config_maps.imported(fields, self.source, self.state))}
         for variable in map(self.fields, items(fields.get("env"))):
             name = scalar(variable.get("name"))

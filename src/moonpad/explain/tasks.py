@@ -15,7 +15,7 @@ from yaml import Node
 
 from moonpad.explain.commands import Word, whole_number
 from moonpad.explain.interpreter import ScriptState
-from moonpad.explain.node_labels import cluster_of_label
+from moonpad.explain.node_labels import cluster_of_label, kind_of_label
 from moonpad.explain.surroundings import Surroundings, unknown_value
 from moonpad.explain.yaml_source import Fields, YamlSource, items, scalar
 
@@ -59,7 +59,8 @@ def read_task(
         env |= {name: replace(at, text=str(pods), pieces=()) for name in _NODES}
     line = body[-1].line
     for _, kind, count in given:
-        state.machines.append((line, f"{pods}x{count}x{kind}" if pods > 1 else f"{count}x{kind}"))
+        if label := kind_of_label(kind):
+            state.machines.append((line, f"{pods}x{count}x{label}" if pods > 1 else f"{count}x{label}"))
     for word in body:
         read_script(word, env, around)
     return True
@@ -96,8 +97,9 @@ def _named(node: Node, source: YamlSource) -> Iterator[tuple[Word, str, str]]:
     fields = source.fields(node)
     if scalar(fields.get("name")) or items(fields.get("name")):
         names = [scalar(fields.get("name")), *map(scalar, items(fields.get("name")))]
+        memory = scalar(fields.get("memory")).rstrip(".")
         for name in filter(None, names):
-            yield source.word(node), name, scalar(fields.get("count")) or "1"
+            yield source.word(node), f"{name}-{memory}", scalar(fields.get("count")) or "1"
         return
     for name, number in fields.items():
         kind, _, inner = name.partition(":")
@@ -107,4 +109,5 @@ def _named(node: Node, source: YamlSource) -> Iterator[tuple[Word, str, str]]:
         if parts[0].lower() in ("nvidia", "amd", "intel") and len(parts) > 1:
             parts = parts[1:]
         count = next((part for part in parts[1:] if part.isdigit() or ".." in part), "1")
-        yield word, parts[0], count
+        memory = next((part for part in parts[1:] if part.upper().endswith("GB")), "")
+        yield word, f"{parts[0]}-{memory}", count

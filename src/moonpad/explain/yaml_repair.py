@@ -13,7 +13,10 @@ from moonpad.explain.yaml_source import YamlSource
 
 _LEFT_OUT: Final = 20
 """Lines that are left out before the text is no YAML."""
-_TEMPLATE_LINE: Final = re.compile(r"^[ \t]*(?:-[ \t]*)?\{\{.*\}\}[ \t]*$", re.MULTILINE)
+_TEMPLATE_LINE: Final = re.compile(
+    r"^[ \t]*(?:-[ \t]*(?=\{\{-?[ \t]*(?:if|else|end|range|with|include|toYaml)\b))?\{\{.*\}\}[ \t]*$", re.MULTILINE
+)
+"""Nothing but templates, which are no values: an item `- {{ .Values.model }}` is one."""
 _TEMPLATE: Final = re.compile(r"\{\{-?(.{0,300}?)-?\}\}|\{%.{0,300}?%\}")
 _TABS: Final = re.compile(r"^[ ]*\t[ \t]*", re.MULTILINE)
 
