@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
@@ -222,6 +223,12 @@ class Problem:
     remedy: str = ""
 
 
+@lru_cache(maxsize=4)
+def _outside(lines: tuple[str, ...], objects: tuple[tuple[int, int], ...]) -> tuple[str, ...]:
+    inside = {number for first, last in objects for number in range(first, last + 1)}
+    return tuple(text for number, text in enumerate(lines, 1) if number not in inside)
+
+
 @dataclass(frozen=True, slots=True)
 class Script:
     """`lines` is the text with unprintable characters as spaces, safe to show, in which the columns hold."""
@@ -249,14 +256,12 @@ class Script:
         return all(first <= other <= last for first, last in self.objects if first <= line <= last)
 
     def lines_about(self, line: int) -> Sequence[str]:
-        """All lines, with those of other objects than that of the line empty."""
-        others = [span for span in self.objects if not span[0] <= line <= span[1]]
-        if not others:
+        """Those of the object that the line stands in, then those of no object."""
+        own = next((span for span in self.objects if span[0] <= line <= span[1]), None)
+        if own is None and not self.objects:
             return self.lines
-        lines = list(self.lines)
-        for first, last in others:
-            lines[first - 1 : last] = [""] * len(lines[first - 1 : last])
-        return lines
+        before = self.lines[own[0] - 1 : own[1]] if own is not None else ()
+        return (*before, *_outside(self.lines, self.objects))
 
     def place(self, line: int) -> tuple[str, int]:
         """The file that a line belongs to, "" where there is only one, and its number in that file."""

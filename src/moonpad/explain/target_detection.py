@@ -122,8 +122,9 @@ def version_of(engine: str, script: Script, question: Question, command: Command
     own = text_hints.version_of_image(image.text) if image is not None else None
     versions, minimum = script.versions, script.minimum_versions
     if command is not None and len(script.objects) > 1:
-        script.budget.work(_scan(script), "the text around its engine commands")
-        versions, minimum = text_hints.versions_of("\n".join(script.lines_about(command.line)))
+        about = script.lines_about(command.line)
+        script.budget.work(20 + len(about) + sum(map(len, about)) // 40, "the text around its engine commands")
+        versions, minimum = text_hints.versions_of("\n".join(about))
     for name in (engine, line.build.of) if line.build and not line.names else (engine,):
         if own is not None and own[0] == name:
             return _of_series(engine, own[1], f"the text names {name} {own[1]}")
