@@ -38,6 +38,7 @@ OF_WRAPPING_SERVERS: Final[Mapping[str, str]] = {
 DECISIVE: Final = frozenset({
     *("--model", "--model-path", "--served-model-name", "--tensor-parallel-size", "--tp-size", "--tp"),
     *("--pipeline-parallel-size", "--data-parallel-size", "--max-model-len", "--context-length"),
+    *("--ctx-size", "--n-gpu-layers"),
 })  # fmt: skip
 """Options that no other program has."""
 COMMANDS_OF_CHART: Final = ("vllmServe", "imageDefault")

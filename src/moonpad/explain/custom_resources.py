@@ -5,11 +5,11 @@ Source: https://kserve.github.io/website/docs/model-serving/generative-inference
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from yaml import Node
+from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from moonpad.engines import foreign_names as names
 from moonpad.explain.commands import Word, whole_number
@@ -30,6 +30,8 @@ _AS_WRITTEN: Final = (
     ),
 )
 """Groups of APIs whose containers run with the arguments that stand there, and no others."""
+_KSERVE: Final = "serving.kserve.io"
+_RUNTIMES: Final = ("ServingRuntime", "ClusterServingRuntime")
 _LLM_SERVICE: Final = ("LLMInferenceService", "LLMInferenceServiceConfig")
 
 
@@ -39,7 +41,37 @@ def controller_of(fields: Fields) -> str:
         return "what a chart or a tool adds to these options"
     group = scalar(fields["apiVersion"]).rpartition("/")[0]
     kind = scalar(fields.get("kind"))
+    if kind in _RUNTIMES and group == _KSERVE:
+        return "what an InferenceService adds to these options"
     return "" if group in _AS_WRITTEN else f"what the controller of {kind or group} adds to these options"
+
+
+def runtimes_used(documents: Iterable[Node], source: YamlSource) -> Mapping[str, Fields]:
+    """By name, the containers of runtimes of KServe for which an InferenceService of the text asks."""
+    objects = [source.fields(document) for document in documents]
+    objects += [source.fields(item) for fields in objects for item in items(fields.get("items"))]
+    asked = {scalar(source.inner(fields, "spec", "predictor", "model", "runtime")) for fields in objects} - {""}
+    found: dict[str, Fields] = {}
+    for fields in objects:
+        name = scalar(source.inner(fields, "metadata", "name"))
+        containers = items(source.inner(fields, "spec", "containers"))
+        if scalar(fields.get("kind")) in _RUNTIMES and name in asked and containers:
+            found[name] = source.fields(containers[0])
+    return found
+
+
+def with_runtime(service: MappingNode, runtime: Fields, source: YamlSource) -> MappingNode:
+    """The container of a runtime with what an InferenceService adds to its arguments and variables, and its resources
+    in their place (https://kserve.github.io/website/docs/concepts/resources/servingruntime)."""
+    own = source.fields(service)
+    merged = {**runtime, **{key: own[key] for key in ("resources", "image") if key in own}}
+    for key in ("args", "env"):
+        values = [*items(runtime.get(key)), *items(own.get(key))]
+        if values:
+            merged[key] = SequenceNode("tag:yaml.org,2002:seq", values, service.start_mark, service.end_mark)
+    marks = (service.start_mark, service.end_mark)
+    pairs = [(ScalarNode("tag:yaml.org,2002:str", key, *marks), value) for key, value in merged.items()]
+    return MappingNode("tag:yaml.org,2002:map", pairs, *marks)
 
 
 def is_llm_service(fields: Fields) -> bool:

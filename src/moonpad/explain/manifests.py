@@ -12,13 +12,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from yaml import Node
+from yaml import MappingNode, Node
 
 from moonpad.engines import foreign_names as names
 from moonpad.explain import config_maps
 from moonpad.explain.commands import Command, Word, Wrapper, WrapperOption, concatenated, whole_number
 from moonpad.explain.containers import Container, read_container
-from moonpad.explain.custom_resources import controller_of, is_llm_service, served_by_controller
+from moonpad.explain.custom_resources import (
+    controller_of,
+    is_llm_service,
+    runtimes_used,
+    served_by_controller,
+    with_runtime,
+)
 from moonpad.explain.input_limits import COMMANDS, NESTING, too_deep, too_large
 from moonpad.explain.interpreter import ScriptState, Shell
 from moonpad.explain.layout_keys import layout_of
@@ -67,7 +73,7 @@ def read_manifest(text: str, start: int, state: ScriptState) -> bool:
     source, documents = readable(state, start, text, surely=surely)
     if source is None:
         return False
-    reader = _ManifestReader(source, state)
+    reader = _ManifestReader(source, state, runtimes_used(documents, source))
     for document in documents:
         config_maps.remember(document, source, state)
     for document in documents:
@@ -80,8 +86,10 @@ def read_manifest(text: str, start: int, state: ScriptState) -> bool:
 
 
 class _ManifestReader:
-    def __init__(self, source: YamlSource, state: ScriptState) -> None:
-        self.source, self.state = source, state
+    def __init__(self, source: YamlSource, state: ScriptState, runtimes: Mapping[str, Fields]) -> None:
+        self.source, self.state, self.runtimes = source, state, runtimes
+        self.merged: list[Node] = []
+        """Made here, and kept: the source remembers nodes by their identity."""
         self.fields, self.inner, self.word = source.fields, source.inner, source.word
         self.pods = PodReader(source, state)
 
@@ -132,6 +140,14 @@ class _ManifestReader:
             self._llm_service(self.fields(fields["spec"]), around, depth)
         elif scalar(fields.get("kind")) in ("ConfigMap", "Secret"):
             return
+        elif scalar(fields.get("kind")).endswith("ServingRuntime") and around.label in self.runtimes:
+            return  # it is read with what the InferenceService adds
+        elif isinstance(node, MappingNode) and (runtime := self.runtimes.get(scalar(fields.get("runtime")))):
+            self.merged.append(with_runtime(node, runtime, self.source))
+            before = len(self.state.commands)
+            self.pods.container(self.merged[-1], around)
+            line = self.word(node).line
+            self.state.commands[before:] = [replace(command, line=line) for command in self.state.commands[before:]]
         elif scalar(fields.get("modelCommand")) in names.COMMANDS_OF_CHART:
             self._made_by_chart(fields, around)
         elif scalar(fields.get("cell_type")) == "code":

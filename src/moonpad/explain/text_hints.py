@@ -51,7 +51,7 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str
     names, images = _either([line.names for line in lines]), _either([line.images for line in lines])
     pin, image, prose = (
         rf"(?<![\w-]){names}(?:\[[\w,.-]{{0,60}}\])?[ ]?(?:==|(?P<least>>=))[ ]?{_NUMBER}",
-        rf"{images}:{_NUMBER}",
+        rf"(?<![\w-]){images}:{_NUMBER}",
         rf"(?<![\w/-]){names}(?:[ ](?:nightly|version|release|image)){{0,2}}(?:[ ]\(|[ ]){_NUMBER}{_LATER}",
     )
     flags = re.IGNORECASE | re.ASCII
