@@ -16,24 +16,23 @@ from yaml import MappingNode, Node
 
 from moonpad.engines import foreign_names as names
 from moonpad.explain import config_maps
-from moonpad.explain.commands import Command, Word, Wrapper, WrapperOption, concatenated, whole_number
+from moonpad.explain.commands import Command, Word, concatenated, whole_number
 from moonpad.explain.containers import Container, read_container
 from moonpad.explain.custom_resources import (
     controller_of,
     is_llm_service,
     runtimes_used,
-    served_by_controller,
     with_runtime,
 )
 from moonpad.explain.input_limits import COMMANDS, NESTING, too_deep, too_large
-from moonpad.explain.interpreter import ScriptState, Shell
+from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.layout_keys import layout_of
+from moonpad.explain.made_commands import MadeCommands
 from moonpad.explain.node_labels import cluster_of_label
-from moonpad.explain.option_maps import list_words, model_named, option_commands
+from moonpad.explain.option_maps import list_words, model_named
 from moonpad.explain.pod_groups import PodGroup, groups_of_ranks, pod_group, ray_pods
-from moonpad.explain.pods import PodReader
-from moonpad.explain.programs import base_name, engine_commands, identify, program_named
-from moonpad.explain.recipes import Served, served_by_recipe
+from moonpad.explain.pods import PodReader, is_container
+from moonpad.explain.programs import base_name, engine_commands, identify
 from moonpad.explain.scope import Scope
 from moonpad.explain.source_text import Source
 from moonpad.explain.surroundings import Surroundings, unknown_value
@@ -92,6 +91,7 @@ class _ManifestReader:
         """Made here, and kept: the source remembers nodes by their identity."""
         self.fields, self.inner, self.word = source.fields, source.inner, source.word
         self.pods = PodReader(source, state)
+        self.made = MadeCommands(self.pods)
 
     # --- objects ---
 
@@ -106,11 +106,20 @@ class _ManifestReader:
         else:
             label = scalar(self.inner(fields, "metadata", "name"))
             around = Surroundings(label=label, controller=controller_of(fields))
+            around = replace(around, parameters=dict(self._parameters(fields)))
             before = self.state.budget.commands
             self.visit(node, replace(around, custom=bool(around.controller and "apiVersion" in fields)))
             if self.state.budget.commands > before:
                 first = self.source.line_of(node.start_mark)
                 self.state.objects.append((first, max(first, self.source.line_of(node.end_mark) - 1)))
+
+    def _parameters(self, fields: Fields) -> Iterator[tuple[str, Word]]:
+        """Of a template of OpenShift, those that have a value."""
+        for parameter in map(self.fields, items(fields.get("parameters"))) if "objects" in fields else ():
+            if name := scalar(parameter.get("name")):
+                given = parameter.get("value")
+                at = self.word(parameter["name"])
+                yield name, self.word(given) if given is not None else unknown_value(at, name)
 
     def _not_owned(self, nodes: Iterable[Node]) -> list[Node]:
         """Without the objects that a controller has made of others among them: the pods of a Deployment."""
@@ -130,6 +139,8 @@ class _ManifestReader:
             raise too_deep("the YAML is")
         fields = self.fields(node)
         around = self._around(fields, around) if fields else around
+        if _OF_POD & fields.keys():
+            around = self.pods.pod(fields, around)
         if self._left_out(fields) and around.controller:
             return
         if "base" in fields and any("override" in name for name in fields):
@@ -137,7 +148,8 @@ class _ManifestReader:
         if group := pod_group(fields, self.source):
             self._leader_and_workers(group, around, depth)
         elif is_llm_service(fields):
-            self._llm_service(self.fields(fields["spec"]), around, depth)
+            spec = self.fields(fields["spec"])
+            self.made.llm_service(spec, self._around(spec, around))
         elif scalar(fields.get("kind")) in ("ConfigMap", "Secret"):
             return
         elif scalar(fields.get("kind")).endswith("ServingRuntime") and around.label in self.runtimes:
@@ -149,22 +161,20 @@ class _ManifestReader:
             line = self.word(node).line
             self.state.commands[before:] = [replace(command, line=line) for command in self.state.commands[before:]]
         elif scalar(fields.get("modelCommand")) in names.COMMANDS_OF_CHART:
-            self._made_by_chart(fields, around)
+            self.made.by_chart(fields, around)
         elif scalar(fields.get("cell_type")) == "code":
             self._cell(fields, around)
         elif "Config" in fields and "Image" in self.fields(fields["Config"]):
             self._inspected(fields, around)
-        elif self._is_container(fields):
+        elif is_container(fields):
             self.pods.container(node, around)
         elif (
             read_task(fields, around, self.source, self.state, self._script)
-            or self._recipe(fields, around)
-            or self._engine_options(fields, around)
+            or self.made.recipe(fields, around)
+            or self.made.engine_options(fields, around)
         ):
             return
         else:
-            if _OF_POD & fields.keys():
-                around = self.pods.pod(fields, around)
             self._children(node, fields, around, depth)
 
     def _around(self, fields: Fields, around: Surroundings) -> Surroundings:
@@ -226,10 +236,20 @@ class _ManifestReader:
         elif text := scalar(node):
             if name in _NESTED_YAML and self._nested(node):
                 return
+            if text.startswith("--") and text.count(" --") > 0:
+                self._flags(node, around)
+                return
             if any(text.find(start) >= 0 for start in engine_commands()):
                 self._script(self.word(node), {}, around, name)
         else:
             self.visit(node, around, depth)
+
+    def _flags(self, node: Node, around: Surroundings) -> None:
+        """`args: "--tensor-parallel-size 8 --port 8000"` of a chart."""
+        before = len(self.state.commands)
+        words = tuple(words_of(Source.inside(self.word(node), self.state.text), self.state))
+        self.state.add(Command("fragment", words, (), {}, label=around.label, line=words[0].line))
+        self.pods.deployed(before, around, words[0].line, around.devices)
 
     def _nested(self, node: Node) -> bool:
         """YAML in a value of YAML, whose lines are all indented alike."""
@@ -267,12 +287,6 @@ class _ManifestReader:
         ]
         self.pods.deployed(before, replace(around, controller=""), word.line)
 
-    @staticmethod
-    def _is_container(fields: Fields) -> bool:
-        return any(items(fields.get(name)) for name in ("command", "args", "entrypoint")) or (
-            "image" in fields and any(scalar(fields.get(name)) for name in ("command", "args"))
-        )
-
     def _cell(self, fields: Fields, around: Surroundings) -> None:
         """A cell of a notebook: its lines behind `!`, or a whole cell behind `%%bash`."""
         lines = [self.word(line) for line in items(fields.get("source"))] or [self.word(fields["source"])]
@@ -296,84 +310,6 @@ class _ManifestReader:
         read_container(
             Container(at, self.word(config["Image"]), entrypoint, arguments, env, label=label), source, self.state
         )
-
-    # --- what others make a command of ---
-
-    def _engine_options(self, fields: Fields, around: Surroundings) -> bool:
-        """Mappings of an engine's options, `engine: vllm` with `engine_args:`, `--flag: value`."""
-        options = list(option_commands(fields, self.source, around.model))
-        env = {**around.variables, **dict(self.pods.environment(fields, around))} if options else {}
-        for found in options:
-            devices = around.devices
-            before = len(self.state.commands)
-            granted = (WrapperOption("--gpus", devices.text, (devices,)),) if devices is not None else ()
-            wrappers = (Wrapper("docker run", (), granted, found.image),) if found.image is not None else ()
-            frame = Command("", (), (), env, wrappers, label=around.label, by_ray="model_loading_config" in fields)
-            self._add(found.program, found.argv, frame)
-            around = around if found.chart else replace(around, controller="")
-            self.pods.deployed(before, around, self.state.commands[-1].line, devices)
-        return bool(options)
-
-    def _recipe(self, fields: Fields, around: Surroundings) -> bool:
-        served: list[Served] = list(served_by_recipe(fields, self.source))
-        condition = len(self.state.conditions)
-        for server in served:
-            arms: tuple[tuple[int, int], ...] = ()
-            if server.arm is not None and len(served) > 1:
-                self.state.conditions.setdefault(id(served), (condition, served))
-                arms = ((condition, server.arm),)
-            if server.machine:
-                self.state.machines.append((server.line, server.machine))
-            frame = Command(
-                *("", (), (), server.env),
-                label=around.label,
-                arms=arms,
-                pods=server.pods,
-                role=server.role,
-                more=server.more,
-                files=server.files,
-            )
-            self.state.files.update(server.files)
-            self._add(server.program, server.argv, frame, server.line)
-        return bool(served)
-
-    def _add(self, program: str, argv: Sequence[Word], frame: Command, line: int = 0) -> None:
-        """A command of that program, with everything else as in `frame`."""
-        named = program_named(program)
-        start = (named.start if named else "") or program
-        prefix = tuple(replace(argv[0], text=text, pieces=(), unresolved=()) for text in start.split())
-        places = [at for at, word in enumerate(argv[:-1]) if word.text == "--model"]
-        if places and named is not None and named.positional_model == start.rpartition(" ")[2]:
-            at = places[0]
-            argv = (argv[at + 1], *argv[:at], *argv[at + 2 :])
-        self.state.add(replace(frame, program=program, argv=tuple(argv), prefix=prefix, line=line or argv[0].line))
-
-    def _made_by_chart(self, container: Fields, around: Surroundings) -> None:
-        """A container of llm-d's chart, which puts the program, the model and the layout before its arguments."""
-        before, env = len(self.state.commands), dict(self.pods.environment(container, around))
-        image = self.word(container["image"]) if "image" in container else None
-        wrappers = (Wrapper("docker run", (), (), image),) if image is not None else ()
-        words = [word for word in (around.model,) if word is not None]
-        if "args" in container:
-            words += list_words(container["args"], self.source)
-        words = words or [Word("MODEL", unresolved=("MODEL",))]
-        self._add(names.OF_LLM_SERVICE, words, Command("", (), (), env, wrappers, label=around.label))
-        devices = self.pods.devices(container)
-        line = self.state.commands[-1].line
-        self.pods.deployed(before, replace(around, controller=""), line, devices)
-
-    def _llm_service(self, spec: Fields, around: Surroundings, depth: int) -> None:
-        """Of KServe: the controller makes the command of the parallelism and of one variable."""
-        around = self._around(spec, around)
-        for served in served_by_controller(spec, around, self.source):
-            pod = self.pods.pod(served.pod, replace(served.around, devices=self.pods.devices(served.container)))
-            if served.node is not None and self._is_container(served.container) and not served.only_arguments:
-                self.pods.container(served.node, pod)
-                continue
-            env = dict(self.pods.environment(served.container, pod))
-            before = len(self.state.commands)
-            self._add(served.program, served.words(env), Command("", (), (), env, label=around.label))
-            self.pods.deployed(before, replace(pod, controller=""), self.state.commands[-1].line, pod.devices)
 
     def _leader_and_workers(self, group: PodGroup, around: Surroundings, depth: int) -> None:
         if group.size > COMMANDS:

@@ -44,7 +44,7 @@ def option_commands(fields: Fields, source: YamlSource, model: Word | None = Non
     """For the options in the mapping; `model` is what the keys around it name."""
     if scalar(fields.get("enabled")).lower() in ("false", "no"):
         return
-    image = _image(fields, source)
+    image = image_of(fields, source)
     engine = _engine_named(fields)
     by_image = served_by_image(image.text) or named_by_image(image.text) if image is not None else ""
     given: dict[str, Node] = {}
@@ -122,7 +122,7 @@ def list_words(node: Node, source: YamlSource) -> Iterator[Word]:
             yield word
 
 
-def _image(fields: Fields, source: YamlSource) -> Word | None:
+def image_of(fields: Fields, source: YamlSource) -> Word | None:
     """`image: a/b:tag`, `image: {repository: a/b, tag: x}`, or `repository:` and `tag:` side by side."""
     node = fields.get("image")
     if node is not None and scalar(node):

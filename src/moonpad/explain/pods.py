@@ -23,7 +23,8 @@ from moonpad.explain.flag_lists import knows_most, with_program
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.layout_keys import has_layout, with_layout
 from moonpad.explain.node_labels import kinds_of_nodes
-from moonpad.explain.programs import program_named
+from moonpad.explain.option_maps import image_of
+from moonpad.explain.programs import base_name, program_named
 from moonpad.explain.source_text import Source
 from moonpad.explain.surroundings import Surroundings, unknown_value
 from moonpad.explain.typo_repair import ONE_ITEM
@@ -35,6 +36,7 @@ _DEVICES: Final = re.compile(r"(?:[\w.-]+/)?(?:gpu|dcu|gaudi|Ascend\w*)")
 _OF_ECS: Final = frozenset({"entryPoint", "resourceRequirements", "portMappings", "essential", "logConfiguration"})
 """Keys of a container that only Amazon ECS has, whose `command` are the arguments of its entrypoint
 (https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_definition_parameters.html)."""
+_SHELLS: Final = frozenset({"bash", "sh", "zsh"})
 _ITEM: Final = re.compile(r"(--?[A-Za-z][\w-]*)[ \t]+([^\s'\"{\[-][^'\"{\[\n]*)")
 
 # Keys of a compose service → the option of `docker run`, for each item of a list, and for one value.
@@ -101,16 +103,20 @@ class PodReader:
         before = len(self.state.commands)
         env = dict(self.environment(fields, around))
         around = around if around.custom or not scalar(fields.get("image")) else replace(around, controller="")
-        of_image = around.compose or bool(_OF_ECS & fields.keys())
+        of_image = around.compose or bool(_OF_ECS & fields.keys()) or scalar(fields.get("command")) != ""
         keys = ("entrypoint" if around.compose else "entryPoint", "command") if of_image else ("command", "args")
         entrypoint, arguments = (self._argv(fields.get(key), around, env) for key in keys)
+        if len(entrypoint) == 1 and base_name(entrypoint[0]) in _SHELLS and scalar(fields.get("source")):
+            at = self.word(fields["source"])  # a script of Argo Workflows
+            arguments = [replace(at, text="-c", pieces=()), at]
         words = [*entrypoint, *arguments]
         source = Source.block(self.state.text, self.source.start, self.source.text)
         shell = Shell(self.state, source, label=around.label)
         devices = self.devices(fields) or around.devices
-        if scalar(fields.get("image")):
+        image = image_of(fields, self.source) if "image" in fields else None
+        if image is not None:
             options = (*around.options, *self._options(fields), *self._granted_devices(devices))
-            place = self.interpolated(fields["image"], around, {})
+            place = around.interpolated(image, {}, self.state.budget)
             container = Container(
                 *(self.word(node), place, entrypoint, arguments, env, options), around.label, around.variables
             )
@@ -258,6 +264,13 @@ def _renamed(word: Word) -> Word:
     flag, equals, value = word.text.partition("=")
     name = names.OF_WRAPPING_SERVERS.get(flag)
     return replace(word, text=f"{name}{equals}{value}", pieces=()) if name else word
+
+
+def is_container(fields: Fields) -> bool:
+    """Whether it has a command or arguments as a list, or beside an image as a text."""
+    return any(items(fields.get(name)) for name in ("command", "args", "entrypoint", "entryPoint")) or (
+        "image" in fields and any(scalar(fields.get(name)) for name in ("command", "args"))
+    )
 
 
 def is_server(command: Command) -> bool:

@@ -42,11 +42,15 @@ class Surroundings:
     layout: Mapping[str, Word] = field(default_factory=dict)
     """Our names of the parallel sizes → what the keys beside it say."""
     model: Word | None = None
+    parameters: Mapping[str, Word] = field(default_factory=dict)
+    """Of an OpenShift template: `${NAME}` stands for them anywhere."""
     files: Mapping[str, Mapping[str, HereFile]] = field(default_factory=dict)
     """Of each volume of its pod that comes from a ConfigMap, the files by their paths in it."""
 
     def interpolated(self, word: Word, values: Mapping[str, Word], budget: Budget) -> Word:
         """With the values in place of references; a name that is not known stays as it is, and is unresolved."""
+        if self.parameters:
+            word = self._filled(word, budget)
         parts, at = list[Word](), 0
         for match in (_COMPOSE if self.compose else _KUBERNETES).finditer(word.text):
             reference = cut(word, *match.span())
@@ -56,6 +60,16 @@ class Surroundings:
             parts += (cut(word, at, match.start()), replace(value, pieces=tuple(pieces)))
             at = match.end()
         return concatenated((*parts, cut(word, at, len(word.text))), word)
+
+    def _filled(self, word: Word, budget: Budget) -> Word:
+        """With the values of a template's parameters."""
+        values = {f"${{{name}}}": value for name, value in self.parameters.items() if not value.unresolved}
+        text = word.text
+        for reference, value in values.items():
+            text = text.replace(reference, value.text)
+        budget.work(len(values), "its YAML")
+        budget.spend(1, len(text))
+        return word if text == word.text else replace(word, text=text, pieces=())
 
     def _value(self, match: re.Match[str], values: Mapping[str, Word]) -> Word:
         groups = match.groupdict()

@@ -238,6 +238,27 @@ def _container_env(options: Sequence[WrapperOption], outside: Mapping[str, Word]
     return env
 
 
+def _kubectl(peeled: Peeled, name: str) -> bool:
+    """`kubectl run NAME --image=IMAGE [--command] -- WORDS`, and what `exec` runs behind its `--`."""
+    texts = [word.text for word in peeled.rest]
+    verb = next((text for text in texts[1:4] if text in ("run", "exec")), "")
+    if not verb or "--" not in texts:
+        return False
+    behind = texts.index("--") + 1
+    if verb == "exec":
+        return peeled.wrap(f"{name} exec", peeled.position + behind)
+    given = {text.partition("=")[0]: at for at, text in enumerate(texts[:behind])}
+    at = given.get("--image")
+    if at is None:
+        return False
+    word = peeled.rest[at if "=" in texts[at] else at + 1]
+    image = replace(word, text=word.text.removeprefix("--image="), pieces=())
+    peeled.wrap("docker run", peeled.position + behind, (), image)
+    if "--command" not in given and identify(peeled.rest) is None:
+        peeled.entrypoint = served_by_image(image.text) or named_by_image(image.text)
+    return True
+
+
 def _image_runner(peeled: Peeled, name: str) -> bool:
     """`apptainer exec --nv IMAGE COMMAND`, `enroot start IMAGE COMMAND`: the environment outside reaches inside."""
     verbs = ("start", "exec") if name == "enroot" else ("exec", "run", "shell")
@@ -273,6 +294,7 @@ _HANDLERS: Final[Mapping[str, Callable[[Peeled, str], bool]]] = {
     **dict.fromkeys(("uv", "uvx", "poetry", "conda", "mamba", "pixi", "pdm", "hatch"), _runner),
     **dict.fromkeys(("sudo", "env"), _sudo),
     **dict.fromkeys(("apptainer", "singularity", "enroot"), _image_runner),
+    **dict.fromkeys(("kubectl", "oc"), _kubectl),
     "torchrun": _torchrun,
     "ssh": _ssh,
     "eval": _eval,
