@@ -18,10 +18,10 @@ from moonpad.catalog.options import option_set
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import parse
 from moonpad.engines.option_grammar import Grammar
-from moonpad.explain.commands import Command, Word
+from moonpad.explain.commands import Command, Word, whole_number
 from moonpad.explain.flag_lists import SIZES
 from moonpad.explain.programs import program_table
-from moonpad.explain.yaml_source import Fields, YamlSource
+from moonpad.explain.yaml_source import Fields, YamlSource, scalar
 
 _GROUPS: Final = re.compile(
     r"topology|parallel(?:ism)?(?:spec|config|strategy)?|layout|workerspec|sharding", re.IGNORECASE
@@ -53,7 +53,17 @@ def layout_of(fields: Fields, source: YamlSource) -> Mapping[str, Word]:
                 name = _SHORT.get(_letters(inner)) or name_of(inner)
                 if name and isinstance(value, ScalarNode):
                     found[name] = source.word(value)
+            _by_workers(found, source.fields(node), source)
     return {name: word for name, word in found.items() if _is_size(word.text)}
+
+
+def _by_workers(found: dict[str, Word], group: Fields, source: YamlSource) -> None:
+    """`{dataLocal: 8, workers: 2}` of llm-d's chart are 16 data-parallel ranks."""
+    workers, local = group.get("workers"), found.get("dp_local")
+    if workers is not None and local is not None and "dp" not in found:
+        each, pods = whole_number(local.text), whole_number(scalar(workers))
+        if each and pods:
+            found["dp"] = replace(source.word(workers), text=str(each * pods), pieces=())
 
 
 def name_of(key: str) -> str:

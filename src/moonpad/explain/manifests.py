@@ -33,6 +33,7 @@ from moonpad.explain.option_maps import list_words, model_named
 from moonpad.explain.pod_groups import PodGroup, groups_of_ranks, pod_group, ray_pods
 from moonpad.explain.pods import PodReader, is_container
 from moonpad.explain.programs import base_name, engine_commands, identify
+from moonpad.explain.roles import ROLES, roles_of
 from moonpad.explain.scope import Scope
 from moonpad.explain.source_text import Source
 from moonpad.explain.surroundings import Surroundings, unknown_value
@@ -59,7 +60,6 @@ _KIND_KEYS: Final = (
 """Keys that name a type of machine or a kind of device."""
 _SIDECAR: Final = "Always"
 """The restart policy of an init container that goes on running."""
-_ROLES: Final = ("prefill", "decode")
 
 
 def read_manifest(text: str, start: int, state: ScriptState) -> bool:
@@ -75,6 +75,8 @@ def read_manifest(text: str, start: int, state: ScriptState) -> bool:
     reader = _ManifestReader(source, state, runtimes_used(documents, source))
     for document in documents:
         config_maps.remember(document, source, state)
+    objects = [source.fields(document) for document in documents]
+    reader.roles = roles_of(scalar(source.inner(fields, "metadata", "name")) for fields in objects)
     for document in documents:
         reader.document(document)
     if source.mended and not surely and state.budget.commands == commands_before:
@@ -87,6 +89,8 @@ def read_manifest(text: str, start: int, state: ScriptState) -> bool:
 class _ManifestReader:
     def __init__(self, source: YamlSource, state: ScriptState, runtimes: Mapping[str, Fields]) -> None:
         self.source, self.state, self.runtimes = source, state, runtimes
+        self.roles: Mapping[str, str] = {}
+        """Of objects, by their names."""
         self.merged: list[Node] = []
         """Made here, and kept: the source remembers nodes by their identity."""
         self.fields, self.inner, self.word = source.fields, source.inner, source.word
@@ -98,14 +102,16 @@ class _ManifestReader:
     def document(self, node: Node) -> None:
         fields = self.fields(node)
         if "services" in fields and "apiVersion" not in fields:
-            for name, service in self.fields(fields["services"]).items():
-                self.pods.container(service, Surroundings(compose=True, label=name))
+            services = self.fields(fields["services"])
+            roles = roles_of(services)
+            for name, service in services.items():
+                self.pods.container(service, Surroundings(compose=True, label=name, role=roles.get(name, "")))
         elif scalar(fields.get("kind")).endswith("List") and "items" in fields:
             for item in self._not_owned(items(fields["items"])):
                 self.document(item)
         else:
             label = scalar(self.inner(fields, "metadata", "name"))
-            around = Surroundings(label=label, controller=controller_of(fields))
+            around = Surroundings(label=label, controller=controller_of(fields), role=self.roles.get(label, ""))
             around = replace(around, parameters=dict(self._parameters(fields)))
             before = self.state.budget.commands
             self.visit(node, replace(around, custom=bool(around.controller and "apiVersion" in fields)))
@@ -186,10 +192,12 @@ class _ManifestReader:
         counts = (self.inner(fields, "multinode", "nodeCount"), fields.get("lwsGroupSize"))
         pods = next((number for node in counts if (number := whole_number(scalar(node)))), around.pods)
         pods = ray_pods(fields, self.source) or groups_of_ranks(layout) or pods
+        if "workerSpec" in fields and "pp" in layout:
+            pods = whole_number(layout["pp"].text) or pods  # of KServe: a stage in each pod
         return replace(
             around,
             layout={**around.layout, **layout} if layout else around.layout,
-            role=next((role for role in roles if role in _ROLES), around.role),
+            role=next((role for role in roles if role in ROLES), around.role),
             pods=max(1, pods),
             devices=None if "raySpec" in fields else self.pods.devices(fields) or around.devices,
             model=model_named(fields, self.source) or around.model,
@@ -209,19 +217,18 @@ class _ManifestReader:
                 yield kind
 
     def _children(self, node: Node, fields: Fields, around: Surroundings, depth: int) -> None:
-        both = (
-            all(not self._left_out(self.fields(fields.get(role))) for role in _ROLES) and set(_ROLES) <= fields.keys()
-        )
+        roles = roles_of(name for name, child in fields.items() if not self._left_out(self.fields(child)))
         for name, child in fields.items():
             if name == "initContainers":
                 for container in items(child):
                     if scalar(self.fields(container).get("restartPolicy")) == _SIDECAR:
                         self._child("", container, around, depth + 1)
             elif name not in _NO_COMMANDS:
-                inside = replace(around, role=name) if both and name in _ROLES else around
-                self._child(name, child, inside, depth + 1)
-        for child in items(node):
-            self._child("", child, around, depth + 1)
+                self._child(name, child, replace(around, role=roles.get(name) or around.role), depth + 1)
+        names = [scalar(self.fields(child).get("name")) for child in items(node)]
+        roles = roles_of(names)
+        for name, child in zip(names, items(node), strict=True):
+            self._child("", child, replace(around, role=roles.get(name) or around.role), depth + 1)
 
     @staticmethod
     def _left_out(fields: Fields) -> bool:

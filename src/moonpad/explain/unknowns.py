@@ -79,7 +79,9 @@ def _values(reading: Reading, line: CommandLine, given: Mapping[str, str]) -> It
     for name in (*_ASKED, *_MEMORY):
         option = reading.parsed.occurrence(line.options.get(name))
         if option is not None and isinstance(option.value, str) and unresolved(option.value) and name not in given:
-            yield Missing(f"{line.options[name]} {shortened(option.value)}", frozenset({name}), option.index)
+            # Names that stand for templates are as long as these.
+            value = shortened(option.value.rstrip("_"))
+            yield Missing(f"{line.options[name]} {value}", frozenset({name}), option.index)
 
 
 def _more_options(command: Command, reading: Reading, line: CommandLine) -> Iterator[tuple[int, str]]:

@@ -159,3 +159,57 @@ def test_a_number_of_devices_that_is_not_settled(gpu: str) -> None:
     text = f"type: service\ncommands: [vllm serve {MODEL} --tensor-parallel-size $DSTACK_GPUS_NUM]\n"
     (judged,) = ask(f"{text}resources: {{gpu: '{gpu}'}}\n" if gpu[0] == "H" else f"{text}resources: {{gpu: {gpu}}}\n")
     assert "tp" in judged.unknown
+
+
+# --- other tools ---
+
+OTHERS = {
+    "Argo Workflow": "kind: Workflow\nspec:\n  templates:\n  - nodeSelector: {pool: h200}\n    script:\n"
+    "      image: vllm/vllm-openai:v0.12.0\n      command: [bash]\n      source: |\n        vllm serve M "
+    "--tensor-parallel-size 8\n",
+    "Ansible": "- tasks:\n  - docker_container:\n      image: vllm/vllm-openai:v0.12.0\n      command: '--model M "
+    "--tensor-parallel-size 8'\n  # on 8xH200\n",
+    "Amazon ECS": '{"containerDefinitions": [{"image": "vllm/vllm-openai:v0.12.0", "entryPoint": ["vllm", "serve"], '
+    '"command": ["M", "--tensor-parallel-size", "8"], "resourceRequirements": [{"type": "GPU", "value": "8"}], '
+    '"links": ["8xH200"]}]}',
+    "OpenShift": "apiVersion: template.openshift.io/v1\nkind: Template\nmetadata: {name: t}\nparameters:\n"
+    "- {name: TP, value: '8'}\nobjects:\n- kind: Pod\n  spec:\n    nodeSelector: {a: h200}\n    containers:\n"
+    "    - image: vllm/vllm-openai:v0.12.0\n      args: [--model, M, --tensor-parallel-size, '${TP}']\n",
+    "values with a text": "image: {repository: vllm/vllm-openai, tag: v0.12.0}\nnodeSelector: {a: h200}\n"
+    "args: '--model M --tensor-parallel-size 8'\n",
+    "a runtime of KServe": "apiVersion: serving.kserve.io/v1alpha1\nkind: ServingRuntime\nmetadata: {name: rt}\nspec:\n"
+    "  containers:\n  - image: r/vllm:x\n    command: [python, -m, vllm.entrypoints.openai.api_server]\n"
+    "    args: [--model=M]\n---\napiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: s}\n"
+    "spec:\n  predictor:\n    nodeSelector: {a: h200}\n    model: {runtime: rt, args: [--tensor-parallel-size=8], "
+    "resources: {limits: {nvidia.com/gpu: 8}}}\n",
+    "a variable with options": "services:\n  a:\n    image: r/worker\n    environment:\n      MODEL: M\n"
+    "      VLLM_ARGS: '--model M --tensor-parallel-size 8 --seed 1'  # on 8xH200\n",
+    "an image without a name": "kind: Pod\nspec:\n  nodeSelector: {a: h200}\n  containers:\n"
+    "  - image: '{{ .Values.image }}'\n    args: [--model, M, --tensor-parallel-size, '8', --port, '8000']\n",
+    "kubectl run": "kubectl run a --image=vllm/vllm-openai:v0.12.0 -- --model M --tensor-parallel-size 8 # 8xH200\n",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_tools(name: str) -> None:
+    (judged,) = ask(OTHERS[name].replace("M", "moonshotai/Kimi-K2-Thinking"))
+    assert (judged.engine, layout(judged), devices(judged)) == ("vllm", (8, 1, 1), "8xH200")
+
+
+@pytest.mark.parametrize(
+    ("names", "kinds"),
+    [(("prefill", "decode"), ["prefill", "decode"]), (("VllmPrefillWorker", "VllmDecodeWorker"), ["prefill", "decode"]),
+     (("DecodeWorker", "frontend"), ["serve", "serve"])],
+)  # fmt: skip
+def test_roles_by_name(names: tuple[str, str], kinds: list[str]) -> None:
+    services = "".join(f"  {name}:\n    image: vllm/vllm-openai:v0.12.0\n    command: [--model, m]\n" for name in names)
+    assert [judged.kind for judged in ask(f"services:\n{services}")] == kinds
+
+
+def test_a_runtime_alone_and_what_a_template_fills_in() -> None:
+    runtime = OTHERS["a runtime of KServe"].partition("---")[0].replace("M", MODEL)
+    (judged,) = ask(runtime)
+    assert "tp" in judged.unknown
+    (templated,) = ask(f"- shell: vllm serve {MODEL} --tensor-parallel-size {{{{ tp }}}} --seed 1\n")
+    assert "tp" in templated.unknown
+    assert [finding for finding in templated.findings if finding.severity.value == "error"] == []
