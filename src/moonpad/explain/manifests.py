@@ -24,6 +24,7 @@ from moonpad.explain.custom_resources import (
     runtimes_used,
     with_runtime,
 )
+from moonpad.explain.env_files import DEFAULT, variables_in
 from moonpad.explain.input_limits import COMMANDS, NESTING, too_deep, too_large
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.layout_keys import layout_of
@@ -104,8 +105,10 @@ class _ManifestReader:
         if "services" in fields and "apiVersion" not in fields:
             services = self.fields(fields["services"])
             roles = roles_of(services)
+            given = dict(variables_in(self.state.files, DEFAULT))
             for name, service in services.items():
-                self.pods.container(service, Surroundings(compose=True, label=name, role=roles.get(name, "")))
+                role = roles.get(name, "")
+                self.pods.container(service, Surroundings(compose=True, label=name, role=role, parameters=given))
         elif scalar(fields.get("kind")).endswith("List") and "items" in fields:
             for item in self._not_owned(items(fields["items"])):
                 self.document(item)

@@ -19,6 +19,7 @@ from moonpad.engines import foreign_names as names
 from moonpad.explain import config_maps
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.containers import Container, read_container
+from moonpad.explain.env_files import from_env_files
 from moonpad.explain.flag_lists import knows_most, with_program
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.layout_keys import has_layout, with_layout
@@ -184,6 +185,7 @@ class PodReader:
 
     def environment(self, fields: Fields, around: Surroundings) -> Iterator[tuple[str, Word]]:
         """Of compose a mapping or a list of `NAME=value`, of Kubernetes a list in which names refer to those before."""
+        yield from from_env_files(fields, self.source, self.state.files)
         environment = fields.get("environment")
         for item in (item for item in items(environment) if scalar(item)):
             word = self.interpolated(item, around, {})

@@ -43,13 +43,13 @@ class Surroundings:
     """Our names of the parallel sizes → what the keys beside it say."""
     model: Word | None = None
     parameters: Mapping[str, Word] = field(default_factory=dict)
-    """Of an OpenShift template: `${NAME}` stands for them anywhere."""
+    """Of an OpenShift template, or the file of variables of a compose file: `${NAME}` stands for them anywhere."""
     files: Mapping[str, Mapping[str, HereFile]] = field(default_factory=dict)
     """Of each volume of its pod that comes from a ConfigMap, the files by their paths in it."""
 
     def interpolated(self, word: Word, values: Mapping[str, Word], budget: Budget) -> Word:
         """With the values in place of references; a name that is not known stays as it is, and is unresolved."""
-        if self.parameters:
+        if self.parameters and not self.compose:
             word = self._filled(word, budget)
         parts, at = list[Word](), 0
         for match in (_COMPOSE if self.compose else _KUBERNETES).finditer(word.text):
@@ -76,9 +76,11 @@ class Surroundings:
         name = groups.get("braced") or groups["name"]
         if groups["dollar"]:
             return Word("$")
-        if (groups.get("operator") or "").endswith("-"):
+        known = values.get(name) or self.parameters.get(name)
+        operator = groups.get("operator") or ""
+        if (operator.endswith("-") and known is None) or (operator.endswith("+") and known is not None):
             return Word(groups["default"])
-        return values.get(name) or Word(f"${{{name}}}", unresolved=(name,))
+        return known or Word(f"${{{name}}}", unresolved=(name,))
 
 
 def unknown_value(at: Word, name: str) -> Word:
