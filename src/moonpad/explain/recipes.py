@@ -124,6 +124,8 @@ def _combined(recipe: Fields, source: YamlSource) -> Iterator[Served]:
             base += _words_in(source.fields(feature), source)
     named = model.get("model_id") or recipe.get("model_id")
     overrides = list(_overrides(recipe, source))
+    if len(overrides) > 1:
+        overrides = [({}, []), *overrides]
     more = "what the recipe's strategy adds"
     for arm, (override, extra) in enumerate(overrides or [({}, [])]):
         chosen = override.get("model_id") or named

@@ -257,6 +257,8 @@ def cluster_of(
     hints = [(hint, line) for hint, line in script.placed_hints if script.says_of(line, first)]
     machines = [_cluster(hint) for hint in _nearest(hints, first)]
     counted = [machine for machine in machines if machine is not None and machine.device.platform in allowed]
+    if not layout_known and commands[0].more and commands[0].arms:
+        return None, NO_DEVICES  # a recipe for several kinds
     for machine in counted:
         if machine.devices == devices and per_node in (None, machine.per_node):
             return machine, f"the text names {machine.name}"

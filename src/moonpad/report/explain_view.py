@@ -12,7 +12,7 @@ from rich.text import Text
 from moonpad.explain.alternatives import SHOWN, differences
 from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.results import Judged, Line, Remark
-from moonpad.explain.typo_repair import shown_with_words
+from moonpad.explain.typo_repair import ONE_ITEM, shown_with_words
 from moonpad.report.caret_rows import Mark, source_rows
 from moonpad.report.explain_verdict import memory_words, usual, verdict
 from moonpad.report.memory_bar import memory_bar
@@ -61,7 +61,8 @@ def explain_view(
 def _misread(judged: Judged, script: Script) -> int:
     """The first line of the deployment at which a shell reads something else; 0 where there is none."""
     own = {line for source in judged.sources for line in _own_lines(source, script)}
-    return min((problem.line for problem in script.problems if problem.line in own), default=0)
+    of_shell = (problem for problem in script.problems if problem.code != ONE_ITEM)
+    return min((problem.line for problem in of_shell if problem.line in own), default=0)
 
 
 def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii_only: bool) -> Text:
