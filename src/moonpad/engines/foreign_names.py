@@ -24,8 +24,9 @@ UNNAMED: Final = "vllm"
 """What Ray Serve (`model_loading_config`) and FlagScale (`engine_args_specific`) start without naming it."""
 OPTION_KEYS: Final = frozenset({
     *("engine_args", "engine_kwargs", "engine_args_specific", "vllm_args", "sglang_args", "server_args", "serve_args"),
-    *("vllmConfig", "vllm_config", "sglang_config", "extra_args", "args", "parameters", "flags", "options"),
+    *("vllm_config", "sglang_config", "extra_args", "args", "parameters", "flags", "options", "cli_args"),
 })  # fmt: skip
+"""Keys of mappings of options, also written `serverArgs`."""
 OF_ROLES: Final = "trtllm-serve"
 """The program whose options of a role, `ctx` and `gen` or `prefill` and `decode`, are those of its option file."""
 OF_LLM_SERVICE: Final = "vllm serve"

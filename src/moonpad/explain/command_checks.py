@@ -232,7 +232,12 @@ def one_device(case: Case) -> Iterator[Remark]:
 def other_nodes(case: Case) -> Iterator[Remark]:
     """Rank 0 of several, the commands of the others missing, or the address where they meet."""
     node, command = case.first.node, case.commands[0]
-    if node.nodes is None or node.nodes < 2 or any(wrapper.kind in _LAUNCHERS for wrapper in command.wrappers):
+    if (
+        node.nodes is None
+        or node.nodes < 2
+        or command.pods > 1
+        or any(wrapper.kind in _LAUNCHERS for wrapper in command.wrappers)
+    ):
         return
     rank = case.option("--node-rank", "-r")
     is_variable = rank is not None and isinstance(rank.value, str) and unresolved(rank.value)

@@ -173,6 +173,8 @@ class Command:
     """Machines that run it together, as its manifest says: the size of a group of pods, `num_nodes` of a task."""
     role: str = ""
     """`prefill` or `decode`, where its manifest says so."""
+    custom: bool = False
+    """A controller that is not known starts it, it may be on more machines than the text says."""
     more: str = ""
     """What may add options to it that are not in the text: a chart, the controller of a custom resource."""
     by_ray: bool = False

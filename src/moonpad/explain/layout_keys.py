@@ -48,6 +48,9 @@ def layout_of(fields: Fields, source: YamlSource) -> Mapping[str, Word]:
     for key, node in fields.items():
         if isinstance(node, ScalarNode) and (name := name_of(key)):
             found[name] = source.word(node)
+        elif key == "model":
+            sizes = {name_of(inner): value for inner, value in source.fields(node).items() if name_of(inner)}
+            found |= {name: source.word(value) for name, value in sizes.items() if isinstance(value, ScalarNode)}
         elif _GROUPS.fullmatch(key):
             for inner, value in source.fields(node).items():
                 name = _SHORT.get(_letters(inner)) or name_of(inner)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from moonpad.engines import foreign_names as names
-from moonpad.explain.commands import Command, Word, Wrapper, WrapperOption
+from moonpad.explain.commands import Command, Word, Wrapper, WrapperOption, whole_number
 from moonpad.explain.custom_resources import served_by_controller
+from moonpad.explain.grouping import value_of
 from moonpad.explain.option_maps import image_of, list_words, option_commands
 from moonpad.explain.pods import PodReader, is_container
 from moonpad.explain.programs import program_named
@@ -22,9 +23,9 @@ class MadeCommands:
     def __init__(self, pods: PodReader) -> None:
         self.pods, self.source, self.state = pods, pods.source, pods.state
 
-    def engine_options(self, fields: Fields, around: Surroundings) -> bool:
+    def engine_options(self, fields: Fields, around: Surroundings, *, alone: bool = False) -> bool:
         """Mappings of an engine's options, `engine: vllm` with `engine_args:`, `--flag: value`."""
-        options = list(option_commands(fields, self.source, around.model))
+        options = list(option_commands(fields, self.source, around.model, around.program, alone=alone))
         env = {**around.variables, **dict(self.pods.environment(fields, around))} if options else {}
         for found in options:
             devices = around.devices
@@ -34,6 +35,9 @@ class MadeCommands:
             frame = Command("", (), (), env, wrappers, label=around.label, by_ray="model_loading_config" in fields)
             self._add(found.program, found.argv, frame)
             around = around if found.chart else replace(around, controller="")
+            nodes = value_of(found.argv, ("--nnodes",))
+            if found.chart and nodes is not None:
+                around = replace(around, pods=max(around.pods, whole_number(nodes.text) or 1))
             self.pods.deployed(before, around, self.state.commands[-1].line, devices)
         return bool(options)
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from yaml import MappingNode, Node
 
-from moonpad.engines import foreign_names as names
+from moonpad.engines import foreign_names as engines
 from moonpad.explain import config_maps
 from moonpad.explain.commands import Command, Word, concatenated, whole_number
 from moonpad.explain.containers import Container, read_container
@@ -169,7 +169,7 @@ class _ManifestReader:
             self.pods.container(self.merged[-1], around)
             line = self.word(node).line
             self.state.commands[before:] = [replace(command, line=line) for command in self.state.commands[before:]]
-        elif scalar(fields.get("modelCommand")) in names.COMMANDS_OF_CHART:
+        elif scalar(fields.get("modelCommand")) in engines.COMMANDS_OF_CHART:
             self.made.by_chart(fields, around)
         elif scalar(fields.get("cell_type")) == "code":
             self._cell(fields, around)
@@ -180,7 +180,7 @@ class _ManifestReader:
         elif (
             read_task(fields, around, self.source, self.state, self._script)
             or self.made.recipe(fields, around)
-            or self.made.engine_options(fields, around)
+            or self.made.engine_options(fields, around, alone=self._is_whole(around, depth))
         ):
             return
         else:
@@ -227,11 +227,17 @@ class _ManifestReader:
                     if scalar(self.fields(container).get("restartPolicy")) == _SIDECAR:
                         self._child("", container, around, depth + 1)
             elif name not in _NO_COMMANDS:
-                self._child(name, child, replace(around, role=roles.get(name) or around.role), depth + 1)
+                program = engines.PROGRAM_OF.get(name.casefold(), around.program)
+                inside = replace(around, role=roles.get(name) or around.role, program=program)
+                self._child(name, child, inside, depth + 1)
         names = [scalar(self.fields(child).get("name")) for child in items(node)]
         roles = roles_of(names)
         for name, child in zip(names, items(node), strict=True):
             self._child("", child, replace(around, role=roles.get(name) or around.role), depth + 1)
+
+    def _is_whole(self, around: Surroundings, depth: int) -> bool:
+        """Whether it is all of a file without a kind, which another one does not name."""
+        return depth == 0 and around.controller != "" and not around.custom and not self.state.files
 
     @staticmethod
     def _left_out(fields: Fields) -> bool:

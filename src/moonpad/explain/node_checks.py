@@ -51,7 +51,8 @@ def node_remarks(
 def _container_devices(readings: Sequence[Reading], commands: Sequence[Command]) -> Iterator[Remark]:
     """More ranks than the containers get devices."""
     first, container = readings[0], commands[0].container
-    if container is None or container.devices is None or first.settings.executor is not None:
+    unknown = container is None or container.devices is None or commands[0].custom
+    if container is None or container.devices is None or unknown or first.settings.executor is not None:
         return
     nodes = max(len(commands), first.node.nodes or 1, commands[0].pods)
     ranks, devices = first.layout.world_size * first.replicas, container.devices * nodes

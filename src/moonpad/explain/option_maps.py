@@ -40,8 +40,11 @@ class OptionMap:
     chart: bool = False
 
 
-def option_commands(fields: Fields, source: YamlSource, model: Word | None = None) -> Iterator[OptionMap]:
-    """For the options in the mapping; `model` is what the keys around it name."""
+def option_commands(
+    fields: Fields, source: YamlSource, model: Word | None = None, program_around: str = "", *, alone: bool = False
+) -> Iterator[OptionMap]:
+    """For the options in the mapping; `model` and the program are what the keys around it name. `alone`: it is a whole
+    file, which may be one of options."""
     if scalar(fields.get("enabled")).lower() in ("false", "no"):
         return
     image = image_of(fields, source)
@@ -49,19 +52,20 @@ def option_commands(fields: Fields, source: YamlSource, model: Word | None = Non
     by_image = served_by_image(image.text) or named_by_image(image.text) if image is not None else ""
     given: dict[str, Node] = {}
     lists: list[Node] = []
+    own_names = _options_among(fields, by_image)
     for name, node in fields.items():
         own = source.fields(node)
-        if name in names.OPTION_KEYS and own:
+        if _snake(name) in names.OPTION_KEYS and own:
             given |= source.fields(own.get(engine or names.UNNAMED)) if name == "engine_args_specific" else own
-        elif _EXTRA.fullmatch(name) and items(node):
+        elif _EXTRA.fullmatch(name) and (items(node) or scalar(node).startswith("-")):
             lists.append(node)
         elif by_image and own and _mostly_options(own, by_image):
             given |= own
-    lists += [node for name, node in given.items() if _EXTRA.fullmatch(name) and items(node)]
-    if not given and by_image and _mostly_options(_options_among(fields, by_image), by_image):
-        given = _options_among(fields, by_image)
+    lists += [node for name, node in given.items() if _EXTRA.fullmatch(name)]
+    if not given and by_image and _mostly_options(own_names, by_image):
+        given = own_names
     if given:
-        program = names.PROGRAM_OF.get(engine) or by_image or _program_of(given)
+        program = names.PROGRAM_OF.get(engine) or by_image or program_around or _program_of(given)
     elif by_image and scalar(fields.get("modelURL")):
         program = by_image  # a model of the production stack's chart, without options
     elif engine and any(_flag(name) in _LAYOUT for name in fields):
@@ -70,11 +74,15 @@ def option_commands(fields: Fields, source: YamlSource, model: Word | None = Non
         given = {name: node for name, node in fields.items() if recorded and recorded.named(_flag(name))}
     elif any(name.startswith("--") for name in fields):
         given, program = dict(fields), _program_of(fields)
+    elif alone and _program_of(fields) not in ("", names.OF_ROLES):
+        given, program = dict(fields), _program_of(fields)  # a file of options
     else:
         return
     if not program:
         return
     by_chart = by_image != ""
+    if {"model", "modelPath"} <= given.keys():
+        given = {name: node for name, node in given.items() if name != "model"}
     argv = [*option_words(given, source, program, only_known=by_chart)]
     argv += [word for node in lists for word in list_words(node, source)]
     loading = source.fields(fields.get("model_loading_config"))
@@ -86,12 +94,13 @@ def option_commands(fields: Fields, source: YamlSource, model: Word | None = Non
             at = from_hub(at)
             argv = [*((replace(at, text=option, pieces=()),) if program != names.OF_ROLES else ()), at, *argv]
     if argv:
-        yield OptionMap(program, argv, image, chart=(by_chart or bool(lists)) and "modelURL" not in fields)
+        chart = by_chart or bool(lists) or alone or program_around != ""
+        yield OptionMap(program, argv, image, chart=chart and "modelURL" not in fields)
 
 
 def model_named(fields: Fields, source: YamlSource) -> Word | None:
     """The model that a mapping names for what stands in it: `model: {name: org/model}`, `modelArtifacts: {uri: …}`."""
-    for key in ("modelURI", "modelURL", "modelUri", "hfModelId"):
+    for key in ("modelURI", "modelURL", "modelUri", "hfModelId", "url", "storageUri"):
         if scalar(fields.get(key)).startswith(("hf://", "huggingface://")):
             return from_hub(source.word(fields[key]))
     for key in ("model", "modelArtifacts", "modelConfig"):
@@ -110,7 +119,11 @@ def from_hub(word: Word) -> Word:
 
 
 def list_words(node: Node, source: YamlSource) -> Iterator[Word]:
-    """The items of a list of options for a chart or a tool, which may hold a flag and its values in one."""
+    """The items of a list of options for a chart or a tool, which may hold a flag and its values in one; also a text
+    of options."""
+    if text := scalar(node).replace("\\\n", " "):
+        at = source.word(node)
+        yield from (replace(at, text=part.strip("'\""), pieces=()) for part in text.split())
     for item in items(node):
         word = source.word(item)
         flag, blank, rest = word.text.partition(" ")
@@ -175,11 +188,14 @@ def _program_of(options: Mapping[str, Node]) -> str:
     return best if enough else ""
 
 
+def _snake(name: str) -> str:
+    """`serverArgs` as `server_args`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
 def _flag(name: str) -> str:
     """`tensor_parallel_size` and `tensorParallelSize` are --tensor-parallel-size."""
-    if name.startswith("-"):
-        return name
-    return "--" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).replace("_", "-").lower()
+    return name if name.startswith("-") else f"--{_snake(name).replace('_', '-')}"
 
 
 def _spelled(name: str, program: str, recorded: OptionSet | None) -> str:
@@ -201,7 +217,7 @@ def option_words(
         at = source.word(node)
         if name in _NO_OPTION or (not isinstance(node, ScalarNode | MappingNode) and not items(node)):
             continue
-        flag = "" if _EXTRA.fullmatch(name) and items(node) else _spelled(name, program, recorded)
+        flag = "" if _EXTRA.fullmatch(name) else _spelled(name, program, recorded)
         if not flag:
             continue
         option = recorded.named(flag) if recorded is not None else None

@@ -1,7 +1,7 @@
 """Groups of pods that run one deployment: a leader and its workers.
 
 Sources: https://lws.sigs.k8s.io/docs/reference/, https://docs.ome.io (engineConfig of a ServingRuntime),
-https://kthena.volcano.sh (roles of a ModelServing) and https://docs.ray.io/en/latest/cluster/kubernetes/.
+https://github.com/sgl-project/rbg (roles of a RoleBasedGroup), https://kthena.volcano.sh (roles of a ModelServing) and https://docs.ray.io/en/latest/cluster/kubernetes/.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from moonpad.explain.commands import Word, whole_number
 from moonpad.explain.yaml_source import Fields, YamlSource, items, scalar
 
 _LWS: Final = ("LWS_WORKER_INDEX", "LWS_GROUP_SIZE", "LWS_LEADER_ADDRESS")
+_RBG: Final = ("RBG_LWP_WORKER_INDEX", "RBG_LWP_GROUP_SIZE", "RBG_LWP_LEADER_ADDRESS")
 _KTHENA: Final = ("WORKER_INDEX", "GROUP_SIZE", "ENTRY_ADDRESS")
 
 
@@ -31,18 +32,26 @@ class PodGroup:
 
 def pod_group(fields: Fields, source: YamlSource) -> PodGroup | None:
     """None where the mapping does not describe one."""
+    pattern, group = (source.fields(fields.get(key)) for key in ("leaderWorkerPattern", "leaderWorkerSet"))
+    if "template" in pattern:
+        size = whole_number(scalar(pattern.get("size"))) or 1
+        return PodGroup(pattern["template"], pattern["template"], size, _RBG)
+    if "template" in fields and (size := whole_number(scalar(group.get("size"))) or 0):
+        return PodGroup(fields["template"], fields["template"], size)
     template = source.fields(fields.get("leaderWorkerTemplate"))
+    if not template and "leaderTemplate" in fields and "workerTemplate" in fields:
+        template = fields
     if template:
         worker = template.get("workerTemplate")
-        size = scalar(template.get("size"))
-        return PodGroup(template.get("leaderTemplate", worker), worker, int(size[:9]) if _is_number(size) else 1)
+        count = scalar(template.get("size"))
+        return PodGroup(template.get("leaderTemplate", worker), worker, int(count[:9]) if _is_number(count) else 1)
     if "entryTemplate" in fields:
         workers = whole_number(scalar(fields.get("workerReplicas"))) or 0
         return PodGroup(fields["entryTemplate"], fields.get("workerTemplate"), workers + 1, _KTHENA)
     worker = fields.get("worker")
-    size = scalar(source.fields(worker).get("size"))
-    if "leader" in fields and _is_number(size):
-        return PodGroup(fields["leader"], worker, int(size[:9]) + 1)
+    count = scalar(source.fields(worker).get("size"))
+    if "leader" in fields and _is_number(count):
+        return PodGroup(fields["leader"], worker, int(count[:9]) + 1)
     return None
 
 

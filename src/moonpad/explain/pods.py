@@ -15,12 +15,14 @@ from typing import Final
 
 from yaml import Node
 
+from moonpad.catalog.options import option_set
 from moonpad.engines import foreign_names as names
 from moonpad.explain import config_maps
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.containers import Container, read_container
 from moonpad.explain.env_files import from_env_files
 from moonpad.explain.flag_lists import knows_most, with_program
+from moonpad.explain.grouping import model_of
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.layout_keys import has_layout, with_layout
 from moonpad.explain.node_labels import kinds_of_nodes
@@ -284,10 +286,27 @@ def is_server(command: Command) -> bool:
 def _as_deployed(command: Command, around: Surroundings) -> Command:
     if command.program == "fragment":
         command = with_program(command)
+        command = _with_model(command, around)
     if command.program != "fragment":
         command = with_layout(command, around.layout)
     lacking = around.controller if not has_layout(command) else ""
-    return replace(command, pods=max(command.pods, around.pods), role=command.role or around.role, more=lacking)
+    return replace(
+        command,
+        pods=max(command.pods, around.pods),
+        role=command.role or around.role,
+        more=lacking,
+        custom=around.custom,
+    )
+
+
+def _with_model(command: Command, around: Surroundings) -> Command:
+    """A list of options with the model that the keys around it name, where it names none."""
+    option = "--model-path" if command.program == names.MODEL_BY_PATH else "--model"
+    recorded = option_set(command.program)
+    named = model_of(command) is not None or recorded is None or recorded.named(option) is None
+    if around.model is None or named:
+        return command
+    return replace(command, argv=(replace(around.model, text=option, pieces=()), around.model, *command.argv))
 
 
 def _machine(kind: str, pods: int, devices: Word | None) -> str:

@@ -42,6 +42,8 @@ class Surroundings:
     layout: Mapping[str, Word] = field(default_factory=dict)
     """Our names of the parallel sizes → what the keys beside it say."""
     model: Word | None = None
+    program: str = ""
+    """Of the engine that a key around it names, `vllm: {…}`."""
     parameters: Mapping[str, Word] = field(default_factory=dict)
     """Of an OpenShift template, or the file of variables of a compose file: `${NAME}` stands for them anywhere."""
     files: Mapping[str, Mapping[str, HereFile]] = field(default_factory=dict)
