@@ -25,15 +25,26 @@ UNNAMED: Final = "vllm"
 """What Ray Serve (`model_loading_config`) and FlagScale (`engine_args_specific`) start without naming it."""
 OPTION_KEYS: Final = frozenset({
     *("engine_args", "engine_kwargs", "engine_args_specific", "vllm_args", "sglang_args", "server_args", "serve_args"),
-    *("vllmConfig", "vllm_config", "sglang_config", "extra_args", "args", "parameters", "flags", "options"),
+    *("vllm_config", "sglang_config", "extra_args", "args", "parameters", "flags", "options", "cli_args"),
 })  # fmt: skip
+"""Keys of mappings of options, also written `serverArgs`."""
 OF_ROLES: Final = "trtllm-serve"
-"""The program whose options stand under `ctx` and `gen`, named as `ROLE_OPTIONS` has them."""
-ROLE_OPTIONS: Final[Mapping[str, str]] = {
-    "tensor_parallel_size": "--tp_size",
-    "pipeline_parallel_size": "--pp_size",
-    "moe_expert_parallel_size": "--ep_size",
+"""The program whose options of a role, `ctx` and `gen` or `prefill` and `decode`, are those of its option file."""
+OF_LLM_SERVICE: Final = "vllm serve"
+"""What the controller of KServe's LLMInferenceService starts, and the variable that holds more options for it."""
+MORE_OPTIONS: Final = "VLLM_ADDITIONAL_ARGS"
+OF_WRAPPING_SERVERS: Final[Mapping[str, str]] = {
+    **{"--model_name": "--served-model-name", "--model_id": "--model", "--model_dir": "--model"},
 }
+"""Options of KServe's server, which starts an engine with the others, and what the engine calls the same."""
+DECISIVE: Final = frozenset({
+    *("--model", "--model-path", "--served-model-name", "--tensor-parallel-size", "--tp-size", "--tp"),
+    *("--pipeline-parallel-size", "--data-parallel-size", "--max-model-len", "--context-length"),
+    *("--ctx-size", "--n-gpu-layers"),
+})  # fmt: skip
+"""Options that no other program has."""
+COMMANDS_OF_CHART: Final = ("vllmServe", "imageDefault")
+"""How llm-d's chart is told (`modelCommand`) to make the same command."""
 MODEL_BY_PATH: Final = "sglang"
 """The program that takes --model-path in place of --model."""
 FILE_OF_FLAGS: Final = ("vllm serve", "sglang")

@@ -105,12 +105,13 @@ COMMAND_LINE: Final = CommandLine(
             label="TensorRT-LLM",
             commands=(*tensorrt_llm_read.COMMANDS, "trtllm-serve serve"),
         ),
+        Program(name=tensorrt_llm_read.DYNAMO_WORKER, commands=(tensorrt_llm_read.DYNAMO_WORKER,)),
         Program(name="trtllm-disaggregated", kind="router", commands=("trtllm-serve disaggregated",)),
     ),
     names=("tensorrt[-_]llm", "trt-?llm"),
     images=("tensorrt-llm(?:/[a-z-]{1,30})?",),
     launchers=("trtllm-llmapi-launch",),
-    option_files=("--config", "--extra_llm_api_options"),
+    option_files=("--config", "--extra_llm_api_options", "--extra-engine-args"),
 )
 
 

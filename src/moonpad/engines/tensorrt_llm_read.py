@@ -12,7 +12,7 @@ from typing import Final
 from moonpad.catalog.options import Option
 from moonpad.engines.argument_values import MOST, Words
 from moonpad.engines.base import Invocation, NodeFlags, Reading
-from moonpad.engines.option_file import option_file
+from moonpad.engines.option_file import flat_options, option_file
 from moonpad.engines.option_grammar import Grammar
 from moonpad.engines.recorded_options import recorded
 from moonpad.engines.value_checks import number, whole
@@ -20,18 +20,27 @@ from moonpad.values.plan import Layout, Settings
 
 PROGRAM: Final = "trtllm-serve"
 COMMANDS: Final = ("trtllm-serve", "tensorrt_llm.commands.serve")
+DYNAMO_WORKER: Final = "dynamo.trtllm"
+"""Dynamo's worker with this engine, whose options are spelled otherwise."""
 
 # What the reader asks for and not every recorded release has: tensorrt_llm/commands/serve.py of
 # https://github.com/NVIDIA/TensorRT-LLM.
 SOME_RELEASES: Final = (
-    Option(("--tensor_parallel_size", "--tp_size"), "int", "1"),
-    Option(("--pipeline_parallel_size", "--pp_size"), "int", "1"),
-    Option(("--moe_expert_parallel_size", "--ep_size"), "int", "1"),
-    Option(("--free_gpu_memory_fraction", "--kv_cache_free_gpu_memory_fraction"), "float", "1"),
-    Option(("--config", "--extra_llm_api_options"), "text", "1"),
+    Option(("--tensor_parallel_size", "--tp_size", "--tensor-parallel-size"), "int", "1"),
+    Option(("--pipeline_parallel_size", "--pp_size", "--pipeline-parallel-size"), "int", "1"),
+    Option(("--moe_expert_parallel_size", "--ep_size", "--expert-parallel-size"), "int", "1"),
+    Option(
+        ("--free_gpu_memory_fraction", "--kv_cache_free_gpu_memory_fraction", "--free-gpu-memory-fraction"),
+        *("float", "1"),
+    ),
+    Option(("--config", "--extra_llm_api_options", "--extra-engine-args"), "text", "1"),
     Option(("--tool_parser",), "text", "1"),
-    Option(("--served_model_name",), "text", "1"),
-    Option(("--model",), "text", "1"),
+    Option(("--served_model_name", "--served-model-name"), "text", "1"),
+    Option(("--model", "--model-path"), "text", "1"),
+    Option(("--max_seq_len", "--max-seq-len"), "int", "1"),
+    Option(("--max_batch_size", "--max-batch-size"), "int", "1"),
+    Option(("--max_num_tokens", "--max-num-tokens"), "int", "1"),
+    Option(("--override-engine-args",), "text", "1"),
 )
 
 
@@ -45,8 +54,8 @@ def read(invocation: Invocation) -> Reading:
     start = _start(invocation.argv)
     words = Words(invocation.argv, grammar(invocation.version), start)
     model = words.model("--model")
-    path = words.text("--config", "--extra_llm_api_options")
-    options = option_file(path, invocation.files)
+    path = words.text("--config", "--extra_llm_api_options", "--extra-engine-args")
+    options = {**option_file(path, invocation.files), **flat_options(words.text("--override-engine-args") or "")}
     group = _count(options, "tensor_parallel_size") or words.size("--tp_size")
     attention_dp = options.get("enable_attention_dp", "").lower() == "true" and group > 1
     layout = Layout(

@@ -36,7 +36,7 @@ VLLM: Final = CommandLine(
     },
     programs=(SERVE, BENCHMARK),
     names=("vllm",),
-    images=("vllm-openai(?:-[a-z0-9]{1,20})?", "vllm"),
+    images=("(?<!lmcache/)vllm-openai(?:-[a-z0-9]{1,20})?", "vllm"),
     option_files=("--config",),
     tool_parser="--tool-call-parser",
     reasoning_parser="--reasoning-parser",

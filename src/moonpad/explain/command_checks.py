@@ -30,7 +30,6 @@ from moonpad.explain.shell_slips import broken_line, redirected_install
 from moonpad.plan.rules.formats import model_version
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Severity
-from moonpad.values.plan import Layout
 from moonpad.values.units import GIB
 from moonpad.values.versions import order, since
 
@@ -203,12 +202,12 @@ def int4_deepep(case: Case) -> Iterator[Remark]:
 
 
 def one_device(case: Case) -> Iterator[Remark]:
-    """No layout at all, and weights that no device holds."""
+    """Too few devices for the weights, whatever their kind."""
     reading, checkpoint, facts = case.first, case.checkpoint, case.engine.facts
-    alone = reading.layout == Layout() and reading.replicas == 1 and not reading.takes_all_devices
+    ranks = reading.layout.world_size
     settings = reading.settings
     helped = facts.host_experts or reading.left_to_engine or settings.device_layers is not None
-    if checkpoint is None or case.cluster is not None or not case.whole or not alone or helped:
+    if checkpoint is None or case.cluster is not None or not case.whole or reading.takes_all_devices or helped:
         return
     if is_fragment(case.commands[0]):
         return
@@ -217,20 +216,31 @@ def one_device(case: Case) -> Iterator[Remark]:
         row.device.usable_bytes for row in hardware().values() if row.device and row.device.platform in facts.platforms
     )
     largest += round(min(settings.cpu_offload_gib or 0, MOST) * GIB)
-    if flag is not None and checkpoint.total_bytes > largest:
-        message = (
-            f"none is given, so one device gets all {checkpoint.total_bytes / GIB:,.0f} GiB of weights; the largest "
-            f"device known holds {largest / GIB:,.0f} GiB"
-        )
-        remedy = f"add {flag} 8 or more, for as many devices"
-        # A wrapper or an image may supply what is missing here, so this is not an error.
-        yield make_remark(Severity.WARNING, Code.DOES_NOT_FIT, flag, message, remedy)
+    share = checkpoint.total_bytes / ranks
+    if flag is None or share <= largest:
+        return
+    given, container = case.option(flag), case.commands[0].container
+    granted = container.devices if container is not None else None
+    each = "one device gets all" if ranks == 1 else f"each of {ranks} devices gets at least"
+    known = granted is not None and granted * case.commands[0].pods <= ranks
+    why = "none is given, so " if given is None and ranks == 1 and not known else ""
+    message = f"{why}{each} {share / GIB:,.0f} GiB of weights; the largest device known holds {largest / GIB:,.0f} GiB"
+    devices = " and give the container as many" if known else ", for as many devices"
+    remedy = f"{'write' if given else 'add'} {flag} {max(8, 2 * ranks)} or more{devices}"
+    # A wrapper or an image may supply what is missing here, so that alone is not an error.
+    severity = Severity.ERROR if given or known else Severity.WARNING
+    yield make_remark(severity, Code.DOES_NOT_FIT, flag, message, remedy, at=given.index if given else None)
 
 
 def other_nodes(case: Case) -> Iterator[Remark]:
     """Rank 0 of several, the commands of the others missing, or the address where they meet."""
     node, command = case.first.node, case.commands[0]
-    if node.nodes is None or node.nodes < 2 or any(wrapper.kind in _LAUNCHERS for wrapper in command.wrappers):
+    if (
+        node.nodes is None
+        or node.nodes < 2
+        or command.pods > 1
+        or any(wrapper.kind in _LAUNCHERS for wrapper in command.wrappers)
+    ):
         return
     rank = case.option("--node-rank", "-r")
     is_variable = rank is not None and isinstance(rank.value, str) and unresolved(rank.value)

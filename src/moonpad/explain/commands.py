@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
@@ -168,9 +169,22 @@ class Command:
     line: int = 0
     arms: tuple[tuple[int, int], ...] = ()
     """Of the conditions around it, from the outermost: which condition of the text, and which of its branches."""
+    pods: int = 1
+    """Machines that run it together, as its manifest says: the size of a group of pods, `num_nodes` of a task."""
+    role: str = ""
+    """`prefill` or `decode`, where its manifest says so."""
+    custom: bool = False
+    """A controller that is not known starts it, it may be on more machines than the text says."""
+    more: str = ""
+    """What may add options to it that are not in the text: a chart, the controller of a custom resource."""
+    by_ray: bool = False
+    """Ray starts it, and gives it the devices of its cluster."""
+    files: Mapping[str, HereFile] = field(default_factory=dict)
+    """Those that are mounted into its container, by path."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "env", MappingProxyType(dict(self.env)))
+        object.__setattr__(self, "files", MappingProxyType(dict(self.files)))
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -211,6 +225,12 @@ class Problem:
     remedy: str = ""
 
 
+@lru_cache(maxsize=4)
+def _outside(lines: tuple[str, ...], objects: tuple[tuple[int, int], ...]) -> tuple[str, ...]:
+    inside = {number for first, last in objects for number in range(first, last + 1)}
+    return tuple(text for number, text in enumerate(lines, 1) if number not in inside)
+
+
 @dataclass(frozen=True, slots=True)
 class Script:
     """`lines` is the text with unprintable characters as spaces, safe to show, in which the columns hold."""
@@ -228,8 +248,22 @@ class Script:
     markdown: bool = False
     origins: tuple[tuple[str, int], ...] = ()
     """Of several files, the name of each and its first line in `lines`; empty for a single one."""
+    objects: tuple[tuple[int, int], ...] = ()
+    """First and last line of each object of YAML that starts an engine."""
     budget: Budget = field(default_factory=Budget, repr=False, compare=False)
     """What judging and showing it may still cost."""
+
+    def says_of(self, line: int, other: int) -> bool:
+        """Whether what stands at a line may be about a command at the other: it is not in an object of its own."""
+        return all(first <= other <= last for first, last in self.objects if first <= line <= last)
+
+    def lines_about(self, line: int) -> Sequence[str]:
+        """Those of the object that the line stands in, then those of no object."""
+        own = next((span for span in self.objects if span[0] <= line <= span[1]), None)
+        if own is None and not self.objects:
+            return self.lines
+        before = self.lines[own[0] - 1 : own[1]] if own is not None else ()
+        return (*before, *_outside(self.lines, self.objects))
 
     def place(self, line: int) -> tuple[str, int]:
         """The file that a line belongs to, "" where there is only one, and its number in that file."""

@@ -20,8 +20,8 @@ from moonpad.explain.programs import program_named
 
 def with_file_options(command: Command, files: Mapping[str, HereFile], budget: Budget) -> Command:
     """The command with the options of its file in front of its own, where the file is at hand."""
-    named = value_of(command.argv, ("--config",)) if command.program in FILE_OF_FLAGS and files else None
-    file = _file_named(named.text, files) if named is not None else None
+    named = value_of(command.argv, ("--config",)) if command.program in FILE_OF_FLAGS else None
+    file = _file_named(named.text, {**files, **command.files}) if named is not None else None
     options = option_set(command.program)
     if named is None or file is None or options is None or len(file.text) > OPTION_FILE:
         return command

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from moonpad.engines import foreign_names as names
 from moonpad.explain.commands import Command, Word
-from moonpad.explain.interpreter import ScriptState, Shell
+from moonpad.explain.flag_lists import knows_most, with_program
+from moonpad.explain.interpreter import ScriptState, Shell, words_of
+from moonpad.explain.programs import program_named
 from moonpad.explain.source_text import Source
 
 
@@ -39,6 +42,21 @@ def read_container(container: Container, source: Source, state: ScriptState) -> 
     start = (replace(at, text="docker"), replace(at, text="run"))
     Shell(state, source, label=container.label).command([*start, *options, container.image, *words])
     state.commands[before:] = [_as_in_the_file(command, container) for command in state.commands[before:]]
+    if not any(program_named(command.program) for command in state.commands[before:]):
+        _flags_in_a_variable(container, state)
+
+
+def _flags_in_a_variable(container: Container, state: ScriptState) -> None:
+    """`LLAMA_ARGS="--ctx-size 4096 …"` of a container whose program is not known: of the engine that knows them."""
+    for name, value in container.env.items():
+        if " -" not in value.text or not value.text.lstrip().startswith("-"):
+            continue
+        words = tuple(words_of(Source.inside(value, state.text), state))
+        flags = {word.text.partition("=")[0] for word in words if word.text.startswith("--")}
+        fragment = with_program(Command("fragment", words, label=container.label, line=value.line))
+        if flags & names.DECISIVE and fragment.program != "fragment" and knows_most(fragment, flags):
+            env = {other: word for other, word in container.env.items() if other != name}
+            state.add(replace(fragment, env=env, more=f"what reads {name}"))
 
 
 def _as_in_the_file(command: Command, container: Container) -> Command:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -18,13 +18,13 @@ from moonpad.explain.builds import of_its_build, other_build
 from moonpad.explain.certainty import as_certain
 from moonpad.explain.check_case import Case
 from moonpad.explain.command_checks import command_checks, no_layout
-from moonpad.explain.commands import Command, Script
+from moonpad.explain.commands import Command, HereFile, Script
 from moonpad.explain.config_keys import config_remarks
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
 from moonpad.explain.input_limits import OPTION_FILE, too_large
-from moonpad.explain.node_checks import node_remarks
+from moonpad.explain.node_checks import node_remarks, starts_ray
 from moonpad.explain.offload_checks import offload_ignored
 from moonpad.explain.option_sources import program_of, rulebook
 from moonpad.explain.own_flags import in_own_flags
@@ -88,10 +88,10 @@ class Deployment:
 
     def judged(self) -> Judged:
         commands = self.group.commands
-        version = version_of(self.engine.name, self.script, self.question)
+        version = version_of(self.engine.name, self.script, self.question, commands[0])
         readings = [self._read(command, version) for command in commands]
         line = self.engine.command_line
-        pieces = missing_pieces(commands[0], readings[0], line, self.script.files, self.question.settings)
+        pieces = missing_pieces(commands[0], readings[0], line, self._files(commands[0]), self.question.settings)
         missing = tuple(piece for piece in pieces if piece.keys)
         unknown = frozenset().union(*(piece.keys for piece in missing))
         checkpoint, unjudged = self._checkpoint(readings[0])
@@ -166,10 +166,14 @@ class Deployment:
 
     # --- what the commands say ---
 
+    def _files(self, command: Command) -> Mapping[str, HereFile]:
+        """Those that the text holds, with what is mounted into the command's own container before the others."""
+        return {**self.script.files, **command.files}
+
     def _read(self, command: Command, version: Version) -> Reading:
         words = [word.text for word in command.argv]
         env = {name: word.text.removeprefix(f"{name}=") for name, word in command.env.items()}
-        files = {path: file.text for path, file in self.script.files.items()}
+        files = {path: file.text for path, file in self._files(command).items()}
         named = {file for word in words for file in (word, word.rpartition("/")[2]) if file in files}
         for file in named:
             if len(files[file]) > OPTION_FILE:
@@ -285,7 +289,10 @@ class Deployment:
             cluster = replace(cluster, nodes=cluster.nodes // replicas)
         elif replicas > 1 and cluster.nodes == 1 and cluster.per_node % replicas == 0:
             cluster = replace(cluster, per_node=cluster.per_node // replicas)
-        configuration = Configuration(checkpoint, cluster, facts, version.text, first.layout, first.settings)
+        settings, across = first.settings, first.layout.tp * first.layout.pp > cluster.per_node
+        if across and settings.executor is None and starts_ray(self.script):
+            settings = replace(settings, executor="ray")
+        configuration = Configuration(checkpoint, cluster, facts, version.text, first.layout, settings)
         context = first.settings.max_model_len
         if context is not None:
             context = min(context, 2**31)
@@ -314,7 +321,7 @@ class Deployment:
             words = [word.text for word in command.argv]
             yield from of_its_build(config_remarks(words, reading.parsed, book, version), command)
             yield from env_remarks(command.env, book, budget)
-            yield from file_remarks(reading.parsed, self.script.files, book, budget)
+            yield from file_remarks(reading.parsed, self._files(command), book, budget)
         yield from serving_remarks(command, reading, line)
         yield from wrapper_remarks(command)
         name = checkpoint.name if checkpoint else reading.model

@@ -23,7 +23,9 @@ _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]]*)\])?(\+?)=", re.ASC
 _LONGEST_ARRAY: Final = 1_000
 _BLANK: Final = re.compile(r"[ \t\n]")
 _FIELD: Final = re.compile(r"[^ \t\n]+")
-_SUM_TOKEN: Final = re.compile(r"\s*(?:(\d{1,18})|\$?\{?([A-Za-z_]\w*)\}?|([-+*/%()]))\s*", re.ASCII)
+_SUM_TOKEN: Final = re.compile(
+    r"\s*(?:(\d{1,18})|\$?\{?([A-Za-z_]\w*)(?::?-(?=\d+\})(\d{1,18}))?\}?|([-+*/%()]))\s*", re.ASCII
+)
 _LONGEST_SUM: Final = 200
 _LARGEST_NUMBER: Final = 2**63
 _NESTED_SUMS: Final = 50
@@ -117,7 +119,7 @@ class Expander:
 
     def _number(self, name: str) -> str | None:
         value = self.scope.variables.get(name)
-        return value.text if isinstance(value, Word) and not value.unresolved else None
+        return None if value is None else value.text if isinstance(value, Word) and not value.unresolved else "?"
 
     def _variable(self, segment: Variable, fields: _FieldBuilder, split: bool) -> None:
         value = self._value(segment)
@@ -258,9 +260,9 @@ def evaluate(text: str, lookup: Callable[[str], str | None]) -> int | None:
         return None
     tokens: list[str] = []
     for match in _SUM_TOKEN.finditer(text):
-        number, name, sign = match.groups()
+        number, name, default, sign = match.groups()
         if name is not None:
-            number = lookup(name) or "?"
+            number = lookup(name) or default or "?"
         if number is not None and not re.fullmatch(r"-?(?:0|[1-9][0-9]{0,17})", number, re.ASCII):
             return None  # not a number, or octal for a shell
         tokens.append(sign or number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
@@ -17,6 +17,8 @@ from moonpad.explain.programs import program_table
 
 LAYOUT: Final = ("tp", "pp", "dp", "ep", "dcp")
 """Our names of the parallel sizes."""
+SIZES: Final = ("tp", "pp", "dp")
+"""Of these, those that make ranks: with none of them a command has one."""
 
 
 def as_commands(commands: Sequence[Command]) -> Iterator[Command]:
@@ -27,7 +29,7 @@ def as_commands(commands: Sequence[Command]) -> Iterator[Command]:
     """
     layouts: dict[str, tuple[Word, ...]] = {}
     for command in commands:
-        whole = _with_program(command) if command.program == "fragment" else command
+        whole = with_program(command) if command.program == "fragment" else command
         if whole.program in serving_programs():
             own = _layout_words(whole)
             if own:
@@ -47,7 +49,8 @@ def borrowed(command: Command) -> tuple[Word, ...]:
     return tuple(word for word in command.argv if word.line < command.line) if is_fragment(command) else ()
 
 
-def _with_program(command: Command) -> Command:
+def with_program(command: Command) -> Command:
+    """A list of flags as a command of the program that knows most of them, else as it is."""
     flags = [word.text.partition("=")[0] for word in command.argv if word.text.startswith("--")]
 
     def matching(program: str) -> int:
@@ -56,6 +59,12 @@ def _with_program(command: Command) -> Command:
 
     best = max(serving_programs(), key=matching)
     return replace(command, program=best) if matching(best) else command
+
+
+def knows_most(command: Command, flags: Collection[str]) -> bool:
+    """Whether its program has more than half of the flags."""
+    options = option_set(command.program)
+    return options is not None and 2 * sum(options.named(flag) is not None for flag in flags) > len(flags)
 
 
 def _layout_words(command: Command) -> tuple[Word, ...]:

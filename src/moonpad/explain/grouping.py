@@ -162,4 +162,4 @@ def _role(command: Command) -> str:
         return command.label
     transfer = value_of(command.argv, ("--kv-transfer-config",))
     match = _ROLE.search(transfer.text) if transfer is not None else None
-    return {"producer": "prefill", "consumer": "decode"}[match.group(1)] if match else "serve"
+    return {"producer": "prefill", "consumer": "decode"}[match.group(1)] if match else command.role or "serve"

@@ -8,6 +8,7 @@ from typing import Final
 from moonpad.explain.commands import Word
 from moonpad.explain.dockerfile import is_dockerfile, read_dockerfile
 from moonpad.explain.interpreter import ScriptState, Shell
+from moonpad.explain.pod_description import is_pod_description, read_pod_description
 from moonpad.explain.python_text import is_python, read_python
 from moonpad.explain.source_text import Source
 from moonpad.explain.systemd_unit import is_unit, read_unit
@@ -17,6 +18,10 @@ _FIRST_KEY: Final = re.compile(
     r"""[ \t]*(?:- )?["']?[A-Za-z_][\w./-]*["']?[ ]*:(?:\s|$)"""
 )
 """Files for compose and Kubernetes are YAML with a key in its first line."""
+_CONFIG_MAP: Final = re.compile(
+    r"""["']?kind["']?:[ \t]*["']?(?:ConfigMap|Secret)\b|^(?:configMap|secret)Generator:""", re.MULTILINE
+)
+_NO_SCRIPT: Final = (".md", ".json", ".py")
 _JSON: Final = re.compile(r"\s*[\[{]\s*(?:[\[{\"\]}]|$)")
 
 
@@ -31,6 +36,9 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
     if is_unit(text):
         read_unit(text, start, state)
         return True
+    if is_pod_description(text):
+        read_pod_description(text, start, state)
+        return True
     if is_python(text) and read_python(text, start, state):
         return True
     if _FIRST_KEY.match(text) or _JSON.match(text):
@@ -38,6 +46,14 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
 
         return read_manifest(text, start, state)
     return False
+
+
+def gather_config_maps(text: str, start: int, state: ScriptState) -> None:
+    """What the ConfigMaps in a text hold, before what uses them is read."""
+    if _CONFIG_MAP.search(text):
+        from moonpad.explain.config_maps import gather
+
+        gather(text, start, state)
 
 
 def read_word(word: Word, state: ScriptState) -> None:
@@ -51,10 +67,10 @@ def read_word(word: Word, state: ScriptState) -> None:
     Shell(state, Source.inside(word, state.text)).read()
 
 
-def read_unused(state: ScriptState) -> None:
-    """Scripts and other files that the text holds and no command in it runs."""
+def read_unused_scripts(state: ScriptState) -> None:
+    """Those of ConfigMaps that no command of the text runs."""
     for name, word in list(state.scripts.items()):
-        data = word.text.lstrip()[:1] in ("{", "[") or name.endswith((".md", ".json", ".py"))
-        if name not in state.ran_scripts and not data:
-            state.ran_scripts.add(name)
-            read_word(word, state)
+        if name in state.ran_scripts or word.text.lstrip()[:1] in ("{", "[") or name.endswith(_NO_SCRIPT):
+            continue
+        state.ran_scripts.add(name)
+        read_word(word, state)

@@ -20,19 +20,20 @@ from moonpad.explain.expansion import Expander, assignment_of
 from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, SHELLS, Budget
 from moonpad.explain.programs import base_name
 from moonpad.explain.scope import Layer, Scope, size_of, unresolved
+from moonpad.explain.shell_tests import TESTS, compared, decided, lacking_in
 from moonpad.explain.source_text import InputText, Problems, Source
-from moonpad.explain.tokens import Here, LiteralText, Token, Variable
+from moonpad.explain.tokens import Here, LiteralText, Token
 from moonpad.explain.wrappers import Peeled, peel
 
 _DECLARE: Final = frozenset({"export", "declare", "typeset", "local", "readonly"})
-_TESTS: Final = frozenset({"[", "[[", "test"})
 _BUILTINS: Final = """
     . : break cd continue echo exit false getopts hash let popd printf pushd pwd read return set shift shopt sleep
     source trap true ulimit umask unset wait
 """
-_NO_PROGRAMS: Final = _DECLARE | _TESTS | frozenset(_BUILTINS.split())
+_NO_PROGRAMS: Final = _DECLARE | TESTS | frozenset(_BUILTINS.split())
 _ALONE: Final = Simple()
 """A command with nothing around it: no comments, no label."""
+_TAKES_MANIFESTS: Final = frozenset({"kubectl", "oc", "cat", "tee", "sudo", "k3s", "microk8s"})
 _RANGE: Final = re.compile(r"(?:\{(\d{1,6})\.\.(\d{1,6})\}|\$\(seq (\d{1,6}) (\d{1,6})\))", re.ASCII)
 _LEAST_FLAGS: Final = 3
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -52,6 +53,10 @@ class ScriptState:
     ran_scripts: set[str] = field(default_factory=set)
     machines: list[tuple[int, str]] = field(default_factory=list)
     """Line and cluster (`8xH200`) that a task asks for."""
+    config_maps: dict[tuple[str, str], dict[str, Word]] = field(default_factory=dict)
+    """By kind (ConfigMap, Secret) and name, what each of its keys holds."""
+    objects: list[tuple[int, int]] = field(default_factory=list)
+    """First and last line of each object of YAML that starts an engine: what it says is not said of the others."""
     containers: dict[str, Wrapper] = field(default_factory=dict)
     last_known: Command | None = None
     """The last command of a program that is known."""
@@ -162,12 +167,20 @@ class Shell:
                 if conditional:
                     lacking = lacking_in(self.tested, node.connector == "&&")
                     self._join([self.scope.pop()], exhaustive=False, defaults=lacking)
-                after_test = not words or words[0].text in _TESTS
+                after_test = not words or words[0].text in TESTS
                 self.tested = words if after_test else ()
             case For():
                 self._for(node)
             case Branches(conditions, bodies, exhaustive):
                 self._statements(conditions)
+                first = conditions[0] if conditions else None
+                holds = decided(first.words, self.scope) if isinstance(first, Simple) else None
+                if holds is None and isinstance(first, Simple):
+                    expanded = [word for token in first.words for word in self.expander.fields(token)]
+                    holds = compared(first.words, expanded, self.scope)
+                if holds is not None and len(conditions) == 1:
+                    self._statements(bodies[0] if holds else bodies[1] if len(bodies) > 1 else ())
+                    return
                 tests = [lacking_in(node.words, True) for node in conditions if isinstance(node, Simple)]
                 self._branches(bodies, exhaustive, frozenset().union(*tests))
             case Function(name, body):
@@ -235,7 +248,8 @@ class Shell:
             self.state.budget.spend(len(words), sum(len(word.text) for word in words))
         here = next((redirect.here for redirect in reversed(node.redirects) if redirect.here), None)
         if words:
-            self._add_file(words, node, here or (self.piped if node.connector == "|" else None))
+            taken = here is not None and base_name(words[0]) in _TAKES_MANIFESTS and self._here_manifest(here)
+            self._add_file(words, node, here or (self.piped if node.connector == "|" else None), is_read=taken)
             self._builtin(words)
         self.piped = here
         if words and words[0].text in self.functions:
@@ -335,7 +349,17 @@ class Shell:
             )
         )
 
-    def _add_file(self, words: Sequence[Word], node: Simple, here: Here | None) -> None:
+    def _here_manifest(self, here: Here) -> bool:
+        from moonpad.explain.here_manifests import read_here_manifest  # it needs this module
+
+        start, end = self.source.origin(here.start, here.end)
+        text = self.source.text[here.start : here.end]
+        if end - start == len(text):
+            quoted = all(isinstance(part, LiteralText) and part.quoted for part in here.segments)
+            return read_here_manifest(text, start, self.state, {} if quoted else self.scope.variables)
+        return False
+
+    def _add_file(self, words: Sequence[Word], node: Simple, here: Here | None, *, is_read: bool) -> None:
         """`cat > FILE <<EOF`, `cat <<EOF | tee FILE`, `sudo tee FILE <<EOF`, `printf %s TEXT > FILE`."""
         names = [base_name(word) for word in words[:4]]
         written = [redirect for redirect in node.redirects if redirect.text in (">", ">>", ">|")]
@@ -344,8 +368,6 @@ class Shell:
             path = next((word for word in words[names.index("tee") + 1 :] if not word.text.startswith("-")), None)
         elif written and (names[:2] == ["printf", "%s"] or (here is not None and names[0] == "cat")):
             path = next(iter(self.expander.fields(written[-1])), None)
-        if path is None and here is not None and "-f" in (word.text for word in words):  # `kubectl apply -f - <<EOF`
-            path = Word(f"<{names[0]}>")
         if path is None or not path.text or path.text.startswith("/dev/"):
             return
         body = self.expander.here(here) if here is not None else (*words[2:], Word(""))[0]
@@ -357,7 +379,7 @@ class Shell:
             self.state.budget.spend(1, len(before.text))
             body = replace(body, text=before.text + body.text)
         self.state.files[path.text] = HereFile(path.text, body.text, body.line)
-        if MENTION.search(body.text):
+        if MENTION.search(body.text) and not is_read:
             self.state.scripts[base_name(path)] = body
 
 
@@ -366,20 +388,3 @@ def words_of(source: Source, state: ScriptState) -> list[Word]:
     expander = Expander(source, Scope(), state.budget)
     tokens = (token for token in Lexer(source, Problems(state.text)).tokens() if token.kind == "word")
     return [word for token in tokens for word in expander.fields(token)]
-
-
-def lacking_in(words: Sequence[Token], holds: bool) -> frozenset[str]:
-    """Variables that are empty or not set where a test holds, or does not: `[ -z "$TP" ]`, `[ "${TP:-}" = "" ]`,
-    `[[ ! -v TP ]]`."""
-    texts = [word.text for word in words]
-    empty = any(
-        word.segments and all(isinstance(part, LiteralText) and part.quoted and not part.text for part in word.segments)
-        for word in words
-    )
-    asks_lack = "-z" in texts or (empty and bool({"=", "=="} & set(texts)))
-    if not asks_lack and not {"-n", "-v"} & set(texts):
-        return frozenset()
-    if (asks_lack != ("!" in texts)) != holds:
-        return frozenset()
-    names = {segment.name for word in words for segment in word.segments if isinstance(segment, Variable)}
-    return frozenset(names | {texts[at + 1] for at, text in enumerate(texts[:-1]) if text == "-v"})

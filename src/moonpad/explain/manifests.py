@@ -1,54 +1,66 @@
 """Containers that YAML describes: services of compose, pods of Kubernetes, and lists of arguments elsewhere.
 
 Each becomes the `docker run` that starts the same container, with its words at their places in the file, so that it is
-read like one in a script. Sources: https://docs.docker.com/reference/compose-file/services/,
-https://docs.docker.com/reference/compose-file/interpolation/,
-https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#Container and
-https://kubernetes.io/docs/tasks/inject-data-application/define-interdependent-environment-variables/.
+read like one in a script. Sources: https://docs.docker.com/reference/compose-file/interpolation/,
+https://kubernetes.io/docs/reference/kubernetes-api/ and https://lws.sigs.k8s.io/docs/reference/.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from yaml import Node
+from yaml import MappingNode, Node
 
-from moonpad.explain.commands import Command, HereFile, Word, concatenated
+from moonpad.engines import foreign_names as engines
+from moonpad.explain import config_maps
+from moonpad.explain.commands import Command, Word, concatenated, whole_number
 from moonpad.explain.containers import Container, read_container
+from moonpad.explain.custom_resources import (
+    controller_of,
+    is_llm_service,
+    runtimes_used,
+    with_runtime,
+)
+from moonpad.explain.env_files import DEFAULT, variables_in
 from moonpad.explain.input_limits import COMMANDS, NESTING, too_deep, too_large
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
-from moonpad.explain.option_maps import option_commands
-from moonpad.explain.programs import base_name, engine_commands, identify, program_named
+from moonpad.explain.layout_keys import layout_of
+from moonpad.explain.made_commands import MadeCommands
+from moonpad.explain.node_labels import cluster_of_label
+from moonpad.explain.option_maps import list_words, model_named
+from moonpad.explain.pod_groups import PodGroup, groups_of_ranks, pod_group, ray_pods
+from moonpad.explain.pods import PodReader, is_container
+from moonpad.explain.programs import base_name, engine_commands, identify
+from moonpad.explain.roles import ROLES, roles_of
 from moonpad.explain.scope import Scope
 from moonpad.explain.source_text import Source
 from moonpad.explain.surroundings import Surroundings, unknown_value
+from moonpad.explain.tasks import SET_BY_SCHEDULER, read_task
 from moonpad.explain.yaml_repair import readable
-from moonpad.explain.yaml_source import Fields, YamlSource, is_true, items, scalar
+from moonpad.explain.yaml_source import Fields, YamlSource, items, scalar
 
 _SURELY_YAML: Final = re.compile(r"^(?:apiVersion|services):", re.MULTILINE)
-_DEVICES: Final = re.compile(r"gpu|(?:nvidia|amd)\.com/gpu|huawei\.com/Ascend\w*")
-
-# Keys of a compose service → the option of `docker run`, for each item of a list, and for one value.
-_LISTS: Final = {
-    "ports": "--publish",
-    "volumes": "--volume",
-    "cap_add": "--cap-add",
-    "security_opt": "--security-opt",
-    "devices": "--device",
-}
-_VALUES: Final = {"network_mode": "--network", "shm_size": "--shm-size", "gpus": "--gpus", "ipc": "--ipc"}
-
-
 _NO_COMMANDS: Final = frozenset(
     """
     annotations description managedFields metadata status readinessProbe livenessProbe startupProbe
-    readiness_probe healthcheck lifecycle notes comment
+    readiness_probe healthcheck lifecycle notes comment initContainer tolerations
     """.split()  # noqa: SIM905
 )
 """Keys under which no engine is started."""
+_OF_POD: Final = frozenset({"containers", "volumes", "nodeSelector", "affinity", "hostNetwork"})
+_NESTED_YAML: Final = frozenset({"serveConfigV2", "values", "valuesContent", "valuesYaml"})
+"""Keys whose text is YAML: of a RayService, of charts in Argo CD and others."""
+_LEAST_LINES: Final = 2
+_KIND_KEYS: Final = (
+    *("instanceType", "instance_type", "machineType", "machine_type", "nodeType", "resourceProfile"),
+    *("acceleratorType", "accelerator_type", "gpuType", "gpu_type", "gpuModel", "accelerator"),
+)
+"""Keys that name a type of machine or a kind of device."""
+_SIDECAR: Final = "Always"
+"""The restart policy of an init container that goes on running."""
 
 
 def read_manifest(text: str, start: int, state: ScriptState) -> bool:
@@ -61,12 +73,13 @@ def read_manifest(text: str, start: int, state: ScriptState) -> bool:
     source, documents = readable(state, start, text, surely=surely)
     if source is None:
         return False
-    reader = _ManifestReader(source, state)
+    reader = _ManifestReader(source, state, runtimes_used(documents, source))
     for document in documents:
-        reader.config_maps(document)
+        config_maps.remember(document, source, state)
+    objects = [source.fields(document) for document in documents]
+    reader.roles = roles_of(scalar(source.inner(fields, "metadata", "name")) for fields in objects)
     for document in documents:
         reader.document(document)
-    reader.unused_scripts()
     if source.mended and not surely and state.budget.commands == commands_before:
         # A script or prose that was only like YAML.
         del state.problems.items[problems_before:]
@@ -75,19 +88,58 @@ def read_manifest(text: str, start: int, state: ScriptState) -> bool:
 
 
 class _ManifestReader:
-    def __init__(self, source: YamlSource, state: ScriptState) -> None:
-        self.source, self.state = source, state
+    def __init__(self, source: YamlSource, state: ScriptState, runtimes: Mapping[str, Fields]) -> None:
+        self.source, self.state, self.runtimes = source, state, runtimes
+        self.roles: Mapping[str, str] = {}
+        """Of objects, by their names."""
+        self.merged: list[Node] = []
+        """Made here, and kept: the source remembers nodes by their identity."""
         self.fields, self.inner, self.word = source.fields, source.inner, source.word
+        self.pods = PodReader(source, state)
+        self.made = MadeCommands(self.pods)
 
     # --- objects ---
 
     def document(self, node: Node) -> None:
         fields = self.fields(node)
         if "services" in fields and "apiVersion" not in fields:
-            for name, service in self.fields(fields["services"]).items():
-                self.container(service, Surroundings(compose=True, label=name))
+            services = self.fields(fields["services"])
+            roles = roles_of(services)
+            given = dict(variables_in(self.state.files, DEFAULT))
+            for name, service in services.items():
+                role = roles.get(name, "")
+                self.pods.container(service, Surroundings(compose=True, label=name, role=role, parameters=given))
+        elif scalar(fields.get("kind")).endswith("List") and "items" in fields:
+            for item in self._not_owned(items(fields["items"])):
+                self.document(item)
         else:
-            self.visit(node, Surroundings(label=scalar(self.inner(fields, "metadata", "name"))))
+            label = scalar(self.inner(fields, "metadata", "name"))
+            around = Surroundings(label=label, controller=controller_of(fields), role=self.roles.get(label, ""))
+            around = replace(around, parameters=dict(self._parameters(fields)))
+            before = self.state.budget.commands
+            self.visit(node, replace(around, custom=bool(around.controller and "apiVersion" in fields)))
+            if self.state.budget.commands > before:
+                first = self.source.line_of(node.start_mark)
+                self.state.objects.append((first, max(first, self.source.line_of(node.end_mark) - 1)))
+
+    def _parameters(self, fields: Fields) -> Iterator[tuple[str, Word]]:
+        """Of a template of OpenShift, those that have a value."""
+        for parameter in map(self.fields, items(fields.get("parameters"))) if "objects" in fields else ():
+            if name := scalar(parameter.get("name")):
+                given = parameter.get("value")
+                at = self.word(parameter["name"])
+                yield name, self.word(given) if given is not None else unknown_value(at, name)
+
+    def _not_owned(self, nodes: Iterable[Node]) -> list[Node]:
+        """Without the objects that a controller has made of others among them: the pods of a Deployment."""
+        listed = [(node, self.fields(self.fields(node).get("metadata"))) for node in nodes]
+        names = {scalar(metadata.get("name")) for _, metadata in listed}
+        kept = []
+        for node, metadata in listed:
+            owners = {scalar(self.fields(owner).get("name")) for owner in items(metadata.get("ownerReferences"))}
+            if not owners & names:
+                kept.append(node)
+        return kept
 
     def visit(self, node: Node, around: Surroundings, depth: int = 0) -> None:
         """All containers in it. What an alias stands for is read wherever it stands; it may hold itself."""
@@ -95,26 +147,102 @@ class _ManifestReader:
         if depth > NESTING:
             raise too_deep("the YAML is")
         fields = self.fields(node)
-        if "leaderWorkerTemplate" in fields:
-            self._leader_and_workers(self.fields(fields["leaderWorkerTemplate"]), around, depth)
-        elif scalar(fields.get("kind")) == "ConfigMap":
+        around = self._around(fields, around) if fields else around
+        if _OF_POD & fields.keys():
+            around = self.pods.pod(fields, around)
+        if self._left_out(fields) and around.controller:
             return
+        if "base" in fields and any("override" in name for name in fields):
+            fields = {"base": fields["base"]}  # the overrides are pieces of a recipe
+        if group := pod_group(fields, self.source):
+            self._leader_and_workers(group, around, depth)
+        elif is_llm_service(fields):
+            spec = self.fields(fields["spec"])
+            self.made.llm_service(spec, self._around(spec, around))
+        elif scalar(fields.get("kind")) in ("ConfigMap", "Secret"):
+            return
+        elif scalar(fields.get("kind")).endswith("ServingRuntime") and around.label in self.runtimes:
+            return  # it is read with what the InferenceService adds
+        elif isinstance(node, MappingNode) and (runtime := self.runtimes.get(scalar(fields.get("runtime")))):
+            self.merged.append(with_runtime(node, runtime, self.source))
+            before = len(self.state.commands)
+            self.pods.container(self.merged[-1], around)
+            line = self.word(node).line
+            self.state.commands[before:] = [replace(command, line=line) for command in self.state.commands[before:]]
+        elif scalar(fields.get("modelCommand")) in engines.COMMANDS_OF_CHART:
+            self.made.by_chart(fields, around)
         elif scalar(fields.get("cell_type")) == "code":
             self._cell(fields, around)
         elif "Config" in fields and "Image" in self.fields(fields["Config"]):
             self._inspected(fields, around)
-        elif self._is_container(fields):
-            self.container(node, around)
-        elif self._task(fields, around) or self._engine_options(fields, around):
+        elif is_container(fields):
+            self.pods.container(node, around)
+        elif (
+            read_task(fields, around, self.source, self.state, self._script)
+            or self.made.recipe(fields, around)
+            or self.made.engine_options(fields, around, alone=self._is_whole(around, depth))
+        ):
             return
         else:
-            if "containers" in fields:
-                around = replace(around, options=tuple(self._pod_options(fields)))
-            for name, child in fields.items():
-                if name not in _NO_COMMANDS:
-                    self._child(name, child, around, depth + 1)
-            for child in items(node):
-                self._child("", child, around, depth + 1)
+            self._children(node, fields, around, depth)
+
+    def _around(self, fields: Fields, around: Surroundings) -> Surroundings:
+        """What its keys say of everything in it."""
+        layout = layout_of(fields, self.source)
+        labels = self.fields(self.inner(fields, "metadata", "labels"))
+        roles = [scalar(fields.get(key)) for key in ("subComponentType", "componentType", "role", "type", "name")]
+        roles += [scalar(node) for key, node in labels.items() if key.rpartition("/")[2] == "role"]
+        counts = (self.inner(fields, "multinode", "nodeCount"), fields.get("lwsGroupSize"))
+        pods = next((number for node in counts if (number := whole_number(scalar(node)))), around.pods)
+        pods = ray_pods(fields, self.source) or groups_of_ranks(layout) or pods
+        if "workerSpec" in fields and "pp" in layout:
+            pods = whole_number(layout["pp"].text) or pods  # of KServe: a stage in each pod
+        return replace(
+            around,
+            layout={**around.layout, **layout} if layout else around.layout,
+            role=next((role for role in roles if role in ROLES), around.role),
+            pods=max(1, pods),
+            devices=None if "raySpec" in fields else self.pods.devices(fields) or around.devices,
+            model=model_named(fields, self.source) or around.model,
+            kinds=tuple(self._kinds(fields)) or around.kinds,
+        )
+
+    def _kinds(self, fields: Fields) -> Iterator[str]:
+        asked = [fields, *(self.fields(fields.get(part)) for part in ("resource", "resources"))]
+        for value in (scalar(part.get(key)) for part in asked for key in _KIND_KEYS if key in part):
+            name, colon, count = value.rpartition(":")
+            if colon and count.isdigit() and (kind := cluster_of_label(name)):
+                yield f"{count}x{kind.rpartition('x')[2]}"  # `nvidia-gpu-h200:8`
+            elif kind := cluster_of_label(value):
+                yield kind
+        for label in items(self.inner(fields, "acceleratorTypes", "labelValues")):
+            if kind := cluster_of_label(scalar(label)):
+                yield kind
+
+    def _children(self, node: Node, fields: Fields, around: Surroundings, depth: int) -> None:
+        roles = roles_of(name for name, child in fields.items() if not self._left_out(self.fields(child)))
+        for name, child in fields.items():
+            if name == "initContainers":
+                for container in items(child):
+                    if scalar(self.fields(container).get("restartPolicy")) == _SIDECAR:
+                        self._child("", container, around, depth + 1)
+            elif name not in _NO_COMMANDS:
+                program = engines.PROGRAM_OF.get(name.casefold(), around.program)
+                inside = replace(around, role=roles.get(name) or around.role, program=program)
+                self._child(name, child, inside, depth + 1)
+        names = [scalar(self.fields(child).get("name")) for child in items(node)]
+        roles = roles_of(names)
+        for name, child in zip(names, items(node), strict=True):
+            self._child("", child, replace(around, role=roles.get(name) or around.role), depth + 1)
+
+    def _is_whole(self, around: Surroundings, depth: int) -> bool:
+        """Whether it is all of a file without a kind, which another one does not name."""
+        return depth == 0 and around.controller != "" and not around.custom and not self.state.files
+
+    @staticmethod
+    def _left_out(fields: Fields) -> bool:
+        """What a chart is told not to make."""
+        return any(scalar(fields.get(key)).lower() == "false" for key in ("create", "enabled"))
 
     def _child(self, name: str, node: Node, around: Surroundings, depth: int) -> None:
         """A mapping, a list of words under any key, or a text that is a script."""
@@ -122,25 +250,50 @@ class _ManifestReader:
         if words and all(words) and (words[0].startswith("-") or self._starts_engine(items(node))):
             self._list(node, around)
         elif text := scalar(node):
+            if name in _NESTED_YAML and self._nested(node):
+                return
+            if text.startswith("--") and text.count(" --") > 0:
+                self._flags(node, around)
+                return
             if any(text.find(start) >= 0 for start in engine_commands()):
                 self._script(self.word(node), {}, around, name)
         else:
             self.visit(node, around, depth)
+
+    def _flags(self, node: Node, around: Surroundings) -> None:
+        """`args: "--tensor-parallel-size 8 --port 8000"` of a chart."""
+        before = len(self.state.commands)
+        words = tuple(words_of(Source.inside(self.word(node), self.state.text), self.state))
+        self.state.add(Command("fragment", words, (), {}, label=around.label, line=words[0].line))
+        self.pods.deployed(before, around, words[0].line, around.devices)
+
+    def _nested(self, node: Node) -> bool:
+        """YAML in a value of YAML, whose lines are all indented alike."""
+        word = self.word(node)
+        if len(word.pieces) < _LEAST_LINES or not all(piece.exact for piece in word.pieces):
+            return False
+        first, last = word.pieces[0].source_start - self.source.start, word.pieces[-1].source_end - self.source.start
+        first = self.source.text.rfind("\n", 0, first) + 1
+        return read_manifest(self.source.text[first:last], self.source.start + first, self.state)
 
     def _starts_engine(self, nodes: Sequence[Node]) -> bool:
         words = [self.word(node) for node in nodes[:6]]
         return identify(words) is not None or (base_name(words[0]) in ("bash", "sh") and len(words) > 1)
 
     def _list(self, node: Node, around: Surroundings) -> None:
-        words = [self.interpolated(item, around, around.variables) for item in items(node)]
+        before = len(self.state.commands)
+        words = [self.pods.interpolated(item, around, around.variables) for item in items(node)]
         if not words[0].text.startswith("-"):
             Shell(self.state, Source.block(self.state.text, self.source.start, self.source.text)).command(words)
         elif sum(word.text.startswith("--") for word in words) > 1:
-            self.state.add(Command("fragment", tuple(words), (), {}, label=around.label, line=words[0].line))
+            argv = tuple(list_words(node, self.source))
+            self.state.add(Command("fragment", argv, (), {}, label=around.label, line=words[0].line))
+        self.pods.deployed(before, around, words[0].line, around.devices)
 
     def _script(self, word: Word, env: Mapping[str, Word], around: Surroundings, label: str = "") -> None:
         """A text that a shell runs."""
-        scope = Scope({**around.variables, **env})
+        scope = Scope({name: value for name, value in env.items() if not name.startswith(SET_BY_SCHEDULER)})
+        scope.variables.update({**around.variables, **env})
         shell = Shell(self.state, Source.inside(word, self.state.text), scope, label=around.label or label)
         before = len(self.state.commands)
         shell.read()
@@ -148,12 +301,7 @@ class _ManifestReader:
             command if command.program != "other" else replace(command, env={})
             for command in self.state.commands[before:]
         ]
-
-    @staticmethod
-    def _is_container(fields: Fields) -> bool:
-        return any(items(fields.get(name)) for name in ("command", "args", "entrypoint")) or (
-            "image" in fields and any(scalar(fields.get(name)) for name in ("command", "args"))
-        )
+        self.pods.deployed(before, replace(around, controller=""), word.line)
 
     def _cell(self, fields: Fields, around: Surroundings) -> None:
         """A cell of a notebook: its lines behind `!`, or a whole cell behind `%%bash`."""
@@ -179,211 +327,20 @@ class _ManifestReader:
             Container(at, self.word(config["Image"]), entrypoint, arguments, env, label=label), source, self.state
         )
 
-    # --- tasks: SkyPilot, dstack ---
-
-    def _task(self, fields: Fields, around: Surroundings) -> bool:
-        """`run:` and `setup:` (https://docs.skypilot.co/en/latest/reference/yaml-spec.html), or `commands:`
-        (https://dstack.ai/docs/reference/dstack.yml/service/), also in the groups of `replicas:`."""
-        env = {**around.variables, **dict(self._task_environment(fields))}
-        around = replace(around, variables=env)
-        resources = self.fields(fields.get("resources"))
-        accelerators = resources.get("accelerators") or resources.get("gpu") or fields.get("gpu")
-        named = self._accelerators(accelerators)
-        if count := next((match[2] for match in named if match[2]), ""):
-            at = self.word(fields["resources"]) if "resources" in fields else Word("")
-            names = ("DSTACK_GPUS_NUM", "DSTACK_GPUS_PER_NODE", "SKYPILOT_NUM_GPUS_PER_NODE")
-            env |= {name: replace(at, text=count, pieces=()) for name in names}
-        groups = [group for group in items(fields.get("replicas")) if "commands" in self.fields(group)]
-        for group in groups:
-            self._task(self.fields(group), around)
-        if commands := items(fields.get("commands")):
-            for word in [self.word(command) for command in commands]:
-                self._script(word, env, around)
-            return True
-        scripts = [fields[name] for name in ("setup", "run") if scalar(fields.get(name))]
-        if not scripts or not (resources or fields.keys() & {"envs", "env", "setup", "num_nodes", "workdir"}):
-            return bool(groups)
-        for script in scripts:
-            self._script(self.word(script), env, around)
-        return True
-
-    def _task_environment(self, fields: Fields) -> Iterator[tuple[str, Word]]:
-        for key in ("envs", "env"):
-            for name, node in self.fields(fields.get(key)).items():
-                yield name, self.word(node) if scalar(node) else unknown_value(self.word(node), name)
-            for item in items(fields.get(key)):
-                word = self.word(item)
-                name, equals, value = word.text.partition("=")
-                if name:
-                    yield name, replace(word, text=value, pieces=()) if equals else unknown_value(word, name)
-
-    def _accelerators(self, node: Node | None) -> list[tuple[Word, str, str]]:
-        """`H200:8`, `{H200: 8, H20: 8}`, `{H200:8, H20:8}`, `[H200:8, H100:8]`: the words, kind and count of each."""
-        given: list[tuple[Word, str, str]] = []
-        named = [*items(node)] or ([node] if scalar(node) and node is not None else [])
-        for name, number in self.fields(node).items():
-            kind, _, inner = name.partition(":")
-            if node is not None:
-                given.append((self.word(node), kind, inner or scalar(number)))
-        for word in map(self.word, named):
-            parts = word.text.split(":")
-            given.append((word, parts[0], next((part for part in parts[1:] if part.isdigit()), "1")))
-        for word, kind, count in given:
-            self.state.machines.append((word.line, f"{count}x{kind}"))
-        return given
-
-    # --- options as keys ---
-
-    def _engine_options(self, fields: Fields, around: Surroundings) -> bool:
-        """Mappings of an engine's options, `engine: vllm` with `engine_args:`, `--flag: value`."""
-        commands = list(option_commands(fields, self.source))
-        for program, argv in commands:
-            named = program_named(program)
-            start = (named.start if named else "") or program
-            prefix = tuple(replace(argv[0], text=text, pieces=()) for text in start.split())
-            env = dict(around.variables)
-            self.state.add(Command(program, tuple(argv), prefix, env, label=around.label, line=argv[0].line))
-        return bool(commands)
-
-    # --- scripts of config maps ---
-
-    def config_maps(self, node: Node, depth: int = 0) -> None:
-        """Remembers what ConfigMaps hold, before what uses them is read."""
-        fields = self.fields(node)
-        if scalar(fields.get("kind")) == "ConfigMap":
-            for name, content in self.fields(fields.get("data")).items():
-                word = self.word(content)
-                self.state.files[name] = HereFile(name, word.text, word.line)
-                if any(start in word.text for start in engine_commands()):
-                    self.state.scripts[name] = word
-        elif depth < NESTING:
-            for item in items(fields.get("items")):
-                self.config_maps(item, depth + 1)
-
-    def unused_scripts(self) -> None:
-        """Those that no command of the file runs."""
-        from moonpad.explain.input_kinds import read_unused
-
-        read_unused(self.state)
-
-    def _leader_and_workers(self, template: Fields, around: Surroundings, depth: int) -> None:
-        """A LeaderWorkerSet: `size` counts the leader too (https://lws.sigs.k8s.io/docs/reference/)."""
-        workers = template.get("workerTemplate")
-        pods = [template.get("leaderTemplate", workers)]
-        size = scalar(template.get("size"))
-        if size.isascii() and size.isdigit():
-            if int(size[:9]) > COMMANDS:
-                message = f"a LeaderWorkerSet has a size of {size[:9]}; the limit is {COMMANDS}"
-                raise too_large(message, "write the size that you run")
-            pods += [workers] * (int(size[:9]) - 1)
-        for rank, pod in enumerate(pods):
+    def _leader_and_workers(self, group: PodGroup, around: Surroundings, depth: int) -> None:
+        if group.size > COMMANDS:
+            message = f"a LeaderWorkerSet has a size of {group.size}; the limit is {COMMANDS}"
+            raise too_large(message, "write the size that you run")
+        index, size, address = group.variables
+        for rank in range(group.size):
+            pod = group.worker if rank else group.leader
             if pod is None:
                 continue
             at = self.word(pod)
             variables = {
-                "LWS_WORKER_INDEX": replace(at, text=str(rank)),
-                "LWS_GROUP_SIZE": replace(at, text=str(len(pods))),
-                "LWS_LEADER_ADDRESS": unknown_value(at, "LWS_LEADER_ADDRESS"),
+                index: replace(at, text=str(rank)),
+                size: replace(at, text=str(group.size)),
+                address: unknown_value(at, address),
             }
-            self.visit(pod, replace(around, variables=variables, label=f"node {rank}"), depth + 1)
-
-    def _pod_options(self, pod: Fields) -> Iterator[Word]:
-        if is_true(pod.get("hostNetwork")):
-            yield from self._option("--network", "host", pod["hostNetwork"])
-        for volume in items(pod.get("volumes")):
-            if path := self.inner(self.fields(volume), "hostPath", "path"):
-                yield from self._option("--volume", f"{scalar(path)}:{scalar(path)}", path)
-
-    # --- containers ---
-
-    def interpolated(self, node: Node, around: Surroundings, values: Mapping[str, Word]) -> Word:
-        self.state.budget.work(20, "its YAML")
-        return around.interpolated(self.word(node), values, self.state.budget)
-
-    def container(self, node: Node, around: Surroundings) -> None:
-        fields = self.fields(node)
-        env = dict(self._environment(fields, around))
-        keys = ("entrypoint", "command") if around.compose else ("command", "args")
-        entrypoint, arguments = (self._argv(fields.get(key), around, env) for key in keys)
-        words = [*entrypoint, *arguments]
-        source = Source.block(self.state.text, self.source.start, self.source.text)
-        shell = Shell(self.state, source, label=around.label)
-        if image := fields.get("image"):
-            options = (*around.options, *self._options(fields))
-            place = self.interpolated(image, around, {})
-            container = Container(
-                *(self.word(node), place, entrypoint, arguments, env, options), around.label, around.variables
-            )
-            read_container(container, source, self.state)
-        elif words and words[0].text.startswith("-"):
-            # Arguments of a program that is named elsewhere.
-            self.state.add(Command("fragment", tuple(words), (), env, label=around.label, line=words[0].line))
-        elif words:
-            for name, value in env.items():
-                shell.scope.set(name, value, export=True)
-            shell.command(words)
-
-    def _argv(self, node: Node | None, around: Surroundings, env: Mapping[str, Word]) -> Sequence[Word]:
-        """A list of words, or in compose a text that is split into words as by a shell."""
-        if not scalar(node) or node is None:
-            return [self.interpolated(item, around, env) for item in items(node)]
-        return words_of(Source.inside(self.interpolated(node, around, {}), self.state.text), self.state)
-
-    def _environment(self, fields: Fields, around: Surroundings) -> Iterator[tuple[str, Word]]:
-        """Of compose a mapping or a list of `NAME=value`, of Kubernetes a list in which names refer to those before."""
-        environment = fields.get("environment")
-        for item in items(environment):
-            word = self.interpolated(item, around, {})
-            name, equals, value = word.text.partition("=")
-            yield name, replace(word, text=value, pieces=()) if equals else unknown_value(word, name)
-        for name, node in self.fields(environment).items():
-            word = self.interpolated(node, around, {})
-            yield name, word if scalar(node) else unknown_value(word, name)
-        values = dict(around.variables)
-        for variable in map(self.fields, items(fields.get("env"))):
-            name = scalar(variable.get("name"))
-            if "value" in variable:
-                values[name] = self.interpolated(variable["value"], around, values)
-            elif name:
-                values[name] = unknown_value(self.word(variable["name"]), name)
-        yield from values.items()
-
-    def _options(self, fields: Fields) -> Iterator[Word]:
-        """What the container is granted: keys of compose, then those of Kubernetes."""
-        for key, option in _LISTS.items():
-            for item in items(fields.get(key)):
-                yield from self._granted(key, option, item)
-        for key, option in _VALUES.items():
-            if value := scalar(fields.get(key)):
-                yield from self._option(option, value, fields[key])
-        for device in items(self.inner(fields, "deploy", "resources", "reservations", "devices")):
-            reserved = self.fields(device)
-            count = scalar(reserved.get("count")) or str(len(items(reserved.get("device_ids"))) or "all")
-            yield from self._option("--gpus", count, device)
-        security = self.fields(fields.get("securityContext"))
-        for privileged in (fields.get("privileged"), security.get("privileged")):
-            if privileged is not None and is_true(privileged):
-                yield replace(self.word(privileged), text="--privileged")
-        for item in items(self.inner(security, "capabilities", "add")):
-            yield from self._option("--cap-add", scalar(item), item)
-        profile = self.inner(security, "seccompProfile", "type")
-        if profile is not None and scalar(profile) == "Unconfined":
-            yield from self._option("--security-opt", "seccomp=unconfined", profile)
-        for name, limit in self.fields(self.inner(fields, "resources", "limits")).items():
-            if _DEVICES.fullmatch(name):
-                yield from self._option("--gpus", scalar(limit), limit)
-
-    def _granted(self, key: str, option: str, item: Node) -> Iterator[Word]:
-        """An item of a list, which for ports and volumes may be a mapping."""
-        given = {name: scalar(value) for name, value in self.fields(item).items() if scalar(value)}
-        if not given:
-            yield from self._option(option, scalar(item), item)
-        elif key == "volumes":
-            yield from self._option("--mount", ",".join(f"{name}={value}" for name, value in given.items()), item)
-        elif key == "ports" and "published" in given:
-            parts = (given.get("host_ip", ""), given["published"], given.get("target", ""))
-            yield from self._option(option, ":".join(part for part in parts if part), item)
-
-    def _option(self, name: str, value: str, node: Node) -> tuple[Word, Word]:
-        at = self.word(node)
-        return replace(at, text=name, pieces=()), replace(at, text=value, pieces=())
+            label = f"node {rank}"
+            self.visit(pod, replace(around, variables=variables, label=label, pods=group.size), depth + 1)

@@ -10,7 +10,7 @@ from typing import Final
 
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine, Nodes
-from moonpad.explain.commands import Command
+from moonpad.explain.commands import Command, Script
 from moonpad.explain.grouping import ADDRESS, value_of
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.cluster import Cluster
@@ -20,7 +20,16 @@ from moonpad.values.versions import since
 
 _RAY: Final = re.compile(r"\bstart(?:s|ing)? (?:a |the )?ray\b|\bray start\b", re.IGNORECASE)
 _OWN: Final = frozenset({"0.0.0.0", "127.0.0.1", "localhost", "::", "[::]"})  # noqa: S104
+_STARTS_RAY: Final = re.compile(
+    r"\bray start\b|multi-node-serving\.sh|run_cluster\.sh|--ray_(?:cluster_size|address)|RAY_START_CMD|headGroupSpec"
+)
 _missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
+
+
+def starts_ray(script: Script) -> bool:
+    """Whether the text makes a cluster of Ray, by itself or by a script that is known for it."""
+    script.budget.work(len(script.lines), "its lines")
+    return any(_STARTS_RAY.search(line[:500]) for line in script.lines)
 
 
 def node_remarks(
@@ -38,7 +47,7 @@ def node_remarks(
     first = readings[0]
     yield from _container_devices(readings, commands)
     if engine.nodes is not None:
-        if first.node.nodes is None:
+        if first.node.nodes is None and commands[0].pods == 1 and not commands[0].by_ray:
             yield from _executor(engine.nodes, version, cluster, first, commands[0], speaks_of_ray)
         if cluster is not None and first.node.data_parallel_local is not None:
             yield from _data_parallel(engine.nodes, readings, commands)
@@ -68,9 +77,10 @@ def _addresses(commands: Sequence[Command]) -> Iterator[Remark]:
 def _container_devices(readings: Sequence[Reading], commands: Sequence[Command]) -> Iterator[Remark]:
     """More ranks than the containers get devices."""
     first, container = readings[0], commands[0].container
-    if container is None or container.devices is None or first.settings.executor is not None:
+    unknown = container is None or container.devices is None or commands[0].custom
+    if container is None or container.devices is None or unknown or first.settings.executor is not None:
         return
-    nodes = max(len(commands), first.node.nodes or 1)
+    nodes = max(len(commands), first.node.nodes or 1, commands[0].pods)
     ranks, devices = first.layout.world_size * first.replicas, container.devices * nodes
     if ranks > devices:
         message = f"{ranks} ranks, and the containers get {devices} devices ({container.devices} each)"
@@ -106,7 +116,8 @@ def _executor(
 def _data_parallel(options: Nodes, readings: Sequence[Reading], commands: Sequence[Command]) -> Iterator[Remark]:
     """Each command starts some of the data-parallel ranks: all of them together, and one API server."""
     local, ranks = readings[0].node.data_parallel_local or 0, readings[0].layout.dp
-    started = sum(reading.node.data_parallel_local or 0 for reading in readings)
+    alike = max(1, commands[0].pods // len(commands))
+    started = sum(reading.node.data_parallel_local or 0 for reading in readings) * alike
     if started < ranks:
         message = f"{ranks} data-parallel ranks, and the commands here start {started} of them"
         remedy = f"start the others with {options.headless} {options.start_rank} {started} on the next node"

@@ -1,20 +1,21 @@
-"""Options of an engine that are the keys of a mapping: serve files of FlagScale, recipes, Ray Serve, Slurm configs."""
+"""Options of an engine that are the keys of a mapping: files of FlagScale, recipes, Ray Serve, values of charts."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
-from moonpad.catalog.options import option_set
+from moonpad.catalog.options import OptionSet, option_set
 from moonpad.engines import foreign_names as names
 from moonpad.explain.commands import Word
 from moonpad.explain.input_limits import NESTING
-from moonpad.explain.programs import served_by_image
+from moonpad.explain.layout_keys import flag_of_size, name_of
+from moonpad.explain.programs import named_by_image, served_by_image
 from moonpad.explain.yaml_source import Fields, YamlSource, items, scalar
 
 _MODEL: Final = ("model_source", "modelURL", "model_path", "checkpoint_path", "model_id", "model")
@@ -22,50 +23,130 @@ _NO_OPTION: Final = frozenset({"enabled", "name", "engine", "resources", "env"})
 _LAYOUT: Final = frozenset({"--tensor-parallel-size", "--tp-size", "--tp", "--pipeline-parallel-size"})
 _LEAST: Final = 3
 """Options that a mapping has at least for it to be taken for those of an engine that nothing else names."""
+_EXTRA: Final = re.compile(
+    r"(?:extra|additional|more|other)_?(?:engine|server|serve)?_?(?:args|arguments|flags|options)", re.I
+)
+"""Keys under which more options stand as a list."""
+_HUB: Final = re.compile(r"^(?:hf|huggingface)://")
 
 
-def option_commands(fields: Fields, source: YamlSource) -> Iterator[tuple[str, list[Word]]]:
-    """The program and the arguments, in the spelling of its command line, for the options in the mapping."""
+@dataclass(frozen=True, slots=True)
+class OptionMap:
+    """The arguments, in the spelling of the program's command line. `chart`: a template makes a command of them."""
+
+    program: str
+    argv: Sequence[Word]
+    image: Word | None = None
+    chart: bool = False
+
+
+def option_commands(
+    fields: Fields, source: YamlSource, model: Word | None = None, program_around: str = "", *, alone: bool = False
+) -> Iterator[OptionMap]:
+    """For the options in the mapping; `model` and the program are what the keys around it name. `alone`: it is a whole
+    file, which may be one of options."""
     if scalar(fields.get("enabled")).lower() in ("false", "no"):
         return
+    image = image_of(fields, source)
     engine = _engine_named(fields)
-    inner = {name: node for name, node in fields.items() if name in names.OPTION_KEYS and source.fields(node)}
-    argv: list[Word] = []
+    by_image = served_by_image(image.text) or named_by_image(image.text) if image is not None else ""
     given: dict[str, Node] = {}
-    for name, node in inner.items():
+    lists: list[Node] = []
+    own_names = _options_among(fields, by_image)
+    for name, node in fields.items():
         own = source.fields(node)
-        if name == "engine_args_specific":
-            own = source.fields(own.get(engine or names.UNNAMED))
-        given |= own
+        if _snake(name) in names.OPTION_KEYS and own:
+            given |= source.fields(own.get(engine or names.UNNAMED)) if name == "engine_args_specific" else own
+        elif _EXTRA.fullmatch(name) and (items(node) or scalar(node).startswith("-")):
+            lists.append(node)
+        elif by_image and own and _mostly_options(own, by_image):
+            given |= own
+    lists += [node for name, node in given.items() if _EXTRA.fullmatch(name)]
+    if not given and by_image and _mostly_options(own_names, by_image):
+        given = own_names
     if given:
-        program = names.PROGRAM_OF.get(engine) or _program_of(given)
-    elif scalar(fields.get("modelURL")) and (served := served_by_image(scalar(fields.get("repository")))):
-        program = served  # a model of the production stack's chart, without options
+        program = names.PROGRAM_OF.get(engine) or by_image or program_around or _program_of(given)
+    elif by_image and scalar(fields.get("modelURL")):
+        program = by_image  # a model of the production stack's chart, without options
     elif engine and any(_flag(name) in _LAYOUT for name in fields):
         program = names.PROGRAM_OF[engine]
         recorded = option_set(program)
         given = {name: node for name, node in fields.items() if recorded and recorded.named(_flag(name))}
     elif any(name.startswith("--") for name in fields):
         given, program = dict(fields), _program_of(fields)
+    elif alone and _program_of(fields) not in ("", names.OF_ROLES):
+        given, program = dict(fields), _program_of(fields)  # a file of options
     else:
-        roles = {name: source.fields(node) for name, node in fields.items() if name in ("ctx", "gen")}
-        for role, options in roles.items():
-            if "tensor_parallel_size" in options:
-                yield names.OF_ROLES, list(option_words(options, source, names.OF_ROLES, role))
         return
     if not program:
         return
-    argv = list(option_words(given, source, program))
+    by_chart = by_image != ""
+    if {"model", "modelPath"} <= given.keys():
+        given = {name: node for name, node in given.items() if name != "model"}
+    argv = [*option_words(given, source, program, only_known=by_chart)]
+    argv += [word for node in lists for word in list_words(node, source)]
     loading = source.fields(fields.get("model_loading_config"))
     if not any(word.text in ("--model", "--model-path") for word in argv):
         models = (where[name] for where in (loading, fields) for name in _MODEL if name in where)
-        model = next((node for node in models if scalar(node)), None)
-        if model is not None:
-            at = source.word(model)
+        at = next((source.word(node) for node in models if scalar(node)), model)
+        if at is not None:
             option = "--model-path" if program == names.MODEL_BY_PATH else "--model"
+            at = from_hub(at)
             argv = [*((replace(at, text=option, pieces=()),) if program != names.OF_ROLES else ()), at, *argv]
     if argv:
-        yield program, argv
+        chart = by_chart or bool(lists) or alone or program_around != ""
+        yield OptionMap(program, argv, image, chart=chart and "modelURL" not in fields)
+
+
+def model_named(fields: Fields, source: YamlSource) -> Word | None:
+    """The model that a mapping names for what stands in it: `model: {name: org/model}`, `modelArtifacts: {uri: …}`."""
+    for key in ("modelURI", "modelURL", "modelUri", "hfModelId", "url", "storageUri"):
+        if scalar(fields.get(key)).startswith(("hf://", "huggingface://")):
+            return from_hub(source.word(fields[key]))
+    for key in ("model", "modelArtifacts", "modelConfig"):
+        inner = source.fields(fields.get(key))
+        for name in ("name", "uri", "path", "id", "repo", "repoId", "model_id", "modelId", "hfModelId"):
+            value = scalar(inner.get(name))
+            if "/" in value and not value.startswith(("pvc:", "s3:", "oci:")):
+                return from_hub(source.word(inner[name]))
+    return None
+
+
+def from_hub(word: Word) -> Word:
+    """Without `hf://`."""
+    name = _HUB.sub("", word.text)
+    return word if name == word.text else replace(word, text=name, pieces=())
+
+
+def list_words(node: Node, source: YamlSource) -> Iterator[Word]:
+    """The items of a list of options for a chart or a tool, which may hold a flag and its values in one; also a text
+    of options."""
+    if text := scalar(node).replace("\\\n", " "):
+        at = source.word(node)
+        yield from (replace(at, text=part.strip("'\""), pieces=()) for part in text.split())
+    for item in items(node):
+        word = source.word(item)
+        flag, blank, rest = word.text.partition(" ")
+        if flag.startswith("-") and blank and "=" not in flag and rest[:1] not in ("{", "[", "'", '"'):
+            yield from (replace(word, text=part, pieces=()) for part in word.text.split())
+        elif flag.startswith("-") and blank and "=" not in flag:
+            yield from (replace(word, text=part, pieces=()) for part in (flag, rest.strip("'\"")))
+        elif word.text:
+            yield word
+
+
+def image_of(fields: Fields, source: YamlSource) -> Word | None:
+    """`image: a/b:tag`, `image: {repository: a/b, tag: x}`, or `repository:` and `tag:` side by side."""
+    node = fields.get("image")
+    if node is not None and scalar(node):
+        return source.word(node)
+    where = source.fields(node) or fields
+    repository = where.get("repository") or where.get("name")
+    if repository is None or "/" not in scalar(repository):
+        return None
+    tag = scalar(where.get("tag"))
+    word = source.word(repository)
+    return replace(word, text=f"{word.text}:{tag}", pieces=()) if tag else word
 
 
 def _engine_named(fields: Fields) -> str:
@@ -76,6 +157,22 @@ def _engine_named(fields: Fields) -> str:
         return names.UNNAMED
     marks = {name: {f"{name}_args", f"{name}_config", f"{name}Config", f"{name}Args"} for name in names.MARKING}
     return next((name for name, keys in marks.items() if keys & fields.keys()), "")
+
+
+def _options_among(fields: Fields, program: str) -> dict[str, Node]:
+    """The keys that are options of the program, or sizes."""
+    recorded = option_set(program)
+    return {
+        name: node
+        for name, node in fields.items()
+        if name not in _NO_OPTION and recorded and (recorded.named(_flag(name)) or name_of(name))
+    }
+
+
+def _mostly_options(options: Mapping[str, Node], program: str) -> bool:
+    recorded = option_set(program)
+    known = sum(bool((recorded and recorded.named(_flag(name))) or name_of(name)) for name in options)
+    return known >= _LEAST and 2 * known > len(options)
 
 
 def _program_of(options: Mapping[str, Node]) -> str:
@@ -91,25 +188,41 @@ def _program_of(options: Mapping[str, Node]) -> str:
     return best if enough else ""
 
 
+def _snake(name: str) -> str:
+    """`serverArgs` as `server_args`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
 def _flag(name: str) -> str:
     """`tensor_parallel_size` and `tensorParallelSize` are --tensor-parallel-size."""
-    if name.startswith("-"):
-        return name
-    return "--" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).replace("_", "-").lower()
+    return name if name.startswith("-") else f"--{_snake(name).replace('_', '-')}"
 
 
-def option_words(options: Mapping[str, Node], source: YamlSource, program: str, role: str = "") -> Iterator[Word]:
+def _spelled(name: str, program: str, recorded: OptionSet | None) -> str:
+    """The option that a key stands for, "" where it is a key of a chart alone."""
+    flag = _flag(name)
+    if recorded is None or recorded.named(flag) is not None:
+        return flag
+    if size := name_of(name):
+        return flag_of_size(program, size)
+    return "" if re.search(r"[a-z][A-Z]", name) else flag
+
+
+def option_words(
+    options: Mapping[str, Node], source: YamlSource, program: str, *, only_known: bool = False
+) -> Iterator[Word]:
+    """`only_known`: other keys are those of a chart."""
     recorded = option_set(program)
     for name, node in options.items():
         at = source.word(node)
         if name in _NO_OPTION or (not isinstance(node, ScalarNode | MappingNode) and not items(node)):
             continue
-        flag = _flag(name)
-        if program == names.OF_ROLES:
-            flag = names.ROLE_OPTIONS.get(name, f"--{name}")
-            if recorded is None or recorded.named(flag) is None:
-                continue
+        flag = "" if _EXTRA.fullmatch(name) else _spelled(name, program, recorded)
+        if not flag:
+            continue
         option = recorded.named(flag) if recorded is not None else None
+        if option is None and only_known:
+            continue
         value = scalar(node)
         key = replace(at, text=flag, pieces=())
         if isinstance(node, MappingNode):
@@ -122,6 +235,8 @@ def option_words(options: Mapping[str, Node], source: YamlSource, program: str, 
             continue
         elif value:
             yield from (key, at)
+        elif option is not None and option.nargs == "0" and at.text == value:
+            yield key
 
 
 def as_json(node: Node, source: YamlSource) -> str:

@@ -26,12 +26,15 @@ class Scope:
     ) -> None:
         self.variables: ChainMap[str, Value] = ChainMap(dict(environment or {}))
         self.exports: ChainMap[str, Value] = ChainMap(dict(environment or {}))
+        self.given = frozenset(environment or ())
+        """Names that the shell was started with."""
         self.arguments = arguments
         """`$1`, `$2` …; None where they are unknown."""
         self.export_all = False
         self._outer_arguments: list[tuple[Word, ...] | None] = []
 
     def set(self, name: str, value: Value, *, export: bool = False) -> None:
+        self.given -= {name}
         self.variables[name] = value
         if export or self.export_all or name in self.exports:
             self.export(name, value)

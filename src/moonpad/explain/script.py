@@ -14,7 +14,7 @@ from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, 
 from moonpad.explain.config_files import with_file_options
 from moonpad.explain.device_mentions import machines_of
 from moonpad.explain.dockerfile import is_dockerfile
-from moonpad.explain.input_kinds import read_kind, read_unused
+from moonpad.explain.input_kinds import gather_config_maps, read_kind, read_unused_scripts
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.last_resort import DECISIVE, read_last_resort
@@ -24,6 +24,7 @@ from moonpad.explain.markdown import Block, Bullets, Inline, is_markdown, only_f
 from moonpad.explain.powershell import as_shell, is_powershell
 from moonpad.explain.programs import program_named
 from moonpad.explain.restructured_text import blocks_of, is_restructured_text
+from moonpad.explain.slurm_directives import slurm_variables
 from moonpad.explain.source_text import IGNORED, InputText, Source
 from moonpad.explain.systemd_unit import is_unit
 from moonpad.explain.wrappers import assignment
@@ -72,6 +73,7 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
     for (name, _), text in zip(files, texts, strict=True):
         origins.append((name, whole.place(start)[0]))
         state.files[name] = HereFile(name, whole.clean[start : start + len(text)], whole.place(start)[0])
+        gather_config_maps(whole.clean[start : start + len(text)], start, state)
         start += len(text)
     start, placed = 0, []
     for text in texts:
@@ -93,12 +95,17 @@ def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None 
     """Whether it is a markdown document."""
     text = _fenced(text)
     document = is_markdown(text) if markdown is None else markdown
+    known_before = len(state.commands)
     rest = markdown is None and "```" not in text and is_restructured_text(text)
     if not (document or rest) and read_kind(text, start, state):
         return False
     document = document or rest
     whole = (Block(start, text, None, None, 0),)
-    for part in blocks_of(text, start) if rest else parts_of(text, start) if document else whole:
+    parts = list(blocks_of(text, start) if rest else parts_of(text, start) if document else whole)
+    for part in parts:
+        if isinstance(part, Block) and part.other:
+            gather_config_maps(part.text, part.start, state)
+    for part in parts:
         state.heading = part.heading
         if isinstance(part, Block) and document:
             _name_file(part, state)
@@ -111,6 +118,9 @@ def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None 
         else:
             _read_block(part, state, document)
     state.heading = None
+    speaks = any(command.program not in ("other", "docker") for command in state.commands[known_before:])
+    if document and markdown is None and not speaks and read_kind(text, start, state):
+        return False  # YAML with a guide in one of its values
     return document
 
 
@@ -174,6 +184,8 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     text = as_shell(block.text) if is_powershell(block.text) else block.text
     text = repaired(text, block.start, state.problems)
     shell = Shell(state, Source.block(state.text, block.start, text))
+    if "#SBATCH" in text:
+        shell.scope.variables.update(slurm_variables(text, block.start, state))
     shell.read(substitutions=block.substitutions, indent=block.indent)
     if state.budget.commands == commands_before and document:
         # Outputs stand in shell blocks too: they are not commands with mistakes.
@@ -229,7 +241,7 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
 
 
 def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]]) -> Script:
-    read_unused(state)
+    read_unused_scripts(state)
     if not any(command.program not in ("other", "docker") for command in state.commands):
         read_last_resort(state, texts)
     state.commands[:] = with_launchers(state.commands)
@@ -255,6 +267,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]]) ->
         tuple(hints),
         tuple(dict.fromkeys(sorted(problems, key=lambda problem: (problem.line, problem.column)))),
         document,
+        objects=tuple(state.objects),
         budget=state.budget,
     )
 

@@ -12,7 +12,7 @@ from moonpad.explain.commands import Command
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.flags import GLUED
 from moonpad.explain.option_sources import Rulebook
-from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
 NO_SUCH: Final = "takes no such argument"
@@ -38,5 +38,11 @@ def stray_remarks(
         is_word = at < len(command.argv) and not command.argv[at].unresolved and not unresolved(text)
         if text in reading.unknown and is_word and text.strip():
             message = f"{book.label} {NO_SUCH}: it is neither an option nor the value of one"
+            if len(text) > 1 and book.options.named(f"--{text}") is not None:
+                edit = Edit(at, 1, (f"--{text}",))
+                remedy = f"did you mean --{text}?"
+                code = Code.INVALID_VALUE
+                yield make_remark(Severity.ERROR, code, shortened(text), message, remedy, at=at, edits=[edit])
+                return
             yield make_remark(severity, Code.INVALID_VALUE, shortened(text), message, "leave it out", at=at)
             return

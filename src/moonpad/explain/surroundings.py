@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from moonpad.explain.commands import Word, concatenated, cut
+from moonpad.explain.commands import HereFile, Word, concatenated, cut
 from moonpad.explain.input_limits import Budget
 
 # References to variables that are replaced before a container starts.
@@ -27,9 +27,32 @@ class Surroundings:
     variables: Mapping[str, Word] = field(default_factory=dict)
     """Those that a controller sets."""
     label: str = ""
+    pods: int = 1
+    """Machines of one deployment."""
+    devices: Word | None = None
+    """How many each of its pods gets, where that stands outside of the container."""
+    kinds: tuple[str, ...] = ()
+    """Of devices, as the labels of the nodes have them: `H100`, or with their number `8xH100`."""
+    role: str = ""
+    """`prefill` or `decode`."""
+    controller: str = ""
+    """What makes a command of it, and may add options."""
+    custom: bool = False
+    """It may add them to whole commands too, not only to lists of options."""
+    layout: Mapping[str, Word] = field(default_factory=dict)
+    """Our names of the parallel sizes → what the keys beside it say."""
+    model: Word | None = None
+    program: str = ""
+    """Of the engine that a key around it names, `vllm: {…}`."""
+    parameters: Mapping[str, Word] = field(default_factory=dict)
+    """Of an OpenShift template, or the file of variables of a compose file: `${NAME}` stands for them anywhere."""
+    files: Mapping[str, Mapping[str, HereFile]] = field(default_factory=dict)
+    """Of each volume of its pod that comes from a ConfigMap, the files by their paths in it."""
 
     def interpolated(self, word: Word, values: Mapping[str, Word], budget: Budget) -> Word:
         """With the values in place of references; a name that is not known stays as it is, and is unresolved."""
+        if self.parameters and not self.compose:
+            word = self._filled(word, budget)
         parts, at = list[Word](), 0
         for match in (_COMPOSE if self.compose else _KUBERNETES).finditer(word.text):
             reference = cut(word, *match.span())
@@ -40,14 +63,26 @@ class Surroundings:
             at = match.end()
         return concatenated((*parts, cut(word, at, len(word.text))), word)
 
+    def _filled(self, word: Word, budget: Budget) -> Word:
+        """With the values of a template's parameters."""
+        values = {f"${{{name}}}": value for name, value in self.parameters.items() if not value.unresolved}
+        text = word.text
+        for reference, value in values.items():
+            text = text.replace(reference, value.text)
+        budget.work(len(values), "its YAML")
+        budget.spend(1, len(text))
+        return word if text == word.text else replace(word, text=text, pieces=())
+
     def _value(self, match: re.Match[str], values: Mapping[str, Word]) -> Word:
         groups = match.groupdict()
         name = groups.get("braced") or groups["name"]
         if groups["dollar"]:
             return Word("$")
-        if (groups.get("operator") or "").endswith("-"):
+        known = values.get(name) or self.parameters.get(name)
+        operator = groups.get("operator") or ""
+        if (operator.endswith("-") and known is None) or (operator.endswith("+") and known is not None):
             return Word(groups["default"])
-        return values.get(name) or Word(f"${{{name}}}", unresolved=(name,))
+        return known or Word(f"${{{name}}}", unresolved=(name,))
 
 
 def unknown_value(at: Word, name: str) -> Word:

@@ -11,9 +11,10 @@ from typing import Final
 
 from moonpad.catalog.model_row import Model
 from moonpad.catalog.models import find_model, models
-from moonpad.catalog.options import versions
+from moonpad.catalog.options import versions as recorded_versions
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine, Reading
+from moonpad.explain import text_hints
 from moonpad.explain.commands import Command, Script, Wrapper
 from moonpad.explain.device_mentions import (
     Mention,
@@ -110,7 +111,7 @@ def _is_build(name: str, engine: str, command: Command, question: Question) -> b
     )
 
 
-def version_of(engine: str, script: Script, question: Question) -> Version:
+def version_of(engine: str, script: Script, question: Question, command: Command | None = None) -> Version:
     """The version that was asked for or named, else "" for the newest that the catalogue knows.
 
     Raises UsageError where --engine-version is neither a version number nor a channel like `nightly`.
@@ -119,17 +120,26 @@ def version_of(engine: str, script: Script, question: Question) -> Version:
         return _of_series(engine, checked_version(question.version), "as asked")
     line = ENGINES[engine].command_line
     # A build that has no name of its own in texts is called what it is a build of.
+    image = command.container.image if command is not None and command.container is not None else None
+    own = text_hints.version_of_image(image.text) if image is not None else None
+    versions, minimum = script.versions, script.minimum_versions
+    if command is not None and len(script.objects) > 1:
+        about = script.lines_about(command.line)
+        script.budget.work(20 + len(about) + sum(map(len, about)) // 40, "the text around its engine commands")
+        versions, minimum = text_hints.versions_of("\n".join(about))
     for name in (engine, line.build.of) if line.build and not line.names else (engine,):
-        if named := script.versions.get(name):
+        if own is not None and own[0] == name:
+            return _of_series(engine, own[1], f"the text names {name} {own[1]}")
+        if named := versions.get(name):
             return _of_series(engine, named, f"the text names {name} {named}")
-        if least := script.minimum_versions.get(name):
+        if least := minimum.get(name):
             return Version("", f"the text asks for {name} {least} or later: judged by the newest")
     return Version("", "none is named: judged by the newest")
 
 
 def _of_series(engine: str, text: str, because: str) -> Version:
     """`0.11` is not a release: it stands for the newest of that series."""
-    recorded = versions(ENGINES[engine].program)
+    recorded = recorded_versions(ENGINES[engine].program)
     if text in recorded or not _SERIES.fullmatch(text):
         return Version(text, because)
     series = [version for version in recorded if version.startswith(f"{text.removeprefix('v')}.")]
@@ -148,15 +158,17 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     if _REPOSITORY.fullmatch(written):
         close = difflib.get_close_matches(written, list(models()), n=1, cutoff=0.8)
         return None, f"{unknown} (did you mean {close[0]}?)" if close else unknown
-    if served and (model := find_model(served)) is not None:
-        return model, f"served as {served}"
     only_gguf = _reads_gguf(commands)
+    if served and (model := find_model(served)) is not None and not only_gguf:
+        return model, f"served as {served}"
     if _is_of_another(written):
         return None, unknown
     headings = [command.heading or "" for command in commands]
     script.budget.work(_scan(script), "the text around its engine commands")
     line = min((command.line for command in commands if command.line), default=1)
-    for where, model in (("the heading", _named_in(headings)), ("the text", _named_near(script.lines, line))):
+    script.budget.work(len(script.lines) * len(script.objects) // 4, "the text around its engine commands")
+    near = _named_near(script, line)
+    for where, model in (("the heading", _named_in(headings)), ("the text", near)):
         if model is not None:
             form = _other_format(f"{written} {_asked_format(commands)}", model)
             is_gguf = model.quantization is not None and model.quantization.scheme == "gguf"
@@ -172,9 +184,10 @@ _OTHER_NAME: Final = re.compile(
 )
 
 
-def _named_near(lines: Sequence[str], line: int) -> Model | None:
+def _named_near(script: Script, line: int) -> Model | None:
     """Of the line that is nearest, above before below; None where that names a model of another family. A repository
     goes before a name, where the text has one alone."""
+    lines = [text if script.says_of(at, line) else "" for at, text in enumerate(script.lines, 1)]
     repositories = {
         model.id: model
         for text in lines
@@ -287,7 +300,7 @@ def cluster_of(
     if platforms == (Platform.CPU,):
         return cluster_named("cpu"), f"{engine.name} runs on a CPU"
     script.budget.work(_scan(script) + 8 * len(script.placed_hints), "the text around its engine commands")
-    used = (*_used(reading, commands[0].container), reading.layout.world_size)
+    used = (*_used(reading, commands[0].container, commands[0].pods), reading.layout.world_size)
     first = min(command.line for command in commands)
     variables = (*_ROCM_ENV, *engine.command_line.rocm_env)
     of_amd = _OF_GFX950.search(reading.model) or _speaks_of_rocm(script, commands, first, variables)
@@ -296,8 +309,11 @@ def cluster_of(
     named = [
         each
         for each in mentions(script.lines, script.placed_hints)
-        if not each.known or platform_of(each.kind) in allowed
+        if (not each.known or platform_of(each.kind) in allowed) and script.says_of(each.line, first)
     ]
+    script.budget.work(len(script.objects) * len(named), "the text around its engine commands")
+    if not layout_known and commands[0].more and commands[0].arms:
+        return None, NO_DEVICES  # a recipe for several kinds
     if _OF_GFX950.search(reading.model):  # a text that compares names other devices too
         named = [each for each in named if capability_of(each.kind) == "gfx950"] or named
     others = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM] or named
@@ -378,7 +394,7 @@ def _several(kinds: Sequence[str]) -> str:
     return f"the text names {' and '.join(kinds[:4])}: say which with --on"
 
 
-def _used(reading: Reading, container: Wrapper | None) -> tuple[int, int | None]:
+def _used(reading: Reading, container: Wrapper | None, pods: int) -> tuple[int, int | None]:
     """How many devices a command line uses, and how many of them on each node, as far as it says."""
     layout, node = reading.layout, reading.node
     devices = layout.world_size * reading.replicas
@@ -389,6 +405,8 @@ def _used(reading: Reading, container: Wrapper | None) -> tuple[int, int | None]
         return devices, local
     if node.nodes is not None and 0 < node.nodes <= devices and devices % node.nodes == 0:
         return devices, devices // node.nodes
+    if pods > 1 and devices % pods == 0:
+        return devices, devices // pods
     return devices, None
 
 

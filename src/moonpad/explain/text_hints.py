@@ -10,7 +10,7 @@ from typing import Final
 from moonpad.engines import ENGINES
 
 _NUMBER: Final = (
-    r"v?(?P<version>[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6})?"
+    r"v?(?P<version>[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6}){0,2}"
     r"(?:(?:-?rc|[ab]|\.?post|\.?dev)[0-9]{1,6}){0,3}(?:\+[0-9a-z]{1,40})?)"
 )
 _LATER: Final = r"(?P<least>\+|[ ]or[ ](?:later|newer|above|higher))?"
@@ -32,7 +32,7 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str
     names, images = _either([line.names for line in lines]), _either([line.images for line in lines])
     pin, image, prose = (
         rf"(?<![\w-]){names}(?:\[[\w,.-]{{0,60}}\])?[ ]?(?:==|(?P<least>>=))[ ]?{_NUMBER}",
-        rf"{images}:{_NUMBER}",
+        rf"(?<![\w-]){images}:{_NUMBER}",
         rf"(?<![\w/-]){names}(?:[ ](?:nightly|version|release|image)){{0,2}}(?:[ ]\(|[ ]){_NUMBER}{_LATER}",
     )
     flags = re.IGNORECASE | re.ASCII

@@ -14,16 +14,25 @@ from moonpad.values.finding import Code, Severity
 _STRAY: Final = re.compile(r"\$(?![A-Za-z_0-9{(@*#?!$-])")
 """A dollar that begins no variable."""
 _QUOTES: Final = "“”„‘’«»"
+ONE_ITEM: Final = "one-item"
+"""The code of a problem: an option and its value in one item of a list, which are one argument. They are read apart."""
 
 
 def as_meant(command: Command, script: Script) -> tuple[Command, tuple[Remark, ...]]:
     """The command with such words repaired, and a finding for each of them."""
     words = list(command.argv)
     repairs: list[Remark] = []
-    repairable = [problem for problem in script.problems if problem.code in ("stray-dollar", "dash", "quotes")]
+    repairable = [
+        problem for problem in script.problems if problem.code in ("stray-dollar", "dash", "quotes", ONE_ITEM)
+    ]
     script.budget.work(len(words) * len(repairable) // 2, "its quotes and dashes")
     for at, word in enumerate(command.argv):
         for problem in repairable:
+            if problem.code == ONE_ITEM and _stands_at(word, problem) and word.text.startswith("-"):
+                where = shortened(word.text)
+                repair = make_remark(Severity.ERROR, Code.INVALID_VALUE, where, problem.message, problem.remedy, at=at)
+                repairs.append(replace(repair, read_as_meant=True))
+                continue
             meant = _meant(word, problem)
             if meant is not None and meant != words[at].text:
                 words[at] = replace(word, text=meant)
@@ -35,7 +44,13 @@ def as_meant(command: Command, script: Script) -> tuple[Command, tuple[Remark, .
 
 def shown_with_words(problem: Problem, command: Command) -> bool:
     """Whether `as_meant` makes it a finding of the command."""
+    if problem.code == ONE_ITEM:
+        return any(_stands_at(word, problem) for word in command.argv)
     return any(_meant(word, problem) not in (None, word.text) for word in command.argv)
+
+
+def _stands_at(word: Word, problem: Problem) -> bool:
+    return (word.line, word.column) == (problem.line, problem.column)
 
 
 def _meant(word: Word, problem: Problem) -> str | None:

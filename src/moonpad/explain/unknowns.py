@@ -11,7 +11,7 @@ from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Command, Word
-from moonpad.explain.flag_lists import LAYOUT
+from moonpad.explain.flag_lists import LAYOUT, SIZES
 from moonpad.explain.results import shortened
 
 CONTEXT: Final = "max_model_len"
@@ -42,6 +42,8 @@ def missing_pieces(
     if not given:
         others = (*_more_options(command, reading, line), *_absent_files(reading, line, files))
         pieces += (Missing(what, open_ended, place, more_options=True) for place, what in others)
+        if command.more and not given_here & {*SIZES}:
+            pieces.append(Missing(command.more, open_ended, len(command.argv), more_options=True))
     return tuple(sorted(pieces, key=attrgetter("place")))
 
 
@@ -77,9 +79,9 @@ def _values(reading: Reading, line: CommandLine, given: Mapping[str, str]) -> It
     for name in (*_ASKED, *_MEMORY):
         option = reading.parsed.occurrence(line.options.get(name))
         if option is not None and isinstance(option.value, str) and _is_open(option.value) and name not in given:
-            yield Missing(
-                f"{line.options[name]} {shortened(option.value) or '(empty)'}", frozenset({name}), option.index
-            )
+            # Names that stand for templates are as long as these.
+            value = shortened(option.value.rstrip("_")) or "(empty)"
+            yield Missing(f"{line.options[name]} {value}", frozenset({name}), option.index)
 
 
 def _is_open(value: str) -> bool:

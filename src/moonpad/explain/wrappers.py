@@ -19,6 +19,8 @@ SPEAKS_OF: Final = frozenset(
     echo printf print log info warn warning error die say pkill pgrep killall kill grep egrep rg ps
     pip pip3 which type whereis man alias apt apt-get dnf yum brew sed awk tail head less cat git
     curl wget touch mkdir rm cp mv ls read source test trap export
+    cmake make ninja gcc g++ cargo go ln chmod chown install rsync scp tar unzip find file stat du md5sum sha256sum
+    hash patchelf ldd strip upx tee xargs sort uniq wc cut tr basename dirname realpath readlink
     """.split()  # noqa: SIM905
 )
 """Commands whose arguments may be the words of an engine's command, which they do not run."""
@@ -92,6 +94,8 @@ def _behind_unknown_wrapper(peeled: Peeled) -> tuple[str, int] | None:
     if not rest or base_name(rest[0]) in SPEAKS_OF or base_name(rest[0]) in _HANDLERS:
         return None
     table = program_table()
+    if any(base_name(word) in SPEAKS_OF for word in rest[1 : _FARTHEST // 10]):
+        return None
     for at in range(1, min(len(rest) - 1, _FARTHEST)):
         name = base_name(rest[at])
         if name not in table.first_words and not name.startswith("python"):
@@ -123,6 +127,8 @@ def assignment(word: Word) -> tuple[str, Word] | None:
 
 def _plain(peeled: Peeled, name: str) -> bool:
     options, position = peeled.options(table.PLAIN.get(name, table.Options()))
+    if name == "command" and any(option.name in ("-v", "-V") for option in options):
+        return False  # it only asks where the program is
     return peeled.wrap(name, position + table.OWN_WORDS.get(name, 0), options)
 
 
@@ -244,6 +250,27 @@ def _container_env(options: Sequence[WrapperOption], outside: Mapping[str, Word]
     return env
 
 
+def _kubectl(peeled: Peeled, name: str) -> bool:
+    """`kubectl run NAME --image=IMAGE [--command] -- WORDS`, and what `exec` runs behind its `--`."""
+    texts = [word.text for word in peeled.rest]
+    verb = next((text for text in texts[1:4] if text in ("run", "exec")), "")
+    if not verb or "--" not in texts:
+        return False
+    behind = texts.index("--") + 1
+    if verb == "exec":
+        return peeled.wrap(f"{name} exec", peeled.position + behind)
+    given = {text.partition("=")[0]: at for at, text in enumerate(texts[:behind])}
+    at = given.get("--image")
+    if at is None:
+        return False
+    word = peeled.rest[at if "=" in texts[at] else at + 1]
+    image = replace(word, text=word.text.removeprefix("--image="), pieces=())
+    peeled.wrap("docker run", peeled.position + behind, (), image)
+    if "--command" not in given and identify(peeled.rest) is None:
+        peeled.entrypoint = served_by_image(image.text) or named_by_image(image.text)
+    return True
+
+
 def _image_runner(peeled: Peeled, name: str) -> bool:
     """`apptainer exec --nv IMAGE COMMAND`, `enroot start IMAGE COMMAND`: the environment outside reaches inside."""
     verbs = ("start", "exec") if name == "enroot" else ("exec", "run", "shell")
@@ -279,6 +306,7 @@ _HANDLERS: Final[Mapping[str, Callable[[Peeled, str], bool]]] = {
     **dict.fromkeys(("uv", "uvx", "poetry", "conda", "mamba", "pixi", "pdm", "hatch"), _runner),
     **dict.fromkeys(("sudo", "env"), _sudo),
     **dict.fromkeys(("apptainer", "singularity", "enroot"), _image_runner),
+    **dict.fromkeys(("kubectl", "oc"), _kubectl),
     "torchrun": _torchrun,
     "ssh": _ssh,
     "eval": _eval,

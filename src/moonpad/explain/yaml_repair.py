@@ -13,8 +13,13 @@ from moonpad.explain.yaml_source import YamlSource
 
 _LEFT_OUT: Final = 20
 """Lines that are left out before the text is no YAML."""
-_TEMPLATE_LINE: Final = re.compile(r"^[ \t]*(?:-[ \t]*)?\{\{.*\}\}[ \t]*$", re.MULTILINE)
+_TEMPLATE_LINE: Final = re.compile(
+    r"^[ \t]*(?:-[ \t]*(?=\{\{-?[ \t]*(?:if|else|end|range|with|include|toYaml)\b))?\{\{.*\}\}[ \t]*$", re.MULTILINE
+)
+"""Nothing but templates, which are no values: an item `- {{ .Values.model }}` is one."""
 _TEMPLATE: Final = re.compile(r"\{\{-?(.{0,300}?)-?\}\}|\{%.{0,300}?%\}")
+_VALUE: Final = re.compile(r"\{\{-?([ \t]*[.$A-Za-z_][^{}\n]{0,200}?)-?\}\}")
+"""`{{ tp }}` of Ansible, `{{ .Values.tp }}` of Helm in quotes."""
 _TABS: Final = re.compile(r"^[ ]*\t[ \t]*", re.MULTILINE)
 
 
@@ -25,9 +30,11 @@ def readable(state: ScriptState, start: int, text: str, *, surely: bool) -> tupl
     """
     source = YamlSource(state.text, start, text)
     try:
-        return source, source.documents()
+        documents = source.documents()
     except MarkedYAMLError as error:
         first = source.line(error)
+    else:
+        return _with_templates(state, start, text) or (source, documents)
     mended = _without_marks(text, start, state)
     tries = _LEFT_OUT if surely or mended != text else 3
     left_out: list[int] = []
@@ -54,6 +61,19 @@ def readable(state: ScriptState, start: int, text: str, *, surely: bool) -> tupl
         offset = sum(len(line) + 1 for line in state.text.lines[: first - 1])
         state.problems.add("yaml", offset, offset + 1, "this is not YAML, so the file was read as lines of a shell")
     return None, ()
+
+
+def _with_templates(state: ScriptState, start: int, text: str) -> tuple[YamlSource, Sequence[Node]] | None:
+    """With names for what templates fill in, where they stand in values of YAML that is whole; None without any."""
+    names = frozenset(_as_variable(match)[1:] for match in _VALUE.finditer(text))
+    if not names:
+        return None
+    source = YamlSource(state.text, start, _VALUE.sub(_as_variable, text))
+    source.unknown = names
+    try:
+        return source, source.documents()
+    except MarkedYAMLError:
+        return None
 
 
 def _without_marks(text: str, start: int, state: ScriptState) -> str:

@@ -49,6 +49,10 @@ class YamlSource:
                 raise too_large(f"the YAML has more than {ALIASES} aliases", "pass only the part with the command")
         return [document for document in yaml.compose_all(self.text, Loader=loader) if document is not None]
 
+    def line_of(self, mark: Mark) -> int:
+        """The line of the whole text."""
+        return self.whole.place(self.start + self._offset(mark))[0]
+
     def line(self, error: MarkedYAMLError) -> int:
         """The line of the whole text that is wrong."""
         mark = error.problem_mark or error.context_mark

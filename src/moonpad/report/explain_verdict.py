@@ -31,6 +31,9 @@ def verdict(judged: Judged) -> tuple[str, str]:
     if wrong:
         more = f", the first of {len(errors)} errors" if len(errors) > 1 else ""
         return f"Error{more}: {_short(wrong[0])}", _STYLES[Severity.ERROR]
+    if errors and memory is None:
+        remedy = f"; {errors[0].remedy}" if errors[0].remedy else ""
+        return f"Does not fit: {errors[0].message}{remedy}", _STYLES[Severity.ERROR]
     if judged.unknown - {CONTEXT}:
         return f"Not judged: {judged.unjudged}", _STYLES[Severity.WARNING]
     if memory is not None:

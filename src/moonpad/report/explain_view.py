@@ -12,7 +12,7 @@ from rich.text import Text
 from moonpad.explain.alternatives import SHOWN, differences
 from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.results import Judged, Line, Remark, shortened
-from moonpad.explain.typo_repair import shown_with_words
+from moonpad.explain.typo_repair import ONE_ITEM, shown_with_words
 from moonpad.report.caret_rows import Mark, source_rows
 from moonpad.report.explain_verdict import memory_words, usual, verdict
 from moonpad.report.memory_bar import memory_bar
@@ -61,7 +61,8 @@ def explain_view(
 def _misread(judged: Judged, script: Script) -> int:
     """The first line of the deployment at which a shell reads something else; 0 where there is none."""
     own = {line for source in judged.sources for line in _own_lines(source, script)}
-    return min((problem.line for problem in script.problems if problem.line in own), default=0)
+    of_shell = (problem for problem in script.problems if problem.code != ONE_ITEM)
+    return min((problem.line for problem in of_shell if problem.line in own), default=0)
 
 
 def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii_only: bool) -> Text:
@@ -70,8 +71,13 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii
     at = min((source.line for source in judged.sources if source.line), default=0)
     text = _wrapped("  ".join([_head(judged), script.where(at) if at else ""]).rstrip(), width, "")
     notes: dict[str, None] = {}
+    shown: set[tuple[str, int, int]] = set()
     for number, source in enumerate(judged.sources):
         remarks = [remark for remark in judged.remarks if remark.command == number and not usual(remark)]
+        places = [(_said(remark.finding), *_place(remark, source)) for remark in remarks]
+        # Ranks of one template stand at one place.
+        remarks = [remark for remark, place in zip(remarks, places, strict=True) if place not in shown]
+        shown |= set(places)
         notes |= {_said(remark.finding): None for remark in remarks if remark.finding.severity is Severity.NOTE}
         marked = [remark for remark in remarks if remark.finding.severity is not Severity.NOTE]
         text.append_text(_command(source, marked, script, width, reported, marked_only=True))
@@ -249,6 +255,12 @@ def _own_lines(source: Command, script: Script) -> set[int]:
 def _columns(word: Word, script: Script) -> tuple[int, int]:
     end = word.end_column if word.end_line == word.line else len(script.lines[word.line - 1])
     return word.column, max(end, word.column + 1)
+
+
+def _place(remark: Remark, source: Command) -> tuple[int, int]:
+    """Line and column of what it is about."""
+    word = _word(remark, source)
+    return (word.line, word.column) if word is not None else (source.line, -1)
 
 
 def _word(remark: Remark, source: Command) -> Word | None:

@@ -67,3 +67,13 @@ def refused(judged: Judged) -> bool:
 
 def codes(judgements: Iterable[Judged]) -> set[str]:
     return {str(finding.code) for judged in judgements for finding in judged.findings}
+
+
+def layout(judged: Judged) -> tuple[int, int, int]:
+    """tp, pp and dp."""
+    assert judged.layout is not None
+    return judged.layout.tp, judged.layout.pp, judged.layout.dp
+
+
+def devices(judged: Judged) -> str:
+    return judged.cluster.name if judged.cluster else ""
