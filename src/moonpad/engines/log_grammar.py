@@ -47,6 +47,10 @@ class LogGrammar:
     """Lines that say what was started. Groups: `version`, `model`, `platform` or `plugin`, `device` or `listed` (the
     driver's name), `setting_NAME`; behind `arguments` or `config` the rest of the line are pairs, as
     engines/logged_arguments.py reads them."""
+    pieces: tuple[re.Pattern[str], ...] = ()
+    """Lines of an engine that repeats its arguments one by one, or in lines of another form; read where a text is
+    looked through for starts, not where a start is measured. Groups: `model`, which begins a start, `setting_NAME`,
+    `version`, `device`, `listed`, and `attributes`: pairs with blanks between them."""
     config_names: Mapping[str, str] = field(default_factory=dict)
     """What is read of a `config`, by its names there → as the command line calls it."""
     beyond_plans: tuple[str, ...] = ()

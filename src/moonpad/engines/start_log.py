@@ -246,6 +246,11 @@ def _unwrapped(text: str) -> Iterator[str]:
         yield pending
 
 
+def inner_line(line: str) -> str:
+    """What a wrapper holds of a line."""
+    return _inner(line)[0]
+
+
 def _inner(line: str) -> tuple[str, bool]:
     """What a wrapper holds of a line, and whether the line ends there."""
     if cri := _CRI.match(line):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
+from moonpad.engines.log_lines import without
 from moonpad.explain import text_hints
 from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, Word
 from moonpad.explain.config_files import with_file_options
@@ -21,6 +22,7 @@ from moonpad.explain.powershell import as_shell, is_powershell
 from moonpad.explain.programs import program_named
 from moonpad.explain.restructured_text import blocks_of, is_restructured_text
 from moonpad.explain.source_text import IGNORED, InputText, Source
+from moonpad.explain.start_logs import NO_LOGS, PastedLogs, pasted_logs, with_logs
 from moonpad.explain.systemd_unit import is_unit
 from moonpad.explain.wrappers import assignment
 
@@ -54,7 +56,8 @@ def read_script(text: str, *, markdown: bool | None = None, beside: Sequence[tup
         return read_command(words)
     state = ScriptState(InputText(text))
     state.files.update((name, HereFile(name, content, 1)) for name, content in beside)
-    return _script(state, _read_file(0, state.text.clean, state, markdown))
+    logs = pasted_logs(state.text)
+    return _script(state, _read_file(0, _unlogged(state.text, logs), state, markdown), logs)
 
 
 def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str]] = ()) -> Script:
@@ -74,11 +77,17 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
         origins.append((name, whole.place(start)[0]))
         state.files[name] = HereFile(name, whole.clean[start : start + len(text)], whole.place(start)[0])
         start += len(text)
-    start = 0
+    start, logs = 0, pasted_logs(whole)
+    unlogged = _unlogged(whole, logs)
     for text in texts:
-        documents |= _read_file(start, whole.clean[start : start + len(text)], state)
+        documents |= _read_file(start, unlogged[start : start + len(text)], state)
         start += len(text)
-    return replace(_script(state, documents), origins=tuple(origins))
+    return replace(_script(state, documents, logs), origins=tuple(origins))
+
+
+def _unlogged(text: InputText, logs: PastedLogs) -> str:
+    """Blank where an engine has logged: no shell reads that."""
+    return without(text.clean.split("\n"), logs.lines) if logs.lines else text.clean
 
 
 def process_words(text: str) -> list[str]:
@@ -208,17 +217,19 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
         state.add(Command("fragment", tuple(argv), (), env, label=part.intro, heading=part.heading, line=line))
 
 
-def _script(state: ScriptState, document: bool) -> Script:
+def _script(state: ScriptState, document: bool, logs: PastedLogs = NO_LOGS) -> Script:
     state.commands[:] = [with_file_options(command, state.files, state.budget) for command in state.commands]
+    state.commands[:] = with_logs(state.commands, logs, state.budget)
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
     named, minimum = text_hints.versions_of(text)
+    named |= logs.versions
     for command in state.commands:
         image = command.container.image if command.container else None
         if image is not None and (version := text_hints.version_of_image(image.text)):
             named.setdefault(*version)
     hints = dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in text_hints.machines_of(text))
-    hints |= dict.fromkeys((machine, line) for line, machine in state.machines)
+    hints |= dict.fromkeys((machine, line) for line, machine in (*state.machines, *logs.machines))
     state.budget.work(5 * len(hints), "the machines that it names")
     problems = (*state.problems.items, *islice(_odd_characters(state.commands), PROBLEMS))
     return Script(
