@@ -29,6 +29,7 @@ BATCH_TOKENS: Final = 2048
 UNKNOWN_FILE: Final = "MODEL.gguf"
 
 LOG: Final = LogGrammar(
+    engine="llama-cpp",
     phases=(
         PhaseLine("reading the configuration", re.compile(r"llama_server: initializing")),
         PhaseLine("loading weights", re.compile(r"load_model: loading model '|load_tensors: loading model tensors")),

@@ -222,16 +222,16 @@ def _option(options: OptionSet, name: str) -> Option | None:
 
 def _words(option: Option, value: Logged, chosen: bool) -> Iterator[str]:
     """`chosen`: what is False was said, and is not one of all options with their defaults."""
-    default = option.default
+    default = None if chosen else option.default
     if isinstance(value, bool):
         if value and default != "True":
             yield option.name
         elif not value and option.negations and (chosen or default == "True"):
             yield option.negations[0]
         return
-    if option.nargs == "0" or value in ("", ()) or str(value) == str(default):
+    if option.nargs == "0" or value in ("", ()) or str(value) == default:
         return
-    if isinstance(value, tuple) and str(list(value)) == str(default):
+    if isinstance(value, tuple) and str(list(value)) == default:
         return
     if (isinstance(value, Mapping) or option.kind == "json") and option.dest not in _OBJECTS:
         return

@@ -51,6 +51,7 @@ SETTINGS: Final = frozenset(name for _, name in SETTING_FLAGS) | {
 }
 
 LOG: Final = LogGrammar(
+    engine="tensorrt-llm",
     phases=(PhaseLine("opening the API", re.compile(r"Application startup complete")),),
     causes=(
         CauseLine(

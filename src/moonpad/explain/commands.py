@@ -212,6 +212,15 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class ErrorLine:
+    """A line that may name a failure: its number from 1, where its own text begins, and whether it was logged."""
+
+    number: int
+    column: int
+    logged: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Script:
     """`lines` is the text with unprintable characters as spaces, safe to show, in which the columns hold."""
 
@@ -228,6 +237,7 @@ class Script:
     markdown: bool = False
     origins: tuple[tuple[str, int], ...] = ()
     """Of several files, the name of each and its first line in `lines`; empty for a single one."""
+    error_lines: tuple[ErrorLine, ...] = ()
     budget: Budget = field(default_factory=Budget, repr=False, compare=False)
     """What judging and showing it may still cost."""
 

@@ -18,6 +18,7 @@ from moonpad.explain.input_kinds import read_kind
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
+from moonpad.explain.pasted_failures import error_lines
 from moonpad.explain.powershell import as_shell, is_powershell
 from moonpad.explain.programs import program_named
 from moonpad.explain.restructured_text import blocks_of, is_restructured_text
@@ -241,6 +242,7 @@ def _script(state: ScriptState, document: bool, logs: PastedLogs = NO_LOGS) -> S
         tuple(hints),
         tuple(dict.fromkeys(sorted(problems, key=lambda problem: (problem.line, problem.column)))),
         document,
+        error_lines=error_lines(whole.lines, logs.lines),
         budget=state.budget,
     )
 
