@@ -168,6 +168,8 @@ class Command:
     line: int = 0
     arms: tuple[tuple[int, int], ...] = ()
     """Of the conditions around it, from the outermost: which condition of the text, and which of its branches."""
+    embedded: bool = False
+    """Its options are the arguments of a call in a program, which is not a server with a port."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "env", MappingProxyType(dict(self.env)))

@@ -23,7 +23,7 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
     There are none where they would start something else than was meant, or where what they would start is not known;
     and neither they nor better ones where an error would be left that no setting mends.
     """
-    if judged.unknown:
+    if judged.unknown or any(command.embedded for command in meant.commands):
         return judged
     is_mended = any(remark.edits or remark.program or remark.drop_variable for remark in judged.remarks)
     if not is_mended and not any(_errors(judged.remarks)):

@@ -266,6 +266,8 @@ class Deployment:
             yield from config_remarks([word.text for word in command.argv], reading.parsed, book, version)
             yield from env_remarks(command.env, book, budget)
             yield from file_remarks(reading.parsed, self.script.files, book, budget)
+        if command.embedded:
+            return
         yield from serving_remarks(command, reading, line)
         yield from wrapper_remarks(command)
         name = checkpoint.name if checkpoint else reading.model

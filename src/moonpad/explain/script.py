@@ -229,8 +229,8 @@ def _script(state: ScriptState, document: bool, logs: PastedLogs = NO_LOGS) -> S
         image = command.container.image if command.container else None
         if image is not None and (version := text_hints.version_of_image(image.text)):
             named.setdefault(*version)
-    hints = dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in text_hints.machines_of(text))
-    hints |= dict.fromkeys((machine, line) for line, machine in (*state.machines, *logs.machines))
+    hints = dict.fromkeys((machine, line) for line, machine in (*state.machines, *logs.machines))
+    hints |= dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in text_hints.machines_of(text))
     state.budget.work(5 * len(hints), "the machines that it names")
     problems = (*state.problems.items, *islice(_odd_characters(state.commands), PROBLEMS))
     return Script(
