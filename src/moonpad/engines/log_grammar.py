@@ -116,7 +116,7 @@ def read_progress(grammar: LogGrammar, line: str) -> Progress | None:
 
 
 # `ValueError: …` at the end of a traceback, behind whatever prefix the engine's logger put before it.
-_EXCEPTION = re.compile(r"(?:^|[\s\]])(?P<error>(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Killed)\b(?:: .*)?)$")
+EXCEPTION = re.compile(r"(?:^|[\s\]])(?P<error>(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Killed)\b(?:: .*)?)$")
 
 
 def first_failure(grammar: LogGrammar, lines: Iterable[str]) -> Failure | None:
@@ -132,7 +132,7 @@ def first_failure(grammar: LogGrammar, lines: Iterable[str]) -> Failure | None:
         for cause in causes:
             if match := cause.pattern.search(text):
                 return failure_at(cause, match)
-        if first_exception is None and (match := _EXCEPTION.search(text)):
+        if first_exception is None and (match := EXCEPTION.search(text)):
             error = match["error"]
             if not any(generic in error for generic in grammar.generic):
                 first_exception = Failure(error, "", text)

@@ -30,6 +30,8 @@ _LINE: Final = re.compile(
     r":[ ]"
     r"|(?:non-default[ ]args|args):[ ](?:\{|Namespace\()"
     r"|server_args=(?:ServerArgs\(|\{)"
+    r"|(?:[\w.-]{1,40}[ ]){0,2}[\w.-]{0,40}:[ ]error:[ ]|error:[ ]invalid argument|Error:[ ]No such option"
+    r"|Try '[\w. -]{1,60} --help'"
     r")"
 )
 _TRACEBACK: Final = re.compile(r"[ \t\0]*(?:Exception in thread .{1,60}|Traceback \(most recent call last\)):?")
@@ -38,6 +40,8 @@ _ERROR: Final = re.compile(
     r"[ \t\0]*(?:[a-z_]\w{0,40}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception|Failure|Interrupt|Warning|Killed)\b(?::|[ ]*$)"
 )
 """The last line of a traceback, which people often paste alone."""
+_USAGE: Final = re.compile(r"[ \t\0]*[Uu]sage:[ ]\S+[^\n]*\[")
+"""What a parser prints before it says what is wrong; its further lines are indented."""
 _LONGEST_TRACEBACK: Final = 400
 _LONGEST: Final = 2_000
 """Characters that a line is judged by."""
@@ -60,7 +64,7 @@ def logged_lines(lines: list[str]) -> set[int]:
         own = line[at:]
         named = line[:at].partition("|")[0].strip() if "|" in line[:at] else ""
         process = bool(line[:at].strip(" \t\0")) and "pid=" in line[:at]
-        if _TRACEBACK.match(own) or _FRAME.match(own):
+        if _TRACEBACK.match(own) or _FRAME.match(own) or _USAGE.match(own):
             inside = _LONGEST_TRACEBACK
             found.add(number)
         elif _ERROR.match(own) or process or _LINE.match(own) or (named and named in fronts):

@@ -7,7 +7,7 @@ other things too, and gives it as the words of a command. Nothing here raises.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -15,9 +15,9 @@ from moonpad.catalog.options import option_set
 from moonpad.catalog.options.option import Option, OptionSet
 from moonpad.engines.base import Engine
 from moonpad.engines.foreign_names import ROLE_OPTIONS
-from moonpad.engines.log_grammar import plain
+from moonpad.engines.log_grammar import plain, read_progress
 from moonpad.engines.logged_arguments import KEY_NAME, Logged, arguments_in, argv_of, is_closed, words_of
-from moonpad.engines.start_log import LINE_CHARACTERS, inner_line
+from moonpad.engines.start_log import LINE_CHARACTERS, READY, inner_line
 from moonpad.values.versions import parse
 
 MOST_STARTS: Final = 64
@@ -29,6 +29,7 @@ _HINT: Final = re.compile(
     r"|Device \d",
     re.IGNORECASE,
 )
+_SERVED: Final = re.compile(r"tokens|startup complete|fired up|#tokens")
 _NEW_LINE: Final = re.compile(
     r"\s*(?:\([\w. -]{1,40}pid=|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)[ :]|\[\d{4}-\d\d-\d\d|Traceback |```|~~~)"
 )
@@ -69,6 +70,26 @@ def logged_commands(lines: Sequence[str], engines: Sequence[Engine]) -> tuple[Lo
         if command.arguments:
             commands.setdefault((command.engine, repr(command.arguments)), command)
     return tuple(commands.values())
+
+
+def served_lines(
+    lines: Sequence[str], numbers: Collection[int], engines: Sequence[Engine]
+) -> Iterator[tuple[int, str, int]]:
+    """The lines of `numbers` by which an engine says that it has its KV cache, or that it serves: the number, the
+    engine ("" for any) and the tokens that the cache holds, 0 where it says none."""
+    named = [engine for engine in engines if engine.command_line.build is None]
+    for number in sorted(numbers):
+        line = lines[number][:LINE_CHARACTERS]
+        if not _SERVED.search(line):
+            continue
+        text = plain(inner_line(line))
+        if READY.search(text):
+            yield number, "", 0
+        for engine in named:
+            progress = read_progress(engine.log, text)
+            tokens = progress.figures.get("kv_tokens", "") if progress else ""
+            if tokens.isdigit() and len(tokens) < 16 and int(tokens) > 0:
+                yield number, engine.name, int(tokens)
 
 
 class _Finder:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -103,6 +103,9 @@ class Deployment:
                 subject = self._subject(checkpoint, cluster, version, first)
                 judgement = judge(subject.configuration, context=subject.context, calibrations=self.calibrations)
                 memory, unjudged = judgement.memory, judgement.unjudged
+                if memory is not None and not memory.fits and commands[0].held_tokens is not None:
+                    memory, judgement = None, replace(judgement, memory=None, findings=_but_memory(judgement.findings))
+                    unjudged = _started(commands[0].held_tokens)
                 suggestions = improvements(subject, memory) if memory and self.suggest else ()
                 remarks += self._judgement_remarks(subject, judgement, suggestions, first)
                 if missing:
@@ -306,6 +309,16 @@ class Deployment:
             lines.append(mended_line(command, judged.remarks_on(number), edits))
             changed.append(tuple(edits))
         return Better(suggestion.why, tuple(lines), suggestion.memory, tuple(changed))
+
+
+def _but_memory(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(finding for finding in findings if finding.code not in (Code.DOES_NOT_FIT, Code.TIGHT))
+
+
+def _started(tokens: int) -> str:
+    """Why an estimate is not shown that a log contradicts."""
+    held = f" with a KV cache of {tokens:,} tokens" if tokens else ""
+    return f"by moonpad's estimate it does not fit, by the log in the text it started{held}: the log counts"
 
 
 def _without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence, Set
 from typing import Final
 
 from moonpad.engines import ENGINES
-from moonpad.engines.log_grammar import CauseLine, failure_at
+from moonpad.engines.log_grammar import EXCEPTION, CauseLine, failure_at
 from moonpad.engines.log_lines import behind_front
 from moonpad.explain.commands import ErrorLine, Script
 from moonpad.explain.grouping import Group
@@ -98,7 +98,7 @@ def owners_of(groups: Sequence[Group], script: Script) -> list[list[ErrorLine]]:
 
 
 def failures_in(errors: Sequence[ErrorLine], written: Group, script: Script) -> Iterator[Remark]:
-    """What they say, each cause once."""
+    """What they say, each cause once; where no cause is known, the first exception of the log."""
     engine = _base(written)
     if engine is None or not errors:
         return
@@ -110,6 +110,8 @@ def failures_in(errors: Sequence[ErrorLine], written: Group, script: Script) -> 
         if remark is not None and remark.finding.message not in seen and len(seen) < _MOST:
             seen.add(remark.finding.message)
             yield remark
+    if not seen and (unknown := _first_exception(errors, engine, script)) is not None:
+        yield unknown
 
 
 def _remark(error: ErrorLine, causes: Sequence[CauseLine], engine: str, script: Script) -> Remark | None:
@@ -122,8 +124,20 @@ def _remark(error: ErrorLine, causes: Sequence[CauseLine], engine: str, script: 
         failure = failure_at(cause, match)
         message = f"the engine stopped: {shortened(failure.message, 400)}"
         remedy = _in_flags(failure.remedy, engine)
-        finding = Finding(Severity.WARNING, Code.KNOWN_FAILURE, script.where(error.number), message, remedy)
+        finding = Finding(Severity.WARNING, Code.LOGGED_FAILURE, script.where(error.number), message, remedy)
         return Remark(finding, None)
+    return None
+
+
+def _first_exception(errors: Sequence[ErrorLine], engine: str, script: Script) -> Remark | None:
+    """The exception that none of the known failures is. Generic ones only say that there was another."""
+    generic = ENGINES[engine].log.generic
+    for error in errors:
+        text = script.lines[error.number - 1][error.column : _LONGEST].rstrip() if error.logged else ""
+        match = EXCEPTION.search(text)
+        if match is not None and "WARNING" not in text and not any(part in match["error"] for part in generic):
+            message = f"the log says {shortened(match['error'], 160)}: no cause is known to moonpad"
+            return Remark(Finding(Severity.NOTE, Code.LOGGED_FAILURE, script.where(error.number), message), None)
     return None
 
 

@@ -17,7 +17,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence, parse
 from moonpad.engines.base import Engine
 from moonpad.engines.log_lines import logged_lines
-from moonpad.engines.logged_commands import LoggedCommand, argv_words, logged_commands
+from moonpad.engines.logged_commands import LoggedCommand, argv_words, logged_commands, served_lines
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import LAYOUT
@@ -43,6 +43,8 @@ class PastedLogs:
     commands: tuple[Command, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     machines: tuple[tuple[int, str], ...] = ()
+    served: tuple[tuple[int, str, int], ...] = ()
+    """Lines, from 1, by which an engine says that it started: the line, the engine, the tokens of its KV cache."""
 
 
 NO_LOGS: Final = PastedLogs()
@@ -52,11 +54,13 @@ def pasted_logs(text: InputText) -> PastedLogs:
     lines = text.clean.split("\n")
     text.budget.work(len(lines) // 2, "its logs")
     numbers = logged_lines(lines)
+    engines = tuple(ENGINES.values())
+    served = tuple((number + 1, name, tokens) for number, name, tokens in served_lines(lines, numbers, engines))
     if not _HINT.search(text.clean):
-        return PastedLogs(frozenset(numbers))
+        return PastedLogs(frozenset(numbers), served=served)
     text.budget.work(len(text.clean) // 20, "its logs")
     # JSON around a line stays; the lexer's marks for colours go.
-    found = logged_commands([line.replace("\0", "") for line in lines], tuple(ENGINES.values()))
+    found = logged_commands([line.replace("\0", "") for line in lines], engines)
     commands: list[Command] = []
     versions: dict[str, str] = {}
     machines: list[tuple[int, str]] = []
@@ -75,7 +79,7 @@ def pasted_logs(text: InputText) -> PastedLogs:
         commands.append(Command(engine.program, tuple(words), prefix, {}, line=logged.line + 1))
         if machine := _machine(logged, engine, words):
             machines.append((logged.line + 1, machine))
-    return PastedLogs(frozenset(numbers), tuple(commands), versions, tuple(machines))
+    return PastedLogs(frozenset(numbers), tuple(commands), versions, tuple(machines), served)
 
 
 def _build(logged: LoggedCommand, engine: Engine) -> str:
@@ -131,16 +135,42 @@ def with_logs(commands: Sequence[Command], logs: PastedLogs, budget: Budget) -> 
             result[partner] = _settled(result[partner], logged)
         else:
             result.insert(len(above), logged)
+            partner = len(above)
+        result[partner] = _with_tokens(result[partner], logged.line, logs, budget)
+    servers = [at for at, command in enumerate(result) if _engine_of(command)]
+    if not logs.commands:
+        for number, at in enumerate(servers):
+            behind = result[servers[number + 1]].line if number + 1 < len(servers) else None
+            result[at] = _with_tokens(result[at], result[at].line, logs, budget, behind)
     return result
+
+
+def _with_tokens(command: Command, line: int, logs: PastedLogs, budget: Budget, behind: int | None = None) -> Command:
+    """The command with what the log behind that line says of its start: up to the next one's."""
+    budget.work(len(logs.served) + len(logs.commands), "its logs")
+    last = behind or min((other.line for other in logs.commands if other.line > line), default=2**31)
+    name = _engine_of(command)
+    held = [tokens for at, engine, tokens in logs.served if line <= at < last and engine in ("", name)]
+    if not held:
+        return command
+    tokens = min((count for count in held if count), default=0)
+    return replace(command, held_tokens=tokens)
+
+
+def _engine_of(command: Command) -> str:
+    """The engine that writes the log of a server; "" for what is none."""
+    program = program_named(command.program)
+    if program is None or program.kind != "server":
+        return ""
+    owner = program_table().engines[program.name]
+    build = ENGINES[owner].command_line.build
+    return build.of if build else owner
 
 
 def _is_same(command: Command, logged: Command) -> bool:
     """Whether the log may be that of the command: of one engine, and nothing said twice differently."""
-    table = program_table()
-    owner, its = table.engines.get(command.program, ""), table.engines[logged.program]
-    build = ENGINES[owner].command_line.build if owner in ENGINES else None
-    program = program_named(command.program)
-    if program is None or program.kind != "server" or its not in (owner, build.of if build else ""):
+    its = _engine_of(logged)
+    if _engine_of(command) != its:
         return False
     given, said = _given(command), _given(logged)
     line = ENGINES[its].command_line

@@ -33,7 +33,7 @@ class Code(StrEnum):
     ILLEGAL_LAYOUT = "illegal-layout"
     UNSUPPORTED_FORMAT = "unsupported-format"
     UNKNOWN_VERSION = "unknown-version"
-    KNOWN_FAILURE = "known-failure"
+    LOGGED_FAILURE = "logged-failure"
     # preflight
     ENGINE_MISSING = "engine-missing"
     TOOL_MISSING = "tool-missing"

@@ -33,7 +33,7 @@ GUIDES = [
 def failures(text: str) -> list[list[str]]:
     judged = judge(read_script(text), Question())
     return [
-        [finding.where for finding in each.findings if finding.code is Code.KNOWN_FAILURE]
+        [finding.where for finding in each.findings if finding.code is Code.LOGGED_FAILURE]
         for each in judged
         if each.layout is not None
     ]
@@ -58,10 +58,10 @@ def test_an_error_is_that_of_the_command_above() -> None:
 def test_the_remedy_names_flags_of_the_engine() -> None:
     text = f"{SERVE}\nERROR 11-18 18:07:28 engine.py:366] ValueError: No available memory for the cache blocks.\n"
     (judged,) = judge(read_script(text), Question())
-    remedy = next(finding.remedy for finding in judged.findings if finding.code is Code.KNOWN_FAILURE)
+    remedy = next(finding.remedy for finding in judged.findings if finding.code is Code.LOGGED_FAILURE)
     assert remedy.startswith("raise --gpu-memory-utilization, lower --max-num-batched-tokens")
 
 
 def test_many_error_lines_cost_no_more_than_a_second() -> None:
     line = "(Worker pid=4) ERROR 03-24 15:39:40 [core.py:74] RuntimeError: CUDA error: failed " + "x" * 200
-    assert failures(SERVE + "\n" + "\n".join([line] * 3_000)) == [[]]
+    assert failures(SERVE + "\n" + "\n".join([line] * 3_000)) == [["line 2"]]
