@@ -56,8 +56,8 @@ class Imports:
 class EngineOptions:
     """Finds the tables that are an engine's options, and adds the commands that say the same."""
 
-    def __init__(self, imports: Imports, state: ScriptState) -> None:
-        self.imports, self.state = imports, state
+    def __init__(self, imports: Imports, state: ScriptState, env: Mapping[str, Word]) -> None:
+        self.imports, self.state, self.env = imports, state, env
 
     def read(self, table: Table) -> None:
         self.state.budget.work(20, "its Python")
@@ -120,7 +120,7 @@ class EngineOptions:
         start = (named.start if named else "") or program
         prefix = tuple(replace(table.at, text=text, pieces=()) for text in start.split())
         line = table.at.line
-        self.state.add(Command(program, tuple(words), prefix, dict(env or {}), line=line, embedded=True))
+        self.state.add(Command(program, tuple(words), prefix, {**self.env, **(env or {})}, line=line, embedded=True))
 
 
 def _size(fields: Mapping[str, Value], name: str) -> int:

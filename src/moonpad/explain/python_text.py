@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from moonpad.engines.foreign_names import MENTION, PYTHON_CLASSES
@@ -51,8 +51,8 @@ def is_python(text: str) -> bool:
     return not shell and bool(_PYTHON.search(text))
 
 
-def read_python(text: str, start: int, state: ScriptState) -> bool:
-    """Adds the servers that the program starts. False where it is no Python."""
+def read_python(text: str, start: int, state: ScriptState, env: Mapping[str, Word] | None = None) -> bool:
+    """Adds the servers that the program starts, in the environment `env`. False where it is no Python."""
     if len(text) > _LONGEST:
         return False
     try:
@@ -66,7 +66,8 @@ def read_python(text: str, start: int, state: ScriptState) -> bool:
         reader.module(tree)
     except RecursionError:
         return False
-    options = EngineOptions(reader.imports, state)
+    reader.environment = {**(env or {}), **reader.environment}
+    options = EngineOptions(reader.imports, state, reader.environment)
     commands = state.commands
     before = len(commands)
     for value in reader.made:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import time
 
 import pytest
@@ -195,3 +196,31 @@ def test_hostile_programs_end(text: str) -> None:
     with contextlib.suppress(UsageError):
         judge(read_script(text), Question())
     assert time.process_time() - began < 6
+
+
+CODE = f'from vllm import LLM\nllm = LLM(model="{K2}", tensor_parallel_size=16)\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"export NCCL_DEBUG=INFO\npython3 - <<'PY'\n{CODE}PY\n",
+        f"export NCCL_DEBUG=INFO\ncat > serve.py <<'PY'\n{CODE}PY\npython serve.py\n",
+        f"export NCCL_DEBUG=INFO\npython -c '{CODE}'\n",
+        f"export NCCL_DEBUG=INFO\nmpirun -n 2 python3 - <<PY\n{CODE}PY\n",
+    ],
+)
+def test_python_in_a_script(text: str) -> None:
+    each = one(text)
+    assert each.layout_words == "TP16"
+    assert each.sources[0].line == text.count("\n", 0, text.index("llm = ")) + 1
+
+
+@pytest.mark.parametrize("cell", [CODE, "!pip install vllm\n%env A=1\n" + CODE, f"!vllm serve {K2} -tp 16\n"])
+def test_cells_of_a_notebook(cell: str) -> None:
+    notebook = {"cells": [{"cell_type": "code", "source": cell.splitlines(keepends=True)}], "nbformat": 4}
+    assert one(json.dumps(notebook, indent=1)).layout_words == "TP16"
+
+
+def test_a_file_that_is_not_run_starts_nothing() -> None:
+    assert judged(f"cat > serve.py <<'PY'\n{CODE}PY\npython other.py\n") == []
