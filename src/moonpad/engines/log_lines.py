@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final
 
 _PROCESS: Final = r"\([\w. -]{1,40}?(?:[ ]\w+=[\w.:-]+){0,3}[ ]?pid=\d+(?:,[ ]ip=[\w.:]+)?\)"
@@ -12,6 +12,7 @@ _STAMP: Final = r"(?:\d{4}-)?\d\d-\d\d[ T]\d\d:\d\d:\d\d"
 _FRONT: Final = re.compile(
     r"(?:[ \t\0]*(?:"
     r"[\w.-]{1,60}[ ]{0,20}\|(?=[ ])"  # of docker compose
+    rf"|{_STAMP}(?:[.,]\d+)?[ ]\|(?=[ ])"  # of Docker's desktop
     r"|\[pod/[\w./-]{1,150}\]"  # of kubectl --prefix
     r"|\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:?\d\d)?(?:[ ]std(?:out|err)[ ][PF])?"
     r"|[A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ][\d:]{8}[ ][\w.-]{1,60}[ ][\w.@-]{1,60}\[\d+\]:"  # of journald
@@ -34,6 +35,9 @@ _LINE: Final = re.compile(
     r"|Try '[\w. -]{1,60} --help'"
     r")"
 )
+_RECORD: Final = re.compile(
+    rf"(?:{_PROCESS}[ ])?(?:DEBUG|INFO|WARNING|ERROR)[ ]+{_STAMP}|\[{_STAMP}[^\]\n]{{0,40}}\][ ]"
+)
 _TRACEBACK: Final = re.compile(r"[ \t\0]*(?:Exception in thread .{1,60}|Traceback \(most recent call last\)):?")
 _FRAME: Final = re.compile(r"[ \t\0]*File \"[^\"\n]{1,300}\", line \d+, in ")
 _ERROR: Final = re.compile(
@@ -51,6 +55,12 @@ def behind_front(line: str) -> int:
     """Where the line's own text begins, behind what containers and processes put before it."""
     front = _FRONT.match(line[:_LONGEST])
     return front.end() if front else 0
+
+
+def log_begins(line: str) -> int:
+    """Where the first record of a log begins in a line that holds other things before it; 0 where none does."""
+    match = _RECORD.search(line[:_LONGEST])
+    return match.start() if match else 0
 
 
 def logged_lines(lines: list[str]) -> set[int]:
@@ -81,6 +91,9 @@ def logged_lines(lines: list[str]) -> set[int]:
     return found
 
 
-def without(lines: list[str], numbers: Collection[int]) -> str:
-    """The text with those lines blank, every other character at its place."""
-    return "\n".join(" " * len(line) if number in numbers else line for number, line in enumerate(lines))
+def without(lines: list[str], numbers: Collection[int], columns: Mapping[int, int]) -> str:
+    """The text with those lines blank, from their column on where they have one, every other character at its place."""
+    return "\n".join(
+        line[: columns.get(number, 0)] + " " * (len(line) - columns.get(number, 0)) if number in numbers else line
+        for number, line in enumerate(lines)
+    )

@@ -129,8 +129,8 @@ class _Finder:
                 if name == "listed" and (index := _INDEX.search(self.lines[number])):
                     self.indexes.add(index[1])
             elif name in ("arguments", "config", "attributes"):
-                text, end = self._whole(value, number) if name == "arguments" else (value, end)
-                self._start(engine, name, text, number, end)
+                text, end, closed = self._whole(value, number) if name == "arguments" else (value, end, True)
+                self._start(engine, name, text, number, end, closed=closed)
             elif name.startswith("setting_"):
                 self._piece(engine, name.removeprefix("setting_"), value, number, new=False)
             elif name == "model" and piece:
@@ -155,7 +155,7 @@ class _Finder:
         elif last is not None and last.engine == engine.name:
             self.commands[-1] = replace(last, arguments={**last.arguments, name: value}, end_line=number + 1)
 
-    def _start(self, engine: Engine, name: str, text: str, number: int, end: int) -> None:
+    def _start(self, engine: Engine, name: str, text: str, number: int, end: int, *, closed: bool) -> None:
         arguments = words_of(text) if name == "attributes" else arguments_in(text)
         if isinstance(cache := arguments.get("kv_cache_config"), Mapping):
             arguments |= {f"kv_cache_{key}": value for key, value in cache.items()}
@@ -169,30 +169,33 @@ class _Finder:
         version = pending.pop("version", "")
         platform = pending.pop("platform", "")
         self.commands.append(
-            LoggedCommand(engine.name, number, end, _version(version), arguments, name != "config", platform)
+            LoggedCommand(engine.name, number, end, _version(version), arguments, name != "config" and closed, platform)
         )
 
-    def _whole(self, text: str, number: int) -> tuple[str, int]:
-        """The arguments up to the bracket that closes, which may stand some lines below, and the line behind it."""
+    def _whole(self, text: str, number: int) -> tuple[str, int, bool]:
+        """The arguments up to the bracket that closes, which may stand some lines below; the line behind it; and
+        whether it is there. Where it is not, the arguments of the one line, less the last, which may be cut."""
         opens, closes = (sum(text.count(mark) for mark in marks) for marks in ("([{", ")]}"))
         scans, end = 0, number + 1
         parts, size = [text], len(text)
         while end <= min(len(self.lines), number + MOST_WRAPPED) and size < LINE_CHARACTERS:
             if closes > opens:
                 scans += 1
-                if scans > _SCANS or is_closed("".join(parts)):
+                if is_closed("".join(parts)):
+                    return "".join(parts), end, True
+                if scans > _SCANS:
                     break
             if end == len(self.lines):
                 break
             more = plain(inner_line(self.lines[end][:LINE_CHARACTERS]))
-            if _NEW_LINE.match(more) or (not more and end > number + 1):
+            if _NEW_LINE.match(more) or not more:
                 break
             opens += sum(map(more.count, "([{"))
             closes += sum(map(more.count, ")]}"))
             parts.append(_continuation(more))
             size += len(more)
             end += 1
-        return "".join(parts), end
+        return text.rpartition(",")[0], number + 1, False
 
 
 def _continuation(line: str) -> str:

@@ -20,6 +20,11 @@ _FIRST_KEY: Final = re.compile(
 _JSON: Final = re.compile(r"\s*[\[{]\s*(?:[\[{\"\]}]|$)")
 
 
+def is_notebook(text: str) -> bool:
+    """Of Jupyter: JSON, whose cells may hold Markdown."""
+    return text.lstrip(" \t\n")[:1] == "{" and '"nbformat"' in text and '"cells"' in text
+
+
 def read_kind(text: str, start: int, state: ScriptState) -> bool:
     """Reads a file that describes what is started, which begins at the offset `start` of the whole text.
 

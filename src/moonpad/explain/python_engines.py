@@ -17,7 +17,7 @@ from moonpad.engines import foreign_names as names
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.interpreter import ScriptState
 from moonpad.explain.programs import program_named
-from moonpad.explain.python_values import Listing, Table, Text, Value, plain, words_in
+from moonpad.explain.python_values import Listing, Table, Text, Value, decisive, plain, words_in
 
 _MODEL: Final = ("model", "model_path", "model_source", "model_id", "#0")
 _LEAST: Final = 2
@@ -183,7 +183,10 @@ def _words(option: Option, value: Value) -> Iterator[Word]:
         case Text(value=None):
             return
         case Text():
-            yield from (key, at) if option.nargs != "0" else (at,)
+            if option.nargs != "0":
+                yield from (key, at)
+            elif decisive(Text(key, key.text)):
+                yield at  # a switch of the layout that is on or off
         case Listing():
             yield from (key, *words)
         case Table():

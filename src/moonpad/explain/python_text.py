@@ -7,6 +7,7 @@ import ast
 import re
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from moonpad.engines.foreign_names import MENTION, PYTHON_CLASSES
@@ -108,6 +109,8 @@ def _command_words(listing: Listing) -> list[Word]:
             mentions |= bool(MENTION.search(item.word.text)) and " " not in item.word.text.strip()
         elif isinstance(item, Listing | Table):
             return []
+    if mentions and words[0].text == "-m":  # the interpreter is added where it is started
+        words.insert(0, replace(words[0], text="python", pieces=()))
     return words if mentions else []
 
 

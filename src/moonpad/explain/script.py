@@ -14,7 +14,7 @@ from moonpad.explain import text_hints
 from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, Word
 from moonpad.explain.config_files import with_file_options
 from moonpad.explain.dockerfile import is_dockerfile
-from moonpad.explain.input_kinds import read_kind
+from moonpad.explain.input_kinds import is_notebook, read_kind
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
@@ -58,7 +58,7 @@ def read_script(text: str, *, markdown: bool | None = None, beside: Sequence[tup
     state = ScriptState(InputText(text))
     state.files.update((name, HereFile(name, content, 1)) for name, content in beside)
     logs = pasted_logs(state.text)
-    return _script(state, _read_file(0, _unlogged(state.text, logs), state, markdown), logs)
+    return _script(state, _read_file(0, state.text.clean, _unlogged(state.text, logs), state, markdown), logs)
 
 
 def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str]] = ()) -> Script:
@@ -81,14 +81,15 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
     start, logs = 0, pasted_logs(whole)
     unlogged = _unlogged(whole, logs)
     for text in texts:
-        documents |= _read_file(start, unlogged[start : start + len(text)], state)
+        part = slice(start, start + len(text))
+        documents |= _read_file(start, whole.clean[part], unlogged[part], state)
         start += len(text)
     return replace(_script(state, documents, logs), origins=tuple(origins))
 
 
 def _unlogged(text: InputText, logs: PastedLogs) -> str:
     """Blank where an engine has logged: no shell reads that."""
-    return without(text.clean.split("\n"), logs.lines) if logs.lines else text.clean
+    return without(text.clean.split("\n"), logs.lines, logs.columns) if logs.lines else text.clean
 
 
 def process_words(text: str) -> list[str]:
@@ -99,12 +100,12 @@ def process_words(text: str) -> list[str]:
     return whole.rstrip("\0").split("\0")
 
 
-def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None = None) -> bool:
-    """Whether it is a markdown document."""
-    document = is_markdown(text) if markdown is None else markdown
+def _read_file(start: int, raw: str, text: str, state: ScriptState, markdown: bool | None = None) -> bool:
+    """Whether it is a markdown document. `text` is without what was logged; files of other kinds are read whole."""
+    document = (is_markdown(text) and not is_notebook(text)) if markdown is None else markdown
     known_before = len(state.commands)
     rest = markdown is None and "```" not in text and is_restructured_text(text)
-    if not (document or rest) and read_kind(text, start, state):
+    if not (document or rest) and read_kind(raw, start, state):
         return False
     document = document or rest
     whole = (Block(start, text, None, None, 0),)

@@ -16,7 +16,7 @@ from moonpad.catalog.options import option_set
 from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence, parse
 from moonpad.engines.base import Engine
-from moonpad.engines.log_lines import logged_lines
+from moonpad.engines.log_lines import log_begins, logged_lines
 from moonpad.engines.logged_commands import LoggedCommand, argv_words, logged_commands, served_lines
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Command, Word
@@ -40,6 +40,8 @@ class PastedLogs:
     """`lines`, from 0, are those that were logged. `versions`: engine → release; `machines`: line and cluster."""
 
     lines: frozenset[int] = frozenset()
+    columns: Mapping[int, int] = field(default_factory=dict)
+    """Where the log begins on lines that hold something else before it."""
     commands: tuple[Command, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     machines: tuple[tuple[int, str], ...] = ()
@@ -63,9 +65,12 @@ def pasted_logs(text: InputText) -> PastedLogs:
     found = logged_commands([line.replace("\0", "") for line in lines], engines)
     commands: list[Command] = []
     versions: dict[str, str] = {}
+    columns: dict[int, int] = {}
     machines: list[tuple[int, str]] = []
     for logged in found:
         engine = ENGINES[logged.engine]
+        if logged.line not in numbers and (at := log_begins(lines[logged.line])):
+            columns[logged.line] = at
         numbers |= {*range(logged.line, logged.end_line)}
         words = list(_words(logged, engine, text))
         text.budget.work(50 + 10 * len(words), "its logs")
@@ -79,7 +84,7 @@ def pasted_logs(text: InputText) -> PastedLogs:
         commands.append(Command(engine.program, tuple(words), prefix, {}, line=logged.line + 1))
         if machine := _machine(logged, engine, words):
             machines.append((logged.line + 1, machine))
-    return PastedLogs(frozenset(numbers), tuple(commands), versions, tuple(machines), served)
+    return PastedLogs(frozenset(numbers), columns, tuple(commands), versions, tuple(machines), served)
 
 
 def _build(logged: LoggedCommand, engine: Engine) -> str:
