@@ -17,6 +17,9 @@ _FIRST_KEY: Final = re.compile(
     r"""[ \t]*(?:- )?["']?[A-Za-z_][\w./-]*["']?[ ]*:(?:\s|$)"""
 )
 """Files for compose and Kubernetes are YAML with a key in its first line."""
+_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+"""Half of a character in JSON, `\\ud83d\\ude80`, which YAML does not take."""
+_BLANK: Final = r"\\u0020"
 _JSON: Final = re.compile(r"\s*[\[{]\s*(?:[\[{\"\]}]|$)")
 
 
@@ -41,7 +44,7 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
     if _FIRST_KEY.match(text) or _JSON.match(text):
         from moonpad.explain.manifests import read_manifest  # it needs PyYAML
 
-        return read_manifest(text, start, state)
+        return read_manifest(_SURROGATE.sub(_BLANK, text), start, state)
     return False
 
 
