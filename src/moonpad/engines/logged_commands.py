@@ -20,6 +20,7 @@ from moonpad.engines.logged_arguments import KEY_NAME, Logged, arguments_in, arg
 from moonpad.engines.start_log import LINE_CHARACTERS, READY, inner_line
 from moonpad.values.versions import parse
 
+HIDDEN: Final = "${the key}"
 MOST_STARTS: Final = 64
 MOST_WRAPPED: Final = 600
 """Lines over which one line of the log may be wrapped: the longest has 16,000 characters."""
@@ -213,7 +214,7 @@ def _version(text: str) -> str:
 def argv_words(command: LoggedCommand, engine: Engine) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Of each argument that was given its name in the log, and the words that say it; the model first.
 
-    What is at its default, holds a key, or is no option of the release is left out.
+    What is at its default, or is no option of the release is left out. A key is `HIDDEN`.
     """
     program, log = engine.program, engine.log
     options = option_set(program, command.version or None)
@@ -224,10 +225,14 @@ def argv_words(command: LoggedCommand, engine: Engine) -> Iterator[tuple[str, tu
         flag = engine.command_line.model
         yield model, (*((flag,) if flag else ()), str(command.arguments[model]))
     for name, value in command.arguments.items():
-        left_out = name in _MODELS or name in _OF_PROGRAM or name in log.resolved or KEY_NAME.search(name)
+        left_out = name in _MODELS or name in _OF_PROGRAM or name in log.resolved
         if left_out or value is None or options is None:
             continue
         option = _option(options, name)
+        if KEY_NAME.search(name):
+            if option is not None and value:
+                yield name, (option.name, HIDDEN)
+            continue
         if option is not None and not command.whole and name.endswith("_parallel_size"):
             yield name, (option.name, str(value))
         elif option is not None and (words := tuple(_words(option, value, chosen))):

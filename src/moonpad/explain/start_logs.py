@@ -17,7 +17,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Occurrence, parse
 from moonpad.engines.base import Engine
 from moonpad.engines.log_lines import log_begins, logged_lines
-from moonpad.engines.logged_commands import LoggedCommand, argv_words, logged_commands, served_lines
+from moonpad.engines.logged_commands import HIDDEN, LoggedCommand, argv_words, logged_commands, served_lines
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import LAYOUT
@@ -32,6 +32,13 @@ _HINT: Final = re.compile(r"args|Args\(|LLM engine|model_loader", re.IGNORECASE)
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 
 
+_LISTED: Final = (
+    re.compile(
+        r"\s*GPU (?P<first>\d{1,3})(?:-(?P<last>\d{1,3}))?: (?P<name>(?:NVIDIA|AMD) [\w .-]{2,60}?)\s*(?:\(UUID|$)"
+    ),
+    re.compile(r"\|\s+(?P<first>\d{1,3})\s+(?P<name>(?:NVIDIA|Tesla) [\w .-]{2,50}?)\s{2,}(?:On|Off)\b"),
+)
+"""Devices as the driver's tools list them, also a range of them."""
 _REST: Final = "${the rest of the command, which the log lacks}"
 
 
@@ -58,15 +65,15 @@ def pasted_logs(text: InputText) -> PastedLogs:
     numbers = logged_lines(lines)
     engines = tuple(ENGINES.values())
     served = tuple((number + 1, name, tokens) for number, name, tokens in served_lines(lines, numbers, engines))
+    machines = list(_listed_machines(lines))
     if not _HINT.search(text.clean):
-        return PastedLogs(frozenset(numbers), served=served)
+        return PastedLogs(frozenset(numbers), machines=tuple(machines), served=served)
     text.budget.work(len(text.clean) // 20, "its logs")
     # JSON around a line stays; the lexer's marks for colours go.
     found = logged_commands([line.replace("\0", "") for line in lines], engines)
     commands: list[Command] = []
     versions: dict[str, str] = {}
     columns: dict[int, int] = {}
-    machines: list[tuple[int, str]] = []
     for logged in found:
         engine = ENGINES[logged.engine]
         if logged.line not in numbers and (at := log_begins(lines[logged.line])):
@@ -87,6 +94,23 @@ def pasted_logs(text: InputText) -> PastedLogs:
     return PastedLogs(frozenset(numbers), columns, tuple(commands), versions, tuple(machines), served)
 
 
+def _listed_machines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The machine whose devices are listed one under the other."""
+    places: dict[str, tuple[int, set[int]]] = {}
+    for number, line in enumerate(lines, 1):
+        if "NVIDIA" not in line and "AMD" not in line and "Tesla" not in line:
+            continue
+        match = next((match for pattern in _LISTED if (match := pattern.match(line[:200]))), None)
+        if match is not None:
+            first = int(match["first"])
+            last = int(match.groupdict().get("last") or first)
+            _, indexes = places.setdefault(match["name"].strip(), (number, set()))
+            indexes |= {*range(first, min(last, first + 64) + 1)}
+    for name, (number, indexes) in places.items():
+        if (row := find_hardware(name)) is not None and row.device is not None:
+            yield number, f"{len(indexes)}x{row.label}"
+
+
 def _build(logged: LoggedCommand, engine: Engine) -> str:
     """The build of the engine whose release the log names."""
     platform = _PLATFORMS.get(logged.platform.casefold())
@@ -103,7 +127,9 @@ def _words(logged: LoggedCommand, engine: Engine, text: InputText) -> Iterator[W
     for number, (name, texts) in enumerate(argv_words(logged, engine)):
         at = text.clean.find(name, start, end)
         at, behind = (at, at + len(name)) if at >= 0 else (start, start + 1)
-        yield from (text.word(word, at, behind) for word in texts)
+        for each in texts:
+            word = text.word(each, at, behind)
+            yield replace(word, unresolved=(HIDDEN,)) if each == HIDDEN else word
         if not logged.whole and number == 0:
             yield replace(text.word(_REST, start, start + 1), unresolved=(_REST,))
 

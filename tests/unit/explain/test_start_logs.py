@@ -65,6 +65,7 @@ def test_arguments_however_they_are_pasted(text: str) -> None:
     assert one.settings.prefix_caching is False
     assert one.checkpoint is not None
     assert one.checkpoint.name == "moonshotai/Kimi-K2-Instruct"
+    assert not any("without a key" in finding.message for finding in one.findings)
     assert not any("not-to-be-seen" in word for line in (*one.commands, *one.corrected) for word in line.argv)
 
 
@@ -186,3 +187,49 @@ def test_lines_of_a_log_are_no_shell() -> None:
 def test_hostile_logs_end(text: str) -> None:
     with contextlib.suppress(UsageError):
         assert len(judge(read_script(text), Question())) < 500
+
+
+@pytest.mark.parametrize(
+    "devices",
+    [
+        "".join(f"GPU {number}: NVIDIA H200\n" for number in range(8)),
+        "GPU 0-7: NVIDIA H200\n",
+        "".join(f"|   {number}  NVIDIA H200          On  |   00000000:1B:00.0 Off |  0 |\n" for number in range(8)),
+    ],
+)
+def test_devices_that_tools_list(devices: str) -> None:
+    (one,) = judged(f"```\n{devices}```\n\n```\nvllm serve moonshotai/Kimi-K2.5 --tensor-parallel-size 8\n```\n")
+    assert one.cluster is not None
+    assert one.cluster.name == "8xH200"
+
+
+def test_a_start_that_the_log_shows_is_no_error() -> None:
+    command = "vllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-size 8"
+    text = f"On 8x H100:\n\n```\n{command}\n```\n"
+    assert judged(text)[0].fits is False
+    log = (
+        "```\n(EngineCore_0 pid=3) INFO 07-20 10:00:40 [kv_cache_utils.py:1711] GPU KV cache size: 61,120 tokens\n```\n"
+    )
+    (one,) = judged(text + log)
+    assert one.memory is None
+    assert "61,120 tokens" in one.unjudged
+    assert not [finding for finding in one.findings if finding.severity == "error"]
+
+
+def test_a_log_that_is_cut_off_leaves_the_rest_open() -> None:
+    text = (
+        f"server_args=ServerArgs({SERVER_ARGS[:90]}\n\n[... truncated ...]\n\nvllm serve x/y --tensor-parallel-size 2\n"
+    )
+    first, second = judged(text)
+    assert first.unknown
+    assert second.layout_words == "TP2"
+
+
+def test_a_log_in_one_line_with_its_command() -> None:
+    text = (
+        "vllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-size 8 --pipeline-parallel-size 2 INFO 11-03 05:51:41 "
+        f"[__init__.py:216] Automatically detected platform cuda. {SAYS}{ARGUMENTS} (APIServer pid=5385) The\n"
+    )
+    (one,) = judged(text)
+    assert one.layout_words == "TP8 PP2"
+    assert not [finding for finding in one.findings if "INFO" in finding.message]
