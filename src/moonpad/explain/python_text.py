@@ -15,19 +15,9 @@ from moonpad.explain.commands import Command, Word
 from moonpad.explain.input_limits import NESTING
 from moonpad.explain.interpreter import ScriptState, Shell
 from moonpad.explain.programs import program_named
+from moonpad.explain.python_data import Either, Listing, Names, Places, Table, Text, Value, dotted, spread
 from moonpad.explain.python_engines import EngineOptions, Imports
-from moonpad.explain.python_values import (
-    Either,
-    Evaluator,
-    Listing,
-    Names,
-    Places,
-    Table,
-    Text,
-    Value,
-    dotted,
-    spread,
-)
+from moonpad.explain.python_values import Evaluator
 from moonpad.explain.scope import Scope
 from moonpad.explain.source_text import Source
 
@@ -79,12 +69,13 @@ def read_python(text: str, start: int, state: ScriptState, env: Mapping[str, Wor
 
 def _emit(value: Text | Listing | Table, options: EngineOptions, reader: _Reader, whole: Source) -> None:
     """A list of words is a command, a text with an engine's name is read as by a shell, a table may hold options."""
-    state, scope = reader.state, Scope(reader.environment)
-    commands_before, problems_before = len(state.commands), len(state.problems.items)
-    arms = list(state.arms)
+    state = reader.state
     if isinstance(value, Table):
         options.read(value)
         return
+    scope = Scope({**reader.environment, **value.environment})
+    commands_before, problems_before = len(state.commands), len(state.problems.items)
+    arms = list(state.arms)
     if isinstance(value, Listing):
         words = _command_words(value)
         if value.used or not words:

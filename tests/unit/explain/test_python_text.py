@@ -224,3 +224,16 @@ def test_cells_of_a_notebook(cell: str) -> None:
 
 def test_a_file_that_is_not_run_starts_nothing() -> None:
     assert judged(f"cat > serve.py <<'PY'\n{CODE}PY\npython other.py\n") == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        'subprocess.run(cmd, env={**os.environ, "VLLM_USE_V1": "0"})\n',
+        'env = dict(os.environ, VLLM_USE_V1="0")\nsubprocess.Popen(cmd, env=env)\n',
+        'env = os.environ.copy()\nenv["VLLM_USE_V1"] = "0"\nsubprocess.Popen(cmd, env=env)\n',
+    ],
+)
+def test_variables_that_a_program_starts_the_engine_with_are_its(given: str) -> None:
+    each = one(f'import os, subprocess\ncmd = ["vllm", "serve", "{K2}", "-tp", "8"]\n{given}')
+    assert any(finding.where == "VLLM_USE_V1" for finding in each.findings)
