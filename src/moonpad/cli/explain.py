@@ -44,9 +44,10 @@ def explain(
     command
         The command, behind `--`.
     file
-        Any file that starts an engine: a shell script, a compose file, objects of Kubernetes (also as kubectl get
-        prints them), values of Helm, a Dockerfile, a unit of systemd, a task of SkyPilot or dstack, what docker inspect
-        prints, a copy of /proc/PID/cmdline, or a document with commands in it; `-` is the standard input. At most 1 MB;
+        Any file that starts an engine: a shell script, a Python program, a compose file, objects of Kubernetes (also as
+        kubectl get prints them), values of Helm, a Dockerfile, a unit of systemd, a task of SkyPilot or dstack, what
+        docker inspect prints, a copy of /proc/PID/cmdline, the log of a start, or a document with any of these in it;
+        `-` is the standard input. At most 1 MB;
         a pipe, also of <(COMMAND), must end within 10 s. Several files are pieces of one deployment: node-0/run.sh
         node-1/run.sh, or a command and its --config file. One that is not given is looked for beside the script.
     pid

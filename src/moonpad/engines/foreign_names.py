@@ -30,6 +30,12 @@ OPTION_KEYS: Final = frozenset({
 """Keys of mappings of options, also written `serverArgs`."""
 OF_ROLES: Final = "trtllm-serve"
 """The program whose options of a role, `ctx` and `gen` or `prefill` and `decode`, are those of its option file."""
+ROLE_OPTIONS: Final[Mapping[str, str]] = {
+    "tensor_parallel_size": "--tp_size",
+    "pipeline_parallel_size": "--pp_size",
+    "moe_expert_parallel_size": "--ep_size",
+}
+"""What that program's files and calls name otherwise than its command line."""
 OF_LLM_SERVICE: Final = "vllm serve"
 """What the controller of KServe's LLMInferenceService starts, and the variable that holds more options for it."""
 MORE_OPTIONS: Final = "VLLM_ADDITIONAL_ARGS"
@@ -49,6 +55,30 @@ MODEL_BY_PATH: Final = "sglang"
 """The program that takes --model-path in place of --model."""
 FILE_OF_FLAGS: Final = ("vllm serve", "sglang")
 """Programs whose --config FILE holds options of the command line."""
+PYTHON_CLASSES: Final[Mapping[str, Mapping[str, str]]] = {
+    "LLM": {"vllm": "vllm serve", "tensorrt_llm": "trtllm-serve"},
+    "EngineArgs": {"vllm": "vllm serve"},
+    "AsyncEngineArgs": {"vllm": "vllm serve"},
+    "Engine": {"sglang": "sglang"},
+    "Runtime": {"sglang": "sglang"},
+    "ServerArgs": {"sglang": "sglang"},
+    "TorchLlmArgs": {"tensorrt_llm": "trtllm-serve"},
+    "LlmArgs": {"tensorrt_llm": "trtllm-serve"},
+    "LLMConfig": {},
+    "vLLMEngineProcessorConfig": {},
+}
+"""Classes whose arguments are an engine's options: the module that they are from → the program that takes the same. Of
+those of Ray the options stand in `engine_kwargs`."""
+PYTHON_ALIASES: Final[Mapping[str, str]] = {"sgl": "sglang", "sglang": "sglang", "vllm": "vllm"}
+"""What modules are called where no import is shown."""
+RAY_MARKS: Final = frozenset(
+    {"model_loading_config", "accelerator_type", "deployment_config", "model_source", "model_id"}
+)
+OPTION_NAMES: Final = frozenset({
+    *("engine_args", "engine_kwargs", "vllm_args", "vllm_kwargs", "sglang_args", "sglang_kwargs", "server_args"),
+    *("llm_kwargs", "llm_args", "vllm_config", "engine_config", "model_kwargs"),
+})  # fmt: skip
+"""What dictionaries of options are called in programs."""
 WHOLE_HISTORY: Final = frozenset({"vllm serve"})
 """Programs of which every release of two years is recorded: what none has, no release has."""
 SPEAKING: Final = re.compile(

@@ -29,6 +29,7 @@ BATCH_TOKENS: Final = 2048
 UNKNOWN_FILE: Final = "MODEL.gguf"
 
 LOG: Final = LogGrammar(
+    engine="llama-cpp",
     phases=(
         PhaseLine("reading the configuration", re.compile(r"llama_server: initializing")),
         PhaseLine("loading weights", re.compile(r"load_model: loading model '|load_tensors: loading model tensors")),
@@ -71,6 +72,13 @@ LOG: Final = LogGrammar(
         ),
     ),
     generic=(),
+    pieces=(
+        re.compile(r"(?:^|\s)build: (?P<version>\d{3,6}) \("),
+        re.compile(r"llama_model_loader: loaded meta data with .{1,80} from (?P<model>\S+)"),
+        re.compile(r"llama_context: n_ctx +=? *(?P<setting_ctx_size>\d{2,8})(?!\d)"),
+        re.compile(r"load_tensors: offloaded (?P<setting_n_gpu_layers>\d+)/\d+ layers"),
+        re.compile(r"\bDevice \d+: (?P<listed>NVIDIA [\w -]{2,60}?)(?:,|$)"),
+    ),
 )
 
 COMMAND_LINE: Final = CommandLine(

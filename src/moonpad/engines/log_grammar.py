@@ -8,7 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final
+
+from moonpad.catalog.known_failures import known_failures
 
 # Engines colour their logs when they think that a person looks on; syslog writes the escape as #033.
 _ANSI = re.compile(r"(?:\x1b|#033)\[[0-9;?]*[ -/]*[@-~]")
@@ -41,12 +44,17 @@ class CauseLine:
 class LogGrammar:
     phases: tuple[PhaseLine, ...]
     causes: tuple[CauseLine, ...]
+    """Those that need the engine's own words; `all_causes` has the failures of the catalogue too."""
     generic: tuple[str, ...]
     """Parts of lines that look like a cause and only say that there is one."""
     starts: tuple[re.Pattern[str], ...] = ()
     """Lines that say what was started. Groups: `version`, `model`, `platform` or `plugin`, `device` or `listed` (the
     driver's name), `setting_NAME`; behind `arguments` or `config` the rest of the line are pairs, as
     engines/logged_arguments.py reads them."""
+    pieces: tuple[re.Pattern[str], ...] = ()
+    """Lines of an engine that repeats its arguments one by one, or in lines of another form; read where a text is
+    looked through for starts, not where a start is measured. Groups: `model`, which begins a start, `setting_NAME`,
+    `version`, `device`, `listed`, and `attributes`: pairs with blanks between them."""
     config_names: Mapping[str, str] = field(default_factory=dict)
     """What is read of a `config`, by its names there → as the command line calls it."""
     beyond_plans: tuple[str, ...] = ()
@@ -55,6 +63,22 @@ class LogGrammar:
     """Arguments that the log has with what the engine chose, or has by default: nothing that it was told."""
     drafts_apart: bool = False
     """A draft model has lines of its own for its weights and its KV cache, behind those of the model."""
+    engine: str = ""
+    """Whose failures of the catalogue its lines may name."""
+
+    @property
+    def all_causes(self) -> tuple[CauseLine, ...]:
+        return (*self.causes, *_known_failures(self.engine))
+
+
+@cache
+def _known_failures(engine: str) -> tuple[CauseLine, ...]:
+    rows = known_failures() if engine else ()
+    return tuple(
+        CauseLine(re.compile(row.pattern), row.message, row.remedy)
+        for row in rows
+        if not row.engines or engine in row.engines
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +116,7 @@ def read_progress(grammar: LogGrammar, line: str) -> Progress | None:
 
 
 # `ValueError: …` at the end of a traceback, behind whatever prefix the engine's logger put before it.
-_EXCEPTION = re.compile(r"(?:^|[\s\]])(?P<error>(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Killed)\b(?:: .*)?)$")
+EXCEPTION = re.compile(r"(?:^|[\s\]])(?P<error>(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Killed)\b(?:: .*)?)$")
 
 
 def first_failure(grammar: LogGrammar, lines: Iterable[str]) -> Failure | None:
@@ -102,14 +126,20 @@ def first_failure(grammar: LogGrammar, lines: Iterable[str]) -> Failure | None:
     above.", so the last line is never the answer.
     """
     first_exception: Failure | None = None
+    causes = grammar.all_causes
     for raw in lines:
         text = plain(raw)
-        for cause in grammar.causes:
+        for cause in causes:
             if match := cause.pattern.search(text):
-                groups = {name: value or "" for name, value in match.groupdict().items()}
-                return Failure(cause.message.format(**groups), cause.remedy.format(**groups), text)
-        if first_exception is None and (match := _EXCEPTION.search(text)):
+                return failure_at(cause, match)
+        if first_exception is None and (match := EXCEPTION.search(text)):
             error = match["error"]
             if not any(generic in error for generic in grammar.generic):
                 first_exception = Failure(error, "", text)
     return first_exception
+
+
+def failure_at(cause: CauseLine, match: re.Match[str]) -> Failure:
+    """What the line says that has the match."""
+    groups = {name: value or "" for name, value in match.groupdict().items()}
+    return Failure(cause.message.format(**groups), cause.remedy.format(**groups), match.string)

@@ -15,6 +15,8 @@ from typing import Final
 Logged = str | int | float | bool | None | tuple["Logged", ...] | Mapping[str, "Logged"]
 """An object that is not a literal is a Mapping of its own arguments, or its text."""
 
+KEY_NAME: Final = re.compile(r"(?:^|_)(?:keys?|token|secret|password|passwd)$|api_?key", re.IGNORECASE)
+"""Names of arguments whose values are not repeated."""
 LONGEST: Final = 200_000
 """Of a text; the longest that an engine is known to write has 16,000 characters."""
 MOST: Final = 2_000
@@ -23,6 +25,7 @@ DEEPEST: Final = 6
 # A name is a word; in the text of a dict it is quoted.
 _NAME: Final = re.compile(r"\s*(?:(['\"])([A-Za-z_]\w{0,80})\1\s*:|([A-Za-z_]\w{0,80})\s*=(?!=))\s*", re.ASCII)
 _MARK: Final = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|[\[({]|[\])}]|,""")
+_MARK_OR_BLANK: Final = re.compile(_MARK.pattern + r"|[ ](?=[a-z_]\w{0,80}=)")
 _CALL: Final = re.compile(r"[A-Za-z_][\w.]{0,80}\(", re.ASCII)
 _INTEGER: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 _NUMBER: Final = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{0,18})?(?:e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
@@ -38,6 +41,30 @@ def arguments_in(text: str, depth: int = 0) -> dict[str, Logged]:
         if named := _NAME.match(item):
             pairs[named[2] or named[3]] = _value(item[named.end() :].strip(), depth)
     return pairs
+
+
+def words_of(text: str) -> dict[str, Logged]:
+    """The same of pairs with blanks between them, as pydantic prints an object: `model='a' tp=8 kv=Config(b=1)`."""
+    text = text[:LONGEST]
+    depth, commas = 0, list(text)
+    for mark in _MARK_OR_BLANK.finditer(text):
+        if mark[0] in "[({":
+            depth += 1
+        elif mark[0] in "])}":
+            depth -= 1
+        elif mark[0] == " " and depth == 0:
+            commas[mark.start()] = ","
+    return arguments_in("".join(commas))
+
+
+def is_closed(text: str) -> bool:
+    """Whether a bracket closes that was opened before the text."""
+    depth = 0
+    for mark in _MARK.finditer(text):
+        depth += (mark[0] in "[({") - (mark[0] in "])}")
+        if depth < 0:
+            return True
+    return False
 
 
 def _items(text: str) -> Iterator[str]:

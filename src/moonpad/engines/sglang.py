@@ -53,6 +53,7 @@ SETTINGS: Final = frozenset(name for _, name in SETTING_FLAGS) | {
 KV_CACHE_DTYPES: Final[Mapping[str, str]] = {"fp8": "fp8_e4m3"}
 
 LOG: Final = LogGrammar(
+    engine="sglang",
     phases=(
         PhaseLine("reading the configuration", re.compile(r"server_args=(?:ServerArgs\(|\{)")),
         PhaseLine("starting the ranks", re.compile(r"Init torch distributed begin|Init parallel begin")),

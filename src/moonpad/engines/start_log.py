@@ -39,7 +39,7 @@ _HINTS: Final = re.compile(
 )
 _SERVING: Final = re.compile(r"throughput|Decode batch|Prefill batch|HTTP/1")
 """Of what an engine says while it serves there is no end."""
-_READY: Final = re.compile(r"Application startup complete|The server is fired up|Starting vLLM (?:API )?server")
+READY: Final = re.compile(r"Application startup complete|The server is fired up|Starting vLLM (?:API )?server")
 _RANK: Final = re.compile(
     r"\((?P<worker>(?:Vllm|Ray)?Worker[\w -]{0,40}(?:rank=\d+ )?pid=\d+[^)\n]{0,40}|EngineCore\w{0,20} pid=\d+)\)"
     r"|\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)?(?P<ranks>(?: [A-Z]{2,4}\d+)+)\]"
@@ -178,7 +178,7 @@ def _starts(lines: Iterable[str], grammar: LogGrammar) -> Iterator[_Start]:
                 _take(start, groups)
         if (progress := read_progress(grammar, text)) is not None:
             start.measure(text, progress.figures)
-        start.ready = start.ready or _READY.search(text) is not None
+        start.ready = start.ready or READY.search(text) is not None
     yield start
 
 
@@ -244,6 +244,11 @@ def _unwrapped(text: str) -> Iterator[str]:
         pending = ""
     if pending:
         yield pending
+
+
+def inner_line(line: str) -> str:
+    """What a wrapper holds of a line."""
+    return _inner(line)[0]
 
 
 def _inner(line: str) -> tuple[str, bool]:

@@ -26,7 +26,7 @@ from moonpad.engines.base import (
     size_argv,
 )
 from moonpad.engines.command_line import CommandLine, Program
-from moonpad.engines.log_grammar import CauseLine, LogGrammar, PhaseLine
+from moonpad.engines.log_grammar import DEVICE_NAME, CauseLine, LogGrammar, PhaseLine
 from moonpad.engines.recorded_options import deployment_of, has_option
 from moonpad.values.configuration import Configuration, EngineFacts
 from moonpad.values.deployment import Deployment, Executable, File, Image, Role, Runtime
@@ -51,6 +51,7 @@ SETTINGS: Final = frozenset(name for _, name in SETTING_FLAGS) | {
 }
 
 LOG: Final = LogGrammar(
+    engine="tensorrt-llm",
     phases=(PhaseLine("opening the API", re.compile(r"Application startup complete")),),
     causes=(
         CauseLine(
@@ -65,6 +66,12 @@ LOG: Final = LogGrammar(
         ),
     ),
     generic=("Traceback",),
+    pieces=(
+        re.compile(r"TensorRT-LLM version: (?P<version>\d\S*)"),
+        re.compile(r"(?:Torch|Trt)LlmArgs\((?P<arguments>.*)"),
+        re.compile(r"LLM Args:\s*(?P<attributes>model=.*)"),
+        DEVICE_NAME,
+    ),
 )
 
 # tensorrt_llm/metrics: the names that the gateway API's inference extension reads too. Token counters: none known.

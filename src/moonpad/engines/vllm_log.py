@@ -9,6 +9,7 @@ from moonpad.engines.base import MetricNames
 from moonpad.engines.log_grammar import DEVICE_NAME, CauseLine, LogGrammar, PhaseLine
 
 LOG: Final = LogGrammar(
+    engine="vllm",
     phases=(
         PhaseLine("reading the configuration", re.compile(r"non-default args:|Resolved architecture: ")),
         PhaseLine(

@@ -181,6 +181,10 @@ class Command:
     """Ray starts it, and gives it the devices of its cluster."""
     files: Mapping[str, HereFile] = field(default_factory=dict)
     """Those that are mounted into its container, by path."""
+    held_tokens: int | None = None
+    """What its KV cache holds by a log in the text, 0 where that only says that it serves; None: no log says either."""
+    embedded: bool = False
+    """Its options are the arguments of a call in a program, which is not a server with a port."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "env", MappingProxyType(dict(self.env)))
@@ -232,6 +236,15 @@ def _outside(lines: tuple[str, ...], objects: tuple[tuple[int, int], ...]) -> tu
 
 
 @dataclass(frozen=True, slots=True)
+class ErrorLine:
+    """A line that may name a failure: its number from 1, where its own text begins, and whether it was logged."""
+
+    number: int
+    column: int
+    logged: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Script:
     """`lines` is the text with unprintable characters as spaces, safe to show, in which the columns hold."""
 
@@ -250,6 +263,7 @@ class Script:
     """Of several files, the name of each and its first line in `lines`; empty for a single one."""
     objects: tuple[tuple[int, int], ...] = ()
     """First and last line of each object of YAML that starts an engine."""
+    error_lines: tuple[ErrorLine, ...] = ()
     budget: Budget = field(default_factory=Budget, repr=False, compare=False)
     """What judging and showing it may still cost."""
 

@@ -26,7 +26,9 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
     """
     replaced = any(remark.program for remark in judged.remarks)
     doubted = any(remark.finding.code is Code.UNKNOWN_FLAG for remark in judged.remarks)
-    if judged.unknown or (replaced and doubted):  # what an option meant to a program that is gone is not known
+    embedded = any(command.embedded for command in meant.commands)
+    # What an option meant to a program that is gone is not known.
+    if judged.unknown or embedded or (replaced and doubted):
         return judged
     is_mended = any(remark.edits or remark.program or remark.drop_variable for remark in judged.remarks)
     if not is_mended and not any(_errors(judged.remarks)):

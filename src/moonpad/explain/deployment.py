@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -139,6 +139,9 @@ class Deployment:
                 if part:
                     judgement = replace(judgement, memory=None, unjudged=part, findings=_beside_memory(judgement))
                 memory, unjudged = judgement.memory, judgement.unjudged
+                if memory is not None and not memory.fits and commands[0].held_tokens is not None:
+                    memory, judgement = None, replace(judgement, memory=None, findings=_but_memory(judgement.findings))
+                    unjudged = _started(commands[0].held_tokens)
                 suggestions = improvements(subject, memory) if memory and self.suggest else ()
                 remarks += self._judgement_remarks(subject, judgement, suggestions, first)
                 if missing:
@@ -322,6 +325,8 @@ class Deployment:
             yield from of_its_build(config_remarks(words, reading.parsed, book, version), command)
             yield from env_remarks(command.env, book, budget)
             yield from file_remarks(reading.parsed, self._files(command), book, budget)
+        if command.embedded:
+            return
         yield from serving_remarks(command, reading, line)
         yield from wrapper_remarks(command)
         name = checkpoint.name if checkpoint else reading.model
@@ -370,6 +375,16 @@ class Deployment:
             lines.append(mended_line(command, judged.remarks_on(number), edits))
             changed.append(tuple(edits))
         return Better(suggestion.why, tuple(lines), suggestion.memory, tuple(changed))
+
+
+def _but_memory(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(finding for finding in findings if finding.code not in (Code.DOES_NOT_FIT, Code.TIGHT))
+
+
+def _started(tokens: int) -> str:
+    """Why an estimate is not shown that a log contradicts."""
+    held = f" with a KV cache of {tokens:,} tokens" if tokens else ""
+    return f"by moonpad's estimate it does not fit, by the log in the text it started{held}: the log counts"
 
 
 def _without_twins(remarks: Sequence[Remark]) -> Iterator[Remark]:

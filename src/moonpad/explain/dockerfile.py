@@ -18,7 +18,9 @@ from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.source_text import Source
 from moonpad.explain.wrappers import assignment
 
-_DOCKERFILE: Final = re.compile(r"(?:[ \t]*(?:#.*|ARG[ \t].*)?\n)*[ \t]*FROM[ \t]+\S+.*$", re.MULTILINE | re.IGNORECASE)
+_DOCKERFILE: Final = re.compile(
+    r"(?:[ \t]*(?:#.*|ARG[ \t].*)?\n)*[ \t]*FROM[ \t]+(?!\S+[ \t]+import\b)\S+.*$", re.MULTILINE | re.IGNORECASE
+)
 _INSTRUCTIONS: Final = re.compile(r"^[ \t]*(?:CMD|ENTRYPOINT)[ \t]+[\[\w./\"]", re.MULTILINE)
 _LINE: Final = re.compile(r"^[ \t]*([A-Za-z]+)[ \t]+((?:.*\\[ \t]*\n(?:[ \t]*#.*\n)*)*.*)$", re.MULTILINE)
 _COMMENT: Final = re.compile(r"(?<=\n)[ \t]*#.*\n")

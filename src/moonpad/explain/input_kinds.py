@@ -22,7 +22,15 @@ _CONFIG_MAP: Final = re.compile(
     r"""["']?kind["']?:[ \t]*["']?(?:ConfigMap|Secret)\b|^(?:configMap|secret)Generator:""", re.MULTILINE
 )
 _NO_SCRIPT: Final = (".md", ".json", ".py")
+_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+"""Half of a character in JSON, `\\ud83d\\ude80`, which YAML does not take."""
+_BLANK: Final = r"\\u0020"
 _JSON: Final = re.compile(r"\s*[\[{]\s*(?:[\[{\"\]}]|$)")
+
+
+def is_notebook(text: str) -> bool:
+    """Of Jupyter: JSON, whose cells may hold Markdown."""
+    return text.lstrip(" \t\n")[:1] == "{" and '"nbformat"' in text and '"cells"' in text
 
 
 def read_kind(text: str, start: int, state: ScriptState) -> bool:
@@ -44,7 +52,7 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
     if _FIRST_KEY.match(text) or _JSON.match(text):
         from moonpad.explain.manifests import read_manifest  # it needs PyYAML
 
-        return read_manifest(text, start, state)
+        return read_manifest(_SURROGATE.sub(_BLANK, text), start, state)
     return False
 
 

@@ -18,7 +18,7 @@ from moonpad.explain.bash_parser import Branches, Compound, For, Function, Node,
 from moonpad.explain.commands import Command, HereFile, Word, Wrapper, whole_number
 from moonpad.explain.expansion import Expander, assignment_of
 from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, SHELLS, Budget
-from moonpad.explain.programs import base_name
+from moonpad.explain.programs import base_name, runs_python
 from moonpad.explain.scope import Layer, Scope, size_of, unresolved
 from moonpad.explain.shell_tests import TESTS, compared, decided, lacking_in
 from moonpad.explain.source_text import InputText, Problems, Source
@@ -48,6 +48,8 @@ class ScriptState:
     budget: Budget = field(init=False)
     commands: list[Command] = field(default_factory=list)
     files: dict[str, HereFile] = field(default_factory=dict)
+    written: set[str] = field(default_factory=set)
+    """Those of the files that commands of the text write."""
     scripts: dict[str, Word] = field(default_factory=dict)
     """Scripts that the text holds besides those that it writes, by file name."""
     ran_scripts: set[str] = field(default_factory=set)
@@ -134,6 +136,12 @@ class Shell:
         for wrapper in peeled.wrappers:
             if wrapper.kind == "docker run" and (name := wrapper.value("--name")):
                 self.state.containers[name] = wrapper
+        if runs_python(peeled.rest):
+            from moonpad.explain.python_programs import read_program  # which runs shells of its own
+
+            code = self.expander.here(here) if here is not None else self.stdin
+            if read_program(peeled.rest, code, peeled.env, self.state):
+                return
         commands_before = self.state.budget.commands
         stdin = self.stdin if here is None or not (peeled.reads_stdin or peeled.nested) else self.expander.here(here)
         inside = peeled.nested or (stdin if peeled.reads_stdin else None) or self._script_of(peeled)
@@ -379,6 +387,7 @@ class Shell:
             self.state.budget.spend(1, len(before.text))
             body = replace(body, text=before.text + body.text)
         self.state.files[path.text] = HereFile(path.text, body.text, body.line)
+        self.state.written.add(path.text)
         if MENTION.search(body.text) and not is_read:
             self.state.scripts[base_name(path)] = body
 

@@ -13,7 +13,7 @@ from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Parsed, parse
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.alternatives import fold
-from moonpad.explain.commands import Script
+from moonpad.explain.commands import ErrorLine, Script
 from moonpad.explain.corrected import with_corrected
 from moonpad.explain.deployment import Deployment
 from moonpad.explain.flag_lists import as_commands
@@ -22,6 +22,7 @@ from moonpad.explain.grouping import Group, group
 from moonpad.explain.input_limits import LINE_SHOWN
 from moonpad.explain.json_repair import with_json
 from moonpad.explain.option_sources import rulebook
+from moonpad.explain.pasted_failures import failures_in, owners_of
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import Judged, Remark, mended_line, printable
 from moonpad.explain.security import wrapper_remarks
@@ -41,11 +42,20 @@ def judge(script: Script, question: Question, calibrations: Sequence[Calibration
     words = sum(len(command.words) + len(command.env) for command in script.commands if command.program != "other")
     script.budget.work(8 * words + len(script.commands), "its engine commands")
     groups = group(as_commands(script.commands))
-    judged = (_judged(member, script, question, tuple(calibrations)) for member in groups)
+    errors = owners_of(groups, script)
+    judged = (
+        _judged(member, own, script, question, tuple(calibrations)) for member, own in zip(groups, errors, strict=True)
+    )
     return fold(judgement for judgement in judged if judgement is not None)
 
 
-def _judged(written: Group, script: Script, question: Question, calibrations: tuple[Calibration, ...]) -> Judged | None:
+def _judged(
+    written: Group,
+    errors: Sequence[ErrorLine],
+    script: Script,
+    question: Question,
+    calibrations: tuple[Calibration, ...],
+) -> Judged | None:
     script.budget.work(500, "its engine commands")
     whole_objects = [with_json(command, script) for command in written.commands]
     repaired = [as_meant(command, script) for command, _ in whole_objects]
@@ -74,6 +84,8 @@ def _judged(written: Group, script: Script, question: Question, calibrations: tu
         remarks=tuple(replace(remark, finding=_printable(remark.finding)) for remark in judged.remarks),
     )
     whole = with_corrected(whole, meant, judged_as)
+    failures = (replace(remark, finding=_printable(remark.finding)) for remark in failures_in(errors, written, script))
+    whole = replace(whole, remarks=(*whole.remarks, *failures))
     script.budget.work(_showing(whole, script), _SHOWING)
     return whole
 

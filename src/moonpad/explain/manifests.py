@@ -34,6 +34,7 @@ from moonpad.explain.option_maps import list_words, model_named
 from moonpad.explain.pod_groups import PodGroup, groups_of_ranks, pod_group, ray_pods
 from moonpad.explain.pods import PodReader, is_container
 from moonpad.explain.programs import base_name, engine_commands, identify
+from moonpad.explain.python_programs import read_cell
 from moonpad.explain.roles import ROLES, roles_of
 from moonpad.explain.scope import Scope
 from moonpad.explain.source_text import Source
@@ -307,7 +308,8 @@ class _ManifestReader:
         """A cell of a notebook: its lines behind `!`, or a whole cell behind `%%bash`."""
         lines = [self.word(line) for line in items(fields.get("source"))] or [self.word(fields["source"])]
         whole = concatenated(lines, lines[0])
-        if not any(start in whole.text for start in engine_commands()):
+        has_shell = read_cell(whole, self.state)
+        if not has_shell or not any(start in whole.text for start in engine_commands()):
             return
         text = re.sub(r"^%%\w+.*$|^[ \t]*[!%]", lambda mark: " " * len(mark.group()), whole.text, flags=re.MULTILINE)
         self._script(replace(whole, text=text), {}, around)

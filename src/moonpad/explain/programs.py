@@ -96,6 +96,10 @@ def base_name(word: Word) -> str:
     return name.rpartition("\\")[2].removesuffix(".exe") if name.endswith(".exe") else name
 
 
+def runs_python(words: Sequence[Word]) -> bool:
+    return bool(words) and _PYTHON.fullmatch(base_name(words[0])) is not None
+
+
 def identify(words: Sequence[Word]) -> tuple[str, int] | None:
     """The program and the place of its first argument; None for every other."""
     if not words:

@@ -1,104 +1,394 @@
-"""Commands in a Python program: lists of words for subprocess, and strings that a shell would read. Nothing is run."""
+"""Commands in a Python program: lists of words for subprocess, strings that a shell would read, and the options that it
+hands to an engine. Nothing is run: statements are read in their order, branches as alternatives."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
 from typing import Final
 
-from moonpad.engines.foreign_names import MENTION
-from moonpad.explain.commands import Command, Piece, Word
+from moonpad.engines.foreign_names import MENTION, PYTHON_CLASSES
+from moonpad.explain.commands import Command, Word
+from moonpad.explain.input_limits import NESTING
 from moonpad.explain.interpreter import ScriptState, Shell
 from moonpad.explain.programs import program_named
+from moonpad.explain.python_data import Either, Listing, Names, Places, Table, Text, Value, dotted, spread
+from moonpad.explain.python_engines import EngineOptions, Imports
+from moonpad.explain.python_values import Evaluator
+from moonpad.explain.scope import Scope
 from moonpad.explain.source_text import Source
 
 _PYTHON: Final = re.compile(
-    r"^(?:import \w|from [\w.]+ import |def \w+\(|class \w+|if __name__ ==|subprocess\.)", re.MULTILINE
+    r"^(?:import \w|from [\w.]+ import |def \w+\(|class \w+|if __name__ ==|subprocess\."
+    rf"|(?:\w+ = )?(?:\w+\.)*(?:{'|'.join(PYTHON_CLASSES)})\()",
+    re.MULTILINE,
 )
 _LONGEST: Final = 200_000
 """Characters: of more, the tree takes too much memory."""
+_CALLS: Final = 64
+"""Functions of the program that are read with their arguments; and how deep."""
+_DEEPEST_CALL: Final = 4
+_CONDITIONAL: Final = (ast.For, ast.AsyncFor, ast.While, ast.Try)
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def is_python(text: str) -> bool:
     first = text.lstrip("\0\n\t ").partition("\n")[0]
     shell = first.startswith("#!") and "python" not in first
-    return not shell and bool(_PYTHON.search(text)) and "<<" not in text
+    return not shell and bool(_PYTHON.search(text))
 
 
-def read_python(text: str, start: int, state: ScriptState) -> bool:
-    """Adds the servers that the program starts. False where it is no Python."""
+def read_python(text: str, start: int, state: ScriptState, env: Mapping[str, Word] | None = None) -> bool:
+    """Adds the servers that the program starts, in the environment `env`. False where it is no Python."""
     if len(text) > _LONGEST:
         return False
     try:
-        tree = ast.parse(text)
+        tree = ast.parse(text.replace("\0", " "))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    places = _Places(text, start)
     state.budget.work(len(text) // 4, "its Python")
-    for node in _outermost(tree):
-        begin, end = places.of(node)
-        before, problems_before = len(state.commands), len(state.problems.items)
-        if isinstance(node, ast.List | ast.Tuple):
-            words = [_word(element, places, state) for element in node.elts]
-            if words:
-                Shell(state, Source.block(state.text, start, text)).command(words)
-        elif isinstance(value := getattr(node, "value", None), str):
-            word = state.text.word(value, begin, end, (Piece(0, len(value), begin, end),))
-            Shell(state, Source.inside(word, state.text)).read()
-        state.commands[before:] = [command for command in state.commands[before:] if _serves(command)]
-        if len(state.commands) == before:
-            del state.problems.items[problems_before:]
+    places = Places(text, start)
+    reader = _Reader(places, state)
+    try:
+        reader.module(tree)
+    except RecursionError:
+        return False
+    reader.environment = {**(env or {}), **reader.environment}
+    options = EngineOptions(reader.imports, state, reader.environment)
+    commands = state.commands
+    before = len(commands)
+    for value in reader.made:
+        _emit(value, options, reader, Source.block(state.text, start, text))
+    commands[before:] = sorted(commands[before:], key=lambda command: command.line)
     return True
 
 
-def _outermost(tree: ast.AST) -> Iterator[ast.expr]:
-    """Lists of words and strings in which an engine is mentioned."""
-    nodes = [tree]
-    while nodes:
-        node = nodes.pop()
-        if isinstance(node, ast.List | ast.Tuple):
-            texts = [element.value for element in node.elts if isinstance(element, ast.Constant)]
-            if any(isinstance(text, str) and MENTION.search(text) and " " not in text.strip() for text in texts):
-                yield node
-                continue
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and MENTION.search(node.value):
-            yield node
-        nodes += reversed(list(ast.iter_child_nodes(node)))
+def _emit(value: Text | Listing | Table, options: EngineOptions, reader: _Reader, whole: Source) -> None:
+    """A list of words is a command, a text with an engine's name is read as by a shell, a table may hold options."""
+    state = reader.state
+    if isinstance(value, Table):
+        options.read(value)
+        return
+    scope = Scope({**reader.environment, **value.environment})
+    commands_before, problems_before = len(state.commands), len(state.problems.items)
+    arms = list(state.arms)
+    if isinstance(value, Listing):
+        words = _command_words(value)
+        if value.used or not words:
+            return
+        state.arms[:] = value.arms
+        Shell(state, whole, scope).command(words)
+    elif not value.used and MENTION.search(value.word.text) and " " in value.word.text.strip():
+        Shell(state, Source.inside(value.word, state.text), scope).read()
+    state.arms[:] = arms
+    state.commands[commands_before:] = [command for command in state.commands[commands_before:] if _serves(command)]
+    if len(state.commands) == commands_before:
+        del state.problems.items[problems_before:]
 
 
-class _Places:
-    """Offsets of nodes, whose columns count bytes."""
-
-    def __init__(self, text: str, start: int) -> None:
-        self.lines = text.split("\n")
-        self.starts = [start, *accumulate((len(line) + 1 for line in self.lines), initial=start)][1:]
-
-    def of(self, node: ast.expr) -> tuple[int, int]:
-        end = self._offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
-        return self._offset(node.lineno, node.col_offset), end
-
-    def _offset(self, line: int, column: int) -> int:
-        text = self.lines[line - 1]
-        return self.starts[line - 1] + (
-            column if text.isascii() else len(text.encode()[:column].decode("utf-8", "ignore"))
-        )
-
-
-def _word(node: ast.expr, places: _Places, state: ScriptState) -> Word:
-    """A literal, or what only running the program would tell, by its name."""
-    begin, end = places.of(node)
-    if isinstance(node, ast.Constant):
-        text = str(node.value)
-        return state.text.word(text, begin, end, (Piece(0, len(text), begin, end),))
-    name = ast.unparse(node)[:60]
-    if name == "sys.executable":
-        return state.text.word("python", begin, end)
-    return replace(state.text.word(f"${{{name}}}", begin, end), unresolved=(name,))
+def _command_words(listing: Listing) -> list[Word]:
+    """Empty where it is no command of an engine: none of its words names one."""
+    words: list[Word] = []
+    mentions = False
+    for item in listing.items:
+        if isinstance(item, Text):
+            words.append(item.word)
+            mentions |= bool(MENTION.search(item.word.text)) and " " not in item.word.text.strip()
+        elif isinstance(item, Listing | Table):
+            return []
+    if mentions and words[0].text == "-m":  # the interpreter is added where it is started
+        words.insert(0, replace(words[0], text="python", pieces=()))
+    return words if mentions else []
 
 
 def _serves(command: Command) -> bool:
     program = program_named(command.program)
     return program is not None and program.kind == "server" and len(command.argv) > 1
+
+
+class _Reader(Evaluator):
+    """Reads statements; what functions are called with is known where the program calls them."""
+
+    def __init__(self, places: Places, state: ScriptState) -> None:
+        super().__init__(places, state)
+        self.imports = Imports()
+        self.functions: dict[str, Function] = {}
+        self.called: set[str] = set()
+        self.stack: list[str] = []
+        self.calls = 0
+        self.given: list[Value] = []
+        """What the function that is being read gives back."""
+        self.environment: dict[str, Word] = {}
+        """Variables that the program sets for what it starts."""
+
+    def module(self, tree: ast.Module) -> None:
+        names: Names = ChainMap({})
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                self.functions.setdefault(node.name, node)
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                self.imports.add(node)
+        self.statements(tree.body, names)
+        for name, function in list(self.functions.items()):
+            if name not in self.called:
+                self.called.add(name)
+                self._function(function, names, {}, ())
+
+    # --- statements ---
+
+    def statements(self, body: Sequence[ast.stmt], names: Names, depth: int = 0) -> None:
+        for node in body if depth < NESTING else ():
+            self.state.budget.work(10, "its Python")
+            self._statement(node, names, depth + 1)
+
+    def _statement(self, node: ast.stmt, names: Names, depth: int) -> None:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self._decorated(node, names)
+            case ast.ClassDef():
+                self._decorated(node, names)
+                inner: Names = names.new_child()
+                self.statements(node.body, inner, depth)
+            case ast.Assign():
+                value = self.value(node.value, names)
+                for target in node.targets:
+                    self._assign(target, value, names)
+            case ast.AnnAssign(value=ast.expr() as given):
+                self._assign(node.target, self.value(given, names), names)
+            case ast.AugAssign():
+                self._added(node, names)
+            case ast.Expr(value=ast.Call() as call) if self._method(call, names):
+                pass
+            case ast.If():
+                self._if(node, names, depth)
+            case ast.With() | ast.AsyncWith():
+                for item in node.items:
+                    self.value(item.context_expr, names)
+                self.statements(node.body, names, depth)
+            case ast.Return(value=ast.expr() as answer):
+                returned = self.value(answer, names)
+                if self.stack:
+                    self.given.append(returned)
+            case ast.Match():
+                self.value(node.subject, names)
+                for number, branch in enumerate(node.cases):
+                    self.state.arms.append((id(node), number))
+                    self.statements(branch.body, names.new_child(), depth)
+                    self.state.arms.pop()
+            case _ if isinstance(node, _CONDITIONAL):
+                self._loop(node, names, depth)
+            case _:
+                for child in ast.iter_child_nodes(node):
+                    if isinstance(child, ast.expr):
+                        self.value(child, names)
+
+    def _loop(self, node: ast.stmt, names: Names, depth: int) -> None:
+        """Its body is read once; what a loop goes through is unknown."""
+        if isinstance(node, ast.For | ast.AsyncFor):
+            self.value(node.iter, names)
+            for target in ast.walk(node.target):
+                if isinstance(target, ast.Name):
+                    names[target.id] = self.unknown(target)
+        for part in ("body", "orelse", "finalbody"):
+            self.statements(getattr(node, part, []), names, depth)
+        for handler in getattr(node, "handlers", []):
+            self.statements(handler.body, names.new_child(), depth)
+
+    def _if(self, node: ast.If, names: Names, depth: int) -> None:
+        holds = self.truth(node.test, names)
+        if holds is not None:
+            self.statements(node.body if holds else node.orelse, names, depth)
+            return
+        condition, _ = self.state.conditions.setdefault(id(node.body), (len(self.state.conditions), node.body))
+        branches: list[dict[str, Value]] = []
+        for arm, body in enumerate((node.body, node.orelse)):
+            inner: Names = names.new_child()
+            self.state.arms.append((condition, arm))
+            self._unsure(body, node.test, inner, depth)
+            self.state.arms.pop()
+            branches.append(dict(inner.maps[0]))
+        for name in dict.fromkeys(name for branch in branches for name in branch):
+            values = [branch.get(name, names.get(name)) for branch in branches]
+            names[name] = self._either(node.test, name, values)
+
+    def _either(self, test: ast.expr, name: str, values: Sequence[Value | None]) -> Value:
+        lists = [value for value in values if isinstance(value, Listing)]
+        if len(lists) == len(values):
+            return Either(lists)
+        texts = [value for value in values if isinstance(value, Text)]
+        if len(texts) == len(values) and len({text.word.text for text in texts}) == 1:
+            return texts[0]
+        return self.unknown(test, name)
+
+    def _unsure(self, body: Sequence[ast.stmt], test: ast.expr, names: Names, depth: int) -> None:
+        """A branch that may not be taken: a list of before gets a piece that is not known, or nothing."""
+        for node in body if depth < NESTING else ():
+            listing, items = self._addition(node, names)
+            if listing is None or any(listing is value for value in names.maps[0].values()):
+                self._statement(node, names, depth + 1)
+            else:
+                added = Listing([one for item in items for one in spread(item)])
+                for each in _each(listing):
+                    self.extend(each, self.perhaps(test, [added]).items)
+
+    def _addition(self, node: ast.stmt, names: Names) -> tuple[Listing | Either | None, list[Value]]:
+        """`cmd.append(x)`, `cmd.extend(x)`, `cmd += x`: the list and what it gets."""
+        target: ast.expr | None = None
+        given: list[ast.expr] = []
+        whole = False
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method), args=arguments)) if method in (
+                "append",
+                "extend",
+            ):
+                target, given, whole = owner, arguments, method == "append"
+            case ast.AugAssign(op=ast.Add()):
+                target, given = node.target, [node.value]
+        if not isinstance(target, ast.Name) or not given:
+            return None, []
+        listing = names.get(target.id)
+        if not isinstance(listing, Listing | Either):
+            return None, []
+        values = [self.value(item, names) for item in given]
+        return listing, values if whole else [item for value in values for item in spread(value)]
+
+    def _method(self, call: ast.Call, names: Names) -> bool:
+        """What changes a list or a table; False for every other call."""
+        listing, items = self._addition(ast.Expr(call), names)
+        if listing is not None:
+            for each in _each(listing):
+                self.extend(each, items)
+            return True
+        match call:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="update"), args=[given]):
+                owner, value = names.get(name), self.value(given, names)
+                if isinstance(owner, Table) and isinstance(value, Table):
+                    value.used = True
+                    owner.fields |= value.fields
+                    return True
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="insert"), args=[ast.Constant(), given]):
+                owner = names.get(name)
+                if isinstance(owner, Listing):
+                    owner.items.insert(0, self.value(given, names))
+                    return True
+        return False
+
+    def _added(self, node: ast.AugAssign, names: Names) -> None:
+        listing, items = self._addition(node, names)
+        if listing is not None:
+            for each in _each(listing):
+                self.extend(each, items)
+        elif isinstance(node.target, ast.Name):
+            before = ast.copy_location(ast.Name(node.target.id), node.target)
+            sum_of = ast.copy_location(ast.BinOp(before, node.op, node.value), node)
+            names[node.target.id] = self.value(sum_of, names)
+
+    def _assign(self, target: ast.expr, value: Value, names: Names) -> None:
+        match target:
+            case ast.Name():
+                if isinstance(value, Table) and not value.call:
+                    value.call = target.id
+                names[target.id] = value
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=key)):
+                owner = names.get(name)
+                if isinstance(owner, Table):
+                    owner.fields[str(key)] = value
+                elif name.endswith(("env", "environ")):
+                    self._set(key, value)
+            case ast.Subscript(value=ast.Attribute() as owner_of, slice=ast.Constant(value=key)):
+                if dotted(owner_of) == "os.environ":
+                    self._set(key, value)
+            case ast.Tuple() | ast.List():
+                values = value.items if isinstance(value, Listing) else []
+                if isinstance(value, Listing):
+                    value.used = True
+                for number, part in enumerate(target.elts):
+                    fits = len(values) == len(target.elts)
+                    self._assign(part, values[number] if fits else self.unknown(part), names)
+
+    def _set(self, name: object, value: Value) -> None:
+        if isinstance(name, str) and isinstance(value, Text) and not self.state.arms:
+            self.environment[name] = value.word
+
+    def _decorated(self, node: Function | ast.ClassDef, names: Names) -> None:
+        """What a platform is asked for: `@app.function(gpu="H100:8")`, on several machines where it is clustered."""
+        tables = [value for item in node.decorator_list if isinstance(value := self.value(item, names), Table)]
+        nodes = 1
+        for table in tables:
+            size = table.fields.get("size", table.fields.get("#0"))
+            if table.call.endswith("clustered") and isinstance(size, Text) and type(size.value) is int:
+                nodes = min(max(size.value, 1), 9_999)
+        for table in tables:
+            gpu = table.fields.get("gpu")
+            if isinstance(gpu, Text) and isinstance(gpu.value, str) and (machine := _machine(gpu.value, nodes)):
+                self.state.machines.append((gpu.word.line, machine))
+
+    # --- functions ---
+
+    def call(self, node: ast.Call, names: Names) -> Value | None:
+        if not isinstance(node.func, ast.Name) or node.func.id not in self.functions:
+            return None
+        name = node.func.id
+        if name in self.stack or len(self.stack) >= _DEEPEST_CALL or self.calls >= _CALLS:
+            return None
+        positional = list(self._items(node.args, names))
+        keywords = {keyword.arg: self.value(keyword.value, names) for keyword in node.keywords if keyword.arg}
+        self.calls += 1
+        self.called.add(name)
+        given = self._function(self.functions[name], names, keywords, positional, called=True)
+        return given[0] if len(given) == 1 else self.unknown(node)
+
+    def _function(
+        self,
+        function: Function,
+        names: Names,
+        keywords: dict[str, Value],
+        positional: Iterable[Value],
+        *,
+        called: bool = False,
+    ) -> list[Value]:
+        """Reads the body. A parameter that nothing is given for has its default where it is called."""
+        outer: Names = ChainMap(names.maps[-1])
+        inner: Names = outer.new_child()
+        arguments = [*function.args.posonlyargs, *function.args.args]
+        defaults = function.args.defaults
+        for argument in (*arguments, *function.args.kwonlyargs):
+            inner[argument.arg] = self._parameter(argument)
+        if called:
+            for argument, default in zip(reversed(arguments), reversed(defaults), strict=False):
+                inner[argument.arg] = self.value(default, outer)
+            for argument, given in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
+                if given is not None:
+                    inner[argument.arg] = self.value(given, outer)
+            inner |= {argument.arg: value for argument, value in zip(arguments, positional, strict=False)}
+            inner |= {name: value for name, value in keywords.items() if name in inner}
+        for extra in (function.args.vararg, function.args.kwarg):
+            if extra is not None:
+                inner[extra.arg] = self._parameter(extra)
+        self.stack.append(function.name)
+        before, self.given = self.given, []
+        self.statements(function.body, inner)
+        answers, self.given = self.given, before
+        self.stack.pop()
+        return answers
+
+    def _parameter(self, argument: ast.arg) -> Text:
+        name = ast.copy_location(ast.Name(argument.arg), argument)
+        return self.unknown(name)
+
+
+def _each(value: Listing | Either) -> Iterator[Listing]:
+    yield from (value,) if isinstance(value, Listing) else value.values
+
+
+def _machine(gpu: str, nodes: int) -> str:
+    """`H100:8`, `H100!:8` and `B200` of Modal as a cluster."""
+    match = re.fullmatch(r"([A-Za-z][\w-]{1,30}?)!?(?::(\d{1,3}))?", gpu.strip())
+    if match is None:
+        return ""
+    machine = f"{match[2] or 1}x{match[1].removesuffix('-80GB')}"
+    return f"{nodes}x{machine}" if nodes > 1 else machine

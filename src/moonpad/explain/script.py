@@ -9,23 +9,26 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
+from moonpad.engines.log_lines import without
 from moonpad.explain import text_hints
 from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, Word
 from moonpad.explain.config_files import with_file_options
 from moonpad.explain.device_mentions import machines_of
 from moonpad.explain.dockerfile import is_dockerfile
-from moonpad.explain.input_kinds import gather_config_maps, read_kind, read_unused_scripts
+from moonpad.explain.input_kinds import gather_config_maps, is_notebook, read_kind, read_unused_scripts
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.last_resort import DECISIVE, read_last_resort
 from moonpad.explain.launchers import with_launchers
 from moonpad.explain.line_repair import repaired
 from moonpad.explain.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
+from moonpad.explain.pasted_failures import error_lines
 from moonpad.explain.powershell import as_shell, is_powershell
 from moonpad.explain.programs import program_named
 from moonpad.explain.restructured_text import blocks_of, is_restructured_text
 from moonpad.explain.slurm_directives import slurm_variables
 from moonpad.explain.source_text import IGNORED, InputText, Source
+from moonpad.explain.start_logs import NO_LOGS, PastedLogs, pasted_logs, with_logs
 from moonpad.explain.systemd_unit import is_unit
 from moonpad.explain.wrappers import assignment
 
@@ -54,7 +57,10 @@ def read_script(text: str, *, markdown: bool | None = None, beside: Sequence[tup
         return read_command(words)
     state = ScriptState(InputText(text))
     state.files.update((name, HereFile(name, content, 1)) for name, content in beside)
-    return _script(state, _read_file(0, state.text.clean, state, markdown), [(0, state.text.clean)])
+    logs = pasted_logs(state.text)
+    unlogged = _unlogged(state.text, logs)
+    document = _read_file(0, state.text.clean, unlogged, state, markdown)
+    return _script(state, document, [(0, unlogged)], logs)
 
 
 def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str]] = ()) -> Script:
@@ -75,12 +81,19 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
         state.files[name] = HereFile(name, whole.clean[start : start + len(text)], whole.place(start)[0])
         gather_config_maps(whole.clean[start : start + len(text)], start, state)
         start += len(text)
-    start, placed = 0, []
+    start, placed, logs = 0, [], pasted_logs(whole)
+    unlogged = _unlogged(whole, logs)
     for text in texts:
-        placed.append((start, whole.clean[start : start + len(text)]))
-        documents |= _read_file(*placed[-1], state)
+        part = slice(start, start + len(text))
+        placed.append((start, unlogged[part]))
+        documents |= _read_file(start, whole.clean[part], unlogged[part], state)
         start += len(text)
-    return replace(_script(state, documents, placed), origins=tuple(origins))
+    return replace(_script(state, documents, placed, logs), origins=tuple(origins))
+
+
+def _unlogged(text: InputText, logs: PastedLogs) -> str:
+    """Blank where an engine has logged: no shell reads that."""
+    return without(text.clean.split("\n"), logs.lines, logs.columns) if logs.lines else text.clean
 
 
 def process_words(text: str) -> list[str]:
@@ -91,13 +104,13 @@ def process_words(text: str) -> list[str]:
     return whole.rstrip("\0").split("\0")
 
 
-def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None = None) -> bool:
-    """Whether it is a markdown document."""
+def _read_file(start: int, raw: str, text: str, state: ScriptState, markdown: bool | None = None) -> bool:
+    """Whether it is a markdown document. `text` is without what was logged; files of other kinds are read whole."""
     text = _fenced(text)
-    document = is_markdown(text) if markdown is None else markdown
+    document = (is_markdown(text) and not is_notebook(text)) if markdown is None else markdown
     known_before = len(state.commands)
     rest = markdown is None and "```" not in text and is_restructured_text(text)
-    if not (document or rest) and read_kind(text, start, state):
+    if not (document or rest) and read_kind(raw, start, state):
         return False
     document = document or rest
     whole = (Block(start, text, None, None, 0),)
@@ -240,22 +253,24 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
         state.add(Command("fragment", tuple(argv), (), env, label=part.intro, heading=part.heading, line=line))
 
 
-def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]]) -> Script:
+def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], logs: PastedLogs = NO_LOGS) -> Script:
     read_unused_scripts(state)
-    if not any(command.program not in ("other", "docker") for command in state.commands):
-        read_last_resort(state, texts)
     state.commands[:] = with_launchers(state.commands)
     state.commands[:] = [with_file_options(command, state.files, state.budget) for command in state.commands]
+    state.commands[:] = with_logs(state.commands, logs, state.budget)
+    if not any(command.program not in ("other", "docker") for command in state.commands):
+        read_last_resort(state, texts)
     state.commands[:] = _without_parts(state)
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
     named, minimum = text_hints.versions_of(text)
+    named |= logs.versions
     for command in state.commands:
         image = command.container.image if command.container else None
         if image is not None and (version := text_hints.version_of_image(image.text)):
             named.setdefault(*version)
-    hints = dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in machines_of(text))
-    hints |= dict.fromkeys((machine, line) for line, machine in state.machines)
+    hints = dict.fromkeys((machine, line) for line, machine in (*state.machines, *logs.machines))
+    hints |= dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in machines_of(text))
     state.budget.work(5 * len(hints), "the machines that it names")
     problems = (*state.problems.items, *islice(_odd_characters(state.commands), PROBLEMS))
     return Script(
@@ -268,6 +283,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]]) ->
         tuple(dict.fromkeys(sorted(problems, key=lambda problem: (problem.line, problem.column)))),
         document,
         objects=tuple(state.objects),
+        error_lines=error_lines(whole.lines, logs.lines),
         budget=state.budget,
     )
 

@@ -58,6 +58,10 @@ class InputText:
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1]
 
+    def offset(self, line: int) -> int:
+        """Where a line begins that is counted from 0; the end of the text for one behind the last."""
+        return self._starts[line] if line < len(self._starts) else len(self.clean)
+
     def word(self, text: str, start: int, end: int, pieces: Sequence[Piece] = ()) -> Word:
         """A word at the offsets `start:end`."""
         return Word(text, *self.place(start), *self.place(max(start, end)), pieces=tuple(pieces))

@@ -11,7 +11,7 @@ from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import find_hardware
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine, Reading
-from moonpad.engines.logged_arguments import Logged, argv_of
+from moonpad.engines.logged_arguments import KEY_NAME, Logged, argv_of
 from moonpad.engines.start_log import LoggedStart
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
@@ -23,7 +23,6 @@ from moonpad.values.versions import parse
 
 PLATFORMS: Final = {"npu": Platform.ASCEND, "ascend": Platform.ASCEND, "cpu": Platform.CPU}
 """How engines call what only a build of them runs on."""
-KEY_NAME: Final = re.compile(r"(?:^|_)(?:keys?|token|secret|password|passwd)$|api_?key", re.IGNORECASE)
 TEXTS: Final = ("kv_cache_dtype", "attention_backend", "executor")
 NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,63}", re.ASCII)
 """What one of those can be; another text is no engine's, and is passed over."""

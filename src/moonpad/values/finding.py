@@ -33,6 +33,7 @@ class Code(StrEnum):
     ILLEGAL_LAYOUT = "illegal-layout"
     UNSUPPORTED_FORMAT = "unsupported-format"
     UNKNOWN_VERSION = "unknown-version"
+    LOGGED_FAILURE = "logged-failure"
     # preflight
     ENGINE_MISSING = "engine-missing"
     TOOL_MISSING = "tool-missing"

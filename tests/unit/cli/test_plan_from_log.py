@@ -191,7 +191,7 @@ def test_a_start_that_failed_is_one_to_learn_from(capsys: pytest.CaptureFixture[
     text = logs.vllm(kv_gib=(-3.32,), kv_tokens=0, ready=False) + error
     log.write_text(text.replace("'gpu_memory_utilization': 0.9", "'gpu_memory_utilization': 0.6"))
     answer = document(capsys, "--from-log", log, *ON)
-    assert "No available memory" in answer["log"]["failure"]["message"]
+    assert "nothing is left for the KV cache" in answer["log"]["failure"]["message"]
     assert figures(answer)["kv_gib"]["measured"] == -3.32
     refused = json.loads(run(capsys, *same, "--json", code=3)[0])["refused"][0]
     assert refused["memory"]["kv_gib"]["value"] == -3.32

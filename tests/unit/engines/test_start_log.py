@@ -88,7 +88,8 @@ def test_what_is_missing_may_be_less_than_nothing() -> None:
     start = read(logs.vllm(kv_gib=(-3.32,), kv_tokens=0, ready=False) + error)
     assert start.figures["kv_gib"] == -3.32
     assert start.failure is not None
-    assert "No available memory" in start.failure.message
+    assert "nothing is left for the KV cache" in start.failure.message
+    assert "No available memory" in start.failure.line
 
 
 def test_sglang_says_gb_and_means_gib() -> None:

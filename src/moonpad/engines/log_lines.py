@@ -1,0 +1,99 @@
+"""Which lines of a text an engine has logged: no shell reads them, and what they say is not a command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Final
+
+_PROCESS: Final = r"\([\w. -]{1,40}?(?:[ ]\w+=[\w.:-]+){0,3}[ ]?pid=\d+(?:,[ ]ip=[\w.:]+)?\)"
+"""`(APIServer pid=1)`, `(RayWorkerWrapper pid=9, ip=10.0.0.2)`."""
+_STAMP: Final = r"(?:\d{4}-)?\d\d-\d\d[ T]\d\d:\d\d:\d\d"
+_FRONT: Final = re.compile(
+    r"(?:[ \t\0]*(?:"
+    r"[\w.-]{1,60}[ ]{0,20}\|(?=[ ])"  # of docker compose
+    rf"|{_STAMP}(?:[.,]\d+)?[ ]\|(?=[ ])"  # of Docker's desktop
+    r"|\[pod/[\w./-]{1,150}\]"  # of kubectl --prefix
+    r"|\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:?\d\d)?(?:[ ]std(?:out|err)[ ][PF])?"
+    r"|[A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ][\d:]{8}[ ][\w.-]{1,60}[ ][\w.@-]{1,60}\[\d+\]:"  # of journald
+    rf"|{_PROCESS}|\[(?:rank|GPU|RANK)[ ]?\d+\]:?|\d{{1,4}}:(?=[ ]))[ ]?){{0,5}}"
+)
+"""What stands before a line in the logs of containers and of several processes."""
+_LINE: Final = re.compile(
+    r"[ \t\0]*(?:"
+    rf"(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL)(?::[ ]{{4}}|[ ]+(?:\[\w+\][ ])?\[?{_STAMP}|[ ]+\[[\w./]+:\d+\])"
+    rf"|\[?{_STAMP}[^\]\n]{{0,60}}\]"
+    rf"|{_STAMP}[.,]\d+[ ]-?[ ]?(?:DEBUG|INFO|WARN|ERROR|\[)"
+    r"|\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\]|\[TensorRT-LLM\]\[\w+\]|\[TRT-LLM\]"
+    r"|[\w.-]{1,60}:\d+:\d+[ ]\[\d+\][ ]NCCL[ ]"
+    r"|(?:Loading|Capturing|Multi-thread loading)[ ][\w ()]{1,60}:?[ ]+\d{1,3}%"
+    r"|(?:llama_\w+|load_(?:tensors|backend|model)|print_info|ggml_\w+|common_\w+|srv|slot|main|build|system_info)[ ]?"
+    r":[ ]"
+    r"|(?:non-default[ ]args|args):[ ](?:\{|Namespace\()"
+    r"|server_args=(?:ServerArgs\(|\{)"
+    r"|(?:[\w.-]{1,40}[ ]){0,2}[\w.-]{0,40}:[ ]error:[ ]|error:[ ]invalid argument|Error:[ ]No such option"
+    r"|Try '[\w. -]{1,60} --help'"
+    r")"
+)
+_RECORD: Final = re.compile(
+    rf"(?:{_PROCESS}[ ])?(?:DEBUG|INFO|WARNING|ERROR)[ ]+{_STAMP}|\[{_STAMP}[^\]\n]{{0,40}}\][ ]"
+)
+_TRACEBACK: Final = re.compile(r"[ \t\0]*(?:Exception in thread .{1,60}|Traceback \(most recent call last\)):?")
+_FRAME: Final = re.compile(r"[ \t\0]*File \"[^\"\n]{1,300}\", line \d+, in ")
+_ERROR: Final = re.compile(
+    r"[ \t\0]*(?:[a-z_]\w{0,40}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception|Failure|Interrupt|Warning|Killed)\b(?::|[ ]*$)"
+)
+"""The last line of a traceback, which people often paste alone."""
+_USAGE: Final = re.compile(r"[ \t\0]*[Uu]sage:[ ]\S+[^\n]*\[")
+"""What a parser prints before it says what is wrong; its further lines are indented."""
+_LONGEST_TRACEBACK: Final = 400
+_LONGEST: Final = 2_000
+"""Characters that a line is judged by."""
+
+
+def behind_front(line: str) -> int:
+    """Where the line's own text begins, behind what containers and processes put before it."""
+    front = _FRONT.match(line[:_LONGEST])
+    return front.end() if front else 0
+
+
+def log_begins(line: str) -> int:
+    """Where the first record of a log begins in a line that holds other things before it; 0 where none does."""
+    match = _RECORD.search(line[:_LONGEST])
+    return match.start() if match else 0
+
+
+def logged_lines(lines: list[str]) -> set[int]:
+    """Numbers from 0. Frames of a traceback are among them, with the code that they quote."""
+    found: set[int] = set()
+    fronts: set[str] = set()
+    inside = 0
+    for number, whole in enumerate(lines):
+        line = whole[:_LONGEST]
+        at = behind_front(line)
+        own = line[at:]
+        named = line[:at].partition("|")[0].strip() if "|" in line[:at] else ""
+        process = bool(line[:at].strip(" \t\0")) and "pid=" in line[:at]
+        if _TRACEBACK.match(own) or _FRAME.match(own) or _USAGE.match(own):
+            inside = _LONGEST_TRACEBACK
+            found.add(number)
+        elif _ERROR.match(own) or process or _LINE.match(own) or (named and named in fronts):
+            found.add(number)
+            inside = inside - 1 if inside and not _ERROR.match(own) else 0
+        elif inside and own.strip() and own[:1] in " \t^~":
+            found.add(number)
+            inside -= 1
+        else:
+            inside = 0
+            continue
+        if named:
+            fronts.add(named)
+    return found
+
+
+def without(lines: list[str], numbers: Collection[int], columns: Mapping[int, int]) -> str:
+    """The text with those lines blank, from their column on where they have one, every other character at its place."""
+    return "\n".join(
+        line[: columns.get(number, 0)] + " " * (len(line) - columns.get(number, 0)) if number in numbers else line
+        for number, line in enumerate(lines)
+    )

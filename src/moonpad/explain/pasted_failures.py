@@ -1,0 +1,177 @@
+"""Lines of a text by which an engine said why it stopped: each with its cause and what helps, where these are known.
+
+Only what an engine has written counts: a line of a log, or an error that the author reports. A guide that says what to
+do if an error comes has not had it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence, Set
+from typing import Final
+
+from moonpad.engines import ENGINES
+from moonpad.engines.log_grammar import EXCEPTION, CauseLine, failure_at
+from moonpad.engines.log_lines import behind_front
+from moonpad.explain.commands import ErrorLine, Script
+from moonpad.explain.grouping import Group
+from moonpad.explain.programs import program_named, program_table
+from moonpad.explain.results import Remark, shortened
+from moonpad.values.finding import Code, Finding, Severity
+
+MOST_LINES: Final = 2_000
+_MOST: Final = 3
+"""Causes shown of one deployment; the first is the root."""
+_MOST_TAKEN: Final = 1_000
+"""Lines of one word."""
+_LONGEST: Final = 2_000
+
+_ERRS: Final = re.compile(
+    r"[Ee]rror|[Aa]ssert|[Ff]ail|No available|not divisible|[Cc]annot|Illegal|NCCL|Not enough|not supported|larger than"
+    r"|out of |custom code|not aligned|no weight|is not valid|less than|NVSHMEM|only support"
+)
+_HEADING: Final = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
+_RAISED: Final = re.compile(r"\W{0,4}(?:\w+\.){0,8}\w+(?:Error|Exception)\b")
+_CLASS: Final = re.compile(r"(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception)[:(] ?[\"']?$")
+"""The class of an exception, behind which its text begins."""
+_FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
+_IN_GENERAL: Final = re.compile(
+    r"\b(?:if|when(?:ever)? (?:you|there)|in case|should you|may|might|can|could|would|often|sometimes|common"
+    r"|typical\w*|avoid\w*"
+    r"|prevent\w*|e\.g\.|for example|such as|like|means|troubleshoot\w*|faq|known issues?)\b|如果|可能|常见|若",
+    re.IGNORECASE,
+)
+_REPORTED: Final = re.compile(r"\b(?:I|I'm|we|my|our|me|mine)\b|我")
+_SAYS: Final = re.compile(
+    r"(?:error|exception|fail\w*|crash\w*|raises?|throws?|got|gets?|getting|hits?|saw|shows?|with|says?|报错|错误|失败)"
+    r"\W{0,8}(?:is|was|are)?\W{0,8}$",
+    re.IGNORECASE,
+)
+_PLACE: Final = re.compile(r"(?:\[\w+\][ ])?(?:[\w.-]*/[\w./-]*(?::\d+)?:?[ ])?(?:[a-z]\w*_\w*:[ ])?")
+"""`[AITER] /app/asm_mla.cu:193 get_heuristic_kernel_mla: `, the place in the source that complains."""
+_TITLE: Final = re.compile(
+    r"[# \t]{0,6}(?:\[(?:bug|usage|issue|installation|question)\]:?[ ]{0,2}){1,3}", re.IGNORECASE
+)
+"""How the title of a report begins."""
+
+
+def error_lines(lines: Sequence[str], logged: Set[int]) -> tuple[ErrorLine, ...]:
+    """Those that are not in a part that speaks of errors in general."""
+    found: list[ErrorLine] = []
+    heading_general = intro_general = fenced = False
+    for number, line in enumerate(lines):
+        text = line[:_LONGEST]
+        if number not in logged and _FENCE.match(text):
+            fenced = not fenced
+        elif number not in logged and not fenced and (heading := _HEADING.match(text)):
+            heading_general, intro_general = _general(heading[1] or heading[2] or ""), False
+        elif number not in logged and not fenced and text.strip() and not _RAISED.match(text):
+            intro_general = _general(text)
+        if heading_general or intro_general or not _ERRS.search(text):
+            continue
+        found.append(ErrorLine(number + 1, behind_front(text), number in logged))
+        if len(found) >= MOST_LINES:
+            break
+    return tuple(found)
+
+
+def _general(text: str) -> bool:
+    return bool(_IN_GENERAL.search(text)) and not _REPORTED.search(text)
+
+
+def owners_of(groups: Sequence[Group], script: Script) -> list[list[ErrorLine]]:
+    """Of each group the lines that are its own: those behind its command and in front of the next server's, of the
+    first one also those above."""
+    owned: list[list[ErrorLine]] = [[] for _ in groups]
+    servers = sorted((_line(group), number) for number, group in enumerate(groups) if _base(group) is not None)
+    if not servers or not script.error_lines:
+        return owned
+    words = [word for group in groups for command in group.commands for word in command.words]
+    script.budget.work(len(words) + len(script.error_lines), "its error lines")
+    taken = {line for word in words for line in range(word.line, min(word.end_line, word.line + _MOST_TAKEN) + 1)}
+    for error in script.error_lines:
+        at = max(bisect_right(servers, (error.number, len(groups))) - 1, 0)
+        if error.logged or error.number not in taken:
+            owned[servers[at][1]].append(error)
+    return owned
+
+
+def failures_in(errors: Sequence[ErrorLine], written: Group, script: Script) -> Iterator[Remark]:
+    """What they say, each cause once; where no cause is known, the first exception of the log."""
+    engine = _base(written)
+    if engine is None or not errors:
+        return
+    causes = ENGINES[engine].log.all_causes
+    seen: set[str] = set()
+    for error in errors:
+        script.budget.work(len(causes), "its error lines")
+        remark = _remark(error, causes, engine, script)
+        if remark is not None and remark.finding.message not in seen and len(seen) < _MOST:
+            seen.add(remark.finding.message)
+            yield remark
+    if not seen and (unknown := _first_exception(errors, engine, script)) is not None:
+        yield unknown
+
+
+def _remark(error: ErrorLine, causes: Sequence[CauseLine], engine: str, script: Script) -> Remark | None:
+    whole = script.lines[error.number - 1][:_LONGEST]
+    text = whole[error.column :].rstrip()
+    for cause in causes:
+        match = cause.pattern.search(text)
+        if match is None or not (error.logged or _is_report(text[: match.start()])):
+            continue
+        failure = failure_at(cause, match)
+        message = f"the engine stopped: {shortened(failure.message, 400)}"
+        remedy = _in_flags(failure.remedy, engine)
+        finding = Finding(Severity.WARNING, Code.LOGGED_FAILURE, script.where(error.number), message, remedy)
+        return Remark(finding, None)
+    return None
+
+
+def _first_exception(errors: Sequence[ErrorLine], engine: str, script: Script) -> Remark | None:
+    """The exception that none of the known failures is. Generic ones only say that there was another."""
+    generic = ENGINES[engine].log.generic
+    for error in errors:
+        text = script.lines[error.number - 1][error.column : _LONGEST].rstrip() if error.logged else ""
+        match = EXCEPTION.search(text)
+        if match is not None and "WARNING" not in text and not any(part in match["error"] for part in generic):
+            message = f"the log says {shortened(match['error'], 160)}: no cause is known to moonpad"
+            return Remark(Finding(Severity.NOTE, Code.LOGGED_FAILURE, script.where(error.number), message), None)
+    return None
+
+
+def _is_report(lead: str) -> bool:
+    """Whether what stands before an error on its line is nothing, or says that it came."""
+    lead = _CLASS.sub("", lead)
+    plain = lead.strip(" \t`'\"*>:：，,\\")
+    if not plain or _PLACE.fullmatch(lead) or _TITLE.fullmatch(lead):
+        return True
+    return len(plain) < 200 and bool(_SAYS.search(lead)) and not _general(plain)
+
+
+def _in_flags(remedy: str, engine: str) -> str:
+    """With the engine's own flags for our names of settings."""
+    options = ENGINES[engine].command_line.options
+    remedy = remedy.replace("extra_args", "the command")
+    if "kv_cache_gib" not in options:  # elsewhere a share of the memory decides
+        remedy = remedy.replace("kv_cache_gib", "gpu_memory_utilization")
+    return re.sub(r"(?<![\w-])[a-z]+(?:_[a-z]+)*(?![\w=])", lambda name: _flag(name[0], options.get(name[0])), remedy)
+
+
+def _flag(name: str, option: str | None) -> str:
+    return option if option is not None and ("_" in name or name in ("tp", "pp", "dp")) else name
+
+
+def _base(group: Group) -> str | None:
+    """The engine whose log it writes; None for what serves nothing."""
+    program = program_named(group.commands[0].program)
+    if program is None or program.kind != "server":
+        return None
+    owner = program_table().engines[program.name]
+    build = ENGINES[owner].command_line.build
+    return build.of if build else owner
+
+
+def _line(group: Group) -> int:
+    return min(command.line for command in group.commands)

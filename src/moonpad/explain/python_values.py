@@ -1,0 +1,377 @@
+"""What expressions of a Python program come to, as far as its text tells. Nothing is run.
+
+A parameter of a function, an attribute, the answer of a call are unknown, by their name: never their default.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Final
+
+from moonpad.catalog.options import option_set
+from moonpad.explain.commands import Piece, Word, concatenated
+from moonpad.explain.flag_lists import LAYOUT, serving_programs
+from moonpad.explain.interpreter import ScriptState
+from moonpad.explain.python_data import (
+    DEEPEST,
+    UNKNOWN,
+    Either,
+    Listing,
+    Names,
+    Places,
+    Table,
+    Text,
+    Value,
+    dotted,
+    merge,
+    plain,
+    spread,
+    words_in,
+)
+
+_NAME: Final = 60
+_MOST_ITEMS: Final = 4_096
+_SAME: Final = frozenset({"str", "int", "float", "repr", "shlex.quote", "Path", "textwrap.dedent", "dedent", "quote"})
+"""Calls that leave a text what it is, for a shell."""
+_EXEC: Final = frozenset({"create_subprocess_exec", "execl", "execlp", "spawnl", "spawnlp"})
+"""Calls whose arguments are the words of a command."""
+_STRIPS: Final = frozenset({"strip", "rstrip", "lstrip", "as_posix", "expanduser", "encode", "decode"})
+
+
+class Evaluator:
+    """Values of expressions. `made` has the texts and lists that stand for themselves, in the order of the program."""
+
+    def __init__(self, places: Places, state: ScriptState) -> None:
+        self.places, self.state = places, state
+        self.made: list[Text | Listing | Table] = []
+        self.depth = 0
+
+    def value(self, node: ast.expr, names: Names) -> Value:
+        self.state.budget.work(6, "its Python")
+        if self.depth >= DEEPEST:
+            return self.unknown(node)
+        self.depth += 1
+        try:
+            return self._value(node, names)
+        finally:
+            self.depth -= 1
+
+    def unknown(self, node: ast.expr, name: str = "") -> Text:
+        begin, end = self.places.of(node)
+        name = name or (node.id if isinstance(node, ast.Name) else self.named(node))
+        word = self.state.text.word(f"${{{name}}}", begin, end)
+        return Text(replace(word, unresolved=(name,)), UNKNOWN)
+
+    def named(self, node: ast.expr) -> str:
+        """What an expression is called in a sentence: as it is written."""
+        begin, end = self.places.of(node)
+        return " ".join(self.places.written(begin, min(end, begin + 4 * _NAME)).split())[:_NAME]
+
+    def call(self, node: ast.Call, names: Names) -> Value | None:
+        """What a function of the program gives back; None for a function that is not."""
+        return None
+
+    # --- by the kind of node ---
+
+    def _value(self, node: ast.expr, names: Names) -> Value:
+        match node:
+            case ast.Constant():
+                return self._constant(node)
+            case ast.Name():
+                return names.get(node.id) or self.unknown(node)
+            case ast.JoinedStr():
+                return self._joined(node, names)
+            case ast.List() | ast.Tuple():
+                listing = Listing(list(self._items(node.elts, names)), tuple(self.state.arms))
+                self.made.append(listing)
+                return listing
+            case ast.Dict():
+                return self._table(node, names)
+            case ast.Call():
+                return self._called(node, names)
+            case ast.BinOp(op=ast.Add()):
+                return self._sum(node, names)
+            case ast.BinOp(op=ast.BitOr()):
+                return self._merged(node, names)
+            case ast.BinOp():
+                return self._number(node, names)
+            case ast.IfExp():
+                return self._chosen(node, names)
+            case ast.Subscript():
+                return self._part(node, names)
+            case ast.Attribute() if dotted(node) == "sys.executable":
+                begin, end = self.places.of(node)
+                return Text(self.state.text.word("python", begin, end), "python")
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self.value(child, names)
+        return self.unknown(node)
+
+    def _constant(self, node: ast.Constant) -> Text:
+        begin, end = self.places.of(node)
+        text = str(node.value)
+        inside = self.places.written(begin, end).find(text) if isinstance(node.value, str) and text else -1
+        at = begin + inside
+        piece = Piece(0, len(text), at, at + len(text)) if inside >= 0 else Piece(0, len(text), begin, end)
+        made = Text(self.state.text.word(text, begin, end, (piece,)), node.value)
+        if isinstance(node.value, str):
+            self.made.append(made)
+        return made
+
+    def _joined(self, node: ast.JoinedStr, names: Names) -> Text:
+        begin, end = self.places.of(node)
+        written, cursor = self.places.written(begin, end), 0
+        parts: list[Word] = []
+        known = True
+        for child in node.values:
+            if isinstance(child, ast.Constant):
+                text = str(child.value)
+                found = written.find(text, cursor)
+                at = (begin + found, begin + found + len(text)) if found >= 0 else (begin, end)
+                cursor = found + len(text) if found >= 0 else cursor
+                parts.append(Word(text, pieces=(Piece(0, len(text), *at),)))
+            elif isinstance(child, ast.FormattedValue):
+                inner = self.value(child.value, names)
+                word = inner.word if isinstance(inner, Text) else self.unknown(child.value).word
+                inner.used = True
+                known &= isinstance(inner, Text) and inner.known
+                parts.append(replace(word, pieces=(Piece(0, len(word.text), begin, end),)))
+        return self._text(parts, begin, end, known=known)
+
+    def _text(self, parts: list[Word], begin: int, end: int, *, known: bool) -> Text:
+        """One text of several. Raises UsageError where texts grow beyond what a person writes."""
+        whole = concatenated(parts, self.state.text.word("", begin, end))
+        self.state.budget.spend(1, len(whole.text))
+        made = Text(whole, whole.text if known else UNKNOWN)
+        self.made.append(made)
+        return made
+
+    def _items(self, nodes: list[ast.expr], names: Names) -> Iterator[Value]:
+        for node in nodes:
+            value = self.value(node.value if isinstance(node, ast.Starred) else node, names)
+            if isinstance(node, ast.Starred):
+                yield from spread(value)
+            else:
+                yield value
+
+    def _table(self, node: ast.Dict, names: Names) -> Table:
+        begin, end = self.places.of(node)
+        table = Table({}, self.state.text.word("", begin, end))
+        for key, inner in zip(node.keys, node.values, strict=True):
+            value = self.value(inner, names)
+            if key is None:
+                merge(table, value)
+            elif isinstance(key, ast.Constant):
+                table.fields[str(key.value)] = value
+        self.made.append(table)
+        return table
+
+    def _called(self, node: ast.Call, names: Names) -> Value:
+        given = self.call(node, names)
+        if given is not None:
+            return given
+        name = dotted(node.func)
+        owner = self.value(node.func.value, names) if isinstance(node.func, ast.Attribute) else None
+        arguments = list(self._items(node.args, names))
+        first = arguments[0] if arguments else None
+        if name in _SAME and isinstance(first, Text):
+            return first
+        if name == "json.dumps" and isinstance(first, Table | Listing):
+            return self._json(node, first)
+        if name in ("os.environ.get", "os.getenv") and len(arguments) == 2 and isinstance(first, Text):
+            return arguments[1]
+        if name in ("os.environ.get", "os.getenv") and isinstance(first, Text):
+            return self.unknown(node, str(first.value) if first.known else "")
+        if isinstance(node.func, ast.Attribute) and owner is not None:
+            method = node.func.attr
+            if method == "join" and isinstance(owner, Text) and isinstance(first, Listing):
+                return self._join(node, first)
+            if (method in _STRIPS and isinstance(owner, Text)) or (method == "copy" and not arguments):
+                return owner
+        if name in ("shlex.join", "list", "tuple") and isinstance(first, Listing):
+            return self._join(node, first) if name == "shlex.join" else first
+        if name == "shlex.split" and isinstance(first, Text):
+            return first
+        if name.rpartition(".")[2] in _EXEC:
+            self.made.append(Listing(arguments, tuple(self.state.arms)))
+        table = Table({}, self.state.text.word("", *self.places.of(node)), name)
+        for number, value in enumerate(arguments):
+            table.fields[f"#{number}"] = value
+        for keyword in node.keywords:
+            value = self.value(keyword.value, names)
+            if keyword.arg is None:
+                merge(table, value)
+            else:
+                table.fields[keyword.arg] = value
+        variables = table.fields.get("env")
+        if isinstance(variables, Table) and isinstance(first, Text | Listing):
+            first.environment |= {
+                name: part.word
+                for name, part in variables.fields.items()
+                if name.isidentifier() and isinstance(part, Text)
+            }
+        self.made.append(table)
+        return table if node.keywords else self.unknown(node)
+
+    def _join(self, node: ast.expr, listing: Listing) -> Text:
+        words = [item.word for item in listing.items if isinstance(item, Text)]
+        listing.used = True
+        begin, end = self.places.of(node)
+        blank = Word(" ", pieces=(Piece(0, 1, begin, begin),))
+        parts = [part for word in words for part in (blank, word)][1:]
+        return self._text(parts, begin, end, known=False)
+
+    def _json(self, node: ast.expr, value: Value) -> Text:
+        begin, end = self.places.of(node)
+        text = json.dumps(plain(value))
+        unresolved = tuple(name for word in words_in(value) for name in word.unresolved)[:20]
+        word = self.state.text.word(text, begin, end, (Piece(0, len(text), begin, end),))
+        return Text(replace(word, unresolved=unresolved), UNKNOWN if unresolved else text)
+
+    def extend(self, listing: Listing, items: list[Value]) -> None:
+        """Raises UsageError where lists grow beyond what a person writes."""
+        self.state.budget.spend(len(items), 0)
+        listing.items += items[: max(0, _MOST_ITEMS - len(listing.items))]
+
+    def _sum(self, node: ast.BinOp, names: Names) -> Value:
+        terms: list[ast.expr] = []
+        left: ast.expr = node
+        while isinstance(left, ast.BinOp) and isinstance(left.op, ast.Add):
+            terms.append(left.right)
+            left = left.left
+        values = [self.value(term, names) for term in (left, *reversed(terms))]
+        begin, end = self.places.of(node)
+        if any(isinstance(value, Listing | Either) for value in values):
+            listing = Listing([], tuple(self.state.arms))
+            self.made.append(listing)
+            for value in values:
+                self.extend(listing, spread(value))
+            return listing
+        texts = [value for value in values if isinstance(value, Text)]
+        if len(texts) == len(values) and any(isinstance(text.value, str) for text in texts):
+            for text in texts:
+                text.used = True
+            return self._text([text.word for text in texts], begin, end, known=all(text.known for text in texts))
+        return self._number(node, names)
+
+    def _number(self, node: ast.BinOp, names: Names) -> Text:
+        left, right = self.value(node.left, names), self.value(node.right, names)
+        numbers = [one.value for one in (left, right) if isinstance(one, Text) and type(one.value) is int]
+        if len(numbers) == 2 and all(abs(number) < 1e12 for number in numbers):
+            first, second = numbers
+            result = None
+            match node.op:
+                case ast.Add():
+                    result = first + second
+                case ast.Sub():
+                    result = first - second
+                case ast.Mult():
+                    result = first * second
+                case ast.FloorDiv() if second:
+                    result = first // second
+            if result is not None:
+                begin, end = self.places.of(node)
+                text = str(result)
+                return Text(self.state.text.word(text, begin, end, (Piece(0, len(text), begin, end),)), result)
+        return self.unknown(node)
+
+    def _merged(self, node: ast.BinOp, names: Names) -> Value:
+        left, right = self.value(node.left, names), self.value(node.right, names)
+        if not isinstance(left, Table) or not isinstance(right, Table):
+            return self.unknown(node)
+        table = Table(dict(left.fields), left.at, rest=list(left.rest))
+        left.used = True
+        merge(table, right)
+        self.made.append(table)
+        return table
+
+    def _chosen(self, node: ast.IfExp, names: Names) -> Value:
+        holds = self.truth(node.test, names)
+        if holds is not None:
+            return self.value(node.body if holds else node.orelse, names)
+        values = [self.value(part, names) for part in (node.body, node.orelse)]
+        if all(isinstance(value, Listing) for value in values):
+            return self.perhaps(node, [value for value in values if isinstance(value, Listing)])
+        return self.unknown(node)
+
+    def perhaps(self, node: ast.expr, listings: list[Listing]) -> Listing:
+        """What is added under a condition that is not known: a piece that may be options, where any would be decisive;
+        else nothing."""
+        for listing in listings:
+            listing.used = True
+        name = f"if {self.named(node.test if isinstance(node, ast.IfExp) else node)}"
+        decides = any(decisive(item) for listing in listings for item in listing.items)
+        return Listing([self.unknown(node, name)] if decides else [])
+
+    def _part(self, node: ast.Subscript, names: Names) -> Value:
+        owner, key = self.value(node.value, names), self.value(node.slice, names)
+        if isinstance(owner, Table) and isinstance(key, Text) and str(key.value) in owner.fields:
+            return owner.fields[str(key.value)]
+        if dotted(node.value) == "os.environ" and isinstance(key, Text) and key.known:
+            return self.unknown(node, str(key.value))
+        return self.unknown(node)
+
+    # --- conditions ---
+
+    def truth(self, node: ast.expr, names: Names) -> bool | None:
+        """Whether a condition holds; None where that is not known."""
+        match node:
+            case ast.UnaryOp(op=ast.Not()):
+                inner = self.truth(node.operand, names)
+                return None if inner is None else not inner
+            case ast.BoolOp():
+                parts = [self.truth(part, names) for part in node.values[:DEEPEST]]
+                stops = isinstance(node.op, ast.Or)
+                if stops in parts:
+                    return stops
+                return None if None in parts else not stops
+            case ast.Compare(ops=[op]):
+                return self._compared(op, self.value(node.left, names), self.value(node.comparators[0], names))
+        value = self.value(node, names)
+        return bool(value.value) if isinstance(value, Text) and value.known else None
+
+    @staticmethod
+    def _compared(op: ast.cmpop, left: Value, right: Value) -> bool | None:
+        if not (isinstance(left, Text) and isinstance(right, Text) and left.known and right.known):
+            return None
+        first, second = left.value, right.value
+        match op:
+            case ast.Eq() | ast.Is():
+                return first == second
+            case ast.NotEq() | ast.IsNot():
+                return first != second
+        if not (isinstance(first, int | float) and isinstance(second, int | float)):
+            return None
+        match op:
+            case ast.Gt():
+                return first > second
+            case ast.GtE():
+                return first >= second
+            case ast.Lt():
+                return first < second
+            case ast.LtE():
+                return first <= second
+        return None
+
+
+def decisive(value: Value) -> bool:
+    """Whether it is an option of the layout or of the context, or may be any."""
+    if not isinstance(value, Text):
+        return True
+    return value.word.text.startswith("${") or value.word.text.partition("=")[0] in _decisive_flags()
+
+
+@cache
+def _decisive_flags() -> frozenset[str]:
+    """All names of those options, of all engines."""
+    flags: set[str] = set()
+    for program, line in serving_programs().items():
+        options = option_set(program)
+        for name in (*LAYOUT, "max_model_len"):
+            option = options.named(line.options[name]) if options and name in line.options else None
+            flags |= {*(option.names if option else ())}
+    return frozenset(flags)

@@ -1,0 +1,110 @@
+# ruff: noqa: E501 - lines of logs are as long as they are
+"""The failures of the catalogue: each is known by the line that the threads show, and by no talk about it."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.catalog.known_failures import FILE, known_failures
+from moonpad.catalog.toml_rows import rows
+from moonpad.engines import ENGINES
+from moonpad.engines.log_grammar import first_failure
+
+WORKER = "(Worker_TP1 pid=944525) ERROR 03-01 06:39:51 [multiproc_executor.py:783] "
+SAMPLES = {
+    "package-of-tokenizer": "vllm  | ModuleNotFoundError: No module named 'blobfile'",
+    "bytes-to-unicode": "ImportError: cannot import name 'bytes_to_unicode' from 'transformers.models.gpt2.tokenization_gpt2'",
+    "amd-quark": WORKER
+    + "ImportError: The package `amd-quark` is required to use MX-FP4 models. Please install it with `pip install amd-quark`.",
+    "fastsafetensors": WORKER + "ImportError: Please install fastsafetensors via `pip install fastsafetensors`",
+    "runai-streamer": "ModuleNotFoundError: No module named 'runai_model_streamer'",
+    "remote-code": "(APIServer pid=4) The repository moonshotai/Kimi-K2-Thinking contains custom code which must be executed to correctly load the model.",
+    "model-type": "Value error, The checkpoint you are trying to load has model type `kimi_k25` but Transformers does not recognize this architecture.",
+    "architecture": "ValueError: Model architectures ['KimiK25ForConditionalGeneration'] are not supported for now. Supported architectures: ['AquilaForCausalLM']",
+    "tool-parser": "KeyError: 'invalid tool call parser: kimi_k2 (chose from { deepseek_v3,hermes,mistral })'",
+    "reasoning-parser": "KeyError: 'invalid reasoning parser: kimi_k2 (chose from { deepseek_r1,granite,qwen3 })'",
+    "eagle3-target": "Value error, Eagle3 is only supported for ['llama', 'qwen', 'minicpm', 'gpt_oss'] models. Got self.target_model_config.hf_text_config.model_type='kimi_k2'",
+    "fp8-block-out": "[2025-09-18 16:17:32 DP7 TP30] ValueError: The output_size of gate's and up's weight = 64 is not divisible by weight quantization block_n = 128.",
+    "quantized-shape": "[rank0]: ValueError: The input size is not aligned with the quantized weight shape. This can be caused by too large tensor parallel size.",
+    "pipeline-kv": "KeyError: 'language_model.model.layers.30.self_attn.attn' [repeated 49x across cluster]",
+    "tp-beyond-node": "Value error, World size (16) is larger than the number of available GPUs (8) in this node. If this is intentional and you are using:",
+    "ray-no-gpu": "ValueError: Current node has no GPU available. current_node_resource={'CPU': 64.0}",
+    "ray-resources": "Error: No available node types can fulfill resource request {'GPU': 1.0, 'node:10.0.0.1': 0.001}. Add suitable node types to this cluster",
+    "no-cache-blocks": "vllm-1  | ERROR 11-18 18:07:28 engine.py:366] ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.",
+    "cache-too-small": "ValueError: The model's max seq len (131072) is larger than the maximum number of tokens that can be stored in KV cache (93760). Try increasing `gpu_memory_utilization`",
+    "memory-taken": "ValueError: Free memory on device cuda:1 (19.77/79.15 GiB) on startup is less than desired GPU memory utilization (0.9, 71.24 GiB). Decrease GPU memory utilization",
+    "context-beyond-model": "ValueError: User-specified max_model_len (300000) is greater than the derived max_model_len (max_position_embeddings=262144 or model_max_length=None in model's config.json).",
+    "npu-memory": "RuntimeError: NPU out of memory. Tried to allocate 226.00 MiB (NPU 2; 60.96 GiB total capacity; 58.13 GiB already allocated)",
+    "static-fraction": "RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.",
+    "weights-fill-fraction": "ValueError: Loaded weights leave no GPU memory for the KV cache under --mem-fraction-static=0.88.",
+    "profiled-below-zero": "[2025-07-02 07:41:59 DP7 TP7] max_total_tokens=131072 is larger than the profiled value -561981. Use the profiled value instead.",
+    "shared-memory-of-sm120": "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 106496, Hardware limit: 101376. Reducing block sizes or `num_stages` may help.",
+    "no-kernel-image": "[rank0]: RuntimeError: CUDA error: no kernel image is available for execution on the device",
+    "fp8-below-sm89": """ERROR 03-22 06:48:14 [worker_base.py:620] ValueError("type fp8e4nv not supported in this architecture. The supported fp8 dtypes are ('fp8e4b15', 'fp8e5')")""",
+    "no-attention-backend": WORKER
+    + "ValueError: No valid attention backend found for cuda with AttentionSelectorConfig(head_size=576, dtype=torch.bfloat16, kv_cache_dtype=auto, use_mla=True)",
+    "backend-refused": "ValueError: Selected backend AttentionBackendEnum.FLASHMLA is not valid for this configuration. Reason: ['compute capability not supported']",
+    "triton-mla-fp8": "NotImplementedError: TritonMLA V1 with FP8 KV cache not yet supported",
+    "aiter-nhead": "[rank0]: AssertionError: nhead=32 not supported",
+    "aiter-heads": "AssertionError: Aiter MLA only supports 16 or 128 number of heads.",
+    "aiter-kernel": "[AITER] /app/aiter/aiter_meta/csrc/py_itfs_cu/asm_mla.cu:193 get_heuristic_kernel_mla: cannot get heuristic kernel! q_type:bf16 kv_type:fp8 gqa:16 ps:0 prefill:0 causal:0 qseqlen:1",
+    "atom-triton": "AssertionError: assert ATOM_USE_TRITON_GEMM or ATOM_USE_TRITON_MOE",
+    "deep-gemm": "RuntimeError: Assertion error (csrc/apis/../jit_kernels/impls/../../jit/kernel_runtime.hpp:45): exit_code == 0",
+    "illegal-access": "[rank6]:[E1113 23:24:11.476061221 ProcessGroupNCCL.cpp:2068] Process group watchdog thread terminated with exception: CUDA error: an illegal memory access was encountered",
+    "block-size-16": "ValueError: Block size must be a multiple of 16.",
+    "dcp-not-contiguous": "    assert out.is_contiguous()",
+    "lmcache-dcp": "    assert len(slot_mapping) == len(token_ids)",
+    "k3-checkpoint-block": "AssertionError: assert 0 <= checkpoint_idx < len(blocks)",
+    "dcp-of-kimi-k25": "AttributeError: 'NoneType' object has no attribute 'dcp_local_prefix_kv_indices'",
+    "kimi-linear-scaling": "AttributeError: 'ModelConfig' object has no attribute 'scaling'",
+    "nccl": "(VllmWorker rank=3 pid=4665) ERROR 08-05 14:13:44 [multiproc_executor.py:487] RuntimeError: NCCL error: unhandled system error (run with NCCL_DEBUG=INFO for details)",
+    "nccl-connect": "hd03-gpu2-0031:14133:14133 [0] misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to 169.254.20.10<43369> failed : Software caused connection abort",
+    "nccl-shared-memory": "Error while creating shared memory segment /dev/shm/nccl-1V2kAv (size 9637888)",
+    "gloo": "(RayWorkerWrapper pid=1061) ERROR 02-12 02:14:01 worker_base.py:574] RuntimeError: Gloo connectFullMesh failed with [../third_party/gloo/gloo/transport/tcp/pair.cc:144] no error",
+    "nvshmem": "NVSHMEM API called before NVSHMEM initialization has completed",
+    "hccl": "RuntimeError: create:build/CMakeFiles/torch_npu.dir/compiler_depend.ts:89 HCCL function error: HcclCommInitRootInfo(numRanks, &rootInfo, rank, &(comm->hcclComm_))",
+    "ascend-fia-heads": "RuntimeError: aclnnFusedInferAttentionScoreV3 failed, error code is 561002",
+    "ascend-graph-heads": "AssertionError: The allowed number of queries per kv when enabling both MLA and Graph mode only support {32, 64, 128}, Thus this is not supported",
+    "ascend-kv-thread": "Error in KVCacheTransferThread. error=unhashable type: 'list'",
+    "illegal-instruction": "Fatal Python error: Illegal instruction",
+    "amx-permission": " Fail to do XFEATURE_XTILEDATA",
+    "gguf-pre-tokenizer": "llama_model_load: error loading model: error loading model vocabulary: unknown pre-tokenizer type: 'kimi-k2'",
+    "gguf-merges": "llama_model_load: error loading model: error loading model vocabulary: cannot find tokenizer merges in model file",
+    "gguf-tensor": "llama_model_load: error loading model: missing tensor 'blk.1.ffn_gate_exps.weight'",
+}
+TALK = """
+If the tokenizer needs blobfile, install it with pip.
+The image may lack fastsafetensors: pip install fastsafetensors
+Add --trust-remote-code, since the repository contains code of its own.
+An out-of-memory error means that --gpu-memory-utilization is too high.
+The tensor parallel size has to divide the number of heads, and the block of 128.
+NCCL errors are mostly those of the network: set NCCL_SOCKET_IFNAME.
+AITER has kernels for 16 and 128 heads a rank.
+There is no kernel image for old devices in the newest builds.
+""".strip().splitlines()
+
+
+def test_every_failure_has_its_line() -> None:
+    assert SAMPLES.keys() == {key for key, _ in rows(FILE, "failures")}
+
+
+@pytest.mark.parametrize("key", SAMPLES)
+def test_the_line_of_a_failure_is_known(key: str) -> None:
+    number = [name for name, _ in rows(FILE, "failures")].index(key)
+    row = known_failures()[number]
+    assert set(row.engines) <= set(ENGINES)
+    for name in row.engines or ("vllm", "sglang", "tensorrt-llm", "llama-cpp"):
+        failure = first_failure(ENGINES[name].log, ["starting", SAMPLES[key], "Engine core initialization failed"])
+        assert failure is not None
+        assert failure.line == SAMPLES[key]
+        assert failure.message.startswith(row.message.split("{", maxsplit=1)[0])
+        assert "{" not in failure.message + failure.remedy
+
+
+@pytest.mark.parametrize("text", TALK)
+def test_talk_about_a_failure_is_none(text: str) -> None:
+    assert all(first_failure(engine.log, [text]) is None for engine in ENGINES.values())
+
+
+def test_sources_are_named() -> None:
+    assert all(row.provenance.source.startswith("https://") for row in known_failures())

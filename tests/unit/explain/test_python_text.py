@@ -1,0 +1,239 @@
+# ruff: noqa: E501 - programs in one line
+"""Python programs that start engines: what is written is read, what only running them would tell is unknown."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+
+import pytest
+
+from moonpad.explain.judge import judge
+from moonpad.explain.results import Judged
+from moonpad.explain.script import read_script
+from moonpad.explain.target_detection import Question
+from moonpad.values.errors import UsageError
+
+K2 = "moonshotai/Kimi-K2-Instruct"
+
+
+def judged(text: str) -> list[Judged]:
+    return [each for each in judge(read_script(text), Question()) if each.layout is not None]
+
+
+def one(text: str) -> Judged:
+    (each,) = judged(text)
+    return each
+
+
+RUN = "import subprocess\nsubprocess.run(cmd)\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'from vllm import LLM\nllm = LLM(model="{K2}", tensor_parallel_size=8, pipeline_parallel_size=2)\n',
+        f'import vllm\nllm = vllm.LLM("{K2}", tensor_parallel_size=8, pipeline_parallel_size=2)\n',
+        f'llm = LLM(model="{K2}", tensor_parallel_size=8, pipeline_parallel_size=2, gpu_memory_utilization=0.9)\n',
+        f'from vllm import AsyncEngineArgs as A\na = A(model="{K2}", tensor_parallel_size=8, pipeline_parallel_size=2)\n',
+        f'import vllm\nkw = dict(tensor_parallel_size=8)\nkw["pipeline_parallel_size"] = 2\nvllm.LLM("{K2}", **kw)\n',
+        f'engine_kwargs = {{"model": "{K2}", "tensor_parallel_size": 8, "pipeline_parallel_size": 2}}\nimport x\n',
+        f'cmd = ["vllm", "serve", "{K2}", "-tp", "8"]\ncmd += ["-pp", "2"]\n{RUN}',
+        f'cmd = ["vllm", "serve"]\ncmd.append("{K2}")\ncmd.extend(["-tp", str(4 * 2), *["-pp", str(2)]])\n{RUN}',
+        f'TP = 8\ncmd = f"vllm serve {K2} -tp {{TP}} " + "-pp 2"\n{RUN}',
+        f'import os\nos.system("vllm serve {K2} -tp 8 -pp 2")\n',
+        f'import os\nM = os.environ.get("M", "{K2}")\nos.system(f"vllm serve {{M}} -tp 8 -pp 2")\n',
+        f'import shlex\ncmd = shlex.split("vllm serve {K2} -tp 8 -pp 2")\n{RUN}',
+        f'def build(m, tp, pp=2):\n    return ["vllm", "serve", m, "-tp", str(tp), "-pp", str(pp)]\ncmd = build("{K2}", 8)\n{RUN}',
+        f'import asyncio\nasync def go():\n    await asyncio.create_subprocess_exec("vllm", "serve", "{K2}", "-tp", "8", "-pp", "2")\n',
+        f'import os\ncmd = " ".join(["vllm", "serve", "{K2}", "-tp", "8", "-pp", "2"])\nos.system(cmd)\n',
+        f'import x\nLARGE = True\ncmd = ["vllm", "serve", "{K2}", "-tp", "8"] + (["-pp", "2"] if LARGE else [])\n{RUN}',
+        f'N = 16\ncmd = ["vllm", "serve", "{K2}", "-tp", "8"]\nif N > 8:\n    cmd += ["-pp", "2"]\n{RUN}',
+        f"x = 1 << 3\nimport os\nos.system('''vllm serve {K2} \\\\\n  -tp 8 \\\\\n  -pp 2''')\n",
+    ],
+)
+def test_what_is_written_is_read(text: str) -> None:
+    each = one(text)
+    assert each.layout_words == "TP8 PP2"
+    assert each.checkpoint is not None
+    assert each.checkpoint.name == K2
+    assert not each.unknown
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        (f'def start(tp=8):\n    cmd = ["vllm", "serve", "{K2}", "-tp", str(tp)]\n    run(cmd)\n', "${tp}"),
+        (f'import x\ncmd = ["vllm", "serve", "{K2}", "-tp", str(args.tp)]\n{RUN}', "${args.tp}"),
+        (f'import x\nos.system(f"vllm serve {K2} -tp {{args.tp}}")\n', "${args.tp}"),
+        (
+            f'class S:\n    tp = 8\n    def go(self):\n        LLM(model="{K2}", tensor_parallel_size=self.tp)\n',
+            "${self.tp}",
+        ),
+        (f'import os\ncmd = ["vllm", "serve", "{K2}", "-tp", os.environ["TP"]]\n{RUN}', "${TP}"),
+        (f'import x\ncmd = ["vllm", "serve", "{K2}"]\nif x.big():\n    cmd += ["-tp", "8"]\n{RUN}', "${if x.big()}"),
+        (f'import x\nfrom vllm import LLM\nLLM("{K2}", **settings)\n', "settings"),
+    ],
+)
+def test_what_only_running_it_would_tell_is_named(text: str, named: str) -> None:
+    each = one(text)
+    assert "tp" in each.unknown
+    assert each.memory is None
+    assert named in each.unjudged
+    assert not each.corrected
+
+
+def test_a_condition_that_changes_nothing_of_note_is_left_out() -> None:
+    each = one(
+        f'import x\ncmd = ["vllm", "serve", "{K2}", "-tp", "16"]\nif x.y:\n    cmd.append("--enforce-eager")\n{RUN}'
+    )
+    assert each.layout_words == "TP16"
+    assert not each.unknown
+
+
+def test_branches_are_alternatives() -> None:
+    text = (
+        f'import x\nif x.big():\n    cmd = ["vllm", "serve", "{K2}", "-tp", "16"]\nelse:\n'
+        f'    cmd = ["vllm", "serve", "{K2}", "-tp", "8", "-pp", "2"]\ncmd.append("--trust-remote-code")\n{RUN}'
+    )
+    each = one(text)
+    assert each.layout_words == "TP16"
+    assert [other.layout_words for other in each.alternatives] == ["TP8 PP2"]
+
+
+RAY = """
+from ray.serve.llm import LLMConfig
+config = LLMConfig(
+    model_loading_config={"model_id": "kimi", "model_source": "moonshotai/Kimi-K2-Instruct"},
+    accelerator_type="H100",
+    runtime_env={"env_vars": {"VLLM_USE_V1": "1"}},
+    engine_kwargs={"tensor_parallel_size": 8, "pipeline_parallel_size": 2, "max_model_len": 16384},
+)
+"""
+
+
+@pytest.mark.parametrize("text", [RAY, f"```python\n{RAY}```\n", RAY.replace("LLMConfig(", "dict(")])
+def test_ray_serve(text: str) -> None:
+    each = one(text)
+    assert each.layout_words == "TP8 PP2"
+    assert each.checkpoint is not None
+    assert each.checkpoint.name == K2
+    assert each.cluster is not None
+    assert each.cluster.name == "2x8xH100"
+    assert each.settings is not None
+    assert each.settings.max_model_len == 16384
+    assert each.sources[0].env["VLLM_USE_V1"].text == "1"
+    assert not each.corrected, "a program is no command to copy"
+
+
+def test_other_engines() -> None:
+    sgl = one(f'import sglang as sgl\nengine = sgl.Engine(model_path="{K2}", tp_size=16, context_length=4096)\n')
+    assert (sgl.engine, sgl.layout_words) == ("sglang", "TP16")
+    trt = one(
+        'from tensorrt_llm import LLM\nLLM("nvidia/Kimi-K2-Thinking-NVFP4", tensor_parallel_size=8, '
+        "kv_cache_config=KvCacheConfig(free_gpu_memory_fraction=0.8))\n"
+    )
+    assert (trt.engine, trt.layout_words) == ("tensorrt-llm", "TP8")
+    assert trt.settings is not None
+    assert trt.settings.kv_free_fraction == 0.8
+
+
+def test_modal_says_the_machines() -> None:
+    text = (
+        'import modal\nN = 8\n@app.cls(gpu=f"H100:{N}")\n@modal.experimental.clustered(size=2, rdma=True)\nclass S:\n'
+        f'    def go(self):\n        subprocess.Popen(["vllm", "serve", "{K2}", "-tp", "8", "-pp", "2"])\n'
+    )
+    each = one(text)
+    assert each.cluster is not None
+    assert each.cluster.name == "2x8xH100"
+
+
+def test_the_environment_that_it_sets() -> None:
+    text = (
+        'import os\nos.environ["VLLM_USE_V1"] = "1"\nenv = os.environ.copy()\nenv["NCCL_DEBUG"] = "INFO"\n'
+        f'run(["vllm", "serve", "{K2}", "-tp", "16"], env=env)\n'
+    )
+    assert {name: word.text for name, word in one(text).sources[0].env.items()} == {
+        "VLLM_USE_V1": "1",
+        "NCCL_DEBUG": "INFO",
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'from openai import OpenAI\nc = OpenAI()\nc.chat.completions.create(model="m", messages=[], max_tokens=3)\n',
+        'import x\nx.train(model="moonshotai/Kimi-K2-Instruct", tensor_parallel_size=8)\n',
+        'import x\nprint("vllm is a server")\n',
+        "class LLM:\n    pass\nfrom mylib import LLM\nLLM(model='m', tensor_parallel_size=8)\n",
+    ],
+)
+def test_what_starts_no_engine(text: str) -> None:
+    assert judged(text) == []
+
+
+HOSTILE = [
+    "import x\na = ['vllm', 'serve', 'm']\n" + "a = a + a\n" * 60,
+    "import x\na = 'vllm serve m'\n" + "a = a + ' ' + a\n" * 60,
+    "import x\nd = {}\nd['x'] = d\nl = ['vllm', 'serve']\nl.append(l)\nfrom vllm import LLM\nLLM(hf_overrides=d, **d)\n",
+    "import x\nx = " + "[" * 80 + "'vllm serve m -tp 2'" + "]" * 80 + "\n",
+    "import x\nx = " + "f(" * 90 + "'vllm'" + ")" * 90 + "\n",
+    "import x\nx = " + " + ".join(["'vllm serve m'"] * 5_000) + "\n",
+    "import x\n"
+    + "".join(f"def f{n}(a):\n    return f{n + 1}(a) + f{n + 1}(a)\n" for n in range(50))
+    + "f0(['vllm'])\n",
+    "import x\n" + "".join("    " * n + "if x:\n" for n in range(90)) + "    " * 90 + "y = ['vllm', 'serve', 'm']\n",
+    "import x\n" + "cmd = ['vllm', 'serve', 'm', '-tp', '2']\n" * 3_000,
+    "import x\nvllm = x" + ".a" * 20_000 + "\n",
+    "import x\ny = x[" + ":" * 3 + "\n",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_programs_end(text: str) -> None:
+    began = time.process_time()
+    with contextlib.suppress(UsageError):
+        judge(read_script(text), Question())
+    assert time.process_time() - began < 6
+
+
+CODE = f'from vllm import LLM\nllm = LLM(model="{K2}", tensor_parallel_size=16)\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"export NCCL_DEBUG=INFO\npython3 - <<'PY'\n{CODE}PY\n",
+        f"export NCCL_DEBUG=INFO\ncat > serve.py <<'PY'\n{CODE}PY\npython serve.py\n",
+        f"export NCCL_DEBUG=INFO\npython -c '{CODE}'\n",
+        f"export NCCL_DEBUG=INFO\nmpirun -n 2 python3 - <<PY\n{CODE}PY\n",
+    ],
+)
+def test_python_in_a_script(text: str) -> None:
+    each = one(text)
+    assert each.layout_words == "TP16"
+    assert each.sources[0].line == text.count("\n", 0, text.index("llm = ")) + 1
+
+
+@pytest.mark.parametrize("cell", [CODE, "!pip install vllm\n%env A=1\n" + CODE, f"!vllm serve {K2} -tp 16\n"])
+def test_cells_of_a_notebook(cell: str) -> None:
+    notebook = {"cells": [{"cell_type": "code", "source": cell.splitlines(keepends=True)}], "nbformat": 4}
+    assert one(json.dumps(notebook, indent=1)).layout_words == "TP16"
+
+
+def test_a_file_that_is_not_run_starts_nothing() -> None:
+    assert judged(f"cat > serve.py <<'PY'\n{CODE}PY\npython other.py\n") == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        'subprocess.run(cmd, env={**os.environ, "VLLM_USE_V1": "0"})\n',
+        'env = dict(os.environ, VLLM_USE_V1="0")\nsubprocess.Popen(cmd, env=env)\n',
+        'env = os.environ.copy()\nenv["VLLM_USE_V1"] = "0"\nsubprocess.Popen(cmd, env=env)\n',
+    ],
+)
+def test_variables_that_a_program_starts_the_engine_with_are_its(given: str) -> None:
+    each = one(f'import os, subprocess\ncmd = ["vllm", "serve", "{K2}", "-tp", "8"]\n{given}')
+    assert any(finding.where == "VLLM_USE_V1" for finding in each.findings)
