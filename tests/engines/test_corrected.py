@@ -34,7 +34,11 @@ PLUGINS = ROOT / "src" / "moonpad" / "catalog" / "plugins"
 def lines_of(version: str, engines: tuple[str, ...]) -> Iterator[tuple[str, Line]]:
     """The changed lines of each input, with a name."""
     for folder in sorted(path for path in CORPUS.iterdir() if path.is_dir()):
-        files = [(str(path), path.read_text()) for path in sorted(folder.iterdir()) if path.name != "expect.toml"]
+        files = [
+            (str(path), path.read_text())
+            for path in sorted(folder.rglob("*"))
+            if path.is_file() and path.name != "expect.toml"
+        ]
         try:
             answers = judge(read_files(files), Question(version=version), tuple(calibrations()))
         except UsageError:  # what cannot be read has nothing corrected

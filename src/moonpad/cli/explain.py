@@ -68,6 +68,8 @@ def explain(
     """
     if command == ("-",) and not file:  # of `--file -`, whose `-` is taken for a word of the command
         file, command = [Path("-")], ()
+    if not file and pid is None and command and all(_is_file(word) for word in command):
+        file, command = [Path(word) for word in command], ()
     if (bool(file), bool(command), pid is not None).count(True) != 1:
         raise UsageError("explain takes either --file, or --pid, or a command behind `--`")
     from moonpad.catalog.calibrations import calibrations
@@ -111,6 +113,14 @@ def explain(
     if count := sum(finding.severity is Severity.ERROR for finding in findings):
         errors = "1 finding is an error" if count == 1 else f"{count} findings are errors"
         raise PreflightRefused(errors, remedy="" if json else "apply the remedies shown above")
+
+
+def _is_file(word: str) -> bool:
+    """Whether a word that is no program's names a file here: `moonpad explain start.sh`."""
+    try:
+        return not word.startswith("-") and Path(word).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _script(command: Sequence[str], file: Sequence[Path], pid: int | None) -> Script:

@@ -90,3 +90,10 @@ KNOWS_FAMILY: Final[Mapping[str, str]] = {
 }
 """Behind the last releases that surely load no checkpoint of the family without its Python code: their transformers and
 their own classes know none of the tokenizers. Those that follow, and builds between releases, were not read."""
+FORKS: Final[Mapping[str, str]] = {"LVLLM_": "LvLLM, a fork that keeps experts in host memory"}
+"""How the variables of forks begin, which no release of the engine reads, and what they are."""
+LAUNCHERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "launch_online_dp.py": {"3": "--dp-size", "5": "--dp-address", "6": "--dp-rpc-port", "7": "--tp-size"},
+}
+"""Programs that run a script once a rank, and which of their options it gets as `$3`, `$7` …
+(https://github.com/vllm-project/vllm-ascend, examples/external_online_dp/launch_online_dp.py)."""

@@ -91,6 +91,19 @@ def broken_release(configuration: Configuration) -> Iterator[Finding]:
         yield unsupported("engine", message, "take vllm 0.11.2, or a release after 0.12")
 
 
+def k3_fp8_kv(configuration: Configuration) -> Iterator[Finding]:
+    """Its prefill wants the query in FP8 too, and quantises it on Blackwell only, whatever is asked."""
+    sm = configuration.device.sm
+    cuda, kind = configuration.platform is Platform.CUDA, configuration.architecture.model_type
+    if kind != "kimi_k3" or not cuda or sm is None or sm >= 100 or not configuration.stored_kv.startswith("fp8"):
+        return
+    message = (
+        f"an FP8 KV cache of Kimi-K3 on {configuration.device.product}: its prefill asserts an FP8 query, which vLLM "
+        "makes on Blackwell alone; --attention-config with use_prefill_query_quantization is ignored here"
+    )
+    yield conflict("kv_cache_dtype", message, 'set kv_cache_dtype = "bfloat16"')
+
+
 def unified_memory(configuration: Configuration) -> Iterator[Finding]:
     """It asks at its start whether so much is free, and there the host's page cache counts as used."""
     fraction = configuration.settings.gpu_memory_utilization
@@ -136,6 +149,7 @@ RULES: Final = (
     dcp_fp8_kv,
     aiter_heads,
     broken_release,
+    k3_fp8_kv,
     unified_memory,
     multi_node_executor,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,6 +12,9 @@ from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.options import newest, unknown_version
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
+from moonpad.engines.foreign_names import FORKS
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.builds import of_its_build, other_build
 from moonpad.explain.certainty import as_certain
 from moonpad.explain.check_case import Case
 from moonpad.explain.command_checks import command_checks, no_layout
@@ -23,6 +27,7 @@ from moonpad.explain.input_limits import OPTION_FILE, too_large
 from moonpad.explain.node_checks import node_remarks
 from moonpad.explain.offload_checks import offload_ignored
 from moonpad.explain.option_sources import program_of, rulebook
+from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
 from moonpad.explain.security import serving_remarks, wrapper_remarks
@@ -50,12 +55,23 @@ from moonpad.values.finding import Code, Finding, Severity
 from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout
 
+_OVER_RAY: Final = re.compile(
+    r"\b(?:over|with|by|on|via|through) (?:a )?ray\b|RayCluster|RayService|KubeRay", re.IGNORECASE
+)
 _OF_ASCEND: Final = frozenset({"w8a8", "w4a8"})
 _guess = partial(make_remark, Severity.NOTE, Code.MISSING_FLAG)
 
 
 MUCH_ROOMIER: Final = 1.9
 """A suggestion that holds so many times the KV cache is worth a finding: half the bytes a token give hardly less."""
+
+
+def _beside_memory(judgement: Judgement) -> tuple[Finding, ...]:
+    of_all = (Code.DOES_NOT_FIT, Code.TIGHT, Code.ILLEGAL_LAYOUT)
+    counted = ("tp", "pp", "dp")  # idle devices
+    return tuple(
+        finding for finding in judgement.findings if finding.code not in of_all and finding.where not in counted
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +96,9 @@ class Deployment:
         unknown = frozenset().union(*(piece.keys for piece in missing))
         checkpoint, unjudged = self._checkpoint(readings[0])
         cluster, because = self._cluster(readings[0], layout_known=not unknown & {*LAYOUT})
+        part = self._is_part(readings[0], cluster)
+        if self._is_guess(readings[0], checkpoint, cluster):
+            cluster, because = None, NO_DEVICES
         first = self._whole(readings[0], cluster)
         remarks = [*self.repairs, *self._guesses(readings[0], first, checkpoint)]
         if note := unknown_version(program_of(commands[0], self.engine), self.engine.name, version.text):
@@ -91,7 +110,10 @@ class Deployment:
                 about_it = (remark for remark in about_it if remark.placed)
             remarks += (replace(remark, command=number) for remark in about_it)
         self.script.budget.work(2 * sum(len(command.comments) for command in commands), "its comments")
-        remarks += node_remarks(self.engine.command_line, version.text, cluster, readings, commands)
+        if not is_fragment(commands[0]):  # of flags alone the others may stand elsewhere
+            ray = any(_OVER_RAY.search(line[:500]) for line in self.script.lines)
+            line = self.engine.command_line
+            remarks += node_remarks(line, version.text, cluster, readings, commands, speaks_of_ray=ray)
         asked, engine = self.question.cluster is not None, self.engine
         judged_by = (
             None if unknown or not checkpoint or not cluster else self._subject(checkpoint, cluster, version, first)
@@ -114,6 +136,8 @@ class Deployment:
                 if offload_ignored(case):
                     subject = subject.with_settings(cpu_offload_gib=None)
                 judgement = judge(subject.configuration, context=subject.context, calibrations=self.calibrations)
+                if part:
+                    judgement = replace(judgement, memory=None, unjudged=part, findings=_beside_memory(judgement))
                 memory, unjudged = judgement.memory, judgement.unjudged
                 suggestions = improvements(subject, memory) if memory and self.suggest else ()
                 remarks += self._judgement_remarks(subject, judgement, suggestions, first)
@@ -129,13 +153,14 @@ class Deployment:
             layout=first.layout,
             settings=first.settings,
             checkpoint=checkpoint,
+            model_written="" if first.model.startswith("-") or unresolved(first.model) else first.model,
             cluster=cluster,
             cluster_because=because,
             memory=memory,
             unjudged=unjudged,
-            unknown=unknown,
+            unknown=unknown | {"dp"} if part else unknown,
         )
-        if missing or cut:
+        if missing or cut or part:
             return judged
         return replace(judged, better=tuple(self._better(judged, readings, suggestion) for suggestion in suggestions))
 
@@ -198,7 +223,27 @@ class Deployment:
         if self._unnamed_weights and self.question.cluster is None:
             return None, NO_DEVICES
         commands, question = self.group.commands, self.question
+        fork = next((name for command in commands for name in [other_build(command)] if name in FORKS.values()), None)
+        if fork is not None and question.cluster is None:
+            return None, f"it runs {fork}: its memory is not judged"
         return cluster_of(self.engine, first, self.script, commands, question, layout_known=layout_known)
+
+    def _is_guess(self, first: Reading, checkpoint: Checkpoint | None, cluster: Cluster | None) -> bool:
+        """Whether one device was made of a kind that the text names, for a command that says nothing of how many:
+        what does not fit there proves nothing."""
+        if cluster is None or checkpoint is None or self.question.cluster is not None:
+            return False
+        helped = self.engine.facts.host_experts or first.settings.cpu_offload_gib or first.takes_all_devices
+        alone = cluster.devices == 1 and first.layout == Layout() and first.replicas == 1
+        return alone and not helped and checkpoint.total_bytes > cluster.device.usable_bytes > 0
+
+    def _is_part(self, first: Reading, cluster: Cluster | None) -> str:
+        """Why the memory is not judged where a list of flags uses a part of the machines that are named: the rest of
+        the layout may stand elsewhere. "" where it uses them all."""
+        ranks = first.layout.world_size * first.replicas
+        if cluster is None or not is_fragment(self.group.commands[0]) or not 1 < ranks < cluster.devices:
+            return ""
+        return f"the list of flags is for {ranks} of {cluster.name}: what the others do is not said"
 
     def _whole(self, first: Reading, cluster: Cluster | None) -> Reading:
         """A list of flags that says nothing of the layout, here or above, is for all devices that there are."""
@@ -263,9 +308,10 @@ class Deployment:
         if (book := rulebook(program, version, checkpoint, command)) is not None:
             budget = self.script.budget
             flags = flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
-            yield from as_certain(flags, command, reading.parsed, book, version)
+            yield from of_its_build(as_certain(flags, command, reading.parsed, book, version), command)
             yield from stray_remarks(command, reading, book)
-            yield from config_remarks([word.text for word in command.argv], reading.parsed, book, version)
+            words = [word.text for word in command.argv]
+            yield from of_its_build(config_remarks(words, reading.parsed, book, version), command)
             yield from env_remarks(command.env, book, budget)
             yield from file_remarks(reading.parsed, self.script.files, book, budget)
         yield from serving_remarks(command, reading, line)
@@ -286,7 +332,8 @@ class Deployment:
                 finding = replace(finding, remedy=best_remedy(subject, suggestions))
             option = self._occurrence(first, finding.where)
             flag = self.engine.command_line.options.get(finding.where, finding.where)
-            yield Remark(replace(finding, where=flag), at=option.index if option else None)
+            remedy = in_own_flags(finding.remedy, self.engine.command_line)
+            yield Remark(replace(finding, where=flag, remedy=remedy), at=option.index if option else None)
         if memory is not None and not short and suggestions:
             best = suggestions[0]
             if best.memory.kv_tokens.value >= MUCH_ROOMIER * memory.kv_tokens.value:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from moonpad.catalog.options import Change, changes, known_environment
@@ -30,6 +32,9 @@ _CODES: Mapping[str, tuple[Code, Severity]] = {
 }
 """What a change of the catalogue is to a person. The kinds that are not here are judged elsewhere."""
 _TAKES: Mapping[str, str] = {"int": "a whole number", "float": "a number", "json": "a JSON object", "flag": "no value"}
+
+GLUED = re.compile(r"([^\s-]\S*?)(--[a-z][\w-]+)", re.ASCII)
+"""`8111--gpu-memory-utilization`: a value and the next option."""
 
 # A switch that became an option with a value; of the second the value stands with another flag.
 _BECAME: Mapping[str, str] = {"--enable-deepep-moe": "deepep"}
@@ -166,6 +171,11 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
             yield error(Code.INVALID_VALUE, written, f"{written} takes no value", "leave the value out")
         case "invalid-value":
             given = " ".join(option.value) if isinstance(option.value, tuple) else str(option.value)
+            if (glued := GLUED.fullmatch(given)) and book.options.named(glued[2]) is not None:
+                message = f"{written}: a blank is missing between {shortened(glued[1])} and {glued[2]}"
+                edit = Edit(option.index, option.length, (written, glued[1], glued[2]))
+                yield replace(error(Code.INVALID_VALUE, written, message, "add it"), edits=(edit,))
+                return
             message = f'{written} does not take "{shortened(given)}"'
             known = book.options.named(option.flag) if option.flag else None
             remedy = "ask the engine's --help"
@@ -267,6 +277,8 @@ def removed_program_remarks(command: Command, version: Version, parsed: Parsed) 
     for change in changes(removal.program, version.text or None):
         if change.flag == removal.flag and change.kind == "removed":
             code, severity = _CODES[change.kind]
+            if not version.text:
+                severity = Severity.WARNING  # an older copy still has it
             yield Remark(
                 Finding(severity, code, change.flag, change.message, " ".join((change.remedy, *hints))),
                 edits=tuple(edits),

@@ -41,7 +41,20 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
 
 
 def read_word(word: Word, state: ScriptState) -> None:
-    """A file that stands in another: what a ConfigMap holds."""
-    if len(word.pieces) == 1 and word.pieces[0].exact and read_kind(word.text, word.pieces[0].source_start, state):
+    """A file that stands in another: what a ConfigMap holds, or a heredoc writes; there with its variables as they are
+    written, where it is no script."""
+    exact = len(word.pieces) == 1 and word.pieces[0].exact
+    start = word.pieces[0].source_start if word.pieces else 0
+    text = word.text if exact else state.text.clean[start : word.pieces[-1].source_end] if word.pieces else ""
+    if text and read_kind(text, start, state):
         return
     Shell(state, Source.inside(word, state.text)).read()
+
+
+def read_unused(state: ScriptState) -> None:
+    """Scripts and other files that the text holds and no command in it runs."""
+    for name, word in list(state.scripts.items()):
+        data = word.text.lstrip()[:1] in ("{", "[") or name.endswith((".md", ".json", ".py"))
+        if name not in state.ran_scripts and not data:
+            state.ran_scripts.add(name)
+            read_word(word, state)

@@ -12,6 +12,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from moonpad.engines.foreign_names import MENTION
 from moonpad.explain.bash_lexer import Lexer
 from moonpad.explain.bash_parser import Branches, Compound, For, Function, Node, Parser, Simple
 from moonpad.explain.commands import Command, HereFile, Word, Wrapper, whole_number
@@ -343,7 +344,9 @@ class Shell:
             path = next((word for word in words[names.index("tee") + 1 :] if not word.text.startswith("-")), None)
         elif written and (names[:2] == ["printf", "%s"] or (here is not None and names[0] == "cat")):
             path = next(iter(self.expander.fields(written[-1])), None)
-        if path is None or not path.text:
+        if path is None and here is not None and "-f" in (word.text for word in words):  # `kubectl apply -f - <<EOF`
+            path = Word(f"<{names[0]}>")
+        if path is None or not path.text or path.text.startswith("/dev/"):
             return
         body = self.expander.here(here) if here is not None else (*words[2:], Word(""))[0]
         if self.paid:
@@ -354,6 +357,8 @@ class Shell:
             self.state.budget.spend(1, len(before.text))
             body = replace(body, text=before.text + body.text)
         self.state.files[path.text] = HereFile(path.text, body.text, body.line)
+        if MENTION.search(body.text):
+            self.state.scripts[base_name(path)] = body
 
 
 def words_of(source: Source, state: ScriptState) -> list[Word]:

@@ -58,7 +58,7 @@ def _judged(written: Group, script: Script, question: Question, calibrations: tu
     )
 
     def judged_as(other: Group, repairs: tuple[Remark, ...] = (), *, suggest: bool = False) -> Judged | None:
-        engine = engine_of(other.commands[0], question)
+        engine = engine_of(other.commands[0], question, script.versions)
         if engine is None:
             return _judged_client(other, script, question, repairs)
         return Deployment(other, script, question, calibrations, ENGINES[engine], repairs, suggest).judged()

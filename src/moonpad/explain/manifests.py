@@ -262,14 +262,9 @@ class _ManifestReader:
 
     def unused_scripts(self) -> None:
         """Those that no command of the file runs."""
-        for name, word in list(self.state.scripts.items()):
-            if name in self.state.scripts and not self.state.ran_scripts & {name}:
-                if word.text.lstrip()[:1] in ("{", "[") or name.endswith((".md", ".json", ".py")):
-                    continue
-                from moonpad.explain.input_kinds import read_word
+        from moonpad.explain.input_kinds import read_unused
 
-                read_word(word, self.state)
-                self.state.ran_scripts.add(name)
+        read_unused(self.state)
 
     def _leader_and_workers(self, template: Fields, around: Surroundings, depth: int) -> None:
         """A LeaderWorkerSet: `size` counts the leader too (https://lws.sigs.k8s.io/docs/reference/)."""

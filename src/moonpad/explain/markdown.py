@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import dropwhile
 from typing import Final
 
 from moonpad.engines.foreign_names import SPEAKING
@@ -44,6 +45,18 @@ _FLAGS: Final = re.compile(
 """`Flags: `--a`, `--b`, `--c``."""
 _LINE: Final = re.compile("^.*$", re.MULTILINE)
 
+_SHELL_IN: Final = frozenset({"python", "py", "ini", "conf", "toml"})
+"""Languages that some fences name though a shell's command is in them."""
+_SPOKEN: Final = re.compile(
+    rf"(?:[ \t\0]*(?:#.*)?\n)*[ \t\0]*(?:\$ )?(?:(?:export )?[A-Z][A-Z0-9_]*=\S+(?:[ \t]+|[ \t]*\\?\n[ \t]*))*"
+    rf"(?:(?:sudo|nohup|docker|podman|python3?|numactl|srun)\b[^\n]*?|(?:\S*/)?)(?:{SPEAKING.pattern})"
+)
+"""A text whose first command starts an engine."""
+_UNFENCED: Final = re.compile(
+    rf"[ \t\0]*(?:\$ )?(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python3? |docker run [^`\n]*|/\S*/)?(?:{SPEAKING.pattern})"
+    r"(?:(?<=[-$/.])|\S*/)[^`\n]*"
+)
+"""A command that stands in the text as it is: with an option, or a path, at once behind the program."""
 _OTHER_TEXT: Final = re.compile(r"\s*(?:apiVersion:|services:|FROM[ ]|\[Unit\]|\[Service\])")
 """What such files begin with where a block has no language."""
 _FENCE: Final = re.compile(r"([ \t\0>]*)(`{3,}|~{3,})([^`]*)")
@@ -60,6 +73,7 @@ _PROMPT: Final = re.compile(
 _ROOT_PROMPT: Final = re.compile(r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*([\w.-]+)[ \t])")
 _TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|curl|sudo|numactl")
 """What a line behind a prompt may begin with, besides the programs that are known."""
+_VARIABLE_LINE: Final = re.compile(r"[ \t\0]*[A-Z][A-Z0-9_]*=[^\s;&|]+[ \t]*\\?")
 _FLAG_LINE: Final = re.compile(r"[ \t\0]*--?[A-Za-z]")
 
 
@@ -117,7 +131,8 @@ def is_other_language(language: str) -> bool:
 def only_flags(text: str) -> bool:
     """Whether every line begins with a flag, as where a guide lists them without the command."""
     lines = [line for line in text.split("\n") if line.strip(" \t\0") and not line.strip(" \t\0").startswith("#")]
-    return bool(lines) and all(_FLAG_LINE.match(line) for line in lines)
+    flags = list(dropwhile(_VARIABLE_LINE.fullmatch, lines))
+    return bool(flags) and all(_FLAG_LINE.match(line) for line in flags)
 
 
 def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
@@ -140,6 +155,13 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
         elif title:
             heading = next(group for group in title.groups() if group is not None).strip("# \t:*\0")[:200] or heading
             intro = None
+        elif _UNFENCED.match(line):
+            taken, at = [line], offset
+            while taken[-1].rstrip(" \t\0").endswith("\\") and (goes_on := next(lines, None)) is not None:
+                taken.append(goes_on[1])
+            yield Block(at, "\n".join(taken), heading, intro, 0)
+            intro = None
+            continue
         elif bullet := _BULLET.match(line):
             above = above if codes else intro
             codes.append((offset + bullet.start(2), bullet.group(2)))
@@ -170,10 +192,15 @@ def _block(
     # `bash`, `{code-block} bash`, `{.bash}`, `bash title="x"`; a directive of another kind is itself.
     words = info.replace("{code-block}", " ").replace("{code}", " ").replace("{.", " ").replace("}", " ").split()
     language = words[0].lower() if words else ""
-    if language in _OTHER_LANGUAGES or (not language and _OTHER_TEXT.match("\n".join(taken))):
+    spoken = _SPOKEN.match("\n".join(taken))
+    if (
+        language in _OTHER_LANGUAGES - _SHELL_IN
+        or (language in _SHELL_IN and not spoken)
+        or (not language and _OTHER_TEXT.match("\n".join(taken)))
+    ):
         yield Block(start, "\n".join(taken), heading, intro, len(lead), other=True)
         return
-    if language not in _LANGUAGES:
+    if language not in _LANGUAGES and not spoken:
         return
     substitutions = False
     if "{" in info:

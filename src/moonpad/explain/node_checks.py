@@ -22,7 +22,13 @@ _missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
 
 
 def node_remarks(
-    engine: CommandLine, version: str, cluster: Cluster | None, readings: Sequence[Reading], commands: Sequence[Command]
+    engine: CommandLine,
+    version: str,
+    cluster: Cluster | None,
+    readings: Sequence[Reading],
+    commands: Sequence[Command],
+    *,
+    speaks_of_ray: bool = False,
 ) -> Iterator[Remark]:
     """What is missing among the commands."""
     if cluster is not None and cluster.device.platform is Platform.CPU:
@@ -31,7 +37,7 @@ def node_remarks(
     yield from _container_devices(readings, commands)
     if engine.nodes is not None:
         if first.node.nodes is None:
-            yield from _executor(engine.nodes, version, cluster, first, commands[0])
+            yield from _executor(engine.nodes, version, cluster, first, commands[0], speaks_of_ray)
         if cluster is not None and first.node.data_parallel_local is not None:
             yield from _data_parallel(engine.nodes, readings, commands)
     if cluster is not None and first.node.nodes is not None and len(readings) not in (1, first.node.nodes):
@@ -53,7 +59,7 @@ def _container_devices(readings: Sequence[Reading], commands: Sequence[Command])
 
 
 def _executor(
-    options: Nodes, version: str, cluster: Cluster | None, first: Reading, command: Command
+    options: Nodes, version: str, cluster: Cluster | None, first: Reading, command: Command, speaks_of_ray: bool
 ) -> Iterator[Remark]:
     """Ranks on several machines, and nothing that joins them."""
     ranks = first.layout.tp * first.layout.pp
@@ -72,8 +78,8 @@ def _executor(
         "ranks above 0"
     )
     edit = Edit(len(command.argv), 0, (options.executor, "ray"))
-    # An older release takes Ray by itself.
-    severity = Severity.ERROR if version else Severity.WARNING
+    # An older release takes Ray by itself, and a list of arguments may run under Ray's own operator.
+    severity = Severity.ERROR if version and not speaks_of_ray else Severity.WARNING
     yield make_remark(severity, Code.MISSING_FLAG, options.executor, message, remedy, edits=[edit])
 
 

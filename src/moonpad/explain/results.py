@@ -122,6 +122,8 @@ class Judged:
     layout: Layout | None = None
     settings: Settings | None = None
     checkpoint: Checkpoint | None = None
+    model_written: str = ""
+    """What the command calls the model."""
     cluster: Cluster | None = None
     cluster_because: str = ""
     memory: Memory | None = None

@@ -12,10 +12,13 @@ from typing import Final
 from moonpad.explain import text_hints
 from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, Word
 from moonpad.explain.config_files import with_file_options
+from moonpad.explain.device_mentions import machines_of
 from moonpad.explain.dockerfile import is_dockerfile
-from moonpad.explain.input_kinds import read_kind
+from moonpad.explain.input_kinds import read_kind, read_unused
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
+from moonpad.explain.launchers import with_launchers
+from moonpad.explain.line_repair import repaired
 from moonpad.explain.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
 from moonpad.explain.powershell import as_shell, is_powershell
 from moonpad.explain.programs import program_named
@@ -30,6 +33,12 @@ _FLAGS_BEHIND_A_NAME: Final = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 """`args: --tensor-parallel-size 8 --port 8000 …`, as threads write them without the command."""
+_QUOTED_FENCE: Final = re.compile(r"^'''[ \t]*$", re.MULTILINE)
+_PYTHON: Final = re.compile(r"^(?:import|from|def|class)[ ]", re.MULTILINE)
+_FILE_NAME: Final = re.compile(r"(?<![\w/.-])[\w./-]{1,100}\.(?:ya?ml|json)\b")
+_VARIABLE_NAME: Final = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
+_OPTIONS: Final = re.compile(r"(?:[ \t\0]*(?:#.*)?\n)*[ \t\0]*[A-Za-z][\w.-]*:(?:[ \n]|$)")
+"""A block of `key: value`."""
 _PROCESS_WORDS: Final = 4096
 _ADDITION: Final = 6
 _DECISIVE: Final = frozenset({
@@ -91,6 +100,7 @@ def process_words(text: str) -> list[str]:
 
 def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None = None) -> bool:
     """Whether it is a markdown document."""
+    text = _fenced(text)
     document = is_markdown(text) if markdown is None else markdown
     known_before = len(state.commands)
     rest = markdown is None and "```" not in text and is_restructured_text(text)
@@ -100,6 +110,8 @@ def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None 
     whole = (Block(start, text, None, None, 0),)
     for part in blocks_of(text, start) if rest else parts_of(text, start) if document else whole:
         state.heading = part.heading
+        if isinstance(part, Block) and document:
+            _name_file(part, state)
         if isinstance(part, Inline):
             _read_inline(part, state)
         elif isinstance(part, Block) and (part.other or is_unit(part.text) or is_dockerfile(part.text)):
@@ -115,6 +127,27 @@ def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None 
                 code = match[1].rstrip("\"', ")
                 _read_flags(Bullets(((start + match.start(1), code),), None, None), state)
     return document
+
+
+def _name_file(block: Block, state: ScriptState) -> None:
+    """A block whose first line, or the line above it, names a file is that file: `config.yaml:`. For a file of options
+    that a variable names, the variable may stand there."""
+    first = block.text.lstrip("\0 \t\n").partition("\n")[0]
+    above = (block.intro or "", block.heading or "", first if first.startswith("#") else "")
+    names = [name for text in above for name in _FILE_NAME.findall(text[:200])]
+    if block.intro and _OPTIONS.match(block.text):
+        names += [spelled for name in _VARIABLE_NAME.findall(block.intro) for spelled in (f"${{{name}}}", f"${name}")]
+    line = state.text.place(block.start)[0]
+    for name in names:
+        state.files.setdefault(name, HereFile(name, block.text.replace(IGNORED, " "), line))
+
+
+def _fenced(text: str) -> str:
+    """With `'''` alone on a line as the fence that it was meant for, where no Python is."""
+    marks = _QUOTED_FENCE.findall(text)
+    if len(marks) < 2 or len(marks) % 2 or _PYTHON.search(text):
+        return text
+    return _QUOTED_FENCE.sub(lambda mark: mark[0].replace("'", "`"), text)
 
 
 def read_command(
@@ -154,6 +187,7 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     state.intro = block.intro
     problems_before, commands_before = len(state.problems.items), state.budget.commands
     text = as_shell(block.text) if is_powershell(block.text) else block.text
+    text = repaired(text, block.start, state.problems)
     shell = Shell(state, Source.block(state.text, block.start, text))
     shell.read(substitutions=block.substitutions, indent=block.indent)
     if state.budget.commands == commands_before and document:
@@ -191,17 +225,18 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
     for start, code in part.codes if isinstance(part, Bullets) else ((part.start, part.text),):
         state.budget.work(25, "its lists of flags")
         words = words_of(Source.block(state.text, start, code), state)
-        if words and (pair := assignment(words[0])):
+        first = 0
+        while first < len(words) and (pair := assignment(words[first])):
             env[pair[0]] = pair[1]
-        else:
-            argv += words
+            first += 1
+        argv += words[first:]
     if isinstance(part, Bullets) and (above := state.last_known) is not None:
         state.budget.work(len(above.words) + len(above.env), "its lists of flags")
         flags = {word.text.partition("=")[0] for word in argv if word.text.startswith("-")} | set(env)
         if flags <= {word.text.partition("=")[0] for word in above.words} | set(above.env):
             return
     few = len(argv) <= _ADDITION and not any(word.text.partition("=")[0] in _DECISIVE for word in argv)
-    if isinstance(part, Block) and state.last_known is not None and few:
+    if state.last_known is not None and few:
         return  # "add these to the command": no deployment of its own
     if argv:
         line = argv[0].line
@@ -209,7 +244,10 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
 
 
 def _script(state: ScriptState, document: bool) -> Script:
+    read_unused(state)
+    state.commands[:] = with_launchers(state.commands)
     state.commands[:] = [with_file_options(command, state.files, state.budget) for command in state.commands]
+    state.commands[:] = _without_parts(state)
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
     named, minimum = text_hints.versions_of(text)
@@ -217,7 +255,7 @@ def _script(state: ScriptState, document: bool) -> Script:
         image = command.container.image if command.container else None
         if image is not None and (version := text_hints.version_of_image(image.text)):
             named.setdefault(*version)
-    hints = dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in text_hints.machines_of(text))
+    hints = dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in machines_of(text))
     hints |= dict.fromkeys((machine, line) for line, machine in state.machines)
     state.budget.work(5 * len(hints), "the machines that it names")
     problems = (*state.problems.items, *islice(_odd_characters(state.commands), PROBLEMS))
@@ -232,6 +270,16 @@ def _script(state: ScriptState, document: bool) -> Script:
         document,
         budget=state.budget,
     )
+
+
+def _without_parts(state: ScriptState) -> list[Command]:
+    """Without the lists of flags that only tell what stands in a whole command."""
+    parts = [command for command in state.commands if command.program == "fragment"]
+    whole = [command for command in state.commands if parts and starts_with_options(command)]
+    state.budget.work(len(parts) * len(whole) + sum(len(command.argv) for command in whole), "its lists of flags")
+    words = [{word.text for word in command.argv} for command in whole]
+    told = [part for part in parts if any({word.text for word in part.argv} <= own for own in words)]
+    return [command for command in state.commands if command not in told] if told else list(state.commands)
 
 
 def _odd_characters(commands: Sequence[Command]) -> Iterator[Problem]:

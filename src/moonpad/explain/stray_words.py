@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from moonpad.engines.base import Reading
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Command
+from moonpad.explain.flags import GLUED
 from moonpad.explain.option_sources import Rulebook
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
+
+_PROSE: Final = frozenset("，。；：！？、（）")
 
 
 def stray_remarks(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remark]:
@@ -17,7 +21,11 @@ def stray_remarks(command: Command, reading: Reading, book: Rulebook) -> Iterato
     whose second value it may be."""
     if not book.options.exact or any(option.flag is None for option in reading.parsed.occurrences):
         return
+    if any(isinstance(option.value, str) and GLUED.fullmatch(option.value) for option in reading.parsed.occurrences):
+        return  # it is the value of the option that is glued to another's
     for at, text in reading.parsed.positionals:
+        if text[:1] in _PROSE:
+            return  # a sentence goes on behind the command
         is_word = at < len(command.argv) and not command.argv[at].unresolved and not unresolved(text)
         if text in reading.unknown and is_word and text.strip():
             message = f"{book.label} takes no such argument: it is neither an option nor the value of one"

@@ -6,41 +6,44 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
-from moonpad.catalog.clusters import parse_cluster
-from moonpad.catalog.hardware import hardware
 from moonpad.catalog.model_row import Model
 from moonpad.catalog.models import find_model, models
 from moonpad.catalog.options import versions
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine, Reading
 from moonpad.explain.commands import Command, Script, Wrapper
+from moonpad.explain.device_mentions import (
+    Mention,
+    by_nearness,
+    capability_of,
+    cluster_named,
+    mentions,
+    platform_of,
+    sections,
+)
+from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import shortened
 from moonpad.values.checkpoint import Checkpoint
-from moonpad.values.cluster import Cluster, Device
-from moonpad.values.errors import UsageError
+from moonpad.values.cluster import Cluster
 from moonpad.values.plan import Platform
 from moonpad.values.versions import checked_version
 
 # The names of checkpoints in prose: "Kimi-K2-Thinking", "Kimi K2.5".
-_NAME: Final = re.compile(r"Kimi[- ]K[0-9][\w.]*(?:[- ][A-Za-z0-9.]+){0,4}", re.ASCII | re.IGNORECASE)
+_NAME: Final = re.compile(r"Kimi[- ]K?[0-9][\w.]*(?:[- ][A-Za-z0-9.]+){0,4}", re.ASCII | re.IGNORECASE)
 # `org/name` as on Hugging Face, and no folder.
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
 
 NO_DEVICES: Final = "no devices are named"
 
-_HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
 _ROCM: Final = re.compile(r"\b(?:rocm|amd|mi3[0-9]{2}x?)\b", re.IGNORECASE)
 _OF_GFX950: Final = re.compile(r"\Aamd/.*mxfp4", re.IGNORECASE)
+"""Checkpoints in a format that is made for devices of this kind: a text that compares names other devices too."""
 _ROCM_ENV: Final = ("HIP_", "HSA_", "ROCR_", "AITER_")
-_WORD: Final = re.compile(r"(?<![\w./-])[A-Za-z][A-Za-z0-9]{1,9}(?![\w./]|-[0-9a-z])", re.ASCII)
-_AMD_WORD: Final = re.compile(r"(?<![\w./-])mi3[0-9]{2}x?(?![\w/]|\.\w)", re.ASCII | re.IGNORECASE)
-"""Also in lower case, at the end of a sentence and without the last letter: no other word looks like it."""
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
 
@@ -64,15 +67,22 @@ class Version:
     because: str
 
 
-def engine_of(command: Command, question: Question) -> str | None:
-    """The engine that a command starts, its build for the platform that is meant; None where it serves nothing."""
+def engine_of(command: Command, question: Question, named: Mapping[str, str] | None = None) -> str | None:
+    """The engine that a command starts, its build for the platform that is meant; None where it serves nothing.
+
+    `named` are the engines that the text names with a version: where it is the build alone, that is meant.
+    """
     program = program_named(command.program)
     if program is None or program.kind != "server":
         return None
     engine = program_table().engines[program.name]
     if question.engine and engine in (question.engine, _base_of(question.engine)):
         return question.engine
-    return next((name for name in ENGINES if _is_build(name, engine, command, question)), engine)
+    if build := next((name for name in ENGINES if _is_build(name, engine, command, question)), None):
+        return build
+    builds = [name for name in named or {} if name != engine and _base_of(name) == engine]
+    elsewhere = question.cluster is not None or (command.container is not None and command.container.image is not None)
+    return builds[0] if len(builds) == 1 and engine not in (named or {}) and not elsewhere else engine
 
 
 def _base_of(engine: str) -> str:
@@ -139,12 +149,49 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
         return None, f"{unknown} (did you mean {close[0]}?)" if close else unknown
     if served and (model := find_model(served)) is not None:
         return model, f"served as {served}"
+    only_gguf = _reads_gguf(commands)
     headings = [command.heading or "" for command in commands]
     script.budget.work(_scan(script), "the text around its engine commands")
     for where, texts in (("the heading", headings), ("the text", script.lines)):
         if model := _named_in(texts):
+            form = _other_format(f"{written} {_asked_format(commands)}", model)
+            is_gguf = model.quantization is not None and model.quantization.scheme == "gguf"
+            if form or (only_gguf and not is_gguf):
+                return None, f"{unknown}; {where} names {model.id}, whose weights are not {form or 'GGUF'}"
             return model, f"{where} names {model.id}"
     return None, unknown
+
+
+_FORMATS: Final = re.compile(
+    r"(?<![a-z0-9])(nvfp4|mxfp4|fp4|fp8|w4a8|w8a8|w4a16|int4|int8|awq|gptq|bf16|gguf|u?d?-?q[1-8]_\w+|ascend)(?![a-z0-9])"
+)
+_SAME: Final[Mapping[str, tuple[str, ...]]] = {
+    "fp4": ("nvfp4", "mxfp4"),
+    "w4a16": ("int4",),
+    "ascend": ("w8a8", "w4a8"),
+}
+
+
+def _other_format(written: str, model: Model) -> str:
+    """The format that a folder's name or `--quantization ascend` gives its weights, where the model's is another; ""
+    where it says none."""
+    scheme = model.quantization.scheme if model.quantization else ""
+    for form in _FORMATS.findall(written.casefold()):
+        if scheme and form != scheme and scheme not in _SAME.get(form, ()):
+            return str(form).upper()
+    return ""
+
+
+def _asked_format(commands: Sequence[Command]) -> str:
+    words = [word.text for word in commands[0].argv] if commands else []
+    pairs = {(flag, value) for flag, value in pairwise(words)}
+    return "ascend" if ("--quantization", "ascend") in pairs or "--quantization=ascend" in words else ""
+
+
+def _reads_gguf(commands: Sequence[Command]) -> bool:
+    """Whether the engine takes nothing but GGUF files."""
+    engine = program_table().engines.get(commands[0].program, "") if commands else ""
+    return engine in ENGINES and ENGINES[engine].facts.gguf_only
 
 
 def is_other_model(written: str) -> bool:
@@ -159,6 +206,7 @@ def _named_in(texts: Iterable[str]) -> Model | None:
     for text in texts:
         for name in _NAME.findall(text[:2000]):
             words = [word.strip(".") for word in name.casefold().replace(" ", "-").split("-")]
+            words[1] = f"k{words[1].removeprefix('k')}"  # `kimi-2.5`
             for length in range(len(words), 1, -1):
                 if model := known.get("-".join(words[:length])):
                     return model
@@ -188,39 +236,67 @@ def cluster_of(
         return question.cluster, "as asked"
     platforms = engine.platforms
     if platforms == (Platform.CPU,):
-        return _cluster("cpu"), f"{engine.name} runs on a CPU"
+        return cluster_named("cpu"), f"{engine.name} runs on a CPU"
     script.budget.work(_scan(script) + 8 * len(script.placed_hints), "the text around its engine commands")
-    devices, per_node = _used(reading, commands[0].container)
+    used = _used(reading, commands[0].container)
     first = min(command.line for command in commands)
     variables = (*_ROCM_ENV, *engine.command_line.rocm_env)
-    of_amd = _OF_GFX950.search(reading.model) or _speaks_of_rocm(script, commands, first, variables)
-    rocm = Platform.ROCM in platforms and bool(of_amd)
+    of_gfx950 = _OF_GFX950.search(reading.model) is not None
+    of_amd = of_gfx950 or _speaks_of_rocm(script, commands, first, variables)
+    rocm = Platform.ROCM in platforms and of_amd
     allowed = (Platform.ROCM,) if rocm else platforms
-    machines = [_cluster(hint) for hint in _nearest(script.placed_hints, first)]
-    counted = [machine for machine in machines if machine is not None and machine.device.platform in allowed]
-    if _OF_GFX950.search(reading.model):  # a text that compares names other devices too
-        counted = [machine for machine in counted if machine.device.capability == "gfx950"] or counted
-    # Of several whole copies a text may count the devices of one, where they are meant to share them.
-    for fitting in (devices, reading.layout.world_size):
-        for machine in counted:
-            if machine.devices == fitting and per_node in (None, machine.per_node):
-                return machine, f"the text names {machine.name}"
-    if counted and devices == 1:
-        return counted[0], f"the text names {counted[0].name}"
-    if not layout_known:
-        return (counted[0], f"the text names {counted[0].name}") if counted else (None, NO_DEVICES)
-    kinds = [machine.name.rpartition("x")[2] for machine in counted]
-    named = [place for place in _named_kinds(script.lines) if _kinds()[place[0]].platform in allowed]
-    script.budget.work(len(named), "the text around its engine commands")
-    if _OF_GFX950.search(reading.model):
-        named = [place for place in named if _kinds()[place[0]].capability == "gfx950"] or named
-    for kind in dict.fromkeys((*kinds, *_nearest(named, first))):
-        nodes = _cluster(f"{devices // per_node}x{per_node}x{kind}") if per_node is not None else None
-        if (cluster := nodes or _cluster(f"{devices}x{kind}")) is not None:
-            return cluster, f"the text names {kind}, the command uses {devices}"
+    named = [
+        each
+        for each in mentions(script.lines, script.placed_hints)
+        if not each.known or platform_of(each.kind) in allowed
+    ]
+    if of_gfx950:
+        named = [each for each in named if capability_of(each.kind) == "gfx950"] or named
+    others = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM] or named
+    script.budget.work(2 * len(named), "the text around its engine commands")
+    whole = is_fragment(commands[0])  # of the machines that are named, whatever part of the layout it gives
+    for near in by_nearness(named, others, script.lines, first, document=script.markdown):
+        copy = reading.layout.world_size
+        cluster, because = _of_mentions(near, used, copy, allowed, layout_known=layout_known, whole=whole)
+        if cluster is not None or because:
+            return cluster, because
     if rocm:
         return None, "the text is about ROCm, and names no AMD device"
     return None, NO_DEVICES
+
+
+def _of_mentions(
+    near: Sequence[Mention],
+    used: tuple[int, int | None],
+    copy: int,
+    allowed: Sequence[Platform],
+    *,
+    layout_known: bool,
+    whole: bool,
+) -> tuple[Cluster | None, str]:
+    """Of mentions in the order of nearness; (None, "") where they say nothing. `copy`: devices of one whole copy."""
+    devices, per_node = used
+    machines = [cluster_named(each.machine) for each in near if each.machine is not None and each.known]
+    counted = [machine for machine in machines if machine is not None and machine.device.platform in allowed]
+    # Of several whole copies a text may count the devices of one, where they are meant to share them.
+    for fitting in (devices, copy):
+        for machine in counted:
+            if machine.devices == fitting and per_node in (None, machine.per_node):
+                return machine, f"the text names {machine.name}"
+    if counted and (devices == 1 or not layout_known or whole):
+        return counted[0], f"the text names {counted[0].name}"
+    foreign = next((each.kind for each in near if not each.known and (each.machine or len(each.kind) > 3)), None)
+    if foreign is not None and not counted:
+        return None, f"the text names {foreign}, which the catalogue does not have: --on 8xH200 names another"
+    if not layout_known:
+        return None, ""
+    kinds = [machine.name.rpartition("x")[2] for machine in counted]
+    kinds += [each.kind for each in near if each.known and platform_of(each.kind) in allowed]
+    for kind in dict.fromkeys(kinds):
+        nodes = cluster_named(f"{devices // per_node}x{per_node}x{kind}") if per_node is not None else None
+        if (cluster := nodes or cluster_named(f"{devices}x{kind}")) is not None:
+            return cluster, f"the text names {kind}, the command uses {devices}"
+    return None, ""
 
 
 def _used(reading: Reading, container: Wrapper | None) -> tuple[int, int | None]:
@@ -237,18 +313,6 @@ def _used(reading: Reading, container: Wrapper | None) -> tuple[int, int | None]
     return devices, None
 
 
-def _nearest(placed: Iterable[tuple[str, int]], line: int) -> list[str]:
-    """Above the line from there upwards, then below it; of one line in the order of the text."""
-    return [text for text, _ in sorted(placed, key=lambda place: (place[1] > line, abs(place[1] - line)))]
-
-
-def _cluster(text: str) -> Cluster | None:
-    try:
-        return parse_cluster(text)
-    except UsageError:
-        return None
-
-
 def _speaks_of_rocm(script: Script, commands: Sequence[Command], line: int, variables: tuple[str, ...]) -> bool:
     """By the headings above, the container's image, and variables whose names begin as those that only ROCm reads."""
     texts = [*_titles(script, line)]
@@ -262,37 +326,11 @@ def _speaks_of_rocm(script: Script, commands: Sequence[Command], line: int, vari
 
 def _titles(script: Script, line: int) -> Iterator[str]:
     """The headings of a document that a line stands under."""
-    open_titles: dict[int, str] = {}
-    fenced = False
-    for text in script.lines[: max(0, line - 1)] if script.markdown else ():
-        if text.lstrip(" >").startswith(("```", "~~~")):
-            fenced = not fenced
-        elif not fenced and (match := _HEADING.match(text[:_LONGEST])):
-            level = len(match[1])
-            open_titles = {other: title for other, title in open_titles.items() if other < level}
-            open_titles[level] = match[2]
-    yield from open_titles.values()
+    chains = sections(script.lines) if script.markdown else ()
+    for number in chains[min(line, len(chains)) - 1] if chains else ():
+        yield script.lines[number - 1].strip("# ")
 
 
 def _scan(script: Script) -> int:
     """Steps of work to look through the whole text once."""
     return 20 + len(script.lines) + sum(min(len(line), _LONGEST) for line in script.lines) // 40
-
-
-@lru_cache(maxsize=1)
-def _named_kinds(lines: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-    """Kinds of devices that the text names, `on H200`, with their lines."""
-    places: list[tuple[str, int]] = []
-    for number, line in enumerate(lines, 1):
-        words = [match.group() for match in _WORD.finditer(line[:_LONGEST])]
-        words += [f"{match.group().upper().removesuffix('X')}X" for match in _AMD_WORD.finditer(line[:_LONGEST])]
-        places += ((word, number) for word in words if word in _kinds())
-    return tuple(places)
-
-
-@cache
-def _kinds() -> Mapping[str, Device]:
-    """Labels that are one word with a digit in it, which prose does not contain by chance, and what they mean."""
-    devices = {product.label: product.device for product in hardware().values() if product.device is not None}
-    kinds = (label for label in devices if label.isalnum() and any(char.isdigit() for char in label))
-    return {label: devices[label] for label in kinds}

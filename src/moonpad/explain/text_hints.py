@@ -1,9 +1,9 @@
-"""What a text says beside its commands: versions of engines, machines, and which node a comment is about."""
+"""What a text says beside its commands: versions of engines, and which node a comment is about."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -14,17 +14,6 @@ _NUMBER: Final = (
     r"(?:(?:-?rc|[ab]|\.?post|\.?dev)[0-9]{1,6}){0,3}(?:\+[0-9a-z]{1,40})?)"
 )
 _LATER: Final = r"(?P<least>\+|[ ]or[ ](?:later|newer|above|higher))?"
-
-_DEVICE: Final = (
-    r"(H100|H200|H800|H20|A100|A800|GB200|GB300|B200|B300|MI300X|MI325X|MI350X|MI355X|L40S|910B|910C"
-    r"|(?:RTX[ ]?)?4090(?:-?48G)?|(?:RTX[ ]?)?5090)"
-)
-_MAKER: Final = r"(?:NVIDIA|AMD|Instinct|Huawei|Ascend|GeForce|Atlas|[ ]){0,4}"
-_MACHINES: Final = re.compile(
-    rf"(?<![\w.])(?:([0-9]{{1,3}})[ ]?[x×*][ ]?)?([0-9]{{1,4}})[ ]?[x×*][ ]?{_MAKER}{_DEVICE}(?![\w])((?:/{_DEVICE})?)",
-    re.IGNORECASE,
-)
-_ATLAS: Final = re.compile(r"Atlas 800I? (A[23]) \([0-9]{1,3}GB? ?[x×*] ?([0-9]{1,3})\)")
 
 _NODE: Final = re.compile(r"\b(?:node|host|machine|server|rank)[ _#-]{0,2}([0-9]{1,4})\b", re.IGNORECASE)
 _FIRST_NODE: Final = re.compile(
@@ -81,20 +70,6 @@ def _engine_and_version(match: re.Match[str]) -> tuple[str, str]:
     """With `1.0.0-rc2` as `1.0.0rc2`."""
     engine = next(name for number, name in enumerate(ENGINES) if match.groupdict().get(f"e{number}"))
     return engine, match["version"].lower().replace("-", "")
-
-
-def machines_of(text: str) -> Iterator[tuple[int, str]]:
-    """Offset and cluster for each machine that is surely meant: `8× NVIDIA H100 80GB` → `8xH100`, `2x8xH800`."""
-    machines = [(match.start(), f"{match[2]}x{match[1]}") for match in _ATLAS.finditer(text)]
-    for match in _MACHINES.finditer(text):
-        counts = "x".join(number for number in match.groups()[:2] if number is not None)
-        machines += ((match.start(), f"{counts}x{_device(name)}") for name in (match[3], match[5]) if name)
-    yield from sorted(machines, key=lambda machine: machine[0])
-
-
-def _device(name: str) -> str:
-    name = re.sub("^(?=4090|5090)", "RTX", name.upper().replace(" ", ""))
-    return name.replace("409048G", "4090-48G")
 
 
 def node_in(label: str) -> int | None:

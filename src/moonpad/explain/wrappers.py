@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from moonpad.engines.foreign_names import SPEAKING
 from moonpad.explain import wrapper_options as table
 from moonpad.explain.commands import Word, Wrapper, WrapperOption, join_words
 from moonpad.explain.input_limits import NESTING
@@ -21,6 +22,7 @@ _SPEAKS_OF: Final = frozenset(
     """.split()  # noqa: SIM905
 )
 """Commands whose arguments may be the words of an engine's command, which they do not run."""
+_WHOLE: Final = re.compile(rf"\s*(?:[A-Z][A-Z0-9_]*=\S+\s+)*(?:exec |python3? )?(?:\S*/)?(?:{SPEAKING.pattern})")
 _FARTHEST: Final = 60
 """Words of an unknown wrapper that are looked through for the command that it runs."""
 
@@ -74,6 +76,8 @@ def peel(words: Sequence[Word], env: Mapping[str, Word], containers: Mapping[str
     identified = (peeled.entrypoint, 0) if peeled.entrypoint else identify(peeled.rest)
     if identified is None and peeled.nested is None:
         identified = _behind_unknown_wrapper(peeled)
+    if identified is None and peeled.nested is None:
+        peeled.nested = _handed_on(peeled)
     if identified is None and any(wrapper.kind == "docker run" for wrapper in peeled.wrappers):
         identified = ("docker", 0)  # `docker run IMAGE bash`: a container to work in
     peeled.program, own_words = identified or ("other", 1)
@@ -98,6 +102,14 @@ def _behind_unknown_wrapper(peeled: Peeled) -> tuple[str, int] | None:
             peeled.wrap(base_name(rest[0]), peeled.position + at)
             return identified
     return None
+
+
+def _handed_on(peeled: Peeled) -> Word | None:
+    """`tool add --command "vllm serve …"`: the command that one word of an unknown tool holds."""
+    rest = peeled.rest
+    if not rest or base_name(rest[0]) in _SPEAKS_OF or base_name(rest[0]) in _HANDLERS:
+        return None
+    return next((word for word in rest[1:_FARTHEST] if " " in word.text and _WHOLE.match(word.text)), None)
 
 
 def assignment(word: Word) -> tuple[str, Word] | None:

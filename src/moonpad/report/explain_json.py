@@ -45,6 +45,7 @@ def _deployment(judged: Judged, script: Script) -> dict[str, Any]:
         "engine_version": judged.version,
         "engine_version_because": judged.version_because,
         "model": judged.checkpoint.name if judged.checkpoint else None,
+        "model_written": printable(judged.model_written),
         "cluster": judged.cluster.name if judged.cluster else None,
         "cluster_because": judged.cluster_because,
         "commands": [list(line.argv) for line in judged.commands],

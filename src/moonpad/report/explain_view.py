@@ -11,7 +11,7 @@ from rich.text import Text
 
 from moonpad.explain.alternatives import SHOWN, differences
 from moonpad.explain.commands import Command, Script, Word
-from moonpad.explain.results import Judged, Line, Remark
+from moonpad.explain.results import Judged, Line, Remark, shortened
 from moonpad.explain.typo_repair import shown_with_words
 from moonpad.report.caret_rows import Mark, source_rows
 from moonpad.report.explain_verdict import memory_words, usual, verdict
@@ -172,6 +172,8 @@ def _head(judged: Judged) -> str:
         words.append(f"[{judged.kind}]")
     if judged.checkpoint is not None:
         words.append(judged.checkpoint.name)
+    elif judged.model_written:
+        words.append(f"{shortened(judged.model_written.rpartition('/')[2] or judged.model_written)} (not known)")
     if judged.cluster is not None:
         words.append(f"on {judged.cluster.name} ({judged.cluster_because})")
     if judged.layout is not None:

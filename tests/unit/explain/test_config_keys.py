@@ -66,7 +66,7 @@ def test_what_is_recorded() -> None:
 @pytest.mark.parametrize(
     ("line", "stray"),
     [
-        (f"{SERVE} --no-enable-prefix-caching ，KeyError", "，KeyError"),
+        (f"{SERVE} --no-enable-prefix-caching KeyError:", "KeyError:"),
         (f"{SERVE} more", "more"),
         ("vllm serve moonshotai/Kimi-K2-Thinking other/model -tp 8", "other/model"),
         (f'{SERVE} "$@"', ""),

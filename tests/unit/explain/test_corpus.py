@@ -1,4 +1,4 @@
-"""The corpus of tests/explain_corpus is whole: what is expected of each input can be read, and half is kept apart."""
+"""The corpus of tests/explain_corpus is whole: what is expected of each input can be read, and a part is kept apart."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ CORPUS = Path(__file__).parents[2] / "explain_corpus"
 FOLDERS = sorted(path for path in CORPUS.iterdir() if path.is_dir())
 KINDS = {"serve", "router", "prefill", "decode", "client"}
 ENGINES = {"vllm", "vllm-ascend", "sglang", "ktransformers", "tensorrt-llm", "llama-cpp", ""}
+APART = range(200, 300)
+"""Nobody who writes the program looks at these. Half of the numbers below and all above were kept apart too, until the
+program was measured on them; the figures of that time are in benchmarks/explain/results.md."""
 ROUTERS = {"dynamo", "litellm"}
 
 
@@ -23,15 +26,14 @@ def test_there_are_enough() -> None:
     assert len(FOLDERS) >= 150
     numbers = [int(folder.name[:3]) for folder in FOLDERS]
     assert len(numbers) == len(set(numbers))
-    apart = [folder for folder in FOLDERS if expected(folder)["half"] == "apart"]
-    assert 0.4 < len(apart) / len(FOLDERS) < 0.6
+    assert len([number for number in numbers if number in APART]) >= 60
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_each_says_what_is_expected(folder: Path) -> None:
     expect = expected(folder)
     assert expect["source"]
-    assert expect["half"] == ("open" if int(folder.name[:3]) % 2 else "apart")
+    assert expect["half"] == ("apart" if int(folder.name[:3]) in APART else "open")
     assert [path for path in folder.iterdir() if path.name != "expect.toml"]
     for deployment in expect["deployments"]:
         assert deployment["engine"] in ENGINES | ROUTERS

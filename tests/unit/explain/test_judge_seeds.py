@@ -114,9 +114,9 @@ EXPECTED: dict[str, list[list[Row]]] = {
             ("warning", "renamed-flag", "--enable-dp-attention"),
             TRUST,
         ],
-        [("error", "removed-flag", "sglang.srt.disaggregation.launch_lb")],
-        [("error", "removed-flag", "ktransformers/server/main.py"), NO_TOOLS],
-        [("error", "removed-flag", "ktransformers/server/main.py"), NO_TOOLS],
+        [("warning", "removed-flag", "sglang.srt.disaggregation.launch_lb")],
+        [("warning", "removed-flag", "ktransformers/server/main.py"), NO_TOOLS],
+        [("warning", "removed-flag", "ktransformers/server/main.py"), NO_TOOLS],
         [("warning", "insecure", "--privileged")],
         [("warning", "insecure", "--privileged")],
         [

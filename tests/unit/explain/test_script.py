@@ -223,7 +223,7 @@ def test_places_after_control_characters_and_carriage_returns() -> None:
 
 def test_only_shell_blocks_of_a_document_are_read() -> None:
     script = read_script(
-        "# Guide\nvllm serve prose\n\n```python\nvllm serve python\n```\n\n``` bash\nvllm serve a\n```\n"
+        "# Guide\nvllm serve prose\n\n```python\nprint('vllm serve python')\n```\n\n``` bash\nvllm serve a\n```\n"
         "~~~\nvllm serve b\n~~~\n  ```{code-block} bash\n  :linenos:\n\n  vllm serve c\n  ```\n"
         "````sh\n```\nvllm serve d\n````\n> ```shell\n> vllm serve e \\\n>   --port 1\n> ```\n```yaml\nvllm serve no\n"
     )
@@ -272,8 +272,14 @@ def test_headings_and_the_line_above() -> None:
 def test_a_list_that_explains_a_command_is_no_fragment() -> None:
     explained = "```bash\nvllm serve m --port 1 --eager\n```\n\n- `--port 1`: the port\n- `--eager`: slow\n"
     assert [command.program for command in read_script(explained).commands] == ["vllm serve"]
-    more = explained + "- `--new 1`: another\n"
-    assert [command.program for command in read_script(more).commands] == ["vllm serve", "fragment"]
+    more = explained + "- `--new 1`: may be tried\n"
+    assert [command.program for command in read_script(more).commands] == ["vllm serve"]
+    other = explained + "\n## Four devices\n\n- `--tensor-parallel-size 4`\n- `--new 1`\n"
+    assert [command.program for command in read_script(other).commands] == ["vllm serve", "fragment"]
+    before = (
+        "- `--tensor-parallel-size 4`\n- `--eager`\n\n```bash\nvllm serve m --eager --tensor-parallel-size 4\n```\n"
+    )
+    assert [command.program for command in read_script(before).commands] == ["vllm serve"]
 
 
 def test_labels_of_comments() -> None:

@@ -123,6 +123,21 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
         Trial(scheme="bf16", version="0.11.2", architecture=KIMI_LINEAR),
         Trial(version="0.12.0"),
     ),
+    "k3-fp8-kv": (
+        Trial(
+            scheme="mxfp4",
+            on=FOUR,
+            architecture=K3,
+            settings=Settings(kv_cache_dtype="fp8"),
+            says=("Kimi-K3", "Blackwell"),
+            where="kv_cache_dtype",
+            severity=WARNING,
+            code=CONFLICT,
+        ),
+        Trial(scheme="mxfp4", on=cluster(B200, 4), architecture=K3, settings=Settings(kv_cache_dtype="fp8")),
+        Trial(scheme="mxfp4", on=FOUR, architecture=K3),
+        Trial(settings=Settings(kv_cache_dtype="fp8")),
+    ),
     "unified-memory": (
         Trial(
             Layout(),

@@ -1,0 +1,49 @@
+"""Whether a command runs a published build of its engine, whose options are recorded, or another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Final
+
+from moonpad.catalog.images import images
+from moonpad.engines.foreign_names import FORKS
+from moonpad.explain.commands import Command
+from moonpad.explain.results import Remark, shortened
+from moonpad.values.finding import Code, Severity
+
+_OF_A_BUILD: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE, Code.PREFIX_FLAG})
+
+
+@cache
+def _published() -> frozenset[str]:
+    """`vllm/vllm-openai` and, for copies in other registries, `vllm-openai`."""
+    whole = {image.tag.rpartition(":")[0] for image in images()}
+    return frozenset(whole | {last for name in whole if "-" in (last := name.rpartition("/")[2])})
+
+
+def other_build(command: Command) -> str:
+    """What says that it is another build than those that are recorded; "" where nothing does."""
+    for name in command.env:
+        for prefix, title in FORKS.items():
+            if name.startswith(prefix):
+                return title
+    image = command.container.image.text if command.container and command.container.image else ""
+    name = image.partition("@")[0]
+    name = name.rpartition(":")[0] if ":" in name.rpartition("/")[2] else name
+    if not name or "$" in name or name in _published() or name.rpartition("/")[2] in _published():
+        return ""
+    return f"the image {shortened(name)}"
+
+
+def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark]:
+    """What only holds of the published builds is no error for another one."""
+    build = other_build(command)
+    for remark in remarks:
+        finding = remark.finding
+        if build and finding.severity is Severity.ERROR and finding.code in _OF_A_BUILD:
+            message = f"{finding.message}; {build} may be another build"
+            yield replace(remark, finding=replace(finding, severity=Severity.WARNING, message=message))
+        else:
+            yield remark

@@ -1,0 +1,284 @@
+"""The devices that a text names: how many of which kind, where, and which of them a command is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final
+
+from moonpad.catalog.clusters import parse_cluster
+from moonpad.catalog.hardware import find_hardware, hardware
+from moonpad.values.cluster import Cluster
+from moonpad.values.errors import UsageError
+from moonpad.values.platform import Platform
+
+_LONGEST: Final = 2000
+"""A longer line is data, not prose."""
+_OTHERS: Final = (
+    *("MI308X", "MI300A", "MI250X", "MI210", "MI100", "V100", "A10G", "A10", "A30", "A40", "A6000", "RTX A6000"),
+    *("A800", "L20", "L40", "L4", "T4", "P40", "P100", "GH200", "RTX 6000 Ada", "RTX 5080"),
+    *("RTX 4080", "RTX 3080", "RTX 2080 Ti", "2080Ti", "RTX PRO 5000", "RTX PRO 4500", "BW1000", "BW1100", "K100"),
+    *("910B4", "910A", "310P", "P800", "TPU v5e", "TPU v6e", "gfx1151", "Arc Pro B60", "Arc Pro B70", "RTX 5070"),
+)
+"""Kinds that people name and the catalogue does not have: a command for one of them is for no other."""
+_VARIANTS: Final[Mapping[str, str]] = {
+    **{"910B1": "A2", "910B2": "A2", "910B3": "A2", "DGX Spark": "GB10"},
+    **{"H200 NVL": "H200", "H100 PCIe": "H100", "H100 HGX": "H100"},
+}
+"""Names of devices with as much memory as one of the catalogue."""
+_SIZES: Final[Mapping[tuple[str, int], str]] = {
+    ("H20", 141): "H20-141G",
+    ("RTX4090", 48): "RTX4090-48G",
+    ("H100", 94): "H100-NVL",
+    ("A100", 40): "",
+    ("H100", 96): "",
+    ("A2", 32): "",
+}
+"""(Kind, GB beside its name) → the kind that is meant; "": one that the catalogue does not have."""
+LARGER: Final[Mapping[str, str]] = {"H20": "H20-141G", "RTX4090": "RTX4090-48G"}
+"""Kinds that come with more memory under the same name."""
+
+_WORDS: Final = {
+    **{word: number for number, word in enumerate(["one", "two", "three", "four", "five", "six", "seven", "eight"], 1)},
+    **{"a": 1, "single": 1, "sixteen": 16, "twenty-four": 24, "thirty-two": 32, "sixty-four": 64},
+    **{"单": 1, "一": 1, "两": 2, "二": 2, "双": 2, "三": 3, "四": 4, "八": 8, "十六": 16, "三十二": 32},
+}
+_SPELLED: Final = "|".join(sorted((word for word in _WORDS if word not in ("a", "single")), key=len, reverse=True))
+_NUMBER: Final = rf"(?:[0-9]{{1,4}}|(?<![\w-])(?:{_SPELLED}))"
+_MAKER: Final = r"(?:NPUs?[ ]|GPUs?[ ]|NVIDIA|AMD|Instinct|Huawei|Ascend|GeForce|Tesla|Atlas|华为|昇腾|英伟达|[ ]){0,4}"
+_NODE: Final = r"(?:nodes?|machines?|servers?|hosts?|boxes|台|机)"
+_TIMES: Final = r"[ ]?[x×*][ ]?"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """`machine` is a cluster's name (`8xH100`, `2x8xH800`), None where only the kind is named. `kind` is the label of
+    the catalogue, and what is written for a kind that the catalogue does not have: `known` says which."""
+
+    line: int
+    kind: str
+    known: bool
+    machine: str | None = None
+
+
+@cache
+def _kinds() -> Mapping[str, str]:
+    """What is written, without blanks and dashes and in lower case → the catalogue's label; "" for a kind of others."""
+    kinds = {_plain(name): "" for name in _OTHERS}
+    for row in hardware().values():
+        if row.device is None or row.device.platform is Platform.CPU:
+            kinds |= {_plain(name): "" for name in (row.label, *row.aliases) if row.device is None}
+            continue
+        names = (row.label, *row.aliases)
+        kinds |= {_plain(name): row.label for name in names if any(char.isdigit() for char in name) or "-" in name}
+        if row.device.platform is Platform.ROCM:
+            kinds.setdefault(_plain(row.label.removesuffix("X")), row.label)
+    return kinds | {_plain(name): label for name, label in _VARIANTS.items()}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[ \-_]", "", name).casefold()
+
+
+@cache
+def _device() -> str:
+    """A pattern for the names, the longest first."""
+    written = {name for row in hardware().values() for name in (row.label, *row.aliases)} | set(_OTHERS)
+    written = {name for name in written if _plain(name) in _kinds()} | set(_VARIANTS)
+    spelled = (r"[ \-_]?".join(re.split(r"[ \-_]", name)) for name in written)
+    spelled = (re.sub(r"^RTX(?=[0-9])", r"RTX[ \\-]?", name) for name in spelled)
+    return f"(?:{'|'.join(sorted(spelled, key=len, reverse=True))})"
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], ...]:
+    device, size = f"(?P<device>{_device()})", r"(?:[ \-(（]{0,2}(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b[)）]?)?"
+    also = rf"(?:(?:/|[ ]or[ ]|[ ]and[ ]|、|或)(?P<also>{_device()})(?![\w]))?"
+    end = r"(?![\w])(?!-[0-9a-z])"
+    count = rf"(?<![\w.\-])(?<!Atlas[ ])(?:(?P<nodes>{_NUMBER}){_TIMES})?(?P<count>{_NUMBER})"
+    of_nodes = (
+        rf"(?P<nodes>{_NUMBER})[ ]?{_NODE}[ ]?(?:of|with|each|[x×*,(:，])?[ ]?(?P<count>{_NUMBER})[ ]?(?:[x×*]|卡|张)?"
+        rf"[ ]?{_MAKER}{device}{size}{end}"
+    )
+    return tuple(
+        re.compile(pattern, re.IGNORECASE)
+        for pattern in (
+            of_nodes,
+            rf"{count}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?(?:的)?){_MAKER}{device}{size}{end}{also}",
+            rf"{count}(?:[ ]|-){_MAKER}{device}{size}{end}{also}(?![ ]?{_NODE})",
+            rf"(?<![\w.-]){device}{size}(?:{_TIMES}|:)(?P<count>[0-9]{{1,4}})(?![\w.:%-])",
+            rf"(?<![\w.-]){device}{size}[ ]?[(（](?P<count>{_NUMBER})(?:[ ]?(?:GPUs?|cards?|NPUs?|卡|张))?[)）,，]",
+            rf"(?<![\w.-]){device}{size}[ ](?P<count>{_NUMBER})[ ]?(?:卡|张|块|GPUs|cards)",
+            rf"{count}[ ]?(?:GPUs|NPUs|cards)[ ]?[:(（][ ]?{_MAKER}{device}{size}{end}",
+            rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)[ ]{_NODE}[ ](?:of|with)[ ]{_MAKER}{device}{size}{end}",
+            rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)(?:[ ]|-){_MAKER}{device}{size}[ ]?{_NODE}\b",
+        )
+    )
+
+
+@cache
+def _pairs() -> re.Pattern[str]:
+    """`MI300X/MI325X` are two kinds."""
+    return re.compile(rf"(?<![\w./-])({_device()})/(?={_device()}(?![\w/]))")
+
+
+@cache
+def _alone() -> re.Pattern[str]:
+    """A kind by itself: as it is written, for `a3` or `b200` in a name are something else; nothing else is `mi300`."""
+    return re.compile(
+        rf"(?<![\w./-])(?P<device>{_device()}|(?i:mi3[0-9]{{2}}x?))"
+        r"(?:[ \-(（]{0,2}(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b)?"
+        r"(?![\w/]|\.\w|-[0-9a-z])",
+        re.ASCII,
+    )
+
+
+_PRODUCT: Final = re.compile(
+    r"\b(?:NVIDIA|AMD-Instinct|AMD_Instinct)[-_](?:Instinct[-_])?(?P<device>[A-Z]{1,2}[0-9]{2,3}X?)(?![A-Z0-9])"
+)
+"""As a node is labelled: `nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3`."""
+_ATLAS: Final = re.compile(r"Atlas 800I? (A[23]) \([0-9]{1,3}GB? ?[x×*] ?([0-9]{1,3})\)")
+_SURE: Final = re.compile(r"[A-Za-z]")
+_SERVERS: Final = re.compile(r"Atlas[ -]8")
+_PER_SERVER: Final = {"A2": 8, "A3": 16}
+"""`four Atlas 800 A3` are servers."""
+_TIMED: Final = re.compile(r"[x×*]|卡|张")
+_MOST: Final = 1024
+"""A larger number before a kind is none of devices."""
+
+
+def machines_of(text: str) -> Iterator[tuple[int, str]]:
+    """Offset and cluster for each machine that is surely meant: `8× NVIDIA H100 80GB` → `8xH100`, `2x8xH800`."""
+    machines = [(match.start(), f"{match[2]}x{match[1]}") for match in _ATLAS.finditer(text)]
+    taken: list[tuple[int, int]] = [match.span() for match in _ATLAS.finditer(text)]
+    for pattern in _patterns():
+        spans = []
+        for match in pattern.finditer(text):
+            if any(first < match.end() and match.start() < last for first, last in taken):
+                continue
+            groups = match.groupdict()
+            if not _SURE.search(groups["device"]) and not _TIMED.search(match.group()):
+                continue  # `port 8 4090`
+            counts = [_number(count) for count in (groups.get("nodes"), groups.get("count")) if count is not None]
+            for name, size in ((groups["device"], groups.get("size")), (groups.get("also"), None)):
+                kind = _kind(name, size)[0] if name else ""
+                if servers := groups.get("servers"):
+                    counts = _whole_servers(_number(servers), kind)
+                if _SERVERS.search(match.group()) and kind in _PER_SERVER and len(counts) == 1:
+                    counts = [counts[0], _PER_SERVER[kind]]
+                if name and all(0 < number <= _MOST for number in counts):
+                    machines.append((match.start(), "x".join((*map(str, counts), kind))))
+            spans.append(match.span())
+        taken += spans
+    yield from sorted(machines, key=lambda machine: machine[0])
+
+
+def _whole_servers(number: int, kind: str) -> list[int]:
+    """`two H100 nodes` are two machines as they are sold."""
+    row = find_hardware(kind)
+    per_node = row.device.per_node if row is not None and row.device is not None else 0
+    return [number, per_node] if number > 1 else [per_node]
+
+
+def _number(written: str) -> int:
+    return _WORDS.get(written.casefold()) or (int(written) if written.isdigit() else 0)
+
+
+def _kind(name: str, size: str | None) -> tuple[str, bool]:
+    """What a name means, and whether the catalogue has it."""
+    label = _kinds().get(_plain(name), "")
+    if label and size is not None:
+        label = _SIZES.get((label, int(size)), label)
+    return (label, True) if label else (re.sub(" +", " ", name), False)
+
+
+@lru_cache(maxsize=1)
+def _kinds_in(lines: tuple[str, ...]) -> tuple[Mention, ...]:
+    found = []
+    for number, line in enumerate(lines, 1):
+        short = _pairs().sub(r"\1 ", line[:_LONGEST])
+        if any(char.isdigit() for char in short) or "Spark" in short:
+            places = sorted((*_alone().finditer(short), *_PRODUCT.finditer(short)), key=lambda match: match.start())
+            places = [match for match in places if _SURE.search(match["device"])]
+            found += [Mention(number, *_kind(match["device"], match.groupdict().get("size"))) for match in places]
+    return tuple(dict.fromkeys(found))
+
+
+def mentions(lines: tuple[str, ...], machines: Sequence[tuple[str, int]]) -> tuple[Mention, ...]:
+    """Those with a number (`machines`, with their lines) and those without, in the order of the text."""
+    counted = [
+        Mention(line, kind, find_hardware(kind) is not None, machine)
+        for machine, line in machines
+        if (kind := machine.rpartition("x")[2])
+    ]
+    places = {(each.line, each.kind) for each in counted}
+    alone = [each for each in _kinds_in(lines) if (each.line, each.kind) not in places]
+    return tuple(sorted((*counted, *alone), key=lambda each: each.line))
+
+
+# --- which of them a command is about ---
+
+_HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
+
+
+@lru_cache(maxsize=1)
+def sections(lines: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
+    """Of each line of a document, the lines of the headings that it stands under, the outermost first; a heading stands
+    under itself."""
+    chains: list[tuple[int, ...]] = []
+    open_titles: tuple[tuple[int, int], ...] = ()
+    fenced = False
+    for number, text in enumerate(lines, 1):
+        if text.lstrip(" >").startswith(("```", "~~~")):
+            fenced = not fenced
+        elif not fenced and (match := _HEADING.match(text[:_LONGEST])):
+            level = len(match[1])
+            open_titles = (*(title for title in open_titles if title[0] < level), (level, number))
+        chains.append(tuple(line for _, line in open_titles))
+    return tuple(chains)
+
+
+def by_nearness(
+    named: Sequence[Mention], elsewhere: Sequence[Mention], lines: tuple[str, ...], line: int, *, document: bool
+) -> Iterator[tuple[Mention, ...]]:
+    """The mentions that a command at `line` may be about, in groups: those of its own section, of the sections around
+    it one by one, last those of other sections, which say something where they agree. Each in the order of nearness:
+    above the line from there upwards, then below it."""
+    if not document:
+        yield _nearest(named, line)
+        return
+    chains = sections(lines)
+    own = chains[min(line, len(chains)) - 1] if chains else ()
+    rest = list(named)
+    for depth in range(len(own), -1, -1):
+        here = [each for each in rest if chains[min(each.line, len(chains)) - 1] == own[:depth]]
+        rest = [each for each in rest if each not in here]
+        if here:
+            yield _nearest(here, line)
+    rest = [each for each in rest if each in elsewhere]
+    firsts = {each.line: each.kind for each in reversed(rest)}  # `8x H200/H20` is one of both
+    if len(set(firsts.values())) == 1:
+        yield _nearest(rest, line)
+
+
+def _nearest(named: Sequence[Mention], line: int) -> tuple[Mention, ...]:
+    return tuple(sorted(named, key=lambda each: (each.line > line, abs(each.line - line))))
+
+
+def cluster_named(text: str) -> Cluster | None:
+    try:
+        return parse_cluster(text)
+    except UsageError:
+        return None
+
+
+def capability_of(kind: str) -> str | None:
+    row = find_hardware(kind)
+    return row.device.capability if row is not None and row.device is not None else None
+
+
+def platform_of(kind: str) -> Platform | None:
+    row = find_hardware(kind)
+    return row.device.platform if row is not None and row.device is not None else None

@@ -1,0 +1,63 @@
+"""Scripts that a launcher runs: its options say what their `$1`, `$2` … are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from moonpad.engines.foreign_names import LAUNCHERS
+from moonpad.explain.commands import Command, Word
+from moonpad.explain.programs import base_name, program_named
+
+Values = tuple[tuple[str, str], ...]
+"""Of one start, the number of each argument and what it is."""
+
+
+def with_launchers(commands: Sequence[Command]) -> list[Command]:
+    """Where all starts agree, or there are as many different ones as scripts: the first is of the first script. The
+    arguments of the others stay unknown."""
+    starts = list(_different([values for command in commands if (values := _values(command))]))
+    templates = [at for at, command in enumerate(commands) if _numbered(command)]
+    if not starts or not templates or len(starts) not in (1, len(templates)):
+        return list(commands)
+    given = list(commands)
+    for number, at in enumerate(templates):
+        known = dict(starts[0 if len(starts) == 1 else number])
+        given[at] = replace(given[at], argv=tuple(_known(word, known) for word in given[at].argv))
+    return given
+
+
+def _different(starts: Sequence[Values]) -> Iterator[Values]:
+    """The first of each layout: the nodes of one deployment have different addresses."""
+    seen = set()
+    for values in starts:
+        layout = tuple(value for _, value in values if value.isdigit() and len(value) < 5)
+        if layout not in seen:
+            seen.add(layout)
+            yield values
+
+
+def _values(command: Command) -> Values:
+    words = [word.text for word in (*command.prefix, *command.argv)]
+    name = next((name for word in words[:4] if (name := base_name(Word(word))) in LAUNCHERS), None)
+    if name is None:
+        return ()
+    given = {word.partition("=")[0]: word.partition("=")[2] for word in words if word.startswith("--") and "=" in word}
+    given |= {word: value for word, value in pairwise(words) if word.startswith("--")}
+    return tuple((number, given[option]) for number, option in LAUNCHERS[name].items() if given.get(option))
+
+
+def _numbered(command: Command) -> bool:
+    program = program_named(command.program)
+    serves = program is not None and program.kind == "server"
+    return serves and any(name.isdigit() for word in command.argv for name in word.unresolved)
+
+
+def _known(word: Word, values: Mapping[str, str]) -> Word:
+    names = [name for name in word.unresolved if name in values]
+    text = word.text
+    for name in names:
+        text = re.sub(rf"\$\{{{name}\}}|\${name}(?![0-9])", lambda _, name=name: values[name], text)  # type: ignore[misc]
+    return replace(word, text=text, unresolved=tuple(name for name in word.unresolved if name not in names))

@@ -1,0 +1,57 @@
+"""Lines that a paste has broken, as they were meant: of the same length, so that places hold.
+
+A terminal cuts a long command at its width, in the middle of a word; some write the backslash at the beginning of the
+next line.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from moonpad.engines.foreign_names import SPEAKING
+from moonpad.explain.source_text import IGNORED, Problems
+
+_NARROWEST: Final = 60
+_LEADING: Final = re.compile(r"\n[ \t]*\\[ \t]+(?=-)")
+"""`\\ --reasoning-parser deepseek_r1` behind a line without a backslash."""
+_OPENS: Final = re.compile(
+    r"#|export\b|[A-Za-z_]\w*=|\$ |(?:docker|podman|python3?|curl|ssh|srun|mpirun|kubectl|echo|if|for|done|fi)\b"
+)
+"""How a line begins that is a command of its own."""
+
+
+def repaired(text: str, start: int, problems: Problems) -> str:
+    """`text` begins at the offset `start` of the whole text."""
+    text = _LEADING.sub(lambda match: _led(match, start, problems), text)
+    return _unwrapped(text)
+
+
+def _led(match: re.Match[str], start: int, problems: Problems) -> str:
+    at = start + match.start() + match.group().index("\\")
+    message = "a backslash goes on at the end of a line: here the shell ends the command in the line above"
+    problems.add("missing-backslash", at, at + 1, message, "write it at the end of the line above")
+    return " " * len(match.group())
+
+
+def _unwrapped(text: str) -> str:
+    """Two or more lines of one and the same width, cut in the middle of a word, and the rest behind them are one."""
+    lines = text.split("\n")
+    width = max(map(len, lines))
+    if width < _NARROWEST or sum(len(line) == width for line in lines) < 2:
+        return text
+    first = next(number for number, line in enumerate(lines) if len(line) == width)
+    last = first
+    while last + 1 < len(lines) and len(lines[last]) == width and _goes_on(lines[last], lines[last + 1]):
+        last += 1
+    if last - first < 2 or not SPEAKING.search("".join(lines[: last + 1])):
+        return text
+    whole = lines[first]
+    for line in lines[first + 1 : last + 1]:
+        whole += (" " if line.startswith("-") and not whole.endswith("-") else IGNORED) + line
+    return "\n".join((*lines[:first], whole, *lines[last + 1 :]))
+
+
+def _goes_on(line: str, below: str) -> bool:
+    ends = line[-1:] in (" ", "\t", "\\", "`", ";", "&", "|")
+    return not ends and below[:1].strip() != "" and not _OPENS.match(below) and not SPEAKING.match(below)
