@@ -97,3 +97,10 @@ LAUNCHERS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """Programs that run a script once a rank, and which of their options it gets as `$3`, `$7` …
 (https://github.com/vllm-project/vllm-ascend, examples/external_online_dp/launch_online_dp.py)."""
+DENSE: Final = "--moe-dense-tp-size"
+DENSE_AS_GROUP: Final = "0.5.13"
+"""From then on, or the release behind it, the size may be that of the whole group."""
+NAME_WITHOUT_COLON: Final = "0.5.9"
+"""The first release that was read in which a served name has no colon."""
+AITER_ANY_EXPERTS: Final[Mapping[str, str]] = {"sglang": "0.5.10", "vllm": "0.19.0"}
+"""The first releases behind the change in AITER of 2026-03-19, which takes any number of experts."""
