@@ -104,3 +104,5 @@ NAME_WITHOUT_COLON: Final = "0.5.9"
 """The first release that was read in which a served name has no colon."""
 AITER_ANY_EXPERTS: Final[Mapping[str, str]] = {"sglang": "0.5.10", "vllm": "0.19.0"}
 """The first releases behind the change in AITER of 2026-03-19, which takes any number of experts."""
+STARTS: Final = re.compile(r"(?:vllm serve|sglang serve|trtllm-serve|trtllm-serve serve)\Z")
+"""How a line ends behind which the model follows."""

@@ -10,7 +10,7 @@ from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Command
 from moonpad.explain.flags import GLUED
 from moonpad.explain.option_sources import Rulebook
-from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
 _PROSE: Final = frozenset("，。；：！？、（）")
@@ -28,6 +28,11 @@ def stray_remarks(command: Command, reading: Reading, book: Rulebook) -> Iterato
             return  # a sentence goes on behind the command
         is_word = at < len(command.argv) and not command.argv[at].unresolved and not unresolved(text)
         if text in reading.unknown and is_word and text.strip():
-            message = f"{book.label} takes no such argument: it is neither an option nor the value of one"
-            yield make_remark(Severity.ERROR, Code.INVALID_VALUE, shortened(text), message, "leave it out", at=at)
+            message, remedy, edits = "it is neither an option nor the value of one", "leave it out", []
+            if book.options.named(flag := f"--{text}") is not None:
+                message, remedy = "the option of that name lacks its dashes", f"write {flag}"
+                edits = [Edit(at, 1, (flag,))]
+            message = f"{book.label} takes no such argument: {message}"
+            where, code = shortened(text), Code.INVALID_VALUE
+            yield make_remark(Severity.ERROR, code, where, message, remedy, at=at, edits=edits)
             return

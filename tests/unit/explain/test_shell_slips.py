@@ -141,3 +141,49 @@ def test_another_command_behind_a_long_line(following: str) -> None:
     assert not [
         finding for one in judge(script, Question()) for finding in one.findings if finding.where == "line break"
     ]
+
+
+OPTIONS = "--model moonshotai/Kimi-K2-Thinking --tensor-parallel-size 8"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"docker run --gpus all -p 127.0.0.1:8000:8000 \\\n  --ipc=host\n  vllm/vllm-openai:v0.33.0 \\\n  {OPTIONS}\n",
+        f"docker run --gpus all\n  --ipc=host\n  vllm/vllm-openai:v0.33.0\n  {OPTIONS}\n",
+        f"docker run -v data/models:/models --name x\n  quay.io:443/vllm/vllm-openai:v0.33.0 {OPTIONS}\n",
+        f"podman run --name x\n  vllm/vllm-openai:v0.33.0\n  {OPTIONS}\n",
+        "vllm serve\n  moonshotai/Kimi-K2-Thinking\n  --tensor-parallel-size 8\n",
+        "vllm serve\n  /models/moonshotai/Kimi-K2-Thinking \\\n  --tensor-parallel-size 8\n",
+    ],
+)
+def test_a_lost_backslash_before_the_image_or_the_model(text: str) -> None:
+    script = read_script(text)
+    (one,) = judge(script, Question())
+    assert one.layout is not None
+    assert one.layout.tp == 8
+    assert one.checkpoint is not None
+    assert "missing-backslash" in [problem.code for problem in script.problems]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"docker run --rm alpine\n  vllm/vllm-openai:v0.33.0 {OPTIONS}\n",
+        f"docker run --rm $IMAGE\n  vllm/vllm-openai:v0.33.0 {OPTIONS}\n",
+        f"docker run --rm library/alpine:3\n  vllm/vllm-openai:v0.33.0 {OPTIONS}\n",
+        "# docker run --rm\n  vllm/vllm-openai:v0.33.0\n",
+        "docker run --rm \\\n  vllm/vllm-openai:v0.33.0 --model x\necho a/b\n",
+        "vllm serve --help\n  a/b\n",
+    ],
+)
+def test_lines_that_are_commands_of_their_own(text: str) -> None:
+    assert "missing-backslash" not in [problem.code for problem in read_script(text).problems]
+
+
+def test_an_option_without_its_dashes() -> None:
+    one = judged(f"{SERVE} attention-backend FLASHMLA --trust-remote-code")
+    (finding,) = [finding for finding in one.findings if finding.where == "attention-backend"]
+    assert finding.remedy == "write --attention-backend"
+    argv = one.corrected[0].argv
+    assert argv[argv.index("--attention-backend") + 1] == "FLASHMLA"
