@@ -26,9 +26,8 @@ _OF_JSON: Final = ("-config", "-kwargs", "-overrides", "-override-args")
 _BEGINS: Final = re.compile(r"[\"'“”‘’]?\{(?![{%])")
 _CURLY: Final = str.maketrans("“”„‘’", '"""\'\'')
 _KEY: Final = re.compile(r"([{,]\s*)([\w.-]{1,80}):(?=\S)")
-_TRAILING: Final = re.compile(r",(?=\s*[}\]])")
 _CONTINUED: Final = re.compile(r"\\\s*\n")
-_HEX: Final = frozenset("&*!")
+_MARKS: Final = frozenset("&*!")
 """Marks of YAML that no such object has."""
 
 
@@ -138,7 +137,7 @@ def _dumped(value: object) -> str:
 
 def _parsed(text: str) -> Mapping[str, object] | None:
     """The object of JSON, of Python's literals, or of words without quotes."""
-    text = _TRAILING.sub("", text.strip())
+    text = text.strip()
     if not text.startswith("{"):
         return None
     for read in (as_json, _of_python, _of_words):
@@ -159,7 +158,7 @@ def _of_python(text: str) -> object | None:
 
 def _of_words(text: str) -> object | None:
     """`{method: eagle3, tokens: 3}`, which YAML reads as it is meant."""
-    if _HEX & set(text) or text.count("{") + text.count("[") > _MOST_WORDS:
+    if _MARKS & set(text) or text.count("{") + text.count("[") > _MOST_WORDS:
         return None
     try:
         value: object = yaml.safe_load(_KEY.sub(r"\1\2: ", text))

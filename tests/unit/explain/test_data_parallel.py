@@ -82,6 +82,12 @@ def test_two_copies_may_be_meant() -> None:
     assert "--enable-dp-attention" not in one.corrected[0].argv
 
 
+def test_fewer_copies_than_ranks_may_mean_either() -> None:
+    one = judged(f"{K2} --dp-size 4", "8xH200")
+    assert about_it(one) == [("--dp-size", "error")]
+    assert one.corrected == ()
+
+
 def test_a_companion_beside_whole_copies() -> None:
     one = judged(f"{K2} --dp-size 8 --enable-dp-lm-head", "8xH200")
     assert ("--enable-dp-lm-head", Severity.ERROR) in about_it(one)
