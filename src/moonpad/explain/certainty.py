@@ -18,6 +18,8 @@ from moonpad.explain.target_detection import Version
 from moonpad.values.finding import Code, Severity
 
 _OF_A_RELEASE: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE, Code.PREFIX_FLAG})
+_OF_THE_PARSER: Final = (" does not take ", " needs a value", " takes no value")
+"""What is said of a value by the options of a release alone."""
 _ALIKE: Final = 0.8
 
 
@@ -33,7 +35,7 @@ def as_certain(
             yield remark
         elif is_fragment(command) and finding.code is not Code.INVALID_VALUE:
             yield replace(remark, finding=replace(finding, severity=Severity.WARNING))
-        elif finding.code is Code.INVALID_VALUE and "does not take" not in finding.message:
+        elif finding.code is Code.INVALID_VALUE and not any(word in finding.message for word in _OF_THE_PARSER):
             yield remark  # a row of the catalogue says so
         elif doubt := _doubt(option, finding.code, book, named=bool(version.text)):
             finding = replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {doubt}")
@@ -47,6 +49,8 @@ def as_certain(
 def _doubt(option: Occurrence, code: Code, book: Rulebook, *, named: bool) -> str:
     """Why it may be right in the release that is run; "" where it cannot. `named`: the release is."""
     ask = "--engine-version says which is meant"
+    if option.problem in ("missing-value", "unexpected-value") and book.program not in WHOLE_HISTORY and not named:
+        return f"releases that are not recorded may read it otherwise: {ask}"
     if code is Code.INVALID_VALUE:
         if not _is_plugged_in(option, book):
             return ""

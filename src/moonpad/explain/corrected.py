@@ -10,6 +10,7 @@ from moonpad.explain.commands import Command, Word
 from moonpad.explain.grouping import Group
 from moonpad.explain.programs import identify
 from moonpad.explain.results import Better, Edit, Judged, Line, Remark, mended, mended_line
+from moonpad.explain.stray_words import NO_SUCH
 from moonpad.values.finding import Code, Severity
 
 _OF_LAYOUT: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.CONFLICT, Code.INVALID_VALUE})
@@ -23,7 +24,9 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
     There are none where they would start something else than was meant, or where what they would start is not known;
     and neither they nor better ones where an error would be left that no setting mends.
     """
-    if judged.unknown:
+    replaced = any(remark.program for remark in judged.remarks)
+    doubted = any(remark.finding.code is Code.UNKNOWN_FLAG for remark in judged.remarks)
+    if judged.unknown or (replaced and doubted):  # what an option meant to a program that is gone is not known
         return judged
     is_mended = any(remark.edits or remark.program or remark.drop_variable for remark in judged.remarks)
     if not is_mended and not any(_errors(judged.remarks)):
@@ -57,7 +60,12 @@ def _mended_all(judged: Judged, meant: Group, better: Better | None) -> Iterator
 
 
 def _errors(remarks: Sequence[Remark]) -> Iterator[Remark]:
-    return (remark for remark in remarks if remark.finding.severity is Severity.ERROR and not remark.read_as_meant)
+    """Words that nothing takes are errors too, in a document as well: what is corrected is typed into a shell."""
+    for remark in remarks:
+        finding = remark.finding
+        is_error = finding.severity is Severity.ERROR or NO_SUCH in finding.message
+        if is_error and not remark.read_as_meant:
+            yield remark
 
 
 def _may_change(judged: Judged) -> bool:

@@ -309,7 +309,8 @@ class Deployment:
             budget = self.script.budget
             flags = flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
             yield from of_its_build(as_certain(flags, command, reading.parsed, book, version), command)
-            yield from stray_remarks(command, reading, book)
+            named, document = bool(version.text), self.script.markdown
+            yield from stray_remarks(command, reading, book, named=named, document=document)
             words = [word.text for word in command.argv]
             yield from of_its_build(config_remarks(words, reading.parsed, book, version), command)
             yield from env_remarks(command.env, book, budget)
@@ -330,6 +331,9 @@ class Deployment:
             is_error = finding.severity is not Severity.NOTE
             if finding.code in (Code.DOES_NOT_FIT, Code.TIGHT) and short and is_error and self.suggest:
                 finding = replace(finding, remedy=best_remedy(subject, suggestions))
+            if finding.where == "max_model_len" and self._starts_with_less(finding, memory):
+                message = f"{finding.message}; the engine starts, and takes no longer request than that"
+                finding = replace(finding, severity=Severity.WARNING, message=message)
             option = self._occurrence(first, finding.where)
             flag = self.engine.command_line.options.get(finding.where, finding.where)
             remedy = in_own_flags(finding.remedy, self.engine.command_line)
@@ -339,6 +343,12 @@ class Deployment:
             if best.memory.kv_tokens.value >= MUCH_ROOMIER * memory.kv_tokens.value:
                 message = "the KV cache could hold more"
                 yield Remark(Finding(Severity.NOTE, Code.SUBOPTIMAL, "memory", message, best.why), None)
+
+    def _starts_with_less(self, finding: Finding, memory: Memory | None) -> bool:
+        """Whether an engine that cuts the context down starts all the same."""
+        facts = self.engine.facts
+        cuts = not facts.needs_whole_context and not facts.reserves_kv
+        return cuts and finding.code is Code.DOES_NOT_FIT and memory is not None and memory.kv_tokens.high >= 1
 
     def _better(self, judged: Judged, readings: Sequence[Reading], suggestion: Improvement) -> Better:
         options = self.engine.command_line.options

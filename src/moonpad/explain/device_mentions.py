@@ -15,6 +15,8 @@ from moonpad.values.errors import UsageError
 from moonpad.values.platform import Platform
 
 _LONGEST: Final = 2000
+_CLOSE: Final = 6
+"""Lines above a command in which a kind is surely its own."""
 """A longer line is data, not prose."""
 _OTHERS: Final = (
     *("MI308X", "MI300A", "MI250X", "MI210", "MI100", "V100", "A10G", "A10", "A30", "A40", "A6000", "RTX A6000"),
@@ -246,6 +248,10 @@ def by_nearness(
     """The mentions that a command at `line` may be about, in groups: those of its own section, of the sections around
     it one by one, last those of other sections, which say something where they agree. Each in the order of nearness:
     above the line from there upwards, then below it."""
+    above = (each for each in named if 0 <= line - each.line <= _CLOSE)
+    close = [each for each in above if not lines[each.line - 1].lstrip().startswith("|")]
+    if close:
+        yield _nearest(close, line)
     if not document:
         yield _nearest(named, line)
         return

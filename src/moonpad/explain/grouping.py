@@ -18,16 +18,23 @@ from moonpad.explain.text_hints import node_in
 _KINDS: Final = {"lm_eval": "client", "ray": "ray", "docker": "container", "fragment": "fragment"}
 """Of the programs that do not belong to an engine."""
 
+ADDRESS: Final = (
+    *("--dist-init-addr", "--nccl-init-addr", "--nccl-init", "--master-addr", "--data-parallel-address", "-dpa"),
+)
+"""Where the ranks meet."""
 _SAME: Final = (
     ("--model", "--model-path"),
     ("--nnodes",),
-    ("--dist-init-addr", "--nccl-init-addr", "--master-addr", "--data-parallel-address", "-dpa"),
+    ADDRESS,
     ("--tensor-parallel-size", "-tp", "--tp-size", "--tp"),
     ("--pipeline-parallel-size", "-pp", "--pp-size", "--pp"),
     ("--data-parallel-size", "-dp", "--dp-size", "--dp"),
     ("--served-model-name",),
 )
-"""Flags whose values agree on all ranks of a deployment, where they are given."""
+"""Flags whose values agree on all ranks of a deployment, where they are given. Ranks that are numbered may name other
+addresses by mistake."""
+_NODES: Final = 1
+"""Which of them counts the nodes."""
 _RANK: Final = ("--node-rank", "-r", "--data-parallel-start-rank", "-dpr", "--data-parallel-rank", "-dpn")
 _ROLE: Final = re.compile(r'"kv_role"\s*:\s*"kv_(producer|consumer)"')
 
@@ -108,8 +115,10 @@ class _Server:
         """Whether the other is one more rank: the same engine, model and layout, and a place that none of them has."""
         if self.same != other.same or self.places & other.places:
             return False
-        for value, its in zip(self.values, other.values, strict=True):
-            if value and its and not (value.unresolved or its.unresolved) and value.text != its.text:
+        numbered = self.explicit and other.explicit and self.values[_NODES] and other.values[_NODES]
+        for names, value, its in zip(_SAME, self.values, other.values, strict=True):
+            differ = value and its and not (value.unresolved or its.unresolved) and value.text != its.text
+            if differ and not (names is ADDRESS and numbered):
                 return False
         if not (self.explicit or other.explicit or self.heading == other.heading):
             return False
@@ -149,6 +158,8 @@ def _role(command: Command) -> str:
         return "prefill"
     if any(word.text == "--is-decode-worker" for word in command.argv):
         return "decode"
+    if command.label in ("prefill", "decode"):
+        return command.label
     transfer = value_of(command.argv, ("--kv-transfer-config",))
     match = _ROLE.search(transfer.text) if transfer is not None else None
     return {"producer": "prefill", "consumer": "decode"}[match.group(1)] if match else "serve"

@@ -130,7 +130,8 @@ def is_other_language(language: str) -> bool:
 
 def only_flags(text: str) -> bool:
     """Whether every line begins with a flag, as where a guide lists them without the command."""
-    lines = [line for line in text.split("\n") if line.strip(" \t\0") and not line.strip(" \t\0").startswith("#")]
+    whole = re.sub(r"\\[ \t\0]*\n", "  ", text)
+    lines = [line for line in whole.split("\n") if line.strip(" \t\0") and not line.strip(" \t\0").startswith("#")]
     flags = list(dropwhile(_VARIABLE_LINE.fullmatch, lines))
     return bool(flags) and all(_FLAG_LINE.match(line) for line in flags)
 

@@ -11,6 +11,7 @@ from typing import Final
 from moonpad.engines.base import Reading
 from moonpad.engines.command_line import CommandLine, Nodes
 from moonpad.explain.commands import Command
+from moonpad.explain.grouping import ADDRESS, value_of
 from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.cluster import Cluster
 from moonpad.values.finding import Code, Severity
@@ -18,6 +19,7 @@ from moonpad.values.plan import Platform
 from moonpad.values.versions import since
 
 _RAY: Final = re.compile(r"\bstart(?:s|ing)? (?:a |the )?ray\b|\bray start\b", re.IGNORECASE)
+_OWN: Final = frozenset({"0.0.0.0", "127.0.0.1", "localhost", "::", "[::]"})  # noqa: S104
 _missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
 
 
@@ -40,9 +42,27 @@ def node_remarks(
             yield from _executor(engine.nodes, version, cluster, first, commands[0], speaks_of_ray)
         if cluster is not None and first.node.data_parallel_local is not None:
             yield from _data_parallel(engine.nodes, readings, commands)
+    yield from _addresses(commands)
     if cluster is not None and first.node.nodes is not None and len(readings) not in (1, first.node.nodes):
         message = f"--nnodes is {first.node.nodes}, and there are {len(readings)} commands"
         yield _missing("--nnodes", message, "start one command on each node")
+
+
+def _addresses(commands: Sequence[Command]) -> Iterator[Remark]:
+    """Ranks that wait for each other in different places; a node may call itself otherwise than the others call it."""
+    named = [value_of(command.argv, ADDRESS) for command in commands]
+    known = [(at, word) for at, word in enumerate(named) if word is not None and not word.unresolved]
+    if not known:
+        return
+    first = known[0][1].text
+    for at, word in known[1:]:
+        here, there = first.rpartition(":"), word.text.rpartition(":")
+        own_name = here[2] == there[2] and (here[0] or first) in _OWN
+        if word.text != first and not own_name:
+            message = f"this node waits at {word.text}, the first at {first}: they do not find each other"
+            remark = make_remark(Severity.WARNING, Code.CONFLICT, ADDRESS[0], message, f"name {first} on every node")
+            yield replace(remark, command=at)
+            return
 
 
 def _container_devices(readings: Sequence[Reading], commands: Sequence[Command]) -> Iterator[Remark]:

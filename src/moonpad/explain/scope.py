@@ -11,6 +11,8 @@ from moonpad.explain.input_limits import EXPORTED, too_large
 
 Value = Word | tuple[Word, ...]
 """A scalar or an array."""
+_NONE = frozenset({"-1", "unknown"})
+"""What scripts set where nothing is known yet."""
 Layer = tuple[Mapping[str, Value], Mapping[str, Value]]
 """The variables and the exports that one branch has set."""
 
@@ -98,7 +100,8 @@ def _join(
                 variables[name] = unresolved(name, values[0])
             continue
         if before is not None and not everywhere:
-            others = [value for value in values if _known(value) or not _known(before)]
+            asked = text_of(before) in _NONE  # of a node's rank, say: some branch knows better
+            others = [value for value in values if asked or _known(value) or not _known(before)]
             values = [before, *(value for value in others if not _extends(value, before))]
         variables[name] = _merged(name, before, values)
 

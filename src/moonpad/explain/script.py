@@ -17,6 +17,7 @@ from moonpad.explain.dockerfile import is_dockerfile
 from moonpad.explain.input_kinds import read_kind, read_unused
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
+from moonpad.explain.last_resort import DECISIVE, read_last_resort
 from moonpad.explain.launchers import with_launchers
 from moonpad.explain.line_repair import repaired
 from moonpad.explain.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
@@ -27,12 +28,6 @@ from moonpad.explain.source_text import IGNORED, InputText, Source
 from moonpad.explain.systemd_unit import is_unit
 from moonpad.explain.wrappers import assignment
 
-_FLAGS_BEHIND_A_NAME: Final = re.compile(
-    r"^[ \t]*[\"']?\w{0,40}?(?:arg(?:ument)?s|flags|options|param(?:eter)?s|command)[\"']?"
-    r"[ \t]*[:=][ \t]*[\"']?(--[A-Za-z].*)$",
-    re.MULTILINE | re.IGNORECASE,
-)
-"""`args: --tensor-parallel-size 8 --port 8000 …`, as threads write them without the command."""
 _QUOTED_FENCE: Final = re.compile(r"^'''[ \t]*$", re.MULTILINE)
 _PYTHON: Final = re.compile(r"^(?:import|from|def|class)[ ]", re.MULTILINE)
 _FILE_NAME: Final = re.compile(r"(?<![\w/.-])[\w./-]{1,100}\.(?:ya?ml|json)\b")
@@ -41,11 +36,6 @@ _OPTIONS: Final = re.compile(r"(?:[ \t\0]*(?:#.*)?\n)*[ \t\0]*[A-Za-z][\w.-]*:(?
 """A block of `key: value`."""
 _PROCESS_WORDS: Final = 4096
 _ADDITION: Final = 6
-_DECISIVE: Final = frozenset({
-    *("--tensor-parallel-size", "-tp", "--tp", "--tp-size", "--data-parallel-size", "-dp", "--dp", "--dp-size"),
-    *("--pipeline-parallel-size", "-pp", "--max-model-len", "--context-length", "--model", "--model-path"),
-})  # fmt: skip
-"""Of a block of few flags behind a command: with one of these it is a deployment."""
 _DASHES: Final = ("–", "—", "−", "‐", "‑")
 _QUOTES: Final = frozenset("“”„‘’«»")
 _FIXABLE: Final = 50
@@ -63,7 +53,7 @@ def read_script(text: str, *, markdown: bool | None = None, beside: Sequence[tup
         return read_command(words)
     state = ScriptState(InputText(text))
     state.files.update((name, HereFile(name, content, 1)) for name, content in beside)
-    return _script(state, _read_file(0, state.text.clean, state, markdown))
+    return _script(state, _read_file(0, state.text.clean, state, markdown), [(0, state.text.clean)])
 
 
 def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str]] = ()) -> Script:
@@ -83,11 +73,12 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
         origins.append((name, whole.place(start)[0]))
         state.files[name] = HereFile(name, whole.clean[start : start + len(text)], whole.place(start)[0])
         start += len(text)
-    start = 0
+    start, placed = 0, []
     for text in texts:
-        documents |= _read_file(start, whole.clean[start : start + len(text)], state)
+        placed.append((start, whole.clean[start : start + len(text)]))
+        documents |= _read_file(*placed[-1], state)
         start += len(text)
-    return replace(_script(state, documents), origins=tuple(origins))
+    return replace(_script(state, documents, placed), origins=tuple(origins))
 
 
 def process_words(text: str) -> list[str]:
@@ -102,7 +93,6 @@ def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None 
     """Whether it is a markdown document."""
     text = _fenced(text)
     document = is_markdown(text) if markdown is None else markdown
-    known_before = len(state.commands)
     rest = markdown is None and "```" not in text and is_restructured_text(text)
     if not (document or rest) and read_kind(text, start, state):
         return False
@@ -121,11 +111,6 @@ def _read_file(start: int, text: str, state: ScriptState, markdown: bool | None 
         else:
             _read_block(part, state, document)
     state.heading = None
-    if not any(command.program not in ("other", "docker") for command in state.commands[known_before:]):
-        for match in _FLAGS_BEHIND_A_NAME.finditer(text):
-            if match[1].count(" --") > 1:
-                code = match[1].rstrip("\"', ")
-                _read_flags(Bullets(((start + match.start(1), code),), None, None), state)
     return document
 
 
@@ -180,7 +165,7 @@ def read_command(
         first += 1
     if placed:
         shell.command(placed[first:])
-    return _script(state, False)
+    return _script(state, False, [])
 
 
 def _read_block(block: Block, state: ScriptState, document: bool) -> None:
@@ -235,7 +220,7 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
         flags = {word.text.partition("=")[0] for word in argv if word.text.startswith("-")} | set(env)
         if flags <= {word.text.partition("=")[0] for word in above.words} | set(above.env):
             return
-    few = len(argv) <= _ADDITION and not any(word.text.partition("=")[0] in _DECISIVE for word in argv)
+    few = len(argv) <= _ADDITION and not any(word.text.partition("=")[0] in DECISIVE for word in argv)
     if state.last_known is not None and few:
         return  # "add these to the command": no deployment of its own
     if argv:
@@ -243,8 +228,10 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
         state.add(Command("fragment", tuple(argv), (), env, label=part.intro, heading=part.heading, line=line))
 
 
-def _script(state: ScriptState, document: bool) -> Script:
+def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]]) -> Script:
     read_unused(state)
+    if not any(command.program not in ("other", "docker") for command in state.commands):
+        read_last_resort(state, texts)
     state.commands[:] = with_launchers(state.commands)
     state.commands[:] = [with_file_options(command, state.files, state.budget) for command in state.commands]
     state.commands[:] = _without_parts(state)

@@ -6,19 +6,28 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.engines.base import Reading
+from moonpad.engines.foreign_names import WHOLE_HISTORY
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.commands import Command
+from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.flags import GLUED
 from moonpad.explain.option_sources import Rulebook
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
+NO_SUCH: Final = "takes no such argument"
 _PROSE: Final = frozenset("，。；：！？、（）")
 
 
-def stray_remarks(command: Command, reading: Reading, book: Rulebook) -> Iterator[Remark]:
-    """An error for the first of them. Nothing is said where the release is not recorded, or where an option is unknown,
-    whose second value it may be."""
+def stray_remarks(
+    command: Command, reading: Reading, book: Rulebook, *, named: bool, document: bool
+) -> Iterator[Remark]:
+    """An error for the first of them, in a document a warning: a sentence may go on there. Nothing is said where the
+    release is not recorded (`named`: it is) or not known, or where an option is unknown, whose second value it may
+    be."""
+    if not named and book.program not in WHOLE_HISTORY:
+        return
+    severity = Severity.WARNING if document or is_fragment(command) else Severity.ERROR
     if not book.options.exact or any(option.flag is None for option in reading.parsed.occurrences):
         return
     if any(isinstance(option.value, str) and GLUED.fullmatch(option.value) for option in reading.parsed.occurrences):
@@ -32,7 +41,6 @@ def stray_remarks(command: Command, reading: Reading, book: Rulebook) -> Iterato
             if book.options.named(flag := f"--{text}") is not None:
                 message, remedy = "the option of that name lacks its dashes", f"write {flag}"
                 edits = [Edit(at, 1, (flag,))]
-            message = f"{book.label} takes no such argument: {message}"
-            where, code = shortened(text), Code.INVALID_VALUE
-            yield make_remark(Severity.ERROR, code, where, message, remedy, at=at, edits=edits)
+            message, where, code = f"{book.label} {NO_SUCH}: {message}", shortened(text), Code.INVALID_VALUE
+            yield make_remark(severity, code, where, message, remedy, at=at, edits=edits)
             return

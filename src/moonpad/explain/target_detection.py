@@ -36,6 +36,7 @@ from moonpad.values.versions import checked_version
 _NAME: Final = re.compile(r"Kimi[- ]K?[0-9][\w.]*(?:[- ][A-Za-z0-9.]+){0,4}", re.ASCII | re.IGNORECASE)
 # `org/name` as on Hugging Face, and no folder.
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+_REPOSITORY_IN: Final = re.compile(r"(?<![\w./-])[A-Za-z0-9][\w.-]{0,40}/[\w.-]*[Kk]imi[\w.-]{0,60}(?![\w/])", re.ASCII)
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
 
 NO_DEVICES: Final = "no devices are named"
@@ -150,16 +151,64 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     if served and (model := find_model(served)) is not None:
         return model, f"served as {served}"
     only_gguf = _reads_gguf(commands)
+    if _is_of_another(written):
+        return None, unknown
     headings = [command.heading or "" for command in commands]
     script.budget.work(_scan(script), "the text around its engine commands")
-    for where, texts in (("the heading", headings), ("the text", script.lines)):
-        if model := _named_in(texts):
+    line = min((command.line for command in commands if command.line), default=1)
+    for where, model in (("the heading", _named_in(headings)), ("the text", _named_near(script.lines, line))):
+        if model is not None:
             form = _other_format(f"{written} {_asked_format(commands)}", model)
             is_gguf = model.quantization is not None and model.quantization.scheme == "gguf"
             if form or (only_gguf and not is_gguf):
                 return None, f"{unknown}; {where} names {model.id}, whose weights are not {form or 'GGUF'}"
             return model, f"{where} names {model.id}"
     return None, unknown
+
+
+_OTHER_NAME: Final = re.compile(
+    r"(?:(?<![/\w-])|(?<=deepseek-ai/)|(?<=Qwen/)|(?<=zai-org/)|(?<=meta-llama/)|(?<=MiniMaxAI/))"
+    r"(?:Qwen[0-9.]*|QwQ|Deep[Ss]eek|Llama|GLM|MiniMax|Mi[sx]tral|Gemma|Nemotron|EXAONE|Hunyuan|ERNIE|gpt-oss)-[A-Z0-9]"
+)
+
+
+def _named_near(lines: Sequence[str], line: int) -> Model | None:
+    """Of the line that is nearest, above before below; None where that names a model of another family. A repository
+    goes before a name, where the text has one alone."""
+    repositories = {
+        model.id: model
+        for text in lines
+        if "kimi" in text[:_LONGEST].casefold()
+        for name in _REPOSITORY_IN.findall(text[:_LONGEST])
+        if (model := find_model(name)) is not None
+        and (model.quantization is None or model.quantization.scheme != "gguf")  # which file it is, is not said
+    }
+    for at in (*range(line - 2, -1, -1), *range(line - 1, len(lines))):
+        text = lines[at][:_LONGEST]
+        if "k" in text.casefold() and (model := _named_in((text,))):
+            return next(iter(repositories.values())) if len(repositories) == 1 else model
+        if _OTHER_NAME.search(text):
+            return None
+    return None
+
+
+_OURS: Final = re.compile(r"kimi|moonshot|(?<![a-z0-9])k[23](?![a-z0-9])")
+_SAYS_NOTHING: Final = re.compile(
+    r"(?:my|your|the|base|local)?[-_]?(?:models?|weights?|checkpoints?|ckpts?|snapshots?|hf|llm|path|repo|data|main|"
+    r"default|merged|target|dir|folder|latest|x+)(?:[-_]?(?:path|dir|name|folder|id|cache))?|v?[0-9.]*|[0-9a-f]{12,64}"
+)
+_FAMILIES: Final = re.compile(
+    r"qwen|qwq|deepseek|llama-?[0-9]|glm|minimax|mi[sx]tral|gpt-?oss|gemma|nemotron|exaone|hunyuan|ernie|internlm|"
+    r"internvl|baichuan|granite|olmo|jamba|command-?r|falcon|phi-?[0-9]|step-?[0-9]|longcat|dsv[0-9]|\bds-?(?:r1|v3)"
+)
+
+
+def _is_of_another(written: str) -> bool:
+    """Whether the name or the folder says that it is another family's, or simply has a name of its own."""
+    plain = written.casefold().rstrip("/")
+    if not plain or "$" in plain or "<" in plain or "{" in plain or _OURS.search(plain):
+        return False
+    return bool(_FAMILIES.search(plain)) or _SAYS_NOTHING.fullmatch(plain.rpartition("/")[2]) is None
 
 
 _FORMATS: Final = re.compile(
@@ -276,27 +325,52 @@ def _of_mentions(
 ) -> tuple[Cluster | None, str]:
     """Of mentions in the order of nearness; (None, "") where they say nothing. `copy`: devices of one whole copy."""
     devices, per_node = used
-    machines = [cluster_named(each.machine) for each in near if each.machine is not None and each.known]
-    counted = [machine for machine in machines if machine is not None and machine.device.platform in allowed]
+    machines = [
+        (each, machine)
+        for each in near
+        if each.machine is not None and each.known and (machine := cluster_named(each.machine)) is not None
+    ]
+    counted = [(each, machine) for each, machine in machines if machine.device.platform in allowed]
     # Of several whole copies a text may count the devices of one, where they are meant to share them.
-    for fitting in (devices, copy):
-        for machine in counted:
-            if machine.devices == fitting and per_node in (None, machine.per_node):
-                return machine, f"the text names {machine.name}"
+    fitting = devices if any(machine.devices == devices for _, machine in counted) else copy
+    exact = [
+        (each, machine)
+        for each, machine in counted
+        if machine.devices == fitting and per_node in (None, machine.per_node)
+    ]
+    if exact and (kinds := _kinds_named([each for each, _ in exact])):
+        return (exact[0][1], f"the text names {exact[0][1].name}") if len(kinds) == 1 else (None, _several(kinds))
+    kinds = _kinds_named([each for each, _ in counted])
+    if len(kinds) > 1:
+        return None, _several(kinds)
     if counted and (devices == 1 or not layout_known or whole):
-        return counted[0], f"the text names {counted[0].name}"
+        return counted[0][1], f"the text names {counted[0][1].name}"
     foreign = next((each.kind for each in near if not each.known and (each.machine or len(each.kind) > 3)), None)
     if foreign is not None and not counted:
         return None, f"the text names {foreign}, which the catalogue does not have: --on 8xH200 names another"
     if not layout_known:
         return None, ""
-    kinds = [machine.name.rpartition("x")[2] for machine in counted]
-    kinds += [each.kind for each in near if each.known and platform_of(each.kind) in allowed]
-    for kind in dict.fromkeys(kinds):
+    if not kinds:
+        kinds = _kinds_named([each for each in near if each.known and platform_of(each.kind) in allowed])
+        if len(kinds) > 1:
+            return None, _several(kinds)
+    for kind in kinds:
         nodes = cluster_named(f"{devices // per_node}x{per_node}x{kind}") if per_node is not None else None
         if (cluster := nodes or cluster_named(f"{devices}x{kind}")) is not None:
             return cluster, f"the text names {kind}, the command uses {devices}"
     return None, ""
+
+
+def _kinds_named(near: Sequence[Mention]) -> list[str]:
+    """Each kind once; of several on one line the first, for `8x H200/H20` are two that will both do."""
+    firsts: dict[int, str] = {}
+    for each in near:
+        firsts.setdefault(each.line, each.kind)
+    return list(dict.fromkeys(firsts.values()))
+
+
+def _several(kinds: Sequence[str]) -> str:
+    return f"the text names {' and '.join(kinds[:4])}: say which with --on"
 
 
 def _used(reading: Reading, container: Wrapper | None) -> tuple[int, int | None]:

@@ -14,7 +14,7 @@ from moonpad.explain.input_limits import NESTING
 from moonpad.explain.programs import base_name, identify, named_by_image, program_named, program_table, served_by_image
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)=(.*)\Z", re.ASCII | re.S)
-_SPEAKS_OF: Final = frozenset(
+SPEAKS_OF: Final = frozenset(
     """
     echo printf print log info warn warning error die say pkill pgrep killall kill grep egrep rg ps
     pip pip3 which type whereis man alias apt apt-get dnf yum brew sed awk tail head less cat git
@@ -89,7 +89,7 @@ def peel(words: Sequence[Word], env: Mapping[str, Word], containers: Mapping[str
 def _behind_unknown_wrapper(peeled: Peeled) -> tuple[str, int] | None:
     """`nsys profile -o x vllm serve …`: the server that a wrapper in none of the tables runs, which is taken off."""
     rest = peeled.rest
-    if not rest or base_name(rest[0]) in _SPEAKS_OF or base_name(rest[0]) in _HANDLERS:
+    if not rest or base_name(rest[0]) in SPEAKS_OF or base_name(rest[0]) in _HANDLERS:
         return None
     table = program_table()
     for at in range(1, min(len(rest) - 1, _FARTHEST)):
@@ -107,7 +107,7 @@ def _behind_unknown_wrapper(peeled: Peeled) -> tuple[str, int] | None:
 def _handed_on(peeled: Peeled) -> Word | None:
     """`tool add --command "vllm serve …"`: the command that one word of an unknown tool holds."""
     rest = peeled.rest
-    if not rest or base_name(rest[0]) in _SPEAKS_OF or base_name(rest[0]) in _HANDLERS:
+    if not rest or base_name(rest[0]) in SPEAKS_OF or base_name(rest[0]) in _HANDLERS:
         return None
     return next((word for word in rest[1:_FARTHEST] if " " in word.text and _WHOLE.match(word.text)), None)
 

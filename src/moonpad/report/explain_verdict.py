@@ -21,6 +21,10 @@ def verdict(judged: Judged) -> tuple[str, str]:
     errors = [finding for finding in judged.findings if finding.severity is Severity.ERROR]
     wrong = [finding for finding in errors if finding.code not in _OF_MEMORY]
     memory = judged.memory
+    starts = not any(finding.code is Code.DOES_NOT_FIT for finding in errors)
+    if memory is not None and not memory.fits and starts and not wrong:
+        tokens = f"{max(0.0, memory.kv_tokens.value):,.0f} tokens of KV cache"
+        return f"Starts with less context than asked: {tokens}, not {memory.context:,}", _STYLES[Severity.WARNING]
     if memory is not None and not memory.fits:
         more = f"; {len(wrong)} more error{'s' if len(wrong) > 1 else ''}" if wrong else ""
         return f"{_does_not_fit(judged, memory)}{more}", _STYLES[Severity.ERROR]

@@ -37,7 +37,9 @@ def again(script: Script, judged: Judged, lines: Sequence[Line]) -> tuple[Judged
     words = {word for line in lines for word in line.argv}
     named = ((path, file.text.rstrip("\n")) for path, file in script.files.items() if path in words)
     files = (f"cat > {shlex.quote(path)} <<'EOF'\n{text}\nEOF\n\n" for path, text in named)
-    text = "".join(files) + "\n\n".join("\n".join(typed_lines(line)) for line in lines)
+    labels = [f"# node {number}\n" if len(lines) > 1 else "" for number in range(len(lines))]
+    text = "".join(files)
+    text += "\n\n".join(label + "\n".join(typed_lines(line)) for label, line in zip(labels, lines, strict=True))
     version = "" if "judged by the newest" in judged.version_because else judged.version
     question = Question(judged.checkpoint, judged.cluster, version)
     return judge(read_script(text, markdown=False), question, calibrations())

@@ -22,6 +22,7 @@ TOGETHER = {
     "node ranks": "vllm serve m --nnodes 2 --node-rank 0\nvllm serve m --nnodes=2 --node_rank=1 --headless\n",
     "labels": "# node 0\nvllm serve m\n# node 1\nvllm serve m\n",
     "sglang": f"{SGLANG} --node-rank 0\n{SGLANG} --node-rank 1\n",
+    "another address by mistake": f"{SGLANG} --node-rank 0\n{SGLANG.replace('a:1', 'b:1')} --node-rank 1\n",
     "another command between": "vllm serve m\nsleep 3\ncurl x\nvllm serve m --headless\n",
 }
 APART = {
@@ -30,7 +31,7 @@ APART = {
     "other models": "vllm serve m\nvllm serve n --headless\n",
     "other layouts": "vllm serve m -tp 8\nvllm serve m -tp 16 --headless\n",
     "other engines": f"vllm serve m\n{SGLANG} --node-rank 1\n",
-    "other addresses": f"{SGLANG} --node-rank 0\n{SGLANG.replace('a:1', 'b:1')} --node-rank 1\n",
+    "other addresses": f"{SGLANG}\n{SGLANG.replace('a:1', 'b:1')}\n",
     "the same rank": f"{SGLANG} --node-rank 0\n{SGLANG} --node-rank 0\n",
     "the same unknown rank": f"{SGLANG} --node-rank $R\n{SGLANG} --node-rank $R\n",
 }

@@ -66,7 +66,7 @@ def test_a_text_that_is_not_a_version_is_refused() -> None:
     [
         ("", K2T, K2T),
         ("", "/data/models/Kimi-K2-Thinking", K2T),
-        ("Kimi-K2-Thinking on our machines", "/models/DeepSeek-V3", K2T),
+        ("Kimi-K2-Thinking on our machines", "/models/snapshot", K2T),
         ("Kimi K2 Thinking", "$MODEL_PATH", K2T),
         ("Running Kimi-K2 with FP8", "<YOUR_MODEL_DIR>", "moonshotai/Kimi-K2-Instruct"),
         ("Kimi-K2.5", "./weights", "moonshotai/Kimi-K2.5"),
@@ -84,6 +84,8 @@ def test_another_model_is_not_taken_for_kimi() -> None:
     assert judged.checkpoint is None
     assert "meta-llama/Llama-3.1-8B" in judged.unjudged
     assert at(judged, "missing-flag") == []  # no parsers of Kimi's
+    for own in ("/models/DeepSeek-V3", "/path/to/Qwen3-30B-A3B", "/weights/dsv3", "./ember-v0.1"):
+        assert ask_one(f"# Kimi-K2\n\n```bash\nvllm serve {own}\n```\n").checkpoint is None
 
 
 def test_a_mistyped_model_is_asked_about() -> None:
