@@ -16,6 +16,7 @@ from moonpad.catalog.options import option_set
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.wrappers import is_known
 from moonpad.values.finding import Code, Severity
 
 _LONGEST: Final = 4000
@@ -23,6 +24,8 @@ _LONGEST: Final = 4000
 _MOST_WORDS: Final = 80
 _OF_JSON: Final = ("-config", "-kwargs", "-overrides", "-override-args")
 """Ends of options that take an object, of releases whose options are not recorded as such."""
+_PROMPTS: Final = frozenset({"$", "#", "%", ">", "RUN", "CMD", "ENTRYPOINT"})
+"""What stands before a command that a shell reads."""
 _BEGINS: Final = re.compile(r"[\"'“”‘’]?\{(?![{%])")
 _CURLY: Final = str.maketrans("“”„‘’", '"""\'\'')
 _KEY: Final = re.compile(r"([{,]\s*)([\w.-]{1,80}):(?=\S)")
@@ -44,8 +47,10 @@ class _Object:
 
 
 def with_json(command: Command, script: Script) -> tuple[Command, tuple[Remark, ...]]:
-    """The command with such objects as they are meant, and an error for each of them."""
+    """The command with such objects as they are meant, and an error for each of them. What a program has printed holds
+    the words as it got them: there, what is JSON in the text was JSON."""
     script.budget.work(2 * len(command.argv), "its quotes and dashes")
+    is_printed = _is_printed(command)
     argv: list[Word] = []
     remarks: list[Remark] = []
     at = 0
@@ -62,12 +67,16 @@ def with_json(command: Command, script: Script) -> tuple[Command, tuple[Remark, 
         place = len(argv) if item.prefix else len(argv) - 1
         remedy = f"write '{shortened(value)}'"
         remark = make_remark(Severity.ERROR, Code.INVALID_VALUE, item.option, message, remedy, at=place)
-        remarks.append(replace(remark, read_as_meant=True))
+        if not is_printed or as_json(source.removeprefix(item.prefix)) is None:
+            remarks.append(replace(remark, read_as_meant=True))
         argv.append(word)
         at = item.last + 1
-    if not remarks:
-        return command, ()
-    return replace(command, argv=(*argv, *command.argv[at:])), tuple(remarks)
+    return replace(command, argv=(*argv, *command.argv[at:])) if at else command, tuple(remarks)
+
+
+def _is_printed(command: Command) -> bool:
+    """Whether words of a sentence or a log stand before the command on its line."""
+    return not all(wrapper.kind in _PROMPTS or is_known(wrapper) for wrapper in command.wrappers)
 
 
 def _objects(command: Command) -> Iterator[_Object]:

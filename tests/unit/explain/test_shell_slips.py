@@ -69,6 +69,21 @@ def test_an_object_that_arrives_is_left_alone(written: str) -> None:
     assert of(f"{SERVE} --speculative-config {written}", "--speculative-config") == []
 
 
+@pytest.mark.parametrize("before", ["command is ", "2026-07-01 INFO start: python -m ", "root 4711 0.1 python "])
+def test_what_a_program_has_printed_had_its_quotes(before: str) -> None:
+    """It is read as it was, and nothing is said of it."""
+    one = judged(f"The log:\n\n{before}{SERVE} --speculative-config {CONFIG}\n")
+    assert one.settings is not None
+    assert one.settings.draft_tokens == 3
+    assert [finding.where for finding in one.findings if finding.severity is Severity.ERROR] == []
+
+
+@pytest.mark.parametrize("before", ["", "$ ", "A=1 ", "export A=1; ", "nohup ", "cd x && ", "RUN ", "  "])
+def test_what_was_typed_had_none(before: str) -> None:
+    (finding,) = of(f"{before}{SERVE} --speculative-config {CONFIG}\n", "--speculative-config")
+    assert finding.severity is Severity.ERROR
+
+
 def test_a_variable_that_is_split_at_its_blanks() -> None:
     (finding,) = of(f"CFG='{CONFIG}'\n{SERVE} --speculative-config $CFG", "--speculative-config")
     assert "splits this object at its blanks" in finding.message
