@@ -108,13 +108,6 @@ EXPERTS_TITLE: Final = "vLLM"
 AITER: Final = "VLLM_ROCM_USE_AITER"
 AITER_MLA: Final = "VLLM_ROCM_USE_AITER_MLA"
 """Variables of the same engine for AMD devices."""
-FORKS: Final[Mapping[str, str]] = {"LVLLM_": "LvLLM, a fork that keeps experts in host memory"}
-"""How the variables of forks begin, which no release of the engine reads, and what they are."""
-LAUNCHERS: Final[Mapping[str, Mapping[str, str]]] = {
-    "launch_online_dp.py": {"3": "--dp-size", "5": "--dp-address", "6": "--dp-rpc-port", "7": "--tp-size"},
-}
-"""Programs that run a script once a rank, and which of their options it gets as `$3`, `$7` …
-(https://github.com/vllm-project/vllm-ascend, examples/external_online_dp/launch_online_dp.py)."""
 REPLICAS: Final = "--dp-size"
 """Of the engine of `EXPERTS_BY_OPTION`: whole copies, unless the next one is given."""
 ATTENTION_DP_SWITCH: Final = "--enable-dp-attention"
@@ -139,5 +132,19 @@ KNOWS_FAMILY: Final[Mapping[str, str]] = {
 }
 """Behind the last releases that surely load no checkpoint of the family without its Python code: their transformers and
 their own classes know none of the tokenizers. Those that follow, and builds between releases, were not read."""
-ANY_EXPERTS: Final[Mapping[str, str]] = {"sglang": "0.5.10", "vllm": "0.19.0"}
-"""The first releases behind the change in AITER, of 2026-03-19, that takes any number of experts."""
+FORKS: Final[Mapping[str, str]] = {"LVLLM_": "LvLLM, a fork that keeps experts in host memory"}
+"""How the variables of forks begin, which no release of the engine reads, and what they are."""
+LAUNCHERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "launch_online_dp.py": {"3": "--dp-size", "5": "--dp-address", "6": "--dp-rpc-port", "7": "--tp-size"},
+}
+"""Programs that run a script once a rank, and which of their options it gets as `$3`, `$7` …
+(https://github.com/vllm-project/vllm-ascend, examples/external_online_dp/launch_online_dp.py)."""
+DENSE: Final = "--moe-dense-tp-size"
+DENSE_AS_GROUP: Final = "0.5.13"
+"""From then on, or the release behind it, the size may be that of the whole group."""
+NAME_WITHOUT_COLON: Final = "0.5.9"
+"""The first release that was read in which a served name has no colon."""
+AITER_ANY_EXPERTS: Final[Mapping[str, str]] = {"sglang": "0.5.10", "vllm": "0.19.0"}
+"""The first releases behind the change in AITER of 2026-03-19, which takes any number of experts."""
+STARTS: Final = re.compile(r"(?:vllm serve|sglang serve|trtllm-serve|trtllm-serve serve)\Z")
+"""How a line ends behind which the model follows."""

@@ -26,14 +26,13 @@ _UNITS: Final = {"gfx942": 304, "gfx950": 256}
 """Compute units of MI300X and MI325X, MI350X and MI355X."""
 _TOKENS_OF_A_UNIT: Final = 212
 """More tokens than that for each unit went to a kernel that wants a power of two of experts."""
-_ANY_EXPERTS: Final = names.ANY_EXPERTS
 
 
 def _version(case: Case) -> str:
     """Of an engine with AITER on AMD devices; "" where it is none, or its release is not named."""
     cluster = case.cluster
     of_amd = cluster is not None and cluster.device.platform is Platform.ROCM and case.checkpoint is not None
-    return case.version if of_amd and case.engine.name in _ANY_EXPERTS else ""
+    return case.version if of_amd and case.engine.name in names.AITER_ANY_EXPERTS else ""
 
 
 def _by_variable(case: Case) -> bool:
@@ -105,7 +104,12 @@ def aiter_block(case: Case) -> Iterator[Remark]:
 def aiter_experts(case: Case) -> Iterator[Remark]:
     """A prefill of many tokens for a number of experts that is not a power of two."""
     version, settings = _version(case), case.first.settings
-    if not version or case.checkpoint is None or case.cluster is None or since(version, _ANY_EXPERTS[case.engine.name]):
+    if (
+        not version
+        or case.checkpoint is None
+        or case.cluster is None
+        or since(version, names.AITER_ANY_EXPERTS[case.engine.name])
+    ):
         return
     experts, units = case.checkpoint.architecture.routed_experts, _UNITS.get(case.cluster.device.capability or "")
     if not experts or units is None or not experts & (experts - 1):
@@ -127,16 +131,24 @@ def aiter_experts(case: Case) -> Iterator[Remark]:
 
 
 def aiter_small_heads(case: Case) -> Iterator[Remark]:
-    """In one series the kernel for fewer than 16 heads had an FP8 cache for one sequence alone."""
-    version, settings = _version(case), case.first.settings
-    if case.engine.name != names.EXPERTS_BY_VARIABLE or not since(version, GLUON_HEADS) or not version:
-        return
+    """Kernels for fewer than 16 heads that had no FP8 cache: of one series, and for numbers that do not divide 16."""
+    version, settings, place = case.version, case.first.settings, case.option("--kv-cache-dtype")
     configuration = _configuration(case, BACKEND)
-    chosen = settings.attention_backend == BACKEND or (settings.attention_backend is None and _by_variable(case))
-    if since(version, GLUON_BY_DEVICE) or configuration is None or not chosen:
+    if case.engine.name != names.EXPERTS_BY_VARIABLE or configuration is None or place is None or not case.laid_out:
         return
-    heads, place = configuration.architecture.heads // max(1, case.first.layout.tp), case.option("--kv-cache-dtype")
-    if heads < 16 and place is not None and configuration.stored_kv.startswith("fp8"):
-        message = f"{heads} heads a rank with an FP8 cache: that kernel of AITER serves one sequence at once"
-        remedy = f"take {GLUON_BY_DEVICE} or later, leave it out, or set {names.AITER_MLA}=0"
-        yield make_remark(Severity.WARNING, Code.CONFLICT, "--kv-cache-dtype", message, remedy, at=place.index)
+    chosen = settings.attention_backend == BACKEND or (settings.attention_backend is None and _by_variable(case))
+    of_amd, fp8 = configuration.platform is Platform.ROCM, configuration.stored_kv.startswith("fp8")
+    heads = configuration.architecture.heads // max(1, case.first.layout.tp)
+    if not (chosen and of_amd and fp8) or not 0 < heads < 16 or (version and not since(version, GLUON_HEADS)):
+        return
+    uneven = bool(16 % heads)
+    if not uneven and (not version or since(version, GLUON_BY_DEVICE)):
+        return
+    what = f"{heads} heads a rank with an FP8 cache"
+    message = (
+        f"{what}: by a report of 2026-08 AITER finds no kernel for them"
+        if uneven
+        else (f"{what}: that kernel of AITER serves one sequence at once")
+    )
+    remedy = f"leave it out, or set {names.AITER_MLA}=0" + ("" if uneven else f", or take {GLUON_BY_DEVICE} or later")
+    yield make_remark(Severity.WARNING, Code.CONFLICT, "--kv-cache-dtype", message, remedy, at=place.index)

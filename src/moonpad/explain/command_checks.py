@@ -27,6 +27,7 @@ from moonpad.explain.offload_checks import cpu_offload
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.serving_flags import thinks
 from moonpad.explain.shell_slips import broken_line, redirected_install
+from moonpad.explain.start_checks import colon_in_name, dense_size, ranks_of_nodes
 from moonpad.plan.rules.formats import model_version
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Severity
@@ -317,6 +318,9 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     remote_code,
     int4_deepep,
     data_parallel,
+    dense_size,
+    colon_in_name,
+    ranks_of_nodes,
     cpu_offload,
     one_device,
     other_nodes,

@@ -163,7 +163,7 @@ class Deployment:
             unjudged=unjudged,
             unknown=unknown | {"dp"} if part else unknown,
         )
-        if missing or part or cut:
+        if missing or cut or part:
             return judged
         return replace(judged, better=tuple(self._better(judged, readings, suggestion) for suggestion in suggestions))
 

@@ -76,6 +76,8 @@ def _kinds() -> Mapping[str, str]:
             continue
         names = (row.label, *row.aliases)
         kinds |= {_plain(name): row.label for name in names if any(char.isdigit() for char in name) or "-" in name}
+        if row.device.platform is Platform.ROCM:
+            kinds.setdefault(_plain(row.label.removesuffix("X")), row.label)
     return kinds | {_plain(name): label for name, label in _VARIANTS.items()}
 
 
@@ -127,9 +129,10 @@ def _pairs() -> re.Pattern[str]:
 
 @cache
 def _alone() -> re.Pattern[str]:
-    """A kind by itself: as it is written, for `a3` or `b200` in a name are something else."""
+    """A kind by itself: as it is written, for `a3` or `b200` in a name are something else; nothing else is `mi300`."""
     return re.compile(
-        rf"(?<![\w./-])(?P<device>{_device()})(?:[ \-(（]{{0,2}}(?P<size>[0-9]{{2,3}})[ ]?G(?:i?B)?\b)?"
+        rf"(?<![\w./-])(?P<device>{_device()}|(?i:mi3[0-9]{{2}}x?))"
+        r"(?:[ \-(（]{0,2}(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b)?"
         r"(?![\w/]|\.\w|-[0-9a-z])",
         re.ASCII,
     )
@@ -278,11 +281,11 @@ def cluster_named(text: str) -> Cluster | None:
         return None
 
 
+def capability_of(kind: str) -> str | None:
+    row = find_hardware(kind)
+    return row.device.capability if row is not None and row.device is not None else None
+
+
 def platform_of(kind: str) -> Platform | None:
     row = find_hardware(kind)
     return row.device.platform if row is not None and row.device is not None else None
-
-
-def capability_of(kind: str) -> str:
-    row = find_hardware(kind)
-    return row.device.capability if row is not None and row.device is not None else ""

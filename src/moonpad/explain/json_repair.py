@@ -14,6 +14,7 @@ from moonpad.catalog.options import option_set
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.wrappers import is_known
 from moonpad.values.finding import Code, Severity
 
 _LONGEST: Final = 4000
@@ -21,13 +22,13 @@ _LONGEST: Final = 4000
 _MOST_WORDS: Final = 80
 _OF_JSON: Final = ("-config", "-kwargs", "-overrides", "-override-args")
 """Ends of options that take an object, of releases whose options are not recorded as such."""
+_PROMPTS: Final = frozenset({"$", "#", "%", ">", "RUN", "CMD", "ENTRYPOINT"})
+"""What stands before a command that a shell reads."""
 _BEGINS: Final = re.compile(r"[\"'“”‘’]?\{(?![{%])")
 _CURLY: Final = str.maketrans("“”„‘’", '"""\'\'')
 _KEY: Final = re.compile(r"([{,]\s*)([\w.-]{1,80}):(?=\S)")
-_TRAILING: Final = re.compile(r",(?=\s*[}\]])")
 _CONTINUED: Final = re.compile(r"\\\s*\n")
-_PRINTED: Final = re.compile(r"\s*(?:command|cmd|args|argv|running|命令)\b", re.IGNORECASE)
-_HEX: Final = frozenset("&*!")
+_MARKS: Final = frozenset("&*!")
 """Marks of YAML that no such object has."""
 
 
@@ -44,8 +45,10 @@ class _Object:
 
 
 def with_json(command: Command, script: Script) -> tuple[Command, tuple[Remark, ...]]:
-    """The command with such objects as they are meant, and an error for each of them."""
+    """The command with such objects as they are meant, and an error for each of them. What a program has printed holds
+    the words as it got them: there, what is JSON in the text was JSON."""
     script.budget.work(2 * len(command.argv), "its quotes and dashes")
+    is_printed = _is_printed(command)
     argv: list[Word] = []
     remarks: list[Remark] = []
     at = 0
@@ -56,27 +59,22 @@ def with_json(command: Command, script: Script) -> tuple[Command, tuple[Remark, 
         if meant is None:
             continue
         value, message = meant
-        # What a program prints has no quotes around it: typed so, it fails; handed over word by word, it is right.
-        printed = as_json(item.text) is not None or "takes its quotes away" in message
-        severity = Severity.WARNING if printed and script.markdown | _is_printed(script, command) else Severity.ERROR
         argv += command.argv[at : item.first]
         first, last = command.argv[item.first], command.argv[item.last]
         word = replace(first, text=f"{item.prefix}{value}", end_line=last.end_line, end_column=last.end_column)
         place = len(argv) if item.prefix else len(argv) - 1
         remedy = f"write '{shortened(value)}'"
-        remark = make_remark(severity, Code.INVALID_VALUE, item.option, message, remedy, at=place)
-        remarks.append(replace(remark, read_as_meant=True))
+        remark = make_remark(Severity.ERROR, Code.INVALID_VALUE, item.option, message, remedy, at=place)
+        if not is_printed or as_json(source.removeprefix(item.prefix)) is None:
+            remarks.append(replace(remark, read_as_meant=True))
         argv.append(word)
         at = item.last + 1
-    if not remarks:
-        return command, ()
-    return replace(command, argv=(*argv, *command.argv[at:])), tuple(remarks)
+    return replace(command, argv=(*argv, *command.argv[at:])) if at else command, tuple(remarks)
 
 
-def _is_printed(script: Script, command: Command) -> bool:
-    """`command is vllm serve …`, as a log has it."""
-    at = command.prefix[0].line if command.prefix else command.line
-    return 0 < at <= len(script.lines) and _PRINTED.match(script.lines[at - 1]) is not None
+def _is_printed(command: Command) -> bool:
+    """Whether words of a sentence or a log stand before the command on its line."""
+    return not all(wrapper.kind in _PROMPTS or is_known(wrapper) for wrapper in command.wrappers)
 
 
 def _objects(command: Command) -> Iterator[_Object]:
@@ -146,7 +144,7 @@ def _dumped(value: object) -> str:
 
 def _parsed(text: str) -> Mapping[str, object] | None:
     """The object of JSON, of Python's literals, or of words without quotes."""
-    text = _TRAILING.sub("", text.strip())
+    text = text.strip()
     if not text.startswith("{"):
         return None
     for read in (as_json, _of_python, _of_words):
@@ -167,7 +165,7 @@ def _of_python(text: str) -> object | None:
 
 def _of_words(text: str) -> object | None:
     """`{method: eagle3, tokens: 3}`, which YAML reads as it is meant."""
-    if _HEX & set(text) or text.count("{") + text.count("[") > _MOST_WORDS:
+    if _MARKS & set(text) or text.count("{") + text.count("[") > _MOST_WORDS:
         return None
     import yaml  # it takes its time to load
 

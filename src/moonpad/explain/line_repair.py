@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from moonpad.engines.foreign_names import SPEAKING
+from moonpad.explain.lost_lines import with_images
 from moonpad.explain.source_text import IGNORED, Problems
 
 _NARROWEST: Final = 60
@@ -24,7 +25,7 @@ _OPENS: Final = re.compile(
 def repaired(text: str, start: int, problems: Problems) -> str:
     """`text` begins at the offset `start` of the whole text."""
     text = _LEADING.sub(lambda match: _led(match, start, problems), text)
-    return _unwrapped(text)
+    return with_images(_unwrapped(text), start, problems)
 
 
 def _led(match: re.Match[str], start: int, problems: Problems) -> str:

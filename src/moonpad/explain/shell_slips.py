@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from moonpad.catalog.options import option_set
@@ -15,6 +16,7 @@ from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
 _LONGEST: Final = 1000
+_MOST: Final = 10
 _INSTALL: Final = re.compile(
     r"(?:^[ \t]*(?:[$#>%!][ \t]+|RUN[ \t]+|-[ \t]+|run:[ \t]+|sudo[ \t]+|\w{1,40}=\S{0,80}[ \t]+|uv[ \t]+"
     r"|\S{0,80}python3?(?:\.\d+)?[ \t]+-m[ \t]+)*|(?:&&|;)[ \t]*(?:uv[ \t]+)?)"
@@ -36,7 +38,11 @@ LINE_BREAK: Final = "line break"
 
 
 def redirected_install(case: Case) -> Iterator[Remark]:
-    """`pip install vllm>=0.11`: said with the first command behind it."""
+    """`pip install vllm>=0.11`: said with the first command behind it, of some of many."""
+    yield from islice(_redirected(case), _MOST)
+
+
+def _redirected(case: Case) -> Iterator[Remark]:
     first = case.commands[0].line
     above = [c.line for c in case.script.commands if c.program != "other" and c.line < first]
     lines = case.script.lines[max(above, default=0) : first]

@@ -37,12 +37,10 @@ def stray_remarks(
             return  # a sentence goes on behind the command
         is_word = at < len(command.argv) and not command.argv[at].unresolved and not unresolved(text)
         if text in reading.unknown and is_word and text.strip():
-            message = f"{book.label} {NO_SUCH}: it is neither an option nor the value of one"
-            if len(text) > 1 and book.options.named(f"--{text}") is not None:
-                edit = Edit(at, 1, (f"--{text}",))
-                remedy = f"did you mean --{text}?"
-                code = Code.INVALID_VALUE
-                yield make_remark(Severity.ERROR, code, shortened(text), message, remedy, at=at, edits=[edit])
-                return
-            yield make_remark(severity, Code.INVALID_VALUE, shortened(text), message, "leave it out", at=at)
+            message, remedy, edits = "it is neither an option nor the value of one", "leave it out", []
+            if book.options.named(flag := f"--{text}") is not None:
+                message, remedy = "the option of that name lacks its dashes", f"write {flag}"
+                edits = [Edit(at, 1, (flag,))]
+            message, where, code = f"{book.label} {NO_SUCH}: {message}", shortened(text), Code.INVALID_VALUE
+            yield make_remark(severity, code, where, message, remedy, at=at, edits=edits)
             return

@@ -44,6 +44,7 @@ NO_DEVICES: Final = "no devices are named"
 
 _ROCM: Final = re.compile(r"\b(?:rocm|amd|mi3[0-9]{2}x?)\b", re.IGNORECASE)
 _OF_GFX950: Final = re.compile(r"\Aamd/.*mxfp4", re.IGNORECASE)
+"""Checkpoints in a format that is made for devices of this kind: a text that compares names other devices too."""
 _ROCM_ENV: Final = ("HIP_", "HSA_", "ROCR_", "AITER_")
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
@@ -300,11 +301,12 @@ def cluster_of(
     if platforms == (Platform.CPU,):
         return cluster_named("cpu"), f"{engine.name} runs on a CPU"
     script.budget.work(_scan(script) + 8 * len(script.placed_hints), "the text around its engine commands")
-    used = (*_used(reading, commands[0].container, commands[0].pods), reading.layout.world_size)
+    used = _used(reading, commands[0].container, commands[0].pods)
     first = min(command.line for command in commands)
     variables = (*_ROCM_ENV, *engine.command_line.rocm_env)
-    of_amd = _OF_GFX950.search(reading.model) or _speaks_of_rocm(script, commands, first, variables)
-    rocm = Platform.ROCM in platforms and bool(of_amd)
+    of_gfx950 = _OF_GFX950.search(reading.model) is not None
+    of_amd = of_gfx950 or _speaks_of_rocm(script, commands, first, variables)
+    rocm = Platform.ROCM in platforms and of_amd
     allowed = (Platform.ROCM,) if rocm else platforms
     named = [
         each
@@ -314,13 +316,14 @@ def cluster_of(
     script.budget.work(len(script.objects) * len(named), "the text around its engine commands")
     if not layout_known and commands[0].more and commands[0].arms:
         return None, NO_DEVICES  # a recipe for several kinds
-    if _OF_GFX950.search(reading.model):  # a text that compares names other devices too
+    if of_gfx950:  # a text that compares names other devices too
         named = [each for each in named if capability_of(each.kind) == "gfx950"] or named
     others = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM] or named
     script.budget.work(2 * len(named), "the text around its engine commands")
     whole = is_fragment(commands[0])  # of the machines that are named, whatever part of the layout it gives
     for near in by_nearness(named, others, script.lines, first, document=script.markdown):
-        cluster, because = _of_mentions(near, used, allowed, layout_known=layout_known, whole=whole)
+        copy = reading.layout.world_size
+        cluster, because = _of_mentions(near, used, copy, allowed, layout_known=layout_known, whole=whole)
         if cluster is not None or because:
             return cluster, because
     if rocm:
@@ -330,14 +333,15 @@ def cluster_of(
 
 def _of_mentions(
     near: Sequence[Mention],
-    used: tuple[int, int | None, int],
+    used: tuple[int, int | None],
+    copy: int,
     allowed: Sequence[Platform],
     *,
     layout_known: bool,
     whole: bool,
 ) -> tuple[Cluster | None, str]:
-    """Of mentions in the order of nearness; (None, "") where they say nothing."""
-    devices, per_node, of_one = used
+    """Of mentions in the order of nearness; (None, "") where they say nothing. `copy`: devices of one whole copy."""
+    devices, per_node = used
     machines = [
         (each, machine)
         for each in near
@@ -345,20 +349,12 @@ def _of_mentions(
     ]
     counted = [(each, machine) for each, machine in machines if machine.device.platform in allowed]
     # Of several whole copies a text may count the devices of one, where they are meant to share them.
-    exact = next(
-        (
-            fitting
-            for wanted in (devices, of_one)
-            if (
-                fitting := [
-                    (each, machine)
-                    for each, machine in counted
-                    if machine.devices == wanted and per_node in (None, machine.per_node)
-                ]
-            )
-        ),
-        [],
-    )
+    fitting = devices if any(machine.devices == devices for _, machine in counted) else copy
+    exact = [
+        (each, machine)
+        for each, machine in counted
+        if machine.devices == fitting and per_node in (None, machine.per_node)
+    ]
     if exact and (kinds := _kinds_named([each for each, _ in exact])):
         return (exact[0][1], f"the text names {exact[0][1].name}") if len(kinds) == 1 else (None, _several(kinds))
     kinds = _kinds_named([each for each, _ in counted])

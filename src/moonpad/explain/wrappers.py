@@ -88,6 +88,12 @@ def peel(words: Sequence[Word], env: Mapping[str, Word], containers: Mapping[str
     return peeled
 
 
+def is_known(wrapper: Wrapper) -> bool:
+    """Whether it is one of the tables, and no words of a sentence, a log or another tool before a command."""
+    kind = wrapper.kind
+    return " " in kind or kind in _HANDLERS or kind in table.PLAIN or kind in program_table().launchers
+
+
 def _behind_unknown_wrapper(peeled: Peeled) -> tuple[str, int] | None:
     """`nsys profile -o x vllm serve …`: the server that a wrapper in none of the tables runs, which is taken off."""
     rest = peeled.rest

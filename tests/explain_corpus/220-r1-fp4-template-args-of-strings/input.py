@@ -1,4 +1,4 @@
-from classes import Template, Storage
+from classes import Storage, Template
 
 docker_args = [
     "--model nvidia/DeepSeek-R1-FP4",
@@ -39,4 +39,4 @@ template = Template(
 storage = Storage(size_gb=600, custom_precision=True)
 
 
-__all__ = ["template", "storage"]
+__all__ = ["storage", "template"]

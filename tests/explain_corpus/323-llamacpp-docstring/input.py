@@ -1,6 +1,6 @@
 """Wrapper around Kimi K2 behind llama-server."""
 
-from typing import Any, Tuple
+from typing import Any
 
 import requests
 
@@ -12,7 +12,7 @@ class KimiK2Tokenizer:
 
 def get_model_kimi_k2(
     base_url: str = "http://127.0.0.1:8001/v1", model_name: str = "kimi-k2", test_connection: bool = True
-) -> Tuple[Any, Any]:
+) -> tuple[Any, Any]:
     """
     Wrapper for Kimi K2.
 

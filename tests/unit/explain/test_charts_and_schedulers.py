@@ -109,7 +109,7 @@ def test_an_item_without_its_dashes() -> None:
     (judged,) = ask(text)
     assert "tp" in judged.unknown
     assert [finding.remedy for finding in judged.findings if finding.where == "attention-backend"] == [
-        "did you mean --attention-backend?"
+        "write --attention-backend"
     ]
 
 

@@ -82,6 +82,35 @@ def test_two_copies_may_be_meant() -> None:
     assert "--enable-dp-attention" not in one.corrected[0].argv
 
 
+def test_fewer_copies_than_ranks_may_mean_either() -> None:
+    one = judged(f"{K2} --dp-size 4", "8xH200")
+    assert about_it(one) == [("--dp-size", "error")]
+    assert one.corrected == ()
+
+
 def test_a_companion_beside_whole_copies() -> None:
     one = judged(f"{K2} --dp-size 8 --enable-dp-lm-head", "8xH200")
     assert ("--enable-dp-lm-head", Severity.ERROR) in about_it(one)
+
+
+@pytest.mark.parametrize(
+    ("options", "version", "where"),
+    [
+        ("--moe-dense-tp-size 4", "", "--moe-dense-tp-size"),
+        ("--moe-dense-tp-size 8", "0.5.9", "--moe-dense-tp-size"),
+        ("--moe-dense-tp-size 8", "0.5.14", ""),
+        ("--moe-dense-tp-size 8", "", ""),
+        ("--moe-dense-tp-size 1", "0.5.9", ""),
+        ("--moe-dense-tp-size $SIZE", "0.5.9", ""),
+        ("--served-model-name kimi:k2", "", "--served-model-name"),
+        ("--served-model-name kimi:k2", "0.5.2", ""),
+        ("--served-model-name kimi-k2", "", ""),
+        ("--nnodes 3 --node-rank 0 --dist-init-addr a:1", "", "--tp-size"),
+        ("--nnodes 2 --node-rank 0 --dist-init-addr a:1", "", ""),
+        ("--pp-size 3 --nnodes 3 --node-rank 0 --dist-init-addr a:1", "", ""),
+    ],
+)
+def test_what_the_start_compares(options: str, version: str, where: str) -> None:
+    (one,) = judge(read_script(f"{K2} {options}"), Question(version=version))
+    errors = [f.where for f in one.findings if f.severity is Severity.ERROR and f.where != "--trust-remote-code"]
+    assert errors == ([where] if where else [])

@@ -69,6 +69,21 @@ def test_an_object_that_arrives_is_left_alone(written: str) -> None:
     assert of(f"{SERVE} --speculative-config {written}", "--speculative-config") == []
 
 
+@pytest.mark.parametrize("before", ["command is ", "2026-07-01 INFO start: python -m ", "root 4711 0.1 python "])
+def test_what_a_program_has_printed_had_its_quotes(before: str) -> None:
+    """It is read as it was, and nothing is said of it."""
+    one = judged(f"The log:\n\n{before}{SERVE} --speculative-config {CONFIG}\n")
+    assert one.settings is not None
+    assert one.settings.draft_tokens == 3
+    assert [finding.where for finding in one.findings if finding.severity is Severity.ERROR] == []
+
+
+@pytest.mark.parametrize("before", ["", "$ ", "A=1 ", "export A=1; ", "nohup ", "cd x && ", "RUN ", "  "])
+def test_what_was_typed_had_none(before: str) -> None:
+    (finding,) = of(f"{before}{SERVE} --speculative-config {CONFIG}\n", "--speculative-config")
+    assert finding.severity is Severity.ERROR
+
+
 def test_a_variable_that_is_split_at_its_blanks() -> None:
     (finding,) = of(f"CFG='{CONFIG}'\n{SERVE} --speculative-config $CFG", "--speculative-config")
     assert "splits this object at its blanks" in finding.message
@@ -141,3 +156,49 @@ def test_another_command_behind_a_long_line(following: str) -> None:
     assert not [
         finding for one in judge(script, Question()) for finding in one.findings if finding.where == "line break"
     ]
+
+
+OPTIONS = "--model moonshotai/Kimi-K2-Thinking --tensor-parallel-size 8"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"docker run --gpus all -p 127.0.0.1:8000:8000 \\\n  --ipc=host\n  vllm/vllm-openai:v0.33.0 \\\n  {OPTIONS}\n",
+        f"docker run --gpus all\n  --ipc=host\n  vllm/vllm-openai:v0.33.0\n  {OPTIONS}\n",
+        f"docker run -v data/models:/models --name x\n  quay.io:443/vllm/vllm-openai:v0.33.0 {OPTIONS}\n",
+        f"podman run --name x\n  vllm/vllm-openai:v0.33.0\n  {OPTIONS}\n",
+        "vllm serve\n  moonshotai/Kimi-K2-Thinking\n  --tensor-parallel-size 8\n",
+        "vllm serve\n  /models/moonshotai/Kimi-K2-Thinking \\\n  --tensor-parallel-size 8\n",
+    ],
+)
+def test_a_lost_backslash_before_the_image_or_the_model(text: str) -> None:
+    script = read_script(text)
+    (one,) = judge(script, Question())
+    assert one.layout is not None
+    assert one.layout.tp == 8
+    assert one.checkpoint is not None
+    assert "missing-backslash" in [problem.code for problem in script.problems]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"docker run --rm alpine\n  vllm/vllm-openai:v0.33.0 {OPTIONS}\n",
+        f"docker run --rm $IMAGE\n  vllm/vllm-openai:v0.33.0 {OPTIONS}\n",
+        f"docker run --rm library/alpine:3\n  vllm/vllm-openai:v0.33.0 {OPTIONS}\n",
+        "# docker run --rm\n  vllm/vllm-openai:v0.33.0\n",
+        "docker run --rm \\\n  vllm/vllm-openai:v0.33.0 --model x\necho a/b\n",
+        "vllm serve --help\n  a/b\n",
+    ],
+)
+def test_lines_that_are_commands_of_their_own(text: str) -> None:
+    assert "missing-backslash" not in [problem.code for problem in read_script(text).problems]
+
+
+def test_an_option_without_its_dashes() -> None:
+    one = judged(f"{SERVE} attention-backend FLASHMLA --trust-remote-code")
+    (finding,) = [finding for finding in one.findings if finding.where == "attention-backend"]
+    assert finding.remedy == "write --attention-backend"
+    argv = one.corrected[0].argv
+    assert argv[argv.index("--attention-backend") + 1] == "FLASHMLA"

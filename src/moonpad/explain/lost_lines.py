@@ -1,0 +1,59 @@
+"""Lines without a backslash behind which the image or the model of the same command follows, as they were meant: of the
+same length, so that places hold. Flags that follow so are the lexer's business."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Final
+
+from moonpad.engines.foreign_names import STARTS
+from moonpad.explain.source_text import Problems
+
+_LONGEST: Final = 2000
+_RUN: Final = re.compile(r"\b(?:docker|podman|nerdctl)[ \t]+run\b")
+_SWITCH: Final = re.compile(r"-[ditP]{1,4}|--(?:rm|detach|interactive|tty|privileged|init|read-only|publish-all)")
+_IMAGE: Final = r"(?:[a-z0-9][\w.-]*(?::\d{2,5})?/)*[a-z0-9][\w.-]*(?::\w[\w.-]*|@sha256:[0-9a-f]{8,64})?"
+_HAS_IMAGE: Final = re.compile(_IMAGE)
+_IMAGE_FIRST: Final = re.compile(rf"[ \t]+(?=\S*[/:])(?:{_IMAGE})(?=\s|\\|$)")
+_MODEL_FIRST: Final = re.compile(r"[ \t]+(?:/[\w.-]+|[\w.-]+)(?:/[\w.-]+)+(?=\s|\\|$)")
+
+
+def with_images(text: str, start: int, problems: Problems) -> str:
+    """`text` begins at the offset `start` of the whole text. The newline of such a line becomes a blank."""
+    if "serve" not in text and not _RUN.search(text):
+        return text
+    joined, offset, inside, has_image = list(text), 0, False, False
+    for line, below in pairwise(text.split("\n")):
+        at, whole = offset + len(line), line[:_LONGEST]
+        offset = at + 1
+        if match := _RUN.search(whole):
+            inside, has_image = not whole.lstrip().startswith("#"), False
+            whole = whole[match.end() :]
+        has_image = has_image or (inside and _names_image(whole))
+        if whole.rstrip().endswith("\\"):
+            continue
+        starts = STARTS.search(line[:_LONGEST].rstrip())
+        alone = starts is not None and not line.lstrip().startswith("#")
+        lost = inside and not has_image and _IMAGE_FIRST.match(below[:_LONGEST])
+        if lost or (alone and _MODEL_FIRST.match(below[:_LONGEST])):
+            message = "this line does not end with a backslash, so the shell ends the command here"
+            problems.add("missing-backslash", start + at - 1, start + at, message, "end the line with a backslash")
+            joined[at] = " "
+        elif not below.lstrip().startswith("-"):
+            inside = False
+    return "".join(joined)
+
+
+def _names_image(words: str) -> bool:
+    """Whether a word is an image by its look, or may be one and is not the value of an option."""
+    before = ""
+    for match in re.finditer(r"\S+", words):
+        word = match.group()
+        is_value = before.startswith("-") and "=" not in before and not _SWITCH.fullmatch(before)
+        if "$" in word and not is_value and not word.startswith("-"):
+            return True
+        if _HAS_IMAGE.fullmatch(word) and not word.startswith("-") and ("/" in word or not is_value):
+            return True
+        before = word
+    return False
