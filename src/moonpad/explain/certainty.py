@@ -90,5 +90,6 @@ def _releases_taking(option: Occurrence, book: Rulebook) -> list[str]:
 
 
 def _is_slip(option: Occurrence, book: Rulebook) -> bool:
-    names = [name for known in book.options.options for name in known.names]
+    near = len(option.written)
+    names = [name for known in book.options.options for name in known.names if abs(len(name) - near) < 3]
     return bool(difflib.get_close_matches(option.written[:80], names, n=1, cutoff=_ALIKE))

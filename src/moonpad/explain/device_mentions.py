@@ -97,7 +97,10 @@ def _device() -> str:
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], ...]:
-    device, size = f"(?P<device>{_device()})", r"(?:[ \-(（]{0,2}(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b[)）]?)?"
+    device, size = (
+        f"(?P<device>{_device()})",
+        r"(?:(?:[ \-(（]{0,2}|[ ]with[ ])(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b[)）]?)?",
+    )
     also = rf"(?:(?:/|[ ]or[ ]|[ ]and[ ]|、|或)(?P<also>{_device()})(?![\w]))?"
     end = r"(?![\w])(?!-[0-9a-z])"
     count = rf"(?<![\w.\-])(?<!Atlas[ ])(?:(?P<nodes>{_NUMBER}){_TIMES})?(?P<count>{_NUMBER})"
@@ -162,7 +165,8 @@ def machines_of(text: str) -> Iterator[tuple[int, str]]:
             if any(first < match.end() and match.start() < last for first, last in taken):
                 continue
             groups = match.groupdict()
-            if not _SURE.search(groups["device"]) and not _TIMED.search(match.group()):
+            spelled = (groups.get("count") or "").casefold() in _WORDS
+            if not (_SURE.search(groups["device"]) or spelled or _TIMED.search(match.group())):
                 continue  # `port 8 4090`
             counts = [_number(count) for count in (groups.get("nodes"), groups.get("count")) if count is not None]
             for name, size in ((groups["device"], groups.get("size")), (groups.get("also"), None)):

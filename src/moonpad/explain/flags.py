@@ -33,6 +33,7 @@ _CODES: Mapping[str, tuple[Code, Severity]] = {
 """What a change of the catalogue is to a person. The kinds that are not here are judged elsewhere."""
 _TAKES: Mapping[str, str] = {"int": "a whole number", "float": "a number", "json": "a JSON object", "flag": "no value"}
 
+_STANDS_IN = re.compile(r"[0-9]*[X]+[0-9]*|N[0-9]?|[A-Z]+_[A-Z_]+|RANK|PORT|TP|DP|PP", re.ASCII)
 GLUED = re.compile(r"([^\s-]\S*?)(--[a-z][\w-]+)", re.ASCII)
 """`8111--gpu-memory-utilization`: a value and the next option."""
 
@@ -175,6 +176,10 @@ def _problem(words: Sequence[str], option: Occurrence, book: Rulebook, budget: B
                 message = f"{written}: a blank is missing between {shortened(glued[1])} and {glued[2]}"
                 edit = Edit(option.index, option.length, (written, glued[1], glued[2]))
                 yield replace(error(Code.INVALID_VALUE, written, message, "add it"), edits=(edit,))
+                return
+            if _STANDS_IN.fullmatch(given):
+                message, hint = f"{written}: {given} stands for a number", "fill it in"
+                yield make_remark(Severity.WARNING, Code.INVALID_VALUE, written, message, hint, at=option.index)
                 return
             if not given.strip():
                 message, hint = f"{written} is empty here", "set the variable that it stands for"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -42,8 +41,13 @@ _NAMED: Final = re.compile(
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
 """`args: --tensor-parallel-size 8 --port 8000 …`, `--framework-args "--model-path m …"`, `ENV LLAMA_ARGS="-c 8 …"`."""
-_LIST: Final = re.compile(r"\[\s*\"(?:[^\"\\]|\\.){1,200}\"\s*(?:,\s*\"(?:[^\"\\]|\\.){0,2000}\"\s*){2,200},?\s*\]")
-"""A list of words as JSON has it."""
+_LIST: Final = re.compile(
+    r"\[(?=\s*(?:(?:#|//)[^\n]*\n\s*)*[\"'])(?:\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|(?:#|//)[^\n]*|[^\[\]\"'#/]|/(?!/)){10,6000}\]"
+)
+"""A list of words as JSON, Python or Terraform has it: strings, and between them expressions and comments."""
+_ITEM: Final = re.compile(
+    r"\"(?P<double>(?:[^\"\\\n]|\\.)*)\"|'(?P<single>(?:[^'\\\n]|\\.)*)'|(?:#|//)[^\n]*|(?P<other>[^\s,\"'#][^,\"'#\n]*)"
+)
 _SPOKEN: Final = re.compile(
     rf"(?<![\w-])(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python3? -m )?(?:\S*/)?(?:{SPEAKING.pattern})"
 )
@@ -135,14 +139,30 @@ def _named_options(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator
 
 def _lists(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
     for start, text in texts:
-        for match in _LIST.finditer(text):
-            try:
-                items = json.loads(re.sub(r",\s*\]$", "]", match.group()))
-            except ValueError:
-                continue
-            if len({item.partition("=")[0] for item in items} & DECISIVE) > 1:
-                at, end = start + match.start(), start + match.end()
-                yield _fragment([state.text.word(item, at, end) for item in items], state, "")
+        state.budget.work(len(text) // 4, "lists of words")
+        for number, match in enumerate(_LIST.finditer(text)):
+            if number == _MOST:
+                break
+            words = [
+                word
+                for item in _ITEM.finditer(match.group()[1:-1])
+                for word in _item(item, state, start + match.start() + 1)
+            ]
+            flags = {word.text.partition("=")[0] for word in words if word.text.startswith("-")}
+            if len(flags) > 2 and flags & DECISIVE:
+                rest = Word("<what is added to the list>", words[0].line, unresolved=("@",))
+                yield _fragment([*words, rest], state, "")
+
+
+def _item(item: re.Match[str], state: ScriptState, start: int) -> Iterator[Word]:
+    text = item["double"] if item["double"] is not None else item["single"]
+    begin, end = start + item.start(), start + item.end()
+    if text is not None:
+        plain = text.replace('\\"', '"') if item["double"] is not None else text
+        yield state.text.word(plain, begin, end)
+    elif item["other"]:
+        name = item["other"].strip()[:60]
+        yield replace(state.text.word(f"${{{name}}}", begin, end), unresolved=(name,))
 
 
 def _fragment(words: list[Word], state: ScriptState, name: str) -> Command:

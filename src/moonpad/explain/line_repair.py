@@ -16,6 +16,8 @@ from moonpad.explain.source_text import IGNORED, Problems
 _NARROWEST: Final = 60
 _LEADING: Final = re.compile(r"\n[ \t]*\\[ \t]+(?=-)")
 """`\\ --reasoning-parser deepseek_r1` behind a line without a backslash."""
+_FLAT: Final = re.compile(r"^.*(?: \\[ \t]+-.*){2,}$", re.MULTILINE)
+"""A command whose lines a post has joined, with the backslashes that ended them."""
 _OPENS: Final = re.compile(
     r"#|export\b|[A-Za-z_]\w*=|\$ |(?:docker|podman|python3?|curl|ssh|srun|mpirun|kubectl|echo|if|for|done|fi)\b"
 )
@@ -25,7 +27,8 @@ _OPENS: Final = re.compile(
 def repaired(text: str, start: int, problems: Problems) -> str:
     """`text` begins at the offset `start` of the whole text."""
     text = _LEADING.sub(lambda match: _led(match, start, problems), text)
-    return with_images(_unwrapped(text), start, problems)
+    text = _FLAT.sub(lambda line: _flattened(line, start, problems), text)
+    return with_images(_unwrapped(text, start, problems), start, problems)
 
 
 def _led(match: re.Match[str], start: int, problems: Problems) -> str:
@@ -35,7 +38,14 @@ def _led(match: re.Match[str], start: int, problems: Problems) -> str:
     return " " * len(match.group())
 
 
-def _unwrapped(text: str) -> str:
+def _flattened(match: re.Match[str], start: int, problems: Problems) -> str:
+    at = start + match.start() + match.group().index(" \\ ") + 1
+    message = "inside a line a backslash takes the blank behind it into the next word, which is then no option"
+    problems.add("space-after-backslash", at, at + 1, message, "take the backslashes out, or end the lines there")
+    return re.sub(r"\\(?=[ \t]+-)", " ", match.group())
+
+
+def _unwrapped(text: str, start: int, problems: Problems) -> str:
     """Two or more lines of one and the same width, cut in the middle of a word, and the rest behind them are one."""
     lines = text.split("\n")
     width = max(map(len, lines))
@@ -47,6 +57,9 @@ def _unwrapped(text: str) -> str:
         last += 1
     if last - first < 2 or not SPEAKING.search("".join(lines[: last + 1])):
         return text
+    at = start + sum(len(line) + 1 for line in lines[:first]) + width - 1
+    message = f"the line was cut after {width} characters: typed so, the shell ends the command here"
+    problems.add("missing-backslash", at, at + 1, message, "join the lines again")
     whole = lines[first]
     for line in lines[first + 1 : last + 1]:
         whole += (" " if line.startswith("-") and not whole.endswith("-") else IGNORED) + line

@@ -246,7 +246,7 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
         if flags <= {word.text.partition("=")[0] for word in above.words} | set(above.env):
             return
     few = len(argv) <= _ADDITION and not any(word.text.partition("=")[0] in DECISIVE for word in argv)
-    if state.last_known is not None and few:
+    if few and (isinstance(part, Bullets) or state.last_known is not None):
         return  # "add these to the command": no deployment of its own
     if argv:
         line = argv[0].line

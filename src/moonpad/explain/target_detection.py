@@ -38,6 +38,7 @@ _NAME: Final = re.compile(r"Kimi[- ]K?[0-9][\w.]*(?:[- ][A-Za-z0-9.]+){0,4}", re
 # `org/name` as on Hugging Face, and no folder.
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _REPOSITORY_IN: Final = re.compile(r"(?<![\w./-])[A-Za-z0-9][\w.-]{0,40}/[\w.-]*[Kk]imi[\w.-]{0,60}(?![\w/])", re.ASCII)
+_POINT: Final = re.compile(r"k2[5-9]", re.ASCII)
 _SERIES: Final = re.compile(r"v?[0-9]{1,4}\.[0-9]{1,4}", re.ASCII)
 
 NO_DEVICES: Final = "no devices are named"
@@ -270,6 +271,10 @@ def _named_in(texts: Iterable[str]) -> Model | None:
         for name in _NAME.findall(text[:2000]):
             words = [word.strip(".") for word in name.casefold().replace(" ", "-").split("-")]
             words[1] = f"k{words[1].removeprefix('k')}"  # `kimi-2.5`
+            if _POINT.fullmatch(words[1]):  # `kimi-k25`
+                words[1] = f"{words[1][:2]}.{words[1][2:]}"
+            elif len(words) > 2 and words[1] == "k2" and re.fullmatch("[5-9]", words[2]):  # `kimi-k2-5`
+                words[1:3] = [f"k2.{words[2]}"]
             for length in range(len(words), 1, -1):
                 if model := known.get("-".join(words[:length])):
                     return model

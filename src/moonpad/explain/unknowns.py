@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -16,6 +17,7 @@ from moonpad.explain.results import shortened
 
 CONTEXT: Final = "max_model_len"
 _MEMORY: Final = ("gpu_memory_utilization", "kv_free_fraction", "kv_cache_dtype")
+_STANDS_IN: Final = re.compile(r"X+|N[0-9]?|[A-Z]+_[A-Z_]+|RANK|TP|DP|PP", re.ASCII)
 _ASKED: Final = (*LAYOUT, CONTEXT)
 
 
@@ -86,7 +88,7 @@ def _values(reading: Reading, line: CommandLine, given: Mapping[str, str]) -> It
 
 def _is_open(value: str) -> bool:
     """An empty value is that of a variable which something else sets."""
-    return not value.strip() or unresolved(value)
+    return not value.strip() or unresolved(value) or _STANDS_IN.fullmatch(value) is not None
 
 
 def _more_options(command: Command, reading: Reading, line: CommandLine) -> Iterator[tuple[int, str]]:
