@@ -24,6 +24,7 @@ from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
 from moonpad.explain.input_limits import OPTION_FILE, too_large
+from moonpad.explain.memory_certainty import as_sure
 from moonpad.explain.node_checks import node_remarks, starts_ray
 from moonpad.explain.offload_checks import offload_ignored
 from moonpad.explain.option_sources import program_of, rulebook
@@ -343,9 +344,9 @@ class Deployment:
             is_error = finding.severity is not Severity.NOTE
             if finding.code in (Code.DOES_NOT_FIT, Code.TIGHT) and short and is_error and self.suggest:
                 finding = replace(finding, remedy=best_remedy(subject, suggestions))
-            if finding.where == "max_model_len" and self._starts_with_less(finding, memory):
-                message = f"{finding.message}; the engine starts, and takes no longer request than that"
-                finding = replace(finding, severity=Severity.WARNING, message=message)
+            named = self.question.cluster is None
+            asked = (subject.configuration, memory, subject.context, self.calibrations)
+            finding = as_sure(finding, *asked, named=named)
             option = self._occurrence(first, finding.where)
             flag = self.engine.command_line.options.get(finding.where, finding.where)
             remedy = in_own_flags(finding.remedy, self.engine.command_line)
@@ -355,12 +356,6 @@ class Deployment:
             if best.memory.kv_tokens.value >= MUCH_ROOMIER * memory.kv_tokens.value:
                 message = "the KV cache could hold more"
                 yield Remark(Finding(Severity.NOTE, Code.SUBOPTIMAL, "memory", message, best.why), None)
-
-    def _starts_with_less(self, finding: Finding, memory: Memory | None) -> bool:
-        """Whether an engine that cuts the context down starts all the same."""
-        facts = self.engine.facts
-        cuts = not facts.needs_whole_context and not facts.reserves_kv
-        return cuts and finding.code is Code.DOES_NOT_FIT and memory is not None and memory.kv_tokens.high >= 1
 
     def _better(self, judged: Judged, readings: Sequence[Reading], suggestion: Improvement) -> Better:
         options = self.engine.command_line.options

@@ -23,7 +23,7 @@ from moonpad.explain.scope import Layer, Scope, size_of, unresolved
 from moonpad.explain.shell_tests import TESTS, compared, decided, lacking_in
 from moonpad.explain.source_text import InputText, Problems, Source
 from moonpad.explain.tokens import Here, LiteralText, Token
-from moonpad.explain.wrappers import Peeled, peel
+from moonpad.explain.wrappers import Peeled, asks_only, peel
 
 _DECLARE: Final = frozenset({"export", "declare", "typeset", "local", "readonly"})
 _BUILTINS: Final = """
@@ -151,7 +151,8 @@ class Shell:
             if self.state.budget.commands > commands_before or not in_container:
                 return
             peeled.program, peeled.prefix, peeled.argv = "docker", tuple(words), ()
-        self._add_command(peeled, node)
+        if not asks_only(peeled):
+            self._add_command(peeled, node)
 
     # --- statements ---
 

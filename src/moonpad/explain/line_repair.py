@@ -13,6 +13,8 @@ from moonpad.engines.foreign_names import SPEAKING
 from moonpad.explain.lost_lines import with_images
 from moonpad.explain.source_text import IGNORED, Problems
 
+_LEAST_WORDS: Final = 6
+_LINE: Final = re.compile(r"^([ \t\0]*)(.*?)[ \t]*$", re.MULTILINE)
 _NARROWEST: Final = 60
 _LEADING: Final = re.compile(r"\n[ \t]*\\[ \t]+(?=-)")
 """`\\ --reasoning-parser deepseek_r1` behind a line without a backslash."""
@@ -29,6 +31,15 @@ def repaired(text: str, start: int, problems: Problems) -> str:
     text = _LEADING.sub(lambda match: _led(match, start, problems), text)
     text = _FLAT.sub(lambda line: _flattened(line, start, problems), text)
     return with_images(_unwrapped(text, start, problems), start, problems)
+
+
+def words_of_lines(text: str) -> list[tuple[int, str]]:
+    """The arguments of a process, one on each line, as a manifest or a tool lists them, with their offsets; none where
+    it is another text."""
+    lines = [(match.start() + len(match[1]), match[2]) for match in _LINE.finditer(text) if match[2]]
+    if len(lines) < _LEAST_WORDS or any(len(line.split()) > 1 and line[:1] not in "{['\"" for _, line in lines):
+        return []
+    return lines if SPEAKING.match(" ".join(line for _, line in lines)) else []
 
 
 def _led(match: re.Match[str], start: int, problems: Problems) -> str:

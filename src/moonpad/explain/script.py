@@ -20,7 +20,7 @@ from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.last_resort import DECISIVE, read_last_resort
 from moonpad.explain.launchers import with_launchers
-from moonpad.explain.line_repair import repaired
+from moonpad.explain.line_repair import repaired, words_of_lines
 from moonpad.explain.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
 from moonpad.explain.pasted_failures import error_lines
 from moonpad.explain.powershell import as_shell, is_powershell
@@ -197,6 +197,11 @@ def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     text = as_shell(block.text) if is_powershell(block.text) else block.text
     text = repaired(text, block.start, state.problems)
     shell = Shell(state, Source.block(state.text, block.start, text))
+    if placed := words_of_lines(block.text):
+        at = block.start
+        shell.command([state.text.word(word, at + place, at + place + len(word)) for place, word in placed])
+        state.intro = None
+        return
     if "#SBATCH" in text:
         shell.scope.variables.update(slurm_variables(text, block.start, state))
     shell.read(substitutions=block.substitutions, indent=block.indent)

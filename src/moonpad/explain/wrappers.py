@@ -25,6 +25,8 @@ SPEAKS_OF: Final = frozenset(
 )
 """Commands whose arguments may be the words of an engine's command, which they do not run."""
 _WHOLE: Final = re.compile(rf"\s*(?:[A-Z][A-Z0-9_]*=\S+\s+)*(?:exec |python3? )?(?:\S*/)?(?:{SPEAKING.pattern})")
+_QUESTIONS: Final = frozenset({"--version", "--help", "-h", "-v", "-V", "help", "version"})
+_CUT: Final = 4
 _FARTHEST: Final = 60
 """Words of an unknown wrapper that are looked through for the command that it runs."""
 
@@ -92,6 +94,15 @@ def is_known(wrapper: Wrapper) -> bool:
     """Whether it is one of the tables, and no words of a sentence, a log or another tool before a command."""
     kind = wrapper.kind
     return " " in kind or kind in _HANDLERS or kind in table.PLAIN or kind in program_table().launchers
+
+
+def asks_only(peeled: Peeled) -> bool:
+    """`llama-server --version` starts nothing, and what a table of processes has cut off (`vllm serve --model …`) says
+    nothing."""
+    if peeled.program == "other" or not peeled.argv:
+        return False
+    texts = [word.text for word in peeled.argv]
+    return set(texts) <= _QUESTIONS or (len(texts) < _CUT and texts[-1].endswith("…"))
 
 
 def _behind_unknown_wrapper(peeled: Peeled) -> tuple[str, int] | None:

@@ -24,7 +24,11 @@ def verdict(judged: Judged) -> tuple[str, str]:
     starts = not any(finding.code is Code.DOES_NOT_FIT for finding in errors)
     if memory is not None and not memory.fits and starts and not wrong:
         tokens = f"{max(0.0, memory.kv_tokens.value):,.0f} tokens of KV cache"
-        return f"Starts with less context than asked: {tokens}, not {memory.context:,}", _STYLES[Severity.WARNING]
+        doubts = [finding.message for finding in judged.findings if finding.code is Code.DOES_NOT_FIT]
+        if any("the engine starts" in doubt for doubt in doubts):
+            return f"Starts with less context than asked: {tokens}, not {memory.context:,}", _STYLES[Severity.WARNING]
+        why = f"; {doubts[0].rpartition('; ')[2]}" if doubts else ""
+        return f"May not fit: {tokens}, not {memory.context:,}{why}", _STYLES[Severity.WARNING]
     if memory is not None and not memory.fits:
         more = f"; {len(wrong)} more error{'s' if len(wrong) > 1 else ''}" if wrong else ""
         return f"{_does_not_fit(judged, memory)}{more}", _STYLES[Severity.ERROR]
