@@ -117,7 +117,7 @@ def explain(
 
 
 def _is_file(word: str) -> bool:
-    """Whether a word that is no program's names a file here: `moonpad explain start.sh`."""
+    """Whether the word is the path of a file on this host: `moonpad explain start.sh`."""
     try:
         return not word.startswith("-") and Path(word).is_file()
     except (OSError, ValueError):

@@ -38,7 +38,7 @@ def other_build(command: Command) -> str:
 
 
 def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark]:
-    """What only holds of the published builds is no error for another one."""
+    """Errors that hold for published builds only become warnings for another build."""
     build = other_build(command)
     for remark in remarks:
         finding = remark.finding

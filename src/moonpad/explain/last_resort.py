@@ -57,9 +57,9 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     """Of the texts, with their offsets. The first way that finds something is taken."""
     ways = (_unknown_programs(state), _variables(state), _named_options(state, texts), _lists(state, texts))
     for commands in ways:
-        found = list(commands)
-        if found:
-            state.commands += found
+        added = list(commands)
+        if added:
+            state.commands += added
             return
     for start, text in texts:
         _spoken(state, start, text)

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Final
 
 from moonpad.engines.foreign_names import LAUNCHERS
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.programs import base_name, program_named
 
+_ARGUMENT: Final = re.compile(r"\$(?:\{([0-9]+)\}|([0-9])(?![0-9]))")
 Values = tuple[tuple[str, str], ...]
 """Of one start, the number of each argument and what it is."""
 
@@ -58,6 +60,5 @@ def _numbered(command: Command) -> bool:
 def _known(word: Word, values: Mapping[str, str]) -> Word:
     names = [name for name in word.unresolved if name in values]
     text = word.text
-    for name in names:
-        text = re.sub(rf"\$\{{{name}\}}|\${name}(?![0-9])", lambda _, name=name: values[name], text)  # type: ignore[misc]
+    text = _ARGUMENT.sub(lambda match: values.get(match[1] or match[2], match[0]), text)
     return replace(word, text=text, unresolved=tuple(name for name in word.unresolved if name not in names))

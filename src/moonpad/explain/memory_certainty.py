@@ -1,4 +1,4 @@
-"""Where a lack of memory is no certain end of the start: then it is a warning, and says what is not known."""
+"""Too little memory is an error only if the start surely fails; else a warning that says what is not known."""
 
 from __future__ import annotations
 

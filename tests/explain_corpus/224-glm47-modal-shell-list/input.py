@@ -31,7 +31,7 @@ REPO_ID = "zai-org/GLM-4.7-FP8"
 if not USE_DUMMY_WEIGHTS:
     image = image.run_function(
         download_model,
-        volumes={"/root/.cache/huggingface": hf_cache_vol},
+        volumes={"/data/cache/huggingface": hf_cache_vol},
         args=(REPO_ID,),
     )
 
@@ -65,7 +65,7 @@ if modal.is_local():
         local_config_path = here / "config_very_large_models.yaml"
         if not local_config_path.exists():
             local_config_path.write_text(default_config)
-    image = image.add_local_file(local_config_path, "/root/config.yaml")
+    image = image.add_local_file(local_config_path, "/data/config.yaml")
 
 
 def _start_server() -> subprocess.Popen:
@@ -83,7 +83,7 @@ def _start_server() -> subprocess.Popen:
         "--tp-size",
         str(GPU_COUNT),
         "--config",
-        "/root/config.yaml",
+        "/data/config.yaml",
     ]
 
     if USE_DUMMY_WEIGHTS:
@@ -105,7 +105,7 @@ MINUTES = 60
     gpu=f"{GPU_TYPE}:{GPU_COUNT}",
     scaledown_window=20 * MINUTES,
     startup_timeout=30 * MINUTES,
-    volumes={"/root/.cache/huggingface": hf_cache_vol},
+    volumes={"/data/cache/huggingface": hf_cache_vol},
     port=SGLANG_PORT,
     target_concurrency=10,
 )

@@ -55,7 +55,7 @@ ExecStartPre=/usr/local/bin/sglang-env
 ExecStartPre=-/usr/bin/docker rm -f sglang
 EnvironmentFile=-/run/sglang/env
 ExecStart=/usr/bin/docker run --rm --name sglang --gpus all --shm-size 16g \
-  -p 127.0.0.1:8000:8000 -v /var/cache/huggingface:/root/.cache/huggingface \
+  -p 127.0.0.1:8000:8000 -v /var/cache/huggingface:/data/cache/huggingface \
   -e HF_TOKEN ${SGLANG_IMAGE} python3 -m sglang.launch_server \
   --model-path ${MODEL} --tp ${TP} --enable-cache-report \
   --disable-prefill-cuda-graph --host 0.0.0.0 --port 8000 $EXTRA_ARGS

@@ -35,7 +35,7 @@ ExecStart=/usr/bin/docker run --rm --name sglang-server \
     --shm-size 16g \
     --ulimit memlock=-1 \
     -p $SGLANG_PORT:$SGLANG_PORT \
-    -v /mnt/models:/root/.cache/huggingface \
+    -v /mnt/models:/data/cache/huggingface \
     -e HF_TOKEN=$HF_TOKEN \
     lmsysorg/sglang:latest \
     python3 -m sglang.launch_server \

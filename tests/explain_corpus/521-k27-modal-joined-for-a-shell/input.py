@@ -18,7 +18,7 @@ vllm_image = (
 )
 
 hf_cache = modal.Volume.from_name("hf-cache-kimi", create_if_missing=True)
-CACHE_DIR = "/root/.cache/huggingface"
+CACHE_DIR = "/data/cache/huggingface"
 
 app = modal.App("kimi-k27-code")
 

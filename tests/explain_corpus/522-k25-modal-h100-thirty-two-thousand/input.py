@@ -52,8 +52,8 @@ vllm_image = (
     timeout=CONTAINER_TIMEOUT,
     scaledown_window=SCALEDOWN_WINDOW,
     volumes={
-        "/root/.cache/huggingface": hf_cache,
-        "/root/.cache/vllm": vllm_cache,
+        "/data/cache/huggingface": hf_cache,
+        "/data/cache/vllm": vllm_cache,
     },
 )
 @modal.concurrent(max_inputs=MAX_CONCURRENT_INPUTS)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 set -euo pipefail
 
-MODEL_PATH="${MODEL_PATH:-/root/.cache/huggingface/hub/models--moonshotai--Kimi-K2.5}"
+MODEL_PATH="${MODEL_PATH:-/data/cache/huggingface/hub/models--moonshotai--Kimi-K2.5}"
 
 # the hub's cache has the files under snapshots/
 if [ ! -f "${MODEL_PATH}/config.json" ]; then

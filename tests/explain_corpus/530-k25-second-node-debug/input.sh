@@ -9,7 +9,7 @@ sleep 3
 NCCL_DEBUG=WARN \
 SGLANG_LOG_LEVEL=DEBUG \
 python3 -m sglang.launch_server \
-  --model-path /work/models/ \
+  --model-path /srv/models/ \
   --port 30000 \
   --trust-remote-code \
   --host 0.0.0.0 \

@@ -23,7 +23,7 @@ let
       ] ++ optional gpu "--device=nvidia.com/gpu=GPU-${gpuUuid}" ++ [
         "--cap-add IPC_LOCK"
         "--cpuset-cpus ${cores}"
-        "-v /storage/llama.cpp:/root/.cache/llama.cpp"
+        "-v /storage/llama.cpp:/data/cache/llama.cpp"
         "ghcr.io/ggml-org/llama.cpp:${if gpu then "server-cuda" else "server"}"
         "--port ${toString localPort}"
         "--threads 32"
@@ -39,7 +39,7 @@ let
         "--cache-type-k q8_0"
         "--cache-type-v q8_0"
         "--flash-attn on"
-        "--slot-save-path /root/.cache/llama.cpp/prompt-cache"
+        "--slot-save-path /data/cache/llama.cpp/prompt-cache"
         "--mlock"
       ]);
       ResourceRequirements = { RAM = service.ram; } // (if gpu then { "VRAM-1" = service.vram or 24; } else {});

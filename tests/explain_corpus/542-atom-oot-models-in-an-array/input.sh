@@ -50,7 +50,7 @@ launch_one_model() {
   export VLLM_RPC_TIMEOUT=1800000
   export ATOM_DUAL_STREAM_MOE_TOKEN_THRESHOLD=0
 
-  rm -rf /root/.cache
+  rm -rf /data/.cache
 
   nohup vllm serve "${resolved_model_path}" \
     --host "${VLLM_HOST}" \
