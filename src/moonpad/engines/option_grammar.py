@@ -108,11 +108,10 @@ class Grammar:
             beginning = key.replace("_", "-") if self.options.underscores else key
             values_by_name: dict[str, str | None] = dict.fromkeys(self._beginning(beginning), attached)
         else:
-            if not self.options.prefixes:
-                return None
             # argparse: a short name may have its value glued on; a single dash may begin a longer name as well.
-            values_by_name = {name: None for name in self._beginning(word) if not name.startswith("--")}
-            if word[:2] in self._names:
+            begun = self._beginning(word) if self.options.prefixes else ()
+            values_by_name = {name: None for name in begun if not name.startswith("--")}
+            if self.options.glues and word[:2] in self._names:
                 values_by_name[word[:2]] = word[2:]
         if len(values_by_name) > 1:
             return Match(key, None, None, attached, problem="ambiguous", matches=tuple(sorted(values_by_name)))

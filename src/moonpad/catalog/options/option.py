@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -46,6 +47,8 @@ class OptionSet:
 
     `exact` says that `version` is the release that was asked for; otherwise it is the nearest recorded one, and an
     option that it lacks may exist. `passes_on` names the program that gets the options which this one does not know.
+    `glues`: a value may stand at a short name (`-p8000`), as argparse and click read it. llama.cpp does not; it is
+    known by short names of several letters (`-ngl`) in a parser that takes no beginnings of names.
     """
 
     program: str
@@ -62,10 +65,13 @@ class OptionSet:
     checked: str = ""
     rewritten: Mapping[str, str] = field(default_factory=dict)
     by_name: Mapping[str, Option] = field(init=False, repr=False, compare=False)
+    glues: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         by_name = {name: option for option in self.options for name in (*option.names, *option.negations)}
         object.__setattr__(self, "by_name", by_name)
+        glues = self.prefixes or not any(re.match(r"-[^-].", name) for name in by_name)
+        object.__setattr__(self, "glues", glues)
 
     def named(self, flag: str) -> Option | None:
         """The option with exactly this spelling (a negated one too; `=value` is not part of it)."""
