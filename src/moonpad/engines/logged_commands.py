@@ -241,6 +241,10 @@ def argv_words(command: LoggedCommand, engine: Engine) -> Iterator[tuple[str, tu
 
 _DUMP: Final = 40
 """A log with so many arguments repeats all, those with their defaults too."""
+_MEMBER: Final = re.compile(r"<[\w.]{1,80}: (?:(['\"])(.{0,200}?)\1|([\w.-]{1,80}))>")
+"""A member of an enumeration: `<ConfigFormat.AUTO: 'auto'>`."""
+_OBJECT: Final = re.compile(r"<.{0,500}>")
+"""`<function serve at 0x7f>`: nothing that a command line can say."""
 _MODELS: Final = ("model", "model_tag", "model_path")
 
 
@@ -251,6 +255,10 @@ def _option(options: OptionSet, name: str) -> Option | None:
 
 def _words(option: Option, value: Logged, chosen: bool) -> Iterator[str]:
     """`chosen`: what is False was said, and is not one of all options with their defaults."""
+    if isinstance(value, str) and (member := _MEMBER.fullmatch(value)):
+        value = member[2] if member[2] is not None else member[3]
+    if isinstance(value, str) and _OBJECT.fullmatch(value):
+        return
     default = None if chosen else option.default
     if isinstance(value, bool):
         if value and default != "True":

@@ -11,6 +11,7 @@ from moonpad.catalog.calibrations import Calibration
 from moonpad.catalog.options import newest, unknown_version
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
+from moonpad.explain.accepted_options import but_accepted
 from moonpad.explain.certainty import as_certain
 from moonpad.explain.command_checks import Case, command_checks
 from moonpad.explain.commands import Command, Script
@@ -264,6 +265,7 @@ class Deployment:
         if (book := rulebook(program, version, checkpoint, command)) is not None:
             budget = self.script.budget
             flags = flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
+            flags = but_accepted(flags, command)
             yield from as_certain(flags, command, reading.parsed, book, version)
             yield from stray_remarks(command, reading, book)
             yield from config_remarks([word.text for word in command.argv], reading.parsed, book, version)

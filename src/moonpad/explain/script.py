@@ -14,7 +14,7 @@ from moonpad.explain import text_hints
 from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, Word
 from moonpad.explain.config_files import with_file_options
 from moonpad.explain.dockerfile import is_dockerfile
-from moonpad.explain.input_kinds import is_notebook, read_kind
+from moonpad.explain.input_kinds import is_program, read_kind
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
@@ -102,9 +102,10 @@ def process_words(text: str) -> list[str]:
 
 def _read_file(start: int, raw: str, text: str, state: ScriptState, markdown: bool | None = None) -> bool:
     """Whether it is a markdown document. `text` is without what was logged; files of other kinds are read whole."""
-    document = (is_markdown(text) and not is_notebook(text)) if markdown is None else markdown
+    program = markdown is None and is_program(raw)
+    document = (is_markdown(text) and not program) if markdown is None else markdown
     known_before = len(state.commands)
-    rest = markdown is None and "```" not in text and is_restructured_text(text)
+    rest = markdown is None and not program and "```" not in text and is_restructured_text(text)
     if not (document or rest) and read_kind(raw, start, state):
         return False
     document = document or rest

@@ -88,7 +88,8 @@ def pasted_logs(text: InputText) -> PastedLogs:
         program = program_named(engine.program)
         start = (program.start if program else "") or engine.program
         prefix = tuple(replace(words[0], text=part, pieces=()) for part in start.split())
-        commands.append(Command(engine.program, tuple(words), prefix, {}, line=logged.line + 1))
+        names = frozenset(logged.arguments)
+        commands.append(Command(engine.program, tuple(words), prefix, {}, line=logged.line + 1, accepted=names))
         if machine := _machine(logged, engine, words):
             machines.append((logged.line + 1, machine))
     return PastedLogs(frozenset(numbers), columns, tuple(commands), versions, tuple(machines), served)
@@ -163,7 +164,7 @@ def with_logs(commands: Sequence[Command], logs: PastedLogs, budget: Budget) -> 
         below = [at for at, command in enumerate(result) if command.line > logged.line]
         partner = next((at for at in (*reversed(above), *below) if _is_same(result[at], logged)), None)
         if partner is not None:
-            result[partner] = _settled(result[partner], logged)
+            result[partner] = replace(_settled(result[partner], logged), accepted=logged.accepted)
         else:
             result.insert(len(above), logged)
             partner = len(above)

@@ -233,3 +233,28 @@ def test_a_log_in_one_line_with_its_command() -> None:
     (one,) = judged(text)
     assert one.layout_words == "TP8 PP2"
     assert not [finding for finding in one.findings if "INFO" in finding.message]
+
+
+def test_what_a_log_shows_that_was_read_is_not_refused() -> None:
+    log = (
+        "[2025-08-18 02:44:10] server_args=ServerArgs(model_path='moonshotai/Kimi-K2-Instruct', tp_size=16, nnodes=2,"
+        " node_rank=0, sampling_backend='odd')"
+    )
+    (each,) = judged(log)
+    assert [finding for finding in each.findings if finding.severity == "error"] == []
+    command = "python -m sglang.launch_server --model-path moonshotai/Kimi-K2-Instruct --tp 16 --sampling-backend odd\n"
+    (alone,) = judged(command)
+    assert any(finding.where == "--sampling-backend" for finding in alone.findings)
+    (both,) = judged(command + log)
+    assert not any(finding.where == "--sampling-backend" for finding in both.findings)
+
+
+def test_members_of_enumerations_are_what_they_are_worth() -> None:
+    log = (
+        "INFO 02-12 13:31:04 api_server.py:841] args: Namespace(model='moonshotai/Kimi-K2-Instruct', port=6006,"
+        " tensor_parallel_size=8, config_format=<ConfigFormat.AUTO: 'auto'>, dispatch_function=<function cmd at 0x7f>)"
+    )
+    (each,) = judged(log)
+    assert each.layout is not None
+    assert each.layout.tp == 8
+    assert not any("<" in finding.message or "<" in finding.where for finding in each.findings)
