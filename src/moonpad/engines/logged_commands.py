@@ -245,6 +245,8 @@ _MEMBER: Final = re.compile(r"<[\w.]{1,80}: (?:(['\"])(.{0,200}?)\1|([\w.-]{1,80
 """A member of an enumeration: `<ConfigFormat.AUTO: 'auto'>`."""
 _OBJECT: Final = re.compile(r"<.{0,500}>")
 """`<function serve at 0x7f>`: nothing that a command line can say."""
+_KEYS: Final = {"num_spec_tokens": "num_speculative_tokens"}
+"""What a configuration calls a key when it is printed, and as it is given."""
 _MODELS: Final = ("model", "model_tag", "model_path")
 
 
@@ -260,6 +262,8 @@ def _words(option: Option, value: Logged, chosen: bool) -> Iterator[str]:
     if isinstance(value, str) and _OBJECT.fullmatch(value):
         return
     default = None if chosen else option.default
+    if isinstance(value, Mapping):
+        value = {_KEYS.get(key, key): inner for key, inner in value.items()}
     if isinstance(value, bool):
         if value and default != "True":
             yield option.name

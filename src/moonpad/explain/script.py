@@ -23,7 +23,7 @@ from moonpad.explain.powershell import as_shell, is_powershell
 from moonpad.explain.programs import program_named
 from moonpad.explain.restructured_text import blocks_of, is_restructured_text
 from moonpad.explain.source_text import IGNORED, InputText, Source
-from moonpad.explain.start_logs import NO_LOGS, PastedLogs, pasted_logs, with_logs
+from moonpad.explain.start_logs import NO_LOGS, PastedLogs, beside_logs, pasted_logs, with_logs
 from moonpad.explain.systemd_unit import is_unit
 from moonpad.explain.wrappers import assignment
 
@@ -234,7 +234,8 @@ def _script(state: ScriptState, document: bool, logs: PastedLogs = NO_LOGS) -> S
     hints = dict.fromkeys((machine, line) for line, machine in (*state.machines, *logs.machines))
     hints |= dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in text_hints.machines_of(text))
     state.budget.work(5 * len(hints), "the machines that it names")
-    problems = (*state.problems.items, *islice(_odd_characters(state.commands), PROBLEMS))
+    found = beside_logs(state.problems.items, state.commands, logs)
+    problems = (*found, *islice(_odd_characters(state.commands), PROBLEMS))
     return Script(
         tuple(state.commands),
         whole.lines,
