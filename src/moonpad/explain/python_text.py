@@ -83,6 +83,8 @@ class _Reader(Evaluator):
         self.calls = 0
         self.leaves = False
         """The rest of this round of a loop is not run."""
+        self.round_arms = -1
+        """In how many branches a loop stands that is read round by round; -1 in no such one."""
         self.given: list[Value] = []
         """What the function that is being read gives back."""
         self.environment: dict[str, Word] = {}
@@ -129,7 +131,7 @@ class _Reader(Evaluator):
             case ast.Expr(value=ast.Call() as call) if self._method(call, names):
                 pass
             case ast.Continue():
-                self.leaves = not self.state.arms
+                self.leaves = self.round_arms == len(self.state.arms)
             case ast.If():
                 self._if(node, names, depth)
             case ast.With() | ast.AsyncWith():
@@ -156,11 +158,14 @@ class _Reader(Evaluator):
     def _loop(self, node: ast.stmt, names: Names, depth: int) -> None:
         """Its body is read once; what a loop goes through is unknown, but where it only adds known words to a list."""
         if isinstance(node, ast.For) and only_adds(node) and (rounds := rounds_of(self, node.iter, names)) is not None:
+            before, self.round_arms = self.round_arms, len(self.state.arms)
             for value in rounds:
                 bind(self, node.target, value, names)
                 self.statements(node.body, names, depth)
                 self.leaves = False
+            self.round_arms = before
             return
+        before, self.round_arms = self.round_arms, -1
         if isinstance(node, ast.For | ast.AsyncFor):
             self.value(node.iter, names)
             for target in ast.walk(node.target):
@@ -170,6 +175,7 @@ class _Reader(Evaluator):
             self.statements(getattr(node, part, []), names, depth)
         for handler in getattr(node, "handlers", []):
             self.statements(handler.body, names.new_child(), depth)
+        self.round_arms = before
 
     def _if(self, node: ast.If, names: Names, depth: int) -> None:
         holds = truth(self, node.test, names)

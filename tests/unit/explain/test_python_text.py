@@ -311,3 +311,14 @@ def test_sentences_in_a_program_are_no_commands(text: str) -> None:
 def test_fences_in_a_text_of_a_program_are_read() -> None:
     text = f'import mo\nmo.md("""\n## Start\n\n```bash\nvllm serve {K2} \\\\\n  -tp 8\n```\nand then ask it.\n""")\n'
     assert one(text).layout.tp == 8  # type: ignore[union-attr]
+
+
+def test_a_loop_that_goes_on_leaves_what_is_behind_it() -> None:
+    loops = (
+        "for line in open('x'):\n    if True:\n        continue\n    print(line)\n"
+        "for line in open('x'):\n    continue\nwhile True:\n    continue\n"
+        "if options:\n    for name in ('--a',):\n        if name == '--a':\n            continue\n        cmd.append(name)\n"
+    )
+    text = f"import os, subprocess\ncmd = ['vllm', 'serve', '{K2}', '-tp', '8']\n{loops}subprocess.run(cmd)\n"
+    assert one(text).layout.tp == 8  # type: ignore[union-attr]
+    assert judged(f"import os, subprocess\n{loops}cmd = ['vllm', 'serve', '{K2}', '-tp', '8']\nsubprocess.run(cmd)\n")
