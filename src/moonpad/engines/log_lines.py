@@ -9,6 +9,7 @@ from typing import Final
 _PROCESS: Final = r"\([\w. -]{1,40}?(?:[ ]\w+=[\w.:-]+){0,3}[ ]?pid=\d+(?:,[ ]ip=[\w.:]+)?\)"
 """`(APIServer pid=1)`, `(RayWorkerWrapper pid=9, ip=10.0.0.2)`."""
 _STAMP: Final = r"(?:\d{4}-)?\d\d-\d\d[ T]\d\d:\d\d:\d\d"
+_STAMPED: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:")
 _FRONT: Final = re.compile(
     r"(?:[ \t\0]*(?:"
     r"[\w.-]{1,60}[ ]{0,20}\|(?=[ ])"  # of docker compose
@@ -16,7 +17,7 @@ _FRONT: Final = re.compile(
     r"|\[pod/[\w./-]{1,150}\]"  # of kubectl --prefix
     r"|\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:?\d\d)?(?:[ ]std(?:out|err)[ ][PF])?"
     r"|[A-Z][a-z]{2}[ ]{1,2}\d{1,2}[ ][\d:]{8}[ ][\w.-]{1,60}[ ][\w.@-]{1,60}\[\d+\]:"  # of journald
-    rf"|{_PROCESS}|\[(?:rank|GPU|RANK)[ ]?\d+\]:?|\d{{1,4}}:(?=[ ]))[ ]?){{0,5}}"
+    rf"|{_PROCESS}|\[(?:rank|GPU|RANK)[ ]?\d+\]:?|\d{{1,6}}:(?=[ ]|{_STAMP}|\(\w+ pid=|[A-Z]{{4,8}} ))[ ]?){{0,5}}"
 )
 """What stands before a line in the logs of containers and of several processes."""
 _LINE: Final = re.compile(
@@ -25,7 +26,7 @@ _LINE: Final = re.compile(
     rf"|\[?{_STAMP}[^\]\n]{{0,60}}\]"
     rf"|{_STAMP}[.,]\d+[ ]-?[ ]?(?:DEBUG|INFO|WARN|ERROR|\[)"
     r"|\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\]|\[TensorRT-LLM\]\[\w+\]|\[TRT-LLM\]"
-    r"|[\w.-]{1,60}:\d+:\d+[ ]\[\d+\][ ]NCCL[ ]"
+    r"|[\w.-]{1,60}:\d+:\d+[ ]\[\d+\][ ]NCCL[ ]|\[Gloo\][ ]|\[[WEIF]\d{3,4}[ ][\d:.]{8,20}[ ][\w.]{1,60}:\d+\]"
     r"|(?:Loading|Capturing|Multi-thread loading)[ ][\w ()]{1,60}:?[ ]+\d{1,3}%"
     r"|(?:llama_\w+|load_(?:tensors|backend|model)|print_info|ggml_\w+|common_\w+|srv|slot|main|build|system_info)[ ]?"
     r":[ ]"
@@ -46,6 +47,10 @@ _ERROR: Final = re.compile(
 """The last line of a traceback, which people often paste alone."""
 _USAGE: Final = re.compile(r"[ \t\0]*[Uu]sage:[ ]\S+[^\n]*\[")
 """What a parser prints before it says what is wrong; its further lines are indented."""
+_WARNS: Final = re.compile(r"[ \t\0]*/\S{1,300}\.py:\d+: \w*Warning: ")
+"""A warning of Python: its further lines end with the code that warns."""
+_WARNED: Final = re.compile(r"[ \t\0]+(?:\w+\.)?(?:warn|warnings\.warn|logger\.\w+)\(")
+_LONGEST_WARNING: Final = 8
 _LONGEST_TRACEBACK: Final = 400
 _LONGEST: Final = 2_000
 """Characters that a line is judged by."""
@@ -70,10 +75,12 @@ def logged_lines(lines: list[str]) -> set[int]:
     inside = 0
     for number, whole in enumerate(lines):
         line = whole[:_LONGEST]
+        if _WARNS.match(line):
+            found |= {*range(number, _end_of_warning(lines, number))}
         at = behind_front(line)
         own = line[at:]
         named = line[:at].partition("|")[0].strip() if "|" in line[:at] else ""
-        process = bool(line[:at].strip(" \t\0")) and "pid=" in line[:at]
+        process = "pid=" in line[:at] or _STAMPED.search(line[:at]) is not None
         if _TRACEBACK.match(own) or _FRAME.match(own) or _USAGE.match(own):
             inside = _LONGEST_TRACEBACK
             found.add(number)
@@ -89,6 +96,11 @@ def logged_lines(lines: list[str]) -> set[int]:
         if named:
             fronts.add(named)
     return found
+
+
+def _end_of_warning(lines: list[str], first: int) -> int:
+    last = min(first + _LONGEST_WARNING, len(lines))
+    return next((at + 1 for at in range(first + 1, last) if _WARNED.match(lines[at][:_LONGEST])), first + 1)
 
 
 def without(lines: list[str], numbers: Collection[int], columns: Mapping[int, int]) -> str:

@@ -241,6 +241,12 @@ def argv_words(command: LoggedCommand, engine: Engine) -> Iterator[tuple[str, tu
 
 _DUMP: Final = 40
 """A log with so many arguments repeats all, those with their defaults too."""
+_MEMBER: Final = re.compile(r"<[\w.]{1,80}: (?:(['\"])(.{0,200}?)\1|([\w.-]{1,80}))>")
+"""A member of an enumeration: `<ConfigFormat.AUTO: 'auto'>`."""
+_OBJECT: Final = re.compile(r"<.{0,500}>")
+"""`<function serve at 0x7f>`: nothing that a command line can say."""
+_KEYS: Final = {"num_spec_tokens": "num_speculative_tokens"}
+"""What a configuration calls a key when it is printed, and as it is given."""
 _MODELS: Final = ("model", "model_tag", "model_path")
 
 
@@ -251,7 +257,13 @@ def _option(options: OptionSet, name: str) -> Option | None:
 
 def _words(option: Option, value: Logged, chosen: bool) -> Iterator[str]:
     """`chosen`: what is False was said, and is not one of all options with their defaults."""
+    if isinstance(value, str) and (member := _MEMBER.fullmatch(value)):
+        value = member[2] if member[2] is not None else member[3]
+    if isinstance(value, str) and _OBJECT.fullmatch(value):
+        return
     default = None if chosen else option.default
+    if isinstance(value, Mapping):
+        value = {_KEYS.get(key, key): inner for key, inner in value.items()}
     if isinstance(value, bool):
         if value and default != "True":
             yield option.name

@@ -138,7 +138,10 @@ LOG: Final = LogGrammar(
             "check `model`",
         ),
     ),
-    generic=("Engine core initialization failed", "EngineCore failed to start", "Traceback"),
+    generic=(
+        *("Engine core initialization failed", "EngineCore failed to start", "EngineCore encountered an issue"),
+        *("EngineDeadError", "WorkerProc initialization failed", "Traceback"),
+    ),
     starts=(
         re.compile(r"vLLM API server version (?P<version>v?\d\S*)"),
         re.compile(r"█.{1,40}? version +(?P<version>v?\d\S*)"),

@@ -183,6 +183,8 @@ class Command:
     """Those that are mounted into its container, by path."""
     held_tokens: int | None = None
     """What its KV cache holds by a log in the text, 0 where that only says that it serves; None: no log says either."""
+    accepted: frozenset[str] = frozenset()
+    """Names of options that its log repeats, as `max_model_len`: it has read them."""
     embedded: bool = False
     """Its options are the arguments of a call in a program, which is not a server with a port."""
 

@@ -14,6 +14,7 @@ from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.base import Engine, Reading
 from moonpad.engines.foreign_names import FORKS
 from moonpad.engines.value_checks import unresolved
+from moonpad.explain.accepted_options import but_accepted
 from moonpad.explain.builds import of_its_build, other_build
 from moonpad.explain.certainty import as_certain
 from moonpad.explain.check_case import Case
@@ -319,6 +320,7 @@ class Deployment:
         if (book := rulebook(program, version, checkpoint, command)) is not None:
             budget = self.script.budget
             flags = flag_remarks([word.text for word in command.argv], reading.parsed, book, budget)
+            flags = but_accepted(flags, command)
             yield from of_its_build(as_certain(flags, command, reading.parsed, book, version), command)
             named, document = bool(version.text), self.script.markdown
             yield from stray_remarks(command, reading, book, named=named, document=document)

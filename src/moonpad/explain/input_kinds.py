@@ -9,7 +9,7 @@ from moonpad.explain.commands import Word
 from moonpad.explain.dockerfile import is_dockerfile, read_dockerfile
 from moonpad.explain.interpreter import ScriptState, Shell
 from moonpad.explain.pod_description import is_pod_description, read_pod_description
-from moonpad.explain.python_text import is_python, read_python
+from moonpad.explain.python_text import is_python, parsed, read_python
 from moonpad.explain.source_text import Source
 from moonpad.explain.systemd_unit import is_unit, read_unit
 
@@ -28,9 +28,11 @@ _BLANK: Final = r"\\u0020"
 _JSON: Final = re.compile(r"\s*[\[{]\s*(?:[\[{\"\]}]|$)")
 
 
-def is_notebook(text: str) -> bool:
-    """Of Jupyter: JSON, whose cells may hold Markdown."""
-    return text.lstrip(" \t\n")[:1] == "{" and '"nbformat"' in text and '"cells"' in text
+def is_program(text: str) -> bool:
+    """A program in Python, whose texts may hold Markdown, or a notebook of Jupyter, whose cells may."""
+    return (is_python(text) and parsed(text) is not None) or (
+        text.lstrip(" \t\n")[:1] == "{" and '"nbformat"' in text and '"cells"' in text
+    )
 
 
 def read_kind(text: str, start: int, state: ScriptState) -> bool:

@@ -26,12 +26,16 @@ _MOST: Final = 3
 _MOST_TAKEN: Final = 1_000
 """Lines of one word."""
 _LONGEST: Final = 2_000
+_MOST_BROKEN: Final = 3
+_MOST_INTRODUCED: Final = 4
+"""Lines of a log that a sentence above them is about, where no fence holds them."""
 
 _ERRS: Final = re.compile(
     r"[Ee]rror|[Aa]ssert|[Ff]ail|No available|not divisible|[Cc]annot|Illegal|NCCL|Not enough|not supported|larger than"
     r"|out of |custom code|not aligned|no weight|is not valid|less than|NVSHMEM|only support"
 )
-_HEADING: Final = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
+_HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
+_DEEPEST: Final = 7
 _RAISED: Final = re.compile(r"\W{0,4}(?:\w+\.){0,8}\w+(?:Error|Exception)\b")
 _CLASS: Final = re.compile(r"(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception)[:(] ?[\"']?$")
 """The class of an exception, behind which its text begins."""
@@ -39,9 +43,12 @@ _FENCE: Final = re.compile(r"[ \t>]*(?:`{3}|~{3})")
 _IN_GENERAL: Final = re.compile(
     r"\b(?:if|when(?:ever)? (?:you|there)|in case|should you|may|might|can|could|would|often|sometimes|common"
     r"|typical\w*|avoid\w*"
+    r"|expected"
     r"|prevent\w*|e\.g\.|for example|such as|like|means|troubleshoot\w*|faq|known issues?)\b|如果|可能|常见|若",
     re.IGNORECASE,
 )
+_CHAPTER: Final = re.compile(r"troubleshoot|known (?:issues|limitations)|\bfaq\b|common \w+|常见", re.IGNORECASE)
+"""A heading whose parts all speak of errors in general."""
 _REPORTED: Final = re.compile(r"\b(?:I|I'm|we|my|our|me|mine)\b|我")
 _SAYS: Final = re.compile(
     r"(?:error|exception|fail\w*|crash\w*|raises?|throws?|got|gets?|getting|hits?|saw|shows?|with|says?|报错|错误|失败)"
@@ -60,14 +67,21 @@ def error_lines(lines: Sequence[str], logged: Set[int]) -> tuple[ErrorLine, ...]
     """Those that are not in a part that speaks of errors in general."""
     found: list[ErrorLine] = []
     heading_general = intro_general = fenced = False
+    chapter = intro = 0
+    """The level of a heading whose parts are general too; 0: none is."""
     for number, line in enumerate(lines):
         text = line[:_LONGEST]
         if number not in logged and _FENCE.match(text):
             fenced = not fenced
         elif number not in logged and not fenced and (heading := _HEADING.match(text)):
-            heading_general, intro_general = _general(heading[1] or heading[2] or ""), False
+            level = len(heading[1] or "") or _DEEPEST
+            title = heading[2] or heading[3] or ""
+            chapter = chapter if chapter and level > chapter else level if _CHAPTER.search(title) else 0
+            heading_general, intro_general = bool(chapter) or _general(title), False
         elif number not in logged and not fenced and text.strip() and not _RAISED.match(text):
-            intro_general = _general(text)
+            intro_general, intro = _general(text), number
+        elif not fenced and number > intro + _MOST_INTRODUCED:
+            intro_general = False
         if heading_general or intro_general or not _ERRS.search(text):
             continue
         found.append(ErrorLine(number + 1, behind_front(text), number in logged))
@@ -115,11 +129,13 @@ def failures_in(errors: Sequence[ErrorLine], written: Group, script: Script) -> 
 
 
 def _remark(error: ErrorLine, causes: Sequence[CauseLine], engine: str, script: Script) -> Remark | None:
-    whole = script.lines[error.number - 1][:_LONGEST]
-    text = whole[error.column :].rstrip()
+    text = script.lines[error.number - 1][error.column : _LONGEST].rstrip()
+    length = len(text)
+    if _RAISED.match(text):
+        text = _unwrapped(text, error.number, script)
     for cause in causes:
         match = cause.pattern.search(text)
-        if match is None or not (error.logged or _is_report(text[: match.start()])):
+        if match is None or match.start() >= length or not (error.logged or _is_report(text[: match.start()])):
             continue
         failure = failure_at(cause, match)
         message = f"the engine stopped: {shortened(failure.message, 400)}"
@@ -127,6 +143,16 @@ def _remark(error: ErrorLine, causes: Sequence[CauseLine], engine: str, script: 
         finding = Finding(Severity.WARNING, Code.LOGGED_FAILURE, script.where(error.number), message, remedy)
         return Remark(finding, None)
     return None
+
+
+def _unwrapped(text: str, number: int, script: Script) -> str:
+    """A message with its lines below, as people break it: until a line that begins something else."""
+    for line in script.lines[number : number + _MOST_BROKEN]:
+        below = line[:_LONGEST].strip()
+        if not below or behind_front(line) or line[:1] in "#>-*|`~" or _RAISED.match(below) or len(text) > _LONGEST:
+            break
+        text += f" {below}"
+    return text
 
 
 def _first_exception(errors: Sequence[ErrorLine], engine: str, script: Script) -> Remark | None:

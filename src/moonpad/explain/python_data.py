@@ -34,6 +34,10 @@ class Text:
     """It went into another one."""
     environment: dict[str, Word] = field(default_factory=dict)
     """Variables that what starts it sets for it."""
+    sources: tuple[Listing | Text, ...] = ()
+    """What it is made of, where that may be a command of its own."""
+    in_shell: bool = False
+    """A shell reads it."""
 
     @property
     def known(self) -> bool:
@@ -49,6 +53,8 @@ class Listing:
     used: bool = False
     """It went into another one, or is what a function gave back."""
     environment: dict[str, Word] = field(default_factory=dict)
+    in_shell: bool = False
+    """A shell reads a text that is made of its words."""
 
 
 @dataclass(eq=False, slots=True)
@@ -155,3 +161,11 @@ def plain(value: Value, depth: int = 0) -> object:
         case Table():
             return {name: plain(inner, depth + 1) for name, inner in value.fields.items()}
     return None
+
+
+def given_to_shell(value: Value) -> None:
+    if isinstance(value, Text):
+        value.in_shell = True
+        for source in value.sources:
+            if isinstance(source, Listing):
+                source.in_shell = True

@@ -17,8 +17,8 @@ from moonpad.engines import foreign_names as names
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.interpreter import ScriptState
 from moonpad.explain.programs import program_named
+from moonpad.explain.python_conditions import decisive
 from moonpad.explain.python_data import Listing, Table, Text, Value, plain, words_in
-from moonpad.explain.python_values import decisive
 
 _MODEL: Final = ("model", "model_path", "model_source", "model_id", "#0")
 _LEAST: Final = 2

@@ -11,6 +11,8 @@ from moonpad.explain.interpreter import ScriptState
 from moonpad.explain.python_text import is_python, read_python
 
 _SHELL_LINE: Final = re.compile(r"^[ \t]*[!%].*$", re.MULTILINE)
+_FILE: Final = re.compile(r"\s*%%writefile\s+(?:-a\s+)?(\S+)")
+_NO_SCRIPTS: Final = ("Dockerfile", ".yaml", ".yml", ".json", ".md", ".txt")
 _FARTHEST: Final = 6
 """Words that are looked through for a program's text."""
 
@@ -28,6 +30,9 @@ def read_program(words: Sequence[Word], stdin: Word | None, env: Mapping[str, Wo
 
 def read_cell(cell: Word, state: ScriptState) -> bool:
     """Adds the servers that a cell of a notebook starts by its Python; whether it has lines for a shell too."""
+    written = _FILE.match(cell.text)
+    if written is not None and written[1].endswith(_NO_SCRIPTS):
+        return False
     if is_python(cell.text):
         read_python(_SHELL_LINE.sub("", cell.text), state.text.offset(max(cell.line - 1, 0)), state)
         return _SHELL_LINE.search(cell.text) is not None

@@ -7,18 +7,18 @@ import ast
 import re
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
-from moonpad.engines.foreign_names import MENTION, PYTHON_CLASSES
-from moonpad.explain.commands import Command, Word
+from moonpad.engines.foreign_names import PYTHON_CLASSES
+from moonpad.explain.commands import Word
 from moonpad.explain.input_limits import NESTING
-from moonpad.explain.interpreter import ScriptState, Shell
-from moonpad.explain.programs import program_named
+from moonpad.explain.interpreter import ScriptState
+from moonpad.explain.python_commands import emit
+from moonpad.explain.python_conditions import truth
 from moonpad.explain.python_data import Either, Listing, Names, Places, Table, Text, Value, dotted, spread
 from moonpad.explain.python_engines import EngineOptions, Imports
+from moonpad.explain.python_loops import bind, only_adds, rounds_of
 from moonpad.explain.python_values import Evaluator
-from moonpad.explain.scope import Scope
 from moonpad.explain.source_text import Source
 
 _PYTHON: Final = re.compile(
@@ -42,13 +42,17 @@ def is_python(text: str) -> bool:
     return not shell and bool(_PYTHON.search(text))
 
 
+def parsed(text: str) -> ast.Module | None:
+    """None for what is no Python, and for what is too long."""
+    try:
+        return ast.parse(text.replace("\0", " ")) if len(text) <= _LONGEST else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
 def read_python(text: str, start: int, state: ScriptState, env: Mapping[str, Word] | None = None) -> bool:
     """Adds the servers that the program starts, in the environment `env`. False where it is no Python."""
-    if len(text) > _LONGEST:
-        return False
-    try:
-        tree = ast.parse(text.replace("\0", " "))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    if (tree := parsed(text)) is None:
         return False
     state.budget.work(len(text) // 4, "its Python")
     places = Places(text, start)
@@ -62,52 +66,9 @@ def read_python(text: str, start: int, state: ScriptState, env: Mapping[str, Wor
     commands = state.commands
     before = len(commands)
     for value in reader.made:
-        _emit(value, options, reader, Source.block(state.text, start, text))
+        emit(value, options, reader.environment, Source.block(state.text, start, text))
     commands[before:] = sorted(commands[before:], key=lambda command: command.line)
     return True
-
-
-def _emit(value: Text | Listing | Table, options: EngineOptions, reader: _Reader, whole: Source) -> None:
-    """A list of words is a command, a text with an engine's name is read as by a shell, a table may hold options."""
-    state = reader.state
-    if isinstance(value, Table):
-        options.read(value)
-        return
-    scope = Scope({**reader.environment, **value.environment})
-    commands_before, problems_before = len(state.commands), len(state.problems.items)
-    arms = list(state.arms)
-    if isinstance(value, Listing):
-        words = _command_words(value)
-        if value.used or not words:
-            return
-        state.arms[:] = value.arms
-        Shell(state, whole, scope).command(words)
-    elif not value.used and MENTION.search(value.word.text) and " " in value.word.text.strip():
-        Shell(state, Source.inside(value.word, state.text), scope).read()
-    state.arms[:] = arms
-    state.commands[commands_before:] = [command for command in state.commands[commands_before:] if _serves(command)]
-    if len(state.commands) == commands_before:
-        del state.problems.items[problems_before:]
-
-
-def _command_words(listing: Listing) -> list[Word]:
-    """Empty where it is no command of an engine: none of its words names one."""
-    words: list[Word] = []
-    mentions = False
-    for item in listing.items:
-        if isinstance(item, Text):
-            words.append(item.word)
-            mentions |= bool(MENTION.search(item.word.text)) and " " not in item.word.text.strip()
-        elif isinstance(item, Listing | Table):
-            return []
-    if mentions and words[0].text == "-m":  # the interpreter is added where it is started
-        words.insert(0, replace(words[0], text="python", pieces=()))
-    return words if mentions else []
-
-
-def _serves(command: Command) -> bool:
-    program = program_named(command.program)
-    return program is not None and program.kind == "server" and len(command.argv) > 1
 
 
 class _Reader(Evaluator):
@@ -120,6 +81,10 @@ class _Reader(Evaluator):
         self.called: set[str] = set()
         self.stack: list[str] = []
         self.calls = 0
+        self.leaves = False
+        """The rest of this round of a loop is not run."""
+        self.round_arms = -1
+        """In how many branches a loop stands that is read round by round; -1 in no such one."""
         self.given: list[Value] = []
         """What the function that is being read gives back."""
         self.environment: dict[str, Word] = {}
@@ -144,6 +109,8 @@ class _Reader(Evaluator):
         for node in body if depth < NESTING else ():
             self.state.budget.work(10, "its Python")
             self._statement(node, names, depth + 1)
+            if self.leaves:
+                return
 
     def _statement(self, node: ast.stmt, names: Names, depth: int) -> None:
         match node:
@@ -163,6 +130,8 @@ class _Reader(Evaluator):
                 self._added(node, names)
             case ast.Expr(value=ast.Call() as call) if self._method(call, names):
                 pass
+            case ast.Continue():
+                self.leaves = self.round_arms == len(self.state.arms)
             case ast.If():
                 self._if(node, names, depth)
             case ast.With() | ast.AsyncWith():
@@ -187,7 +156,16 @@ class _Reader(Evaluator):
                         self.value(child, names)
 
     def _loop(self, node: ast.stmt, names: Names, depth: int) -> None:
-        """Its body is read once; what a loop goes through is unknown."""
+        """Its body is read once; what a loop goes through is unknown, but where it only adds known words to a list."""
+        if isinstance(node, ast.For) and only_adds(node) and (rounds := rounds_of(self, node.iter, names)) is not None:
+            before, self.round_arms = self.round_arms, len(self.state.arms)
+            for value in rounds:
+                bind(self, node.target, value, names)
+                self.statements(node.body, names, depth)
+                self.leaves = False
+            self.round_arms = before
+            return
+        before, self.round_arms = self.round_arms, -1
         if isinstance(node, ast.For | ast.AsyncFor):
             self.value(node.iter, names)
             for target in ast.walk(node.target):
@@ -197,9 +175,10 @@ class _Reader(Evaluator):
             self.statements(getattr(node, part, []), names, depth)
         for handler in getattr(node, "handlers", []):
             self.statements(handler.body, names.new_child(), depth)
+        self.round_arms = before
 
     def _if(self, node: ast.If, names: Names, depth: int) -> None:
-        holds = self.truth(node.test, names)
+        holds = truth(self, node.test, names)
         if holds is not None:
             self.statements(node.body if holds else node.orelse, names, depth)
             return

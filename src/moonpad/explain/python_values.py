@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from itertools import pairwise
 from typing import Final
 
-from moonpad.catalog.options import option_set
 from moonpad.explain.commands import Piece, Word, concatenated
-from moonpad.explain.flag_lists import LAYOUT, serving_programs
 from moonpad.explain.interpreter import ScriptState
+from moonpad.explain.python_conditions import decisive, truth
 from moonpad.explain.python_data import (
     DEEPEST,
     UNKNOWN,
@@ -27,16 +26,25 @@ from moonpad.explain.python_data import (
     Text,
     Value,
     dotted,
+    given_to_shell,
     merge,
     plain,
     spread,
     words_in,
 )
+from moonpad.explain.python_loops import comprehension
+from moonpad.explain.python_strings import filled_by_format, filled_by_percent, quoted, replaced, respelled
 
 _NAME: Final = 60
 _MOST_ITEMS: Final = 4_096
+_MOST_SOURCES: Final = 32
 _SAME: Final = frozenset({"str", "int", "float", "repr", "shlex.quote", "Path", "textwrap.dedent", "dedent", "quote"})
 """Calls that leave a text what it is, for a shell."""
+_SHELLS: Final = frozenset({
+    *("system", "run", "Popen", "popen", "call", "check_call", "check_output", "getoutput", "getstatusoutput"),
+    *("create_subprocess_shell", "exec_command", "execute", "sudo", "spawn", "exec", "sh", "bash", "shell"),
+})  # fmt: skip
+"""Calls that give a text to a shell."""
 _EXEC: Final = frozenset({"create_subprocess_exec", "execl", "execlp", "spawnl", "spawnlp"})
 """Calls whose arguments are the words of a command."""
 _STRIPS: Final = frozenset({"strip", "rstrip", "lstrip", "as_posix", "expanduser", "encode", "decode"})
@@ -48,7 +56,7 @@ class Evaluator:
     def __init__(self, places: Places, state: ScriptState) -> None:
         self.places, self.state = places, state
         self.made: list[Text | Listing | Table] = []
-        self.depth = 0
+        self.depth = self.rounds = 0
 
     def value(self, node: ast.expr, names: Names) -> Value:
         self.state.budget.work(6, "its Python")
@@ -87,6 +95,9 @@ class Evaluator:
                 return self._joined(node, names)
             case ast.List() | ast.Tuple():
                 listing = Listing(list(self._items(node.elts, names)), tuple(self.state.arms))
+                for option, text in pairwise(listing.items):
+                    if isinstance(option, Text) and option.value in ("-c", "-lc", "-ic"):
+                        given_to_shell(text)
                 self.made.append(listing)
                 return listing
             case ast.Dict():
@@ -95,6 +106,10 @@ class Evaluator:
                 return self._called(node, names)
             case ast.BinOp(op=ast.Add()):
                 return self._sum(node, names)
+            case ast.BinOp(op=ast.Mod()):
+                return self._percent(node, names)
+            case ast.ListComp() | ast.GeneratorExp():
+                return comprehension(self, node, names)
             case ast.BinOp(op=ast.BitOr()):
                 return self._merged(node, names)
             case ast.BinOp():
@@ -126,7 +141,7 @@ class Evaluator:
         begin, end = self.places.of(node)
         written, cursor = self.places.written(begin, end), 0
         parts: list[Word] = []
-        known = True
+        known, sources = True, list[Listing | Text]()
         for child in node.values:
             if isinstance(child, ast.Constant):
                 text = str(child.value)
@@ -139,22 +154,28 @@ class Evaluator:
                 word = inner.word if isinstance(inner, Text) else self.unknown(child.value).word
                 inner.used = True
                 known &= isinstance(inner, Text) and inner.known
+                sources += (inner, *inner.sources) if isinstance(inner, Text) else ()
                 parts.append(replace(word, pieces=(Piece(0, len(word.text), begin, end),)))
-        return self._text(parts, begin, end, known=known)
+        return self._text(parts, begin, end, known=known, sources=sources)
 
-    def _text(self, parts: list[Word], begin: int, end: int, *, known: bool) -> Text:
+    def _text(
+        self, parts: list[Word], begin: int, end: int, *, known: bool, sources: Sequence[Listing | Text] = ()
+    ) -> Text:
         """One text of several. Raises UsageError where texts grow beyond what a person writes."""
         whole = concatenated(parts, self.state.text.word("", begin, end))
         self.state.budget.spend(1, len(whole.text))
-        made = Text(whole, whole.text if known else UNKNOWN)
+        made = Text(whole, whole.text if known else UNKNOWN, sources=tuple(sources[:_MOST_SOURCES]))
         self.made.append(made)
         return made
 
-    def _items(self, nodes: list[ast.expr], names: Names) -> Iterator[Value]:
+    def _items(self, nodes: list[ast.expr], names: Names, *, only_shown: bool = False) -> Iterator[Value]:
+        """`only_shown`: a list whose items are given to a call, `print(*command)`, goes into no other one."""
         for node in nodes:
             value = self.value(node.value if isinstance(node, ast.Starred) else node, names)
-            if isinstance(node, ast.Starred):
+            if isinstance(node, ast.Starred) and not (only_shown and isinstance(value, Listing)):
                 yield from spread(value)
+            elif isinstance(node, ast.Starred) and isinstance(value, Listing):
+                yield from list(value.items)
             else:
                 yield value
 
@@ -176,10 +197,13 @@ class Evaluator:
             return given
         name = dotted(node.func)
         owner = self.value(node.func.value, names) if isinstance(node.func, ast.Attribute) else None
-        arguments = list(self._items(node.args, names))
+        is_command = name.rpartition(".")[2] in _EXEC
+        arguments = list(self._items(node.args, names, only_shown=not is_command))
         first = arguments[0] if arguments else None
         if name in _SAME and isinstance(first, Text):
             return first
+        if name == "len" and isinstance(first, Listing) and all(isinstance(i, Text) and i.known for i in first.items):
+            return self._whole_number(node, len(first.items))
         if name == "json.dumps" and isinstance(first, Table | Listing):
             return self._json(node, first)
         if name in ("os.environ.get", "os.getenv") and len(arguments) == 2 and isinstance(first, Text):
@@ -189,15 +213,20 @@ class Evaluator:
         if isinstance(node.func, ast.Attribute) and owner is not None:
             method = node.func.attr
             if method == "join" and isinstance(owner, Text) and isinstance(first, Listing):
-                return self._join(node, first)
+                return self._join(node, first, all_quoted=False)
+            if isinstance(owner, Text) and (spelled := self._respelled(node, method, owner, arguments, names)):
+                return spelled
             if (method in _STRIPS and isinstance(owner, Text)) or (method == "copy" and not arguments):
                 return owner
         if name in ("shlex.join", "list", "tuple") and isinstance(first, Listing):
-            return self._join(node, first) if name == "shlex.join" else first
+            return self._join(node, first, all_quoted=True) if name == "shlex.join" else first
         if name == "shlex.split" and isinstance(first, Text):
             return first
-        if name.rpartition(".")[2] in _EXEC:
+        if is_command:
             self.made.append(Listing(arguments, tuple(self.state.arms)))
+        if name.rpartition(".")[2] in _SHELLS:
+            for text in arguments:
+                given_to_shell(text)
         table = Table({}, self.state.text.word("", *self.places.of(node)), name)
         for number, value in enumerate(arguments):
             table.fields[f"#{number}"] = value
@@ -217,13 +246,55 @@ class Evaluator:
         self.made.append(table)
         return table if node.keywords else self.unknown(node)
 
-    def _join(self, node: ast.expr, listing: Listing) -> Text:
-        words = [item.word for item in listing.items if isinstance(item, Text)]
-        listing.used = True
+    def _join(self, node: ast.expr, listing: Listing, *, all_quoted: bool) -> Text:
+        """A list that is written as one text is read as it is, unless a shell gets the text."""
+        words = [quoted(item.word, only_json=not all_quoted) for item in listing.items if isinstance(item, Text)]
         begin, end = self.places.of(node)
         blank = Word(" ", pieces=(Piece(0, 1, begin, begin),))
         parts = [part for word in words for part in (blank, word)][1:]
-        return self._text(parts, begin, end, known=False)
+        return self._text(parts, begin, end, known=False, sources=(listing,))
+
+    def _respelled(self, node: ast.Call, method: str, owner: Text, arguments: list[Value], names: Names) -> Text | None:
+        """What a method of a text makes of it; None for others."""
+        begin, end = self.places.of(node)
+        parts: list[Word] = []
+        if method == "format":
+            given = {f"#{number}": value for number, value in enumerate(arguments)}
+            given |= {keyword.arg: self.value(keyword.value, names) for keyword in node.keywords if keyword.arg}
+            parts = filled_by_format(owner.word, lambda name: self._field(node, name, given.get(name)))
+        elif method == "replace" and len(arguments) == 2:
+            old, new = arguments
+            if isinstance(old, Text) and isinstance(new, Text) and isinstance(old.value, str) and old.value:
+                parts = replaced(owner.word, old.value, new.word)
+        elif owner.known and (text := respelled(owner.word.text, method)) is not None:
+            parts = [Word(text, pieces=(Piece(0, len(text), begin, end),))]
+        if not parts:
+            return None
+        owner.used = True
+        return self._text(parts, begin, end, known=not any(part.unresolved for part in parts))
+
+    def _field(self, node: ast.expr, name: str, value: Value | None) -> Word:
+        if isinstance(value, Text):
+            value.used = True
+            return value.word
+        return self.unknown(node, name.lstrip("#")).word
+
+    def _percent(self, node: ast.BinOp, names: Names) -> Value:
+        """`"… %s" % (…)`."""
+        left, right = self.value(node.left, names), self.value(node.right, names)
+        if not isinstance(left, Text) or not isinstance(left.value, str):
+            return self.unknown(node)
+        given: dict[str, Value] = {"#0": right}
+        if isinstance(right, Listing):
+            right.used = True
+            given = {f"#{number}": value for number, value in enumerate(right.items)}
+        elif isinstance(right, Table):
+            given = right.fields
+        parts = filled_by_percent(left.word, lambda name: self._field(node, name, given.get(name)))
+        if not parts:
+            return self.unknown(node)
+        left.used = True
+        return self._text(parts, *self.places.of(node), known=not any(part.unresolved for part in parts))
 
     def _json(self, node: ast.expr, value: Value) -> Text:
         begin, end = self.places.of(node)
@@ -255,7 +326,9 @@ class Evaluator:
         if len(texts) == len(values) and any(isinstance(text.value, str) for text in texts):
             for text in texts:
                 text.used = True
-            return self._text([text.word for text in texts], begin, end, known=all(text.known for text in texts))
+            sources = [source for text in texts for source in (text, *text.sources)]
+            known = all(text.known for text in texts)
+            return self._text([text.word for text in texts], begin, end, known=known, sources=sources)
         return self._number(node, names)
 
     def _number(self, node: ast.BinOp, names: Names) -> Text:
@@ -274,10 +347,13 @@ class Evaluator:
                 case ast.FloorDiv() if second:
                     result = first // second
             if result is not None:
-                begin, end = self.places.of(node)
-                text = str(result)
-                return Text(self.state.text.word(text, begin, end, (Piece(0, len(text), begin, end),)), result)
+                return self._whole_number(node, result)
         return self.unknown(node)
+
+    def _whole_number(self, node: ast.expr, number: int) -> Text:
+        begin, end = self.places.of(node)
+        text = str(number)
+        return Text(self.state.text.word(text, begin, end, (Piece(0, len(text), begin, end),)), number)
 
     def _merged(self, node: ast.BinOp, names: Names) -> Value:
         left, right = self.value(node.left, names), self.value(node.right, names)
@@ -290,7 +366,7 @@ class Evaluator:
         return table
 
     def _chosen(self, node: ast.IfExp, names: Names) -> Value:
-        holds = self.truth(node.test, names)
+        holds = truth(self, node.test, names)
         if holds is not None:
             return self.value(node.body if holds else node.orelse, names)
         values = [self.value(part, names) for part in (node.body, node.orelse)]
@@ -314,64 +390,3 @@ class Evaluator:
         if dotted(node.value) == "os.environ" and isinstance(key, Text) and key.known:
             return self.unknown(node, str(key.value))
         return self.unknown(node)
-
-    # --- conditions ---
-
-    def truth(self, node: ast.expr, names: Names) -> bool | None:
-        """Whether a condition holds; None where that is not known."""
-        match node:
-            case ast.UnaryOp(op=ast.Not()):
-                inner = self.truth(node.operand, names)
-                return None if inner is None else not inner
-            case ast.BoolOp():
-                parts = [self.truth(part, names) for part in node.values[:DEEPEST]]
-                stops = isinstance(node.op, ast.Or)
-                if stops in parts:
-                    return stops
-                return None if None in parts else not stops
-            case ast.Compare(ops=[op]):
-                return self._compared(op, self.value(node.left, names), self.value(node.comparators[0], names))
-        value = self.value(node, names)
-        return bool(value.value) if isinstance(value, Text) and value.known else None
-
-    @staticmethod
-    def _compared(op: ast.cmpop, left: Value, right: Value) -> bool | None:
-        if not (isinstance(left, Text) and isinstance(right, Text) and left.known and right.known):
-            return None
-        first, second = left.value, right.value
-        match op:
-            case ast.Eq() | ast.Is():
-                return first == second
-            case ast.NotEq() | ast.IsNot():
-                return first != second
-        if not (isinstance(first, int | float) and isinstance(second, int | float)):
-            return None
-        match op:
-            case ast.Gt():
-                return first > second
-            case ast.GtE():
-                return first >= second
-            case ast.Lt():
-                return first < second
-            case ast.LtE():
-                return first <= second
-        return None
-
-
-def decisive(value: Value) -> bool:
-    """Whether it is an option of the layout or of the context, or may be any."""
-    if not isinstance(value, Text):
-        return True
-    return value.word.text.startswith("${") or value.word.text.partition("=")[0] in _decisive_flags()
-
-
-@cache
-def _decisive_flags() -> frozenset[str]:
-    """All names of those options, of all engines."""
-    flags: set[str] = set()
-    for program, line in serving_programs().items():
-        options = option_set(program)
-        for name in (*LAYOUT, "max_model_len"):
-            option = options.named(line.options[name]) if options and name in line.options else None
-            flags |= {*(option.names if option else ())}
-    return frozenset(flags)

@@ -15,7 +15,7 @@ from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, 
 from moonpad.explain.config_files import with_file_options
 from moonpad.explain.device_mentions import machines_of
 from moonpad.explain.dockerfile import is_dockerfile
-from moonpad.explain.input_kinds import gather_config_maps, is_notebook, read_kind, read_unused_scripts
+from moonpad.explain.input_kinds import gather_config_maps, is_program, read_kind, read_unused_scripts
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.last_resort import DECISIVE, read_last_resort
@@ -28,7 +28,7 @@ from moonpad.explain.programs import program_named
 from moonpad.explain.restructured_text import blocks_of, is_restructured_text
 from moonpad.explain.slurm_directives import slurm_variables
 from moonpad.explain.source_text import IGNORED, InputText, Source
-from moonpad.explain.start_logs import NO_LOGS, PastedLogs, pasted_logs, with_logs
+from moonpad.explain.start_logs import NO_LOGS, PastedLogs, beside_logs, pasted_logs, with_logs
 from moonpad.explain.systemd_unit import is_unit
 from moonpad.explain.wrappers import assignment
 
@@ -107,9 +107,10 @@ def process_words(text: str) -> list[str]:
 def _read_file(start: int, raw: str, text: str, state: ScriptState, markdown: bool | None = None) -> bool:
     """Whether it is a markdown document. `text` is without what was logged; files of other kinds are read whole."""
     text = _fenced(text)
-    document = (is_markdown(text) and not is_notebook(text)) if markdown is None else markdown
+    program = markdown is None and is_program(raw)
+    document = (is_markdown(text) and not program) if markdown is None else markdown
     known_before = len(state.commands)
-    rest = markdown is None and "```" not in text and is_restructured_text(text)
+    rest = markdown is None and not program and "```" not in text and is_restructured_text(text)
     if not (document or rest) and read_kind(raw, start, state):
         return False
     document = document or rest
@@ -264,7 +265,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     state.commands[:] = [with_file_options(command, state.files, state.budget) for command in state.commands]
     state.commands[:] = with_logs(state.commands, logs, state.budget)
     if not any(command.program not in ("other", "docker") for command in state.commands):
-        read_last_resort(state, texts)
+        read_last_resort(state, [(start, part) for start, part in texts if not is_program(part)])
     state.commands[:] = _without_parts(state)
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
@@ -277,7 +278,8 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     hints = dict.fromkeys((machine, line) for line, machine in (*state.machines, *logs.machines))
     hints |= dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in machines_of(text))
     state.budget.work(5 * len(hints), "the machines that it names")
-    problems = (*state.problems.items, *islice(_odd_characters(state.commands), PROBLEMS))
+    found = beside_logs(state.problems.items, state.commands, logs)
+    problems = (*found, *islice(_odd_characters(state.commands), PROBLEMS))
     return Script(
         tuple(state.commands),
         whole.lines,

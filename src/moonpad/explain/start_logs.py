@@ -19,7 +19,7 @@ from moonpad.engines.base import Engine
 from moonpad.engines.log_lines import log_begins, logged_lines
 from moonpad.engines.logged_commands import HIDDEN, LoggedCommand, argv_words, logged_commands, served_lines
 from moonpad.engines.option_grammar import Grammar
-from moonpad.explain.commands import Command, Word
+from moonpad.explain.commands import Command, Problem, Word
 from moonpad.explain.flag_lists import LAYOUT
 from moonpad.explain.input_limits import Budget
 from moonpad.explain.programs import program_named, program_table
@@ -27,6 +27,8 @@ from moonpad.explain.source_text import InputText
 from moonpad.values.errors import MoonpadError
 from moonpad.values.platform import Platform
 
+_MOSTLY: Final = 20
+"""Logged lines, from which on a text is a log."""
 _PLATFORMS: Final[Mapping[str, Platform]] = {"npu": Platform.ASCEND, "ascend": Platform.ASCEND, "cpu": Platform.CPU}
 _HINT: Final = re.compile(r"args|Args\(|LLM engine|model_loader", re.IGNORECASE)
 _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
@@ -88,7 +90,8 @@ def pasted_logs(text: InputText) -> PastedLogs:
         program = program_named(engine.program)
         start = (program.start if program else "") or engine.program
         prefix = tuple(replace(words[0], text=part, pieces=()) for part in start.split())
-        commands.append(Command(engine.program, tuple(words), prefix, {}, line=logged.line + 1))
+        names = frozenset(logged.arguments)
+        commands.append(Command(engine.program, tuple(words), prefix, {}, line=logged.line + 1, accepted=names))
         if machine := _machine(logged, engine, words):
             machines.append((logged.line + 1, machine))
     return PastedLogs(frozenset(numbers), columns, tuple(commands), versions, tuple(machines), served)
@@ -154,6 +157,15 @@ def _machine(logged: LoggedCommand, engine: Engine, words: Sequence[Word]) -> st
 # --- with the commands of the text ---
 
 
+def beside_logs(problems: Sequence[Problem], commands: Sequence[Command], logs: PastedLogs) -> list[Problem]:
+    """In a text that is mostly a log only those of commands: its other lines were not written for a shell."""
+    if len(logs.lines) < _MOSTLY:
+        return list(problems)
+    servers = [command for command in commands if _engine_of(command) and command not in logs.commands]
+    lines = {word.line for command in servers for word in command.words}
+    return [problem for problem in problems if problem.line in lines]
+
+
 def with_logs(commands: Sequence[Command], logs: PastedLogs, budget: Budget) -> list[Command]:
     """The commands of the text, with those of logs that are none of them."""
     result = list(commands)
@@ -163,7 +175,7 @@ def with_logs(commands: Sequence[Command], logs: PastedLogs, budget: Budget) -> 
         below = [at for at, command in enumerate(result) if command.line > logged.line]
         partner = next((at for at in (*reversed(above), *below) if _is_same(result[at], logged)), None)
         if partner is not None:
-            result[partner] = _settled(result[partner], logged)
+            result[partner] = replace(_settled(result[partner], logged), accepted=logged.accepted)
         else:
             result.insert(len(above), logged)
             partner = len(above)

@@ -20,6 +20,7 @@ REPORTS = [
     f'{SERVE}\nTraceback (most recent call last):\n  File "x.py", line 3, in f\n    raise KeyError(\n{PIPELINE}\n',
 ]
 GUIDES = [
+    f"```bash\n{SERVE}\n```\n\n## Known issues\n\n### Pipelines\n\nError:\n```\n{PIPELINE}\n```\n",
     f"```bash\n{SERVE}\n```\n\n## Troubleshooting\n\n```\n{PIPELINE}\n```\n",
     f"```bash\n{SERVE}\n```\n\nIf you see this error:\n\n```\n{PIPELINE}\n```\n\ntake another release.\n",
     f"```bash\n{SERVE}\n```\n\nYou may get `{PIPELINE}`.\n",
@@ -65,3 +66,25 @@ def test_the_remedy_names_flags_of_the_engine() -> None:
 def test_many_error_lines_cost_no_more_than_a_second() -> None:
     line = "(Worker pid=4) ERROR 03-24 15:39:40 [core.py:74] RuntimeError: CUDA error: failed " + "x" * 200
     assert failures(SERVE + "\n" + "\n".join([line] * 3_000)) == [["line 2"]]
+
+
+def test_a_message_that_is_broken_into_lines_is_one() -> None:
+    text = (
+        f"{SERVE}\n\nValueError: Free memory on device cuda:0 (110.73/121.63 GiB) on startup is\n"
+        "less than desired GPU memory utilization (0.92, 111.9 GiB).\n"
+    )
+    (judged,) = judge(read_script(text), Question())
+    (finding,) = [finding for finding in judged.findings if finding.code is Code.LOGGED_FAILURE]
+    assert finding.where == "line 3"
+    assert "another process" in finding.message
+
+
+def test_what_only_says_that_there_was_another_error_is_none() -> None:
+    line = "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above)."
+    assert failures(f"{SERVE}\nERROR 08-21 10:24:34 [async_llm.py:704] {line}\n") == [[]]
+
+
+def test_a_sentence_far_above_in_a_log_introduces_nothing() -> None:
+    rows = "INFO 10-31 16:32:15 [model.py:1510] Using max model len 40960\n" * 6
+    text = f"{SERVE}\nsome ranks may be slow here\n{rows}ERROR 10-31 16:32:25 [core.py:708] {PIPELINE}\n"
+    assert failures(text) == [["line 9"]]

@@ -237,3 +237,88 @@ def test_a_file_that_is_not_run_starts_nothing() -> None:
 def test_variables_that_a_program_starts_the_engine_with_are_its(given: str) -> None:
     each = one(f'import os, subprocess\ncmd = ["vllm", "serve", "{K2}", "-tp", "8"]\n{given}')
     assert any(finding.where == "VLLM_USE_V1" for finding in each.findings)
+
+
+SPEC = '{"method": "eagle3", "model": "a/b", "num_speculative_tokens": 3}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"cmd = ['vllm', 'serve', '{K2}', '-tp', '8', '--speculative-config', '{SPEC}']\nos.system(shlex.join(cmd))\n",
+        f"cmd = ['vllm', 'serve', '{K2}', '-tp', '8', '--speculative-config', '{SPEC}']\nprint(' '.join(cmd))\nrun(cmd)\n",
+        f"cmd = ['vllm', 'serve', '{K2}', '-tp', '8', '--served-model-name', 'Kimi K2']\nlog(f'Run {{\" \".join(cmd)}}')\nrun(cmd)\n",
+        f"cmd = ['vllm', 'serve', '{K2}', '-tp', '8']\nprint(*cmd)\nsubprocess.Popen(cmd)\n",
+        f"s = json.dumps({SPEC})\ncmd = ['vllm', 'serve', '{K2}', '-tp', '8', '--speculative-config', s]\n"
+        "subprocess.Popen(' '.join(shlex.quote(c) for c in cmd), shell=True)\n",
+        f"cmd = 'vllm serve {{}} -tp {{n}}'.format('{K2}', n=8)\nprint('Running', cmd)\nos.system(cmd)\n",
+        f"cmd = 'vllm serve %s -tp %d' % ('{K2}', 8)\nprint(f'Running {{cmd}}')\nos.system(cmd)\n",
+        f"cmd = 'vllm serve MODEL -tp 8'.replace('MODEL', '{K2}')\nsubprocess.run(['bash', '-c', cmd])\n",
+        f"o = {{'tensor_parallel_size': 8, 'trust_remote_code': True, 'seed': None}}\ncmd = ['vllm', 'serve', '{K2}']\n"
+        "for key, value in o.items():\n    if value is None:\n        continue\n    cmd.append('--' + key.replace('_', '-'))\n"
+        "    if not isinstance(value, bool):\n        cmd.append(str(value))\nsubprocess.run(cmd)\n",
+        f"o = {{'--tensor-parallel-size': 8}}\ncmd = ['vllm', 'serve', '{K2}'] + [str(x) for kv in o.items() for x in kv]\nrun(cmd)\n",
+        f"gpus = list(['0', '1', '2', '3', '4', '5', '6', '7'])\nrun(['vllm', 'serve', '{K2}', '-tp', str(len(gpus))])\n",
+    ],
+)
+def test_texts_that_are_made_of_others(text: str) -> None:
+    each = one("import os, shlex, subprocess\n" + text)
+    assert each.layout is not None
+    assert each.layout.tp == 8
+    assert [finding for finding in each.findings if finding.severity == "error"] == []
+
+
+def test_an_option_whose_name_is_not_known_may_be_any() -> None:
+    text = "def start(**options):\n    cmd = ['vllm', 'serve', M]\n    for key in options:\n        cmd += [f'--{key}', '8']\n    run(cmd)\n"
+    each = one(f"import subprocess\nM = '{K2}'\n{text}")
+    assert "layout" in each.unknown or each.unknown
+    assert not [finding for finding in each.findings if finding.severity == "error"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "l = ['a'] * 9\n" + "for a in l:\n" + " l += [a]\n",
+        "l = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']\nx = [a for a in l" + " for b in l" * 12 + "]\n",
+        "s = 'a'\n" + "s = '%s %s' % (s, s)\n" * 200,
+        "s = 'a'\n" + "s = '{0} {0}'.format(s)\n" * 200,
+        "s = 'aaaaaaaa'\n" + "s = s.replace('a', 'aaaaaaaa')\n" * 200,
+        "s = 'vllm serve x'\n" + "s = s + ' --a'\n" * 4000,
+        "d = {'a': 1}\n" + "for k, v in d.items():\n" + " d.update({k + 'b': v})\n",
+    ],
+)
+def test_texts_that_grow_are_refused_or_read_in_time(text: str) -> None:
+    start = time.perf_counter()
+    with contextlib.suppress(UsageError):
+        read_script(f"import subprocess\n{text}subprocess.run(['vllm', 'serve', '{K2}', *l])\n")
+    assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'raise RuntimeError("vllm serve {K2} needs more than one node")\n',
+        'help = "vllm serve command string, e.g. vllm serve model --max-model-len 2000"\n',
+        f'log(f"vllm serve {K2} exited with {{code}} before becoming healthy")\n',
+        'def serve():\n    """Run vllm serve under a tracer. ``vllm serve <model> ...`` puts the model first."""\n',
+        'print("vllm serve <model> ...")\n',
+    ],
+)
+def test_sentences_in_a_program_are_no_commands(text: str) -> None:
+    assert judged("import subprocess\n" + text) == []
+
+
+def test_fences_in_a_text_of_a_program_are_read() -> None:
+    text = f'import mo\nmo.md("""\n## Start\n\n```bash\nvllm serve {K2} \\\\\n  -tp 8\n```\nand then ask it.\n""")\n'
+    assert one(text).layout.tp == 8  # type: ignore[union-attr]
+
+
+def test_a_loop_that_goes_on_leaves_what_is_behind_it() -> None:
+    loops = (
+        "for line in open('x'):\n    if True:\n        continue\n    print(line)\n"
+        "for line in open('x'):\n    continue\nwhile True:\n    continue\n"
+        "if options:\n    for name in ('--a',):\n        if name == '--a':\n            continue\n        cmd.append(name)\n"
+    )
+    text = f"import os, subprocess\ncmd = ['vllm', 'serve', '{K2}', '-tp', '8']\n{loops}subprocess.run(cmd)\n"
+    assert one(text).layout.tp == 8  # type: ignore[union-attr]
+    assert judged(f"import os, subprocess\n{loops}cmd = ['vllm', 'serve', '{K2}', '-tp', '8']\nsubprocess.run(cmd)\n")

@@ -233,3 +233,57 @@ def test_a_log_in_one_line_with_its_command() -> None:
     (one,) = judged(text)
     assert one.layout_words == "TP8 PP2"
     assert not [finding for finding in one.findings if "INFO" in finding.message]
+
+
+def test_what_a_log_shows_that_was_read_is_not_refused() -> None:
+    log = (
+        "[2025-08-18 02:44:10] server_args=ServerArgs(model_path='moonshotai/Kimi-K2-Instruct', tp_size=16, nnodes=2,"
+        " node_rank=0, sampling_backend='odd')"
+    )
+    (each,) = judged(log)
+    assert [finding for finding in each.findings if finding.severity == "error"] == []
+    command = "python -m sglang.launch_server --model-path moonshotai/Kimi-K2-Instruct --tp 16 --sampling-backend odd\n"
+    (alone,) = judged(command)
+    assert any(finding.where == "--sampling-backend" for finding in alone.findings)
+    (both,) = judged(command + log)
+    assert not any(finding.where == "--sampling-backend" for finding in both.findings)
+
+
+def test_members_of_enumerations_are_what_they_are_worth() -> None:
+    log = (
+        "INFO 02-12 13:31:04 api_server.py:841] args: Namespace(model='moonshotai/Kimi-K2-Instruct', port=6006,"
+        " tensor_parallel_size=8, config_format=<ConfigFormat.AUTO: 'auto'>, dispatch_function=<function cmd at 0x7f>)"
+    )
+    (each,) = judged(log)
+    assert each.layout is not None
+    assert each.layout.tp == 8
+    assert not any("<" in finding.message or "<" in finding.where for finding in each.findings)
+
+
+def test_the_configuration_of_speculation_has_the_names_of_its_option() -> None:
+    log = (
+        "(EngineCore pid=663) INFO 07-31 10:04:33 [core.py:109] Initializing a V1 LLM engine (v0.20.0) with config:"
+        " model='moonshotai/Kimi-K2.6', speculative_config=SpeculativeConfig(method='eagle3', model='a/b',"
+        " num_spec_tokens=3), max_seq_len=131072, tensor_parallel_size=8"
+    )
+    (each,) = judged(log)
+    assert [finding for finding in each.findings if finding.severity == "error"] == []
+
+
+def test_an_example_in_a_warning_is_no_command() -> None:
+    text = (
+        "/opt/venv/lib/python3.12/site-packages/sglang/launch_server.py:56: UserWarning: 'python -m"
+        " sglang.launch_server' is still supported, but 'sglang serve' is the recommended entrypoint.\n"
+        "  Example: sglang serve --model-path <model> [options]\n  warnings.warn(\n"
+        "[2026-08-01 22:25:19] server_args=ServerArgs(model_path='moonshotai/Kimi-K2-Instruct', tp_size=16)\n"
+    )
+    (each,) = judged(text)
+    assert each.layout is not None
+    assert each.layout.tp == 16
+
+
+def test_lines_of_a_log_that_are_not_known_have_no_mistakes_of_a_shell() -> None:
+    rows = "INFO 10-31 16:32:15 [model.py:1510] Using max model len 40960\n" * 30
+    script = read_script(f"vllm serve moonshotai/Kimi-K2-Instruct -tp 8\n{rows}score=0.8 (447/500)\nit's done\n")
+    assert script.problems == ()
+    assert read_script("vllm serve moonshotai/Kimi-K2-Instruct -tp 8\nscore=0.8 (447/500)\n").problems
