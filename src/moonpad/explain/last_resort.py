@@ -14,6 +14,7 @@ from moonpad.explain.commands import Command, Piece, Word
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.programs import base_name, program_named
+from moonpad.explain.python_text import is_python
 from moonpad.explain.source_text import Source
 from moonpad.explain.wrappers import SPEAKS_OF
 
@@ -62,7 +63,8 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
             state.commands += added
             return
     for start, text in texts:
-        _spoken(state, start, text)
+        if not is_python(text) or "```" in text:  # a docstring tells what has to run already; a cell's text is a guide
+            _spoken(state, start, text)
 
 
 def _unknown_programs(state: ScriptState) -> Iterator[Command]:

@@ -265,7 +265,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     state.commands[:] = [with_file_options(command, state.files, state.budget) for command in state.commands]
     state.commands[:] = with_logs(state.commands, logs, state.budget)
     if not any(command.program not in ("other", "docker") for command in state.commands):
-        read_last_resort(state, [(start, part) for start, part in texts if not is_program(part)])
+        read_last_resort(state, texts)
     state.commands[:] = _without_parts(state)
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
