@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -27,6 +28,8 @@ _EXTRA: Final = re.compile(
     r"(?:extra|additional|more|other)_?(?:engine|server|serve)?_?(?:args|arguments|flags|options)", re.I
 )
 """Keys under which more options stand as a list."""
+_MODEL_KEY: Final = re.compile(r"(?=.*[A-Z])(?=.*[0-9])[A-Za-z][\w.]*-[\w.-]+")
+"""`Kimi-K2.5-MXFP4`."""
 _HUB: Final = re.compile(r"^(?:hf|huggingface)://")
 
 
@@ -112,6 +115,16 @@ def model_named(fields: Fields, source: YamlSource) -> Word | None:
     return None
 
 
+def named_by_key(key: str, node: Node, source: YamlSource) -> Word | None:
+    """The model of a table by models: its folder in the cache of the hub, else the key, where it is called like one."""
+    fields = source.fields(node)
+    if not fields or not _MODEL_KEY.fullmatch(key):
+        return None
+    folder = next((value for value in map(scalar, fields.values()) if value.startswith("models--")), "")
+    name = "/".join(folder.split("--")[1:3]) or key
+    return replace(source.word(node), text=name, pieces=())
+
+
 def from_hub(word: Word) -> Word:
     """Without `hf://`."""
     name = _HUB.sub("", word.text)
@@ -123,7 +136,7 @@ def list_words(node: Node, source: YamlSource) -> Iterator[Word]:
     of options."""
     if text := scalar(node).replace("\\\n", " "):
         at = source.word(node)
-        yield from (replace(at, text=part.strip("'\""), pieces=()) for part in text.split())
+        yield from (replace(at, text=part, pieces=()) for part in shell_words(text))
     for item in items(node):
         word = source.word(item)
         flag, blank, rest = word.text.partition(" ")
@@ -133,6 +146,14 @@ def list_words(node: Node, source: YamlSource) -> Iterator[Word]:
             yield from (replace(word, text=part, pieces=()) for part in (flag, rest.strip("'\"")))
         elif word.text:
             yield word
+
+
+def shell_words(text: str) -> list[str]:
+    """As a shell splits it, or at blanks where its quotes are not closed."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
 
 
 def image_of(fields: Fields, source: YamlSource) -> Word | None:

@@ -289,7 +289,7 @@ def _as_deployed(command: Command, around: Surroundings) -> Command:
         command = _with_model(command, around)
     if command.program != "fragment":
         command = with_layout(command, around.layout)
-    lacking = around.controller if not has_layout(command) else ""
+    lacking = command.more or (around.controller if not has_layout(command) else "")
     return replace(
         command,
         pods=max(command.pods, around.pods),
