@@ -173,6 +173,8 @@ class Command:
     """Machines that run it together, as its manifest says: the size of a group of pods, `num_nodes` of a task."""
     role: str = ""
     """`prefill` or `decode`, where its manifest says so."""
+    guessed: bool = False
+    """Its program is not named anywhere: it is the one that knows its options."""
     custom: bool = False
     """A controller that is not known starts it, it may be on more machines than the text says."""
     more: str = ""

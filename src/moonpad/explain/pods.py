@@ -145,6 +145,7 @@ class PodReader:
         flags = {word.text.partition("=")[0] for word in arguments if word.text.startswith("--")}
         fragment = with_program(replace(alone[0], program="fragment", argv=tuple(arguments), prefix=()))
         if flags & names.DECISIVE and fragment.program != "fragment" and knows_most(fragment, flags):
+            fragment = replace(fragment, guessed=True)
             self.state.commands[before:] = [
                 fragment if command is alone[0] else command for command in self.state.commands[before:]
             ]

@@ -23,6 +23,8 @@ _SPEAKS_OF: Final = frozenset(
     """.split()  # noqa: SIM905
 )
 """Commands whose arguments may be the words of an engine's command, which they do not run."""
+_ASKS: Final = frozenset({"pkill", "pgrep", "killall", "grep", "egrep", "which", "echo"})
+"""Of these, those that a wrapper runs, and that are hardly ever the value of its options."""
 _FARTHEST: Final = 60
 """Words of an unknown wrapper that are looked through for the command that it runs."""
 
@@ -90,7 +92,7 @@ def _behind_unknown_wrapper(peeled: Peeled) -> tuple[str, int] | None:
     if not rest or base_name(rest[0]) in _SPEAKS_OF or base_name(rest[0]) in _HANDLERS:
         return None
     table = program_table()
-    if any(base_name(word) in _SPEAKS_OF for word in rest[1 : _FARTHEST // 10]):
+    if any(base_name(word) in _ASKS for word in rest[1 : _FARTHEST // 10]):
         return None
     for at in range(1, min(len(rest) - 1, _FARTHEST)):
         name = base_name(rest[at])
