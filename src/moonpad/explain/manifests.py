@@ -100,7 +100,10 @@ class _ManifestReader:
 
     # --- objects ---
 
-    def document(self, node: Node) -> None:
+    def document(self, node: Node, depth: int = 0) -> None:
+        self.state.budget.work(20, "its YAML")
+        if depth > NESTING:
+            raise too_deep("the YAML is")
         fields = self.fields(node)
         if "services" in fields and "apiVersion" not in fields:
             services = self.fields(fields["services"])
@@ -111,7 +114,7 @@ class _ManifestReader:
                 self.pods.container(service, Surroundings(compose=True, label=name, role=role, parameters=given))
         elif scalar(fields.get("kind")).endswith("List") and "items" in fields:
             for item in self._not_owned(items(fields["items"])):
-                self.document(item)
+                self.document(item, depth + 1)
         else:
             label = scalar(self.inner(fields, "metadata", "name"))
             around = Surroundings(label=label, controller=controller_of(fields), role=self.roles.get(label, ""))
@@ -147,6 +150,7 @@ class _ManifestReader:
         if depth > NESTING:
             raise too_deep("the YAML is")
         fields = self.fields(node)
+        self.state.budget.work(8 * len(fields), "its YAML")
         around = self._around(fields, around) if fields else around
         if _OF_POD & fields.keys():
             around = self.pods.pod(fields, around)

@@ -253,7 +253,6 @@ def cluster_of(
     variables = (*_ROCM_ENV, *engine.command_line.rocm_env)
     rocm = Platform.ROCM in platforms and _speaks_of_rocm(script, commands, first, variables)
     allowed = (Platform.ROCM,) if rocm else platforms
-    script.budget.work(len(script.objects) * len(script.placed_hints), "the text around its engine commands")
     hints = [(hint, line) for hint, line in script.placed_hints if script.says_of(line, first)]
     machines = [_cluster(hint) for hint in _nearest(hints, first)]
     counted = [machine for machine in machines if machine is not None and machine.device.platform in allowed]
@@ -268,7 +267,7 @@ def cluster_of(
         return (counted[0], f"the text names {counted[0].name}") if counted else (None, NO_DEVICES)
     kinds = [machine.name.rpartition("x")[2] for machine in counted]
     named = [place for place in _named_kinds(script.lines) if _kinds()[place[0]] in allowed]
-    script.budget.work(len(named) * (1 + len(script.objects)), "the text around its engine commands")
+    script.budget.work(2 * len(named), "the text around its engine commands")
     named = [place for place in named if script.says_of(place[1], first)]
     for kind in dict.fromkeys((*kinds, *_nearest(named, first))):
         nodes = _cluster(f"{devices // per_node}x{per_node}x{kind}") if per_node is not None else None
