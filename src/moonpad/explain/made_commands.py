@@ -36,7 +36,7 @@ class MadeCommands:
             wrappers = (Wrapper("docker run", (), granted, found.image),) if found.image is not None else ()
             frame = Command("", (), (), env, wrappers, label=around.label, by_ray="model_loading_config" in fields)
             self._add(found.program, found.argv, frame)
-            around = around if found.chart else replace(around, controller="")
+            around = replace(around, custom=True) if found.chart else replace(around, controller="")
             nodes = value_of(found.argv, ("--nnodes",))
             if found.chart and nodes is not None:
                 around = replace(around, pods=max(around.pods, whole_number(nodes.text) or 1))

@@ -14,6 +14,7 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 from moonpad.catalog.options import OptionSet, option_set
 from moonpad.engines import foreign_names as names
 from moonpad.explain.commands import Word
+from moonpad.explain.flag_lists import SIZES
 from moonpad.explain.input_limits import NESTING
 from moonpad.explain.layout_keys import flag_of_size, name_of
 from moonpad.explain.programs import named_by_image, served_by_image
@@ -55,7 +56,8 @@ def option_commands(
     by_image = served_by_image(image.text) or named_by_image(image.text) if image is not None else ""
     given: dict[str, Node] = {}
     lists: list[Node] = []
-    own_names = _options_among(fields, by_image)
+    known = by_image or program_around
+    own_names = _options_among(fields, known)
     for name, node in fields.items():
         own = source.fields(node)
         if _snake(name) in names.OPTION_KEYS and own:
@@ -65,7 +67,7 @@ def option_commands(
         elif by_image and own and _mostly_options(own, by_image):
             given |= own
     lists += [node for name, node in given.items() if _EXTRA.fullmatch(name)]
-    if not given and by_image and _mostly_options(own_names, by_image):
+    if not given and known and _mostly_options(own_names, known):
         given = own_names
     if given:
         program = names.PROGRAM_OF.get(engine) or by_image or program_around or _program_of(given)
@@ -186,14 +188,19 @@ def _options_among(fields: Fields, program: str) -> dict[str, Node]:
     return {
         name: node
         for name, node in fields.items()
-        if name not in _NO_OPTION and recorded and (recorded.named(_flag(name)) or name_of(name))
+        if name not in _NO_OPTION and recorded and (recorded.named(_flag(name)) or _size(name))
     }
 
 
 def _mostly_options(options: Mapping[str, Node], program: str) -> bool:
     recorded = option_set(program)
-    known = sum(bool((recorded and recorded.named(_flag(name))) or name_of(name)) for name in options)
-    return known >= _LEAST and 2 * known > len(options)
+    known = sum(bool((recorded and recorded.named(_flag(name))) or _size(name)) for name in options)
+    return (known >= _LEAST or any(map(_size, options))) and 2 * known > len(options)
+
+
+def _size(name: str) -> str:
+    """Our name of the size that a key of an engine's options is called after: `tp` too."""
+    return name if name in SIZES else name_of(name)
 
 
 def _program_of(options: Mapping[str, Node]) -> str:
@@ -224,7 +231,7 @@ def _spelled(name: str, program: str, recorded: OptionSet | None) -> str:
     flag = _flag(name)
     if recorded is None or recorded.named(flag) is not None:
         return flag
-    if size := name_of(name):
+    if size := _size(name):
         return flag_of_size(program, size)
     return "" if re.search(r"[a-z][A-Z]", name) else flag
 
