@@ -30,7 +30,7 @@ from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.layout_keys import layout_of
 from moonpad.explain.made_commands import MadeCommands
 from moonpad.explain.node_labels import cluster_of_label
-from moonpad.explain.option_maps import list_words, model_named, named_by_key
+from moonpad.explain.option_maps import BARE_JSON, list_words, model_named, named_by_key
 from moonpad.explain.pod_groups import PodGroup, groups_of_ranks, pod_group, ray_pods
 from moonpad.explain.pods import PodReader, is_container
 from moonpad.explain.programs import base_name, engine_commands, identify
@@ -280,6 +280,8 @@ class _ManifestReader:
         """`args: "--tensor-parallel-size 8 --port 8000"` of a chart."""
         before = len(self.state.commands)
         words = tuple(words_of(Source.inside(self.word(node), self.state.text), self.state))
+        if BARE_JSON.search(scalar(node)):
+            words = tuple(list_words(node, self.source))
         self.state.add(Command("fragment", words, (), {}, label=around.label, line=words[0].line))
         self.pods.deployed(before, around, words[0].line, around.devices)
 

@@ -31,6 +31,7 @@ _EXTRA: Final = re.compile(
 """Keys under which more options stand as a list."""
 _MODEL_KEY: Final = re.compile(r"(?=.*[A-Z])(?=.*[0-9])[A-Za-z][\w.]*-[\w.-]+")
 """`Kimi-K2.5-MXFP4`."""
+BARE_JSON: Final = re.compile(r"(?:^|[\s=])[\[{]+\"")
 _HUB: Final = re.compile(r"^(?:hf|huggingface)://")
 
 
@@ -151,7 +152,9 @@ def list_words(node: Node, source: YamlSource) -> Iterator[Word]:
 
 
 def shell_words(text: str) -> list[str]:
-    """As a shell splits it, or at blanks where its quotes are not closed."""
+    """As a shell splits it, or at blanks where JSON in it is not quoted, or quotes are not closed."""
+    if BARE_JSON.search(text):
+        return text.split()
     try:
         return shlex.split(text)
     except ValueError:
