@@ -360,5 +360,8 @@ class _ManifestReader:
                 size: replace(at, text=str(group.size)),
                 address: unknown_value(at, address),
             }
-            label = f"node {rank}"
+            label, before = f"node {rank}", len(self.state.commands)
             self.visit(pod, replace(around, variables=variables, label=label, pods=group.size), depth + 1)
+            if rank:  # a worker that only joins the leader is no deployment
+                joined = [command for command in self.state.commands[before:] if command.program != "docker"]
+                self.state.commands[before:] = joined

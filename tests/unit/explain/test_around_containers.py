@@ -158,6 +158,7 @@ spec:
         containers:
         - image: vllm/vllm-openai:x
           command: [sh, -c, "sh multi-node-serving.sh worker --ray_address=$(LWS_LEADER_ADDRESS)"]
+          securityContext: {{privileged: true}}
           resources: {{limits: {{nvidia.com/gpu: "4"}}}}
 """
 
