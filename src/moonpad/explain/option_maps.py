@@ -89,7 +89,7 @@ def option_commands(
     by_chart = by_image != ""
     if {"model", "modelPath"} <= given.keys():
         given = {name: node for name, node in given.items() if name != "model"}
-    argv = [*option_words(given, source, program, only_known=by_chart)]
+    argv = [*option_words(given, source, program, only_known=by_chart or program_around != "")]
     argv += [word for node in lists for word in list_words(node, source)]
     loading = source.fields(fields.get("model_loading_config"))
     if not any(word.text in ("--model", "--model-path") for word in argv):
@@ -229,12 +229,12 @@ def _flag(name: str) -> str:
     return name if name.startswith("-") else f"--{_snake(name).replace('_', '-')}"
 
 
-def _spelled(name: str, program: str, recorded: OptionSet | None) -> str:
+def _spelled(name: str, program: str, recorded: OptionSet | None, *, of_chart: bool) -> str:
     """The option that a key stands for, "" where it is a key of a chart alone."""
     flag = _flag(name)
     if recorded is None or recorded.named(flag) is not None:
         return flag
-    if size := _size(name):
+    if size := _size(name) if of_chart else name_of(name):
         return flag_of_size(program, size)
     return "" if re.search(r"[a-z][A-Z]", name) else flag
 
@@ -248,7 +248,7 @@ def option_words(
         at = source.word(node)
         if name in _NO_OPTION or (not isinstance(node, ScalarNode | MappingNode) and not items(node)):
             continue
-        flag = "" if _EXTRA.fullmatch(name) else _spelled(name, program, recorded)
+        flag = "" if _EXTRA.fullmatch(name) else _spelled(name, program, recorded, of_chart=only_known)
         if not flag:
             continue
         option = recorded.named(flag) if recorded is not None else None
