@@ -45,11 +45,11 @@ def explain(
         The command, behind `--`.
     file
         Any file that starts an engine: a shell script, a Python program, a compose file, objects of Kubernetes (also as
-        kubectl get prints them), values of Helm, a Dockerfile, a unit of systemd, a task of SkyPilot or dstack, what
-        docker inspect prints, a copy of /proc/PID/cmdline, the log of a start, or a document with any of these in it;
-        `-` is the standard input. At most 1 MB;
-        a pipe, also of <(COMMAND), must end within 10 s. Several files are pieces of one deployment: node-0/run.sh
-        node-1/run.sh, or a command and its --config file. One that is not given is looked for beside the script.
+        kubectl get or describe print them), values of Helm, a recipe, a Dockerfile, a unit of systemd, a task of
+        SkyPilot or dstack, what docker inspect prints, a copy of /proc/PID/cmdline, the log of a start, or a document
+        with any of these in it; `-` is the standard input. At most 1 MB; a pipe, also of <(COMMAND), must end within
+        10 s. Several files are pieces of one deployment: node-0/run.sh node-1/run.sh, a Deployment and its ConfigMap,
+        or a command and its --config file. One that is not given is looked for beside the script.
     pid
         A process of this host that runs an engine: its command line, its environment and, without --on, the devices
         here.

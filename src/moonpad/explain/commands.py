@@ -173,6 +173,8 @@ class Command:
     """Machines that run it together, as its manifest says: the size of a group of pods, `num_nodes` of a task."""
     role: str = ""
     """`prefill` or `decode`, where its manifest says so."""
+    guessed: bool = False
+    """Its program is not named anywhere: it is the one that knows its options."""
     custom: bool = False
     """A controller that is not known starts it, it may be on more machines than the text says."""
     more: str = ""
@@ -232,8 +234,14 @@ class Problem:
 
 
 @lru_cache(maxsize=4)
+def _objects_at(objects: tuple[tuple[int, int], ...]) -> Mapping[int, int]:
+    """Line → the number of the object that it stands in."""
+    return {line: at for at, (first, last) in enumerate(objects) for line in range(first, last + 1)}
+
+
+@lru_cache(maxsize=4)
 def _outside(lines: tuple[str, ...], objects: tuple[tuple[int, int], ...]) -> tuple[str, ...]:
-    inside = {number for first, last in objects for number in range(first, last + 1)}
+    inside = _objects_at(objects)
     return tuple(text for number, text in enumerate(lines, 1) if number not in inside)
 
 
@@ -271,15 +279,16 @@ class Script:
 
     def says_of(self, line: int, other: int) -> bool:
         """Whether what stands at a line may be about a command at the other: it is not in an object of its own."""
-        return all(first <= other <= last for first, last in self.objects if first <= line <= last)
+        inside = _objects_at(self.objects)
+        return inside.get(line) in (None, inside.get(other))
 
     def lines_about(self, line: int) -> Sequence[str]:
         """Those of the object that the line stands in, then those of no object."""
-        own = next((span for span in self.objects if span[0] <= line <= span[1]), None)
-        if own is None and not self.objects:
+        if not self.objects:
             return self.lines
-        before = self.lines[own[0] - 1 : own[1]] if own is not None else ()
-        return (*before, *_outside(self.lines, self.objects))
+        at = _objects_at(self.objects).get(line)
+        own = self.lines[self.objects[at][0] - 1 : self.objects[at][1]] if at is not None else ()
+        return (*own, *_outside(self.lines, self.objects))
 
     def place(self, line: int) -> tuple[str, int]:
         """The file that a line belongs to, "" where there is only one, and its number in that file."""

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command, Word
-from moonpad.explain.grouping import Group
+from moonpad.explain.grouping import Group, value_of
 from moonpad.explain.programs import identify
 from moonpad.explain.results import Better, Edit, Judged, Line, Remark, mended, mended_line
 from moonpad.explain.stray_words import NO_SUCH
 from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import since
 
 _OF_LAYOUT: Final = frozenset({Code.ILLEGAL_LAYOUT, Code.CONFLICT, Code.INVALID_VALUE})
 """Errors whose mending may change what the deployment is."""
@@ -28,7 +30,7 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
     doubted = any(remark.finding.code is Code.UNKNOWN_FLAG for remark in judged.remarks)
     embedded = any(command.embedded for command in meant.commands)
     # What an option meant to a program that is gone is not known.
-    if judged.unknown or embedded or (replaced and doubted):
+    if judged.unknown or embedded or _needs_its_pods(judged, meant.commands[0]) or (replaced and doubted):
         return judged
     is_mended = any(remark.edits or remark.program or remark.drop_variable for remark in judged.remarks)
     if not is_mended and not any(_errors(judged.remarks)):
@@ -47,6 +49,15 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
         if other is not None and other.fits and other.layout == layout and not any(_errors(other.remarks)):
             return replace(judged, corrected=_lines(judged, meant, better), corrected_with=better.why)
     return judged
+
+
+def _needs_its_pods(judged: Judged, command: Command) -> bool:
+    """Whether the line alone lacks what joins its ranks over machines, which the controller of its pods adds."""
+    nodes = ENGINES[judged.engine].command_line.nodes if judged.engine in ENGINES else None
+    if command.pods < 2 or nodes is None or judged.layout is None or not since(judged.version, nodes.native_since):
+        return False
+    joined = value_of(command.argv, ("--nnodes", nodes.executor)) is not None
+    return not joined and judged.layout.tp * judged.layout.pp > 1
 
 
 def _lines(judged: Judged, meant: Group, better: Better | None = None) -> tuple[Line, ...]:

@@ -14,7 +14,7 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 from moonpad.engines import foreign_names as names
 from moonpad.explain.commands import Word, whole_number
 from moonpad.explain.layout_keys import layout_of
-from moonpad.explain.option_maps import list_words
+from moonpad.explain.option_maps import list_words, shell_words
 from moonpad.explain.surroundings import Surroundings
 from moonpad.explain.yaml_source import Fields, YamlSource, items, scalar
 
@@ -126,10 +126,4 @@ def served_by_controller(spec: Fields, around: Surroundings, source: YamlSource)
 
 def _split(word: Word) -> Iterator[Word]:
     """A variable that a shell splits, with the quotes that it evaluates."""
-    import shlex
-
-    try:
-        parts = shlex.split(word.text)
-    except ValueError:
-        parts = word.text.split()
-    yield from (replace(word, text=part, pieces=()) for part in parts)
+    yield from (replace(word, text=part, pieces=()) for part in shell_words(word.text))

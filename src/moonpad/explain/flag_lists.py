@@ -41,7 +41,7 @@ def as_commands(commands: Sequence[Command]) -> Iterator[Command]:
 
 def is_fragment(command: Command) -> bool:
     """Whether it was written without a program."""
-    return not command.prefix and not command.wrappers
+    return command.guessed or (not command.prefix and not command.wrappers)
 
 
 def borrowed(command: Command) -> tuple[Word, ...]:

@@ -22,8 +22,10 @@ def read_here_manifest(text: str, start: int, state: ScriptState, variables: Map
         return False
     from moonpad.explain.manifests import read_manifest  # it needs PyYAML, and this module
 
-    before = len(state.commands)
+    before, problems = len(state.commands), len(state.problems.items)
     read_manifest(text, start, state)
+    if not any(command.program != "other" for command in state.commands[before:]):
+        del state.problems.items[problems:]  # of a file that starts nothing
     state.commands[before:] = [_expanded(command, variables, state) for command in state.commands[before:]]
     return True
 

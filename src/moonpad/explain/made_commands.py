@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from yaml import Node
+
 from moonpad.engines import foreign_names as names
 from moonpad.explain.commands import Command, Word, Wrapper, WrapperOption, whole_number
 from moonpad.explain.custom_resources import served_by_controller
@@ -34,7 +36,7 @@ class MadeCommands:
             wrappers = (Wrapper("docker run", (), granted, found.image),) if found.image is not None else ()
             frame = Command("", (), (), env, wrappers, label=around.label, by_ray="model_loading_config" in fields)
             self._add(found.program, found.argv, frame)
-            around = around if found.chart else replace(around, controller="")
+            around = replace(around, custom=True) if found.chart else replace(around, controller="")
             nodes = value_of(found.argv, ("--nnodes",))
             if found.chart and nodes is not None:
                 around = replace(around, pods=max(around.pods, whole_number(nodes.text) or 1))
@@ -74,6 +76,20 @@ class MadeCommands:
             at = places[0]
             argv = (argv[at + 1], *argv[:at], *argv[at + 2 :])
         self.state.add(replace(frame, program=program, argv=tuple(argv), prefix=prefix, line=line or argv[0].line))
+
+    def combined(self, lists: Sequence[Node], around: Surroundings) -> None:
+        """Lists of options that a tool puts together: the first is the base, and each of the others may be added."""
+        base, *others = lists
+        condition = len(self.state.conditions)
+        self.state.conditions.setdefault(id(lists), (condition, lists))
+        for arm, other in enumerate((None, *others)):
+            before = len(self.state.commands)
+            words = (*list_words(base, self.source), *(list_words(other, self.source) if other is not None else ()))
+            more = "what combines these lists of options"
+            arms = ((condition, arm),)
+            frame = Command("fragment", words, label=around.label, line=words[0].line, arms=arms, more=more)
+            self.state.add(frame)
+            self.pods.deployed(before, around, words[0].line, around.devices)
 
     def by_chart(self, container: Fields, around: Surroundings) -> None:
         """A container of llm-d's chart, which puts the program, the model and the layout before its arguments."""

@@ -30,7 +30,7 @@ from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.layout_keys import layout_of
 from moonpad.explain.made_commands import MadeCommands
 from moonpad.explain.node_labels import cluster_of_label
-from moonpad.explain.option_maps import list_words, model_named
+from moonpad.explain.option_maps import BARE_JSON, list_words, model_named, named_by_key
 from moonpad.explain.pod_groups import PodGroup, groups_of_ranks, pod_group, ray_pods
 from moonpad.explain.pods import PodReader, is_container
 from moonpad.explain.programs import base_name, engine_commands, identify
@@ -101,7 +101,10 @@ class _ManifestReader:
 
     # --- objects ---
 
-    def document(self, node: Node) -> None:
+    def document(self, node: Node, depth: int = 0) -> None:
+        self.state.budget.work(20, "its YAML")
+        if depth > NESTING:
+            raise too_deep("the YAML is")
         fields = self.fields(node)
         if "services" in fields and "apiVersion" not in fields:
             services = self.fields(fields["services"])
@@ -112,7 +115,7 @@ class _ManifestReader:
                 self.pods.container(service, Surroundings(compose=True, label=name, role=role, parameters=given))
         elif scalar(fields.get("kind")).endswith("List") and "items" in fields:
             for item in self._not_owned(items(fields["items"])):
-                self.document(item)
+                self.document(item, depth + 1)
         else:
             label = scalar(self.inner(fields, "metadata", "name"))
             around = Surroundings(label=label, controller=controller_of(fields), role=self.roles.get(label, ""))
@@ -148,6 +151,7 @@ class _ManifestReader:
         if depth > NESTING:
             raise too_deep("the YAML is")
         fields = self.fields(node)
+        self.state.budget.work(8 * len(fields), "its YAML")
         around = self._around(fields, around) if fields else around
         if _OF_POD & fields.keys():
             around = self.pods.pod(fields, around)
@@ -222,19 +226,31 @@ class _ManifestReader:
 
     def _children(self, node: Node, fields: Fields, around: Surroundings, depth: int) -> None:
         roles = roles_of(name for name, child in fields.items() if not self._left_out(self.fields(child)))
+        parts = [name for name, child in fields.items() if name not in roles and self._holds_flags(child)]
+        if len(parts) > 1:
+            self.made.combined([fields[name] for name in parts], around)
         for name, child in fields.items():
+            if len(parts) > 1 and name in parts:
+                continue
             if name == "initContainers":
                 for container in items(child):
                     if scalar(self.fields(container).get("restartPolicy")) == _SIDECAR:
                         self._child("", container, around, depth + 1)
             elif name not in _NO_COMMANDS:
                 program = engines.PROGRAM_OF.get(name.casefold(), around.program)
-                inside = replace(around, role=roles.get(name) or around.role, program=program)
-                self._child(name, child, inside, depth + 1)
+                model = named_by_key(name, child, self.source) or around.model
+                role = roles.get(name) or around.role
+                self._child(name, child, replace(around, role=role, program=program, model=model), depth + 1)
         names = [scalar(self.fields(child).get("name")) for child in items(node)]
         roles = roles_of(names)
         for name, child in zip(names, items(node), strict=True):
             self._child("", child, replace(around, role=roles.get(name) or around.role), depth + 1)
+
+    def _holds_flags(self, node: Node) -> bool:
+        """Whether it is a list or a text of options without a program."""
+        texts = [scalar(item) for item in items(node)] or [scalar(node)]
+        whole = " ".join(texts)
+        return texts[0].startswith("--") and (len(texts) > 1 or " " in whole)
 
     def _is_whole(self, around: Surroundings, depth: int) -> bool:
         """Whether it is all of a file without a kind, which another one does not name."""
@@ -265,6 +281,8 @@ class _ManifestReader:
         """`args: "--tensor-parallel-size 8 --port 8000"` of a chart."""
         before = len(self.state.commands)
         words = tuple(words_of(Source.inside(self.word(node), self.state.text), self.state))
+        if BARE_JSON.search(scalar(node)):
+            words = tuple(list_words(node, self.source))
         self.state.add(Command("fragment", words, (), {}, label=around.label, line=words[0].line))
         self.pods.deployed(before, around, words[0].line, around.devices)
 
@@ -344,5 +362,8 @@ class _ManifestReader:
                 size: replace(at, text=str(group.size)),
                 address: unknown_value(at, address),
             }
-            label = f"node {rank}"
+            label, before = f"node {rank}", len(self.state.commands)
             self.visit(pod, replace(around, variables=variables, label=label, pods=group.size), depth + 1)
+            if rank:  # a worker that only joins the leader is no deployment
+                joined = [command for command in self.state.commands[before:] if command.program != "docker"]
+                self.state.commands[before:] = joined

@@ -47,7 +47,8 @@ def node_remarks(
     first = readings[0]
     yield from _container_devices(readings, commands)
     if engine.nodes is not None:
-        if first.node.nodes is None and commands[0].pods == 1 and not commands[0].by_ray:
+        alone = first.node.nodes is None and commands[0].pods == 1
+        if alone and not commands[0].by_ray and not commands[0].custom:
             yield from _executor(engine.nodes, version, cluster, first, commands[0], speaks_of_ray)
         if cluster is not None and first.node.data_parallel_local is not None:
             yield from _data_parallel(engine.nodes, readings, commands)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -13,6 +14,7 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 from moonpad.catalog.options import OptionSet, option_set
 from moonpad.engines import foreign_names as names
 from moonpad.explain.commands import Word
+from moonpad.explain.flag_lists import SIZES
 from moonpad.explain.input_limits import NESTING
 from moonpad.explain.layout_keys import flag_of_size, name_of
 from moonpad.explain.programs import named_by_image, served_by_image
@@ -27,6 +29,9 @@ _EXTRA: Final = re.compile(
     r"(?:extra|additional|more|other)_?(?:engine|server|serve)?_?(?:args|arguments|flags|options)", re.I
 )
 """Keys under which more options stand as a list."""
+_MODEL_KEY: Final = re.compile(r"(?=.*[A-Z])(?=.*[0-9])[A-Za-z][\w.]*-[\w.-]+")
+"""`Kimi-K2.5-MXFP4`."""
+BARE_JSON: Final = re.compile(r"(?:^|[\s=])[\[{]+\"")
 _HUB: Final = re.compile(r"^(?:hf|huggingface)://")
 
 
@@ -52,7 +57,8 @@ def option_commands(
     by_image = served_by_image(image.text) or named_by_image(image.text) if image is not None else ""
     given: dict[str, Node] = {}
     lists: list[Node] = []
-    own_names = _options_among(fields, by_image)
+    known = by_image or program_around
+    own_names = _options_among(fields, known)
     for name, node in fields.items():
         own = source.fields(node)
         if _snake(name) in names.OPTION_KEYS and own:
@@ -62,7 +68,7 @@ def option_commands(
         elif by_image and own and _mostly_options(own, by_image):
             given |= own
     lists += [node for name, node in given.items() if _EXTRA.fullmatch(name)]
-    if not given and by_image and _mostly_options(own_names, by_image):
+    if not given and known and _mostly_options(own_names, known):
         given = own_names
     if given:
         program = names.PROGRAM_OF.get(engine) or by_image or program_around or _program_of(given)
@@ -83,7 +89,7 @@ def option_commands(
     by_chart = by_image != ""
     if {"model", "modelPath"} <= given.keys():
         given = {name: node for name, node in given.items() if name != "model"}
-    argv = [*option_words(given, source, program, only_known=by_chart)]
+    argv = [*option_words(given, source, program, only_known=by_chart or program_around != "")]
     argv += [word for node in lists for word in list_words(node, source)]
     loading = source.fields(fields.get("model_loading_config"))
     if not any(word.text in ("--model", "--model-path") for word in argv):
@@ -112,6 +118,16 @@ def model_named(fields: Fields, source: YamlSource) -> Word | None:
     return None
 
 
+def named_by_key(key: str, node: Node, source: YamlSource) -> Word | None:
+    """The model of a table by models: its folder in the cache of the hub, else the key, where it is called like one."""
+    fields = source.fields(node)
+    if not fields or not _MODEL_KEY.fullmatch(key):
+        return None
+    folder = next((value for value in map(scalar, fields.values()) if value.startswith("models--")), "")
+    name = "/".join(folder.split("--")[1:3]) or key
+    return replace(source.word(node), text=name, pieces=())
+
+
 def from_hub(word: Word) -> Word:
     """Without `hf://`."""
     name = _HUB.sub("", word.text)
@@ -123,7 +139,7 @@ def list_words(node: Node, source: YamlSource) -> Iterator[Word]:
     of options."""
     if text := scalar(node).replace("\\\n", " "):
         at = source.word(node)
-        yield from (replace(at, text=part.strip("'\""), pieces=()) for part in text.split())
+        yield from (replace(at, text=part, pieces=()) for part in shell_words(text))
     for item in items(node):
         word = source.word(item)
         flag, blank, rest = word.text.partition(" ")
@@ -133,6 +149,16 @@ def list_words(node: Node, source: YamlSource) -> Iterator[Word]:
             yield from (replace(word, text=part, pieces=()) for part in (flag, rest.strip("'\"")))
         elif word.text:
             yield word
+
+
+def shell_words(text: str) -> list[str]:
+    """As a shell splits it, or at blanks where JSON in it is not quoted, or quotes are not closed."""
+    if BARE_JSON.search(text):
+        return text.split()
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
 
 
 def image_of(fields: Fields, source: YamlSource) -> Word | None:
@@ -165,14 +191,19 @@ def _options_among(fields: Fields, program: str) -> dict[str, Node]:
     return {
         name: node
         for name, node in fields.items()
-        if name not in _NO_OPTION and recorded and (recorded.named(_flag(name)) or name_of(name))
+        if name not in _NO_OPTION and recorded and (recorded.named(_flag(name)) or _size(name))
     }
 
 
 def _mostly_options(options: Mapping[str, Node], program: str) -> bool:
     recorded = option_set(program)
-    known = sum(bool((recorded and recorded.named(_flag(name))) or name_of(name)) for name in options)
-    return known >= _LEAST and 2 * known > len(options)
+    known = sum(bool((recorded and recorded.named(_flag(name))) or _size(name)) for name in options)
+    return (known >= _LEAST or any(map(_size, options))) and 2 * known > len(options)
+
+
+def _size(name: str) -> str:
+    """Our name of the size that a key of an engine's options is called after: `tp` too."""
+    return name if name in SIZES else name_of(name)
 
 
 def _program_of(options: Mapping[str, Node]) -> str:
@@ -198,12 +229,12 @@ def _flag(name: str) -> str:
     return name if name.startswith("-") else f"--{_snake(name).replace('_', '-')}"
 
 
-def _spelled(name: str, program: str, recorded: OptionSet | None) -> str:
+def _spelled(name: str, program: str, recorded: OptionSet | None, *, of_chart: bool) -> str:
     """The option that a key stands for, "" where it is a key of a chart alone."""
     flag = _flag(name)
     if recorded is None or recorded.named(flag) is not None:
         return flag
-    if size := name_of(name):
+    if size := _size(name) if of_chart else name_of(name):
         return flag_of_size(program, size)
     return "" if re.search(r"[a-z][A-Z]", name) else flag
 
@@ -217,7 +248,7 @@ def option_words(
         at = source.word(node)
         if name in _NO_OPTION or (not isinstance(node, ScalarNode | MappingNode) and not items(node)):
             continue
-        flag = "" if _EXTRA.fullmatch(name) else _spelled(name, program, recorded)
+        flag = "" if _EXTRA.fullmatch(name) else _spelled(name, program, recorded, of_chart=only_known)
         if not flag:
             continue
         option = recorded.named(flag) if recorded is not None else None

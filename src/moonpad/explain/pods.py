@@ -145,6 +145,7 @@ class PodReader:
         flags = {word.text.partition("=")[0] for word in arguments if word.text.startswith("--")}
         fragment = with_program(replace(alone[0], program="fragment", argv=tuple(arguments), prefix=()))
         if flags & names.DECISIVE and fragment.program != "fragment" and knows_most(fragment, flags):
+            fragment = replace(fragment, guessed=True)
             self.state.commands[before:] = [
                 fragment if command is alone[0] else command for command in self.state.commands[before:]
             ]
@@ -289,7 +290,7 @@ def _as_deployed(command: Command, around: Surroundings) -> Command:
         command = _with_model(command, around)
     if command.program != "fragment":
         command = with_layout(command, around.layout)
-    lacking = around.controller if not has_layout(command) else ""
+    lacking = command.more or (around.controller if not has_layout(command) else "")
     return replace(
         command,
         pods=max(command.pods, around.pods),

@@ -185,6 +185,8 @@ def mended_line(command: Command, remarks: Sequence[Remark], edits: Sequence[Edi
     around = _without(around, [word for name, word in command.env.items() if name in dropped])
     images = [wrapper.image for wrapper in command.wrappers if wrapper.image is not None]
     front = (*(word.text for word in around), *(program or (word.text for word in own)))
+    if not front:
+        env = {}  # arguments of an image, whose environment stands elsewhere
     arguments = mended([word.text for word in command.argv], edits)
     if not command.prefix and not command.wrappers:
         arguments = _model_first(arguments, front)

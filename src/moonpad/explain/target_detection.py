@@ -318,7 +318,6 @@ def cluster_of(
         for each in mentions(script.lines, script.placed_hints)
         if (not each.known or platform_of(each.kind) in allowed) and script.says_of(each.line, first)
     ]
-    script.budget.work(len(script.objects) * len(named), "the text around its engine commands")
     if not layout_known and commands[0].more and commands[0].arms:
         return None, NO_DEVICES  # a recipe for several kinds
     if of_gfx950:  # a text that compares names other devices too

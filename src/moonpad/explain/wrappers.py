@@ -27,6 +27,8 @@ SPEAKS_OF: Final = frozenset(
 _WHOLE: Final = re.compile(rf"\s*(?:[A-Z][A-Z0-9_]*=\S+\s+)*(?:exec |python3? )?(?:\S*/)?(?:{SPEAKING.pattern})")
 _QUESTIONS: Final = frozenset({"--version", "--help", "-h", "-v", "-V", "help", "version"})
 _CUT: Final = 4
+_ASKS: Final = frozenset({"pkill", "pgrep", "killall", "grep", "egrep", "which", "echo"})
+"""Of these, those that a wrapper runs, and that are hardly ever the value of its options."""
 _FARTHEST: Final = 60
 """Words of an unknown wrapper that are looked through for the command that it runs."""
 
@@ -111,7 +113,7 @@ def _behind_unknown_wrapper(peeled: Peeled) -> tuple[str, int] | None:
     if not rest or base_name(rest[0]) in SPEAKS_OF or base_name(rest[0]) in _HANDLERS:
         return None
     table = program_table()
-    if any(base_name(word) in SPEAKS_OF for word in rest[1 : _FARTHEST // 10]):
+    if any(base_name(word) in _ASKS for word in rest[1 : _FARTHEST // 10]):
         return None
     for at in range(1, min(len(rest) - 1, _FARTHEST)):
         name = base_name(rest[at])

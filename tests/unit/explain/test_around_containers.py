@@ -158,6 +158,7 @@ spec:
         containers:
         - image: vllm/vllm-openai:x
           command: [sh, -c, "sh multi-node-serving.sh worker --ray_address=$(LWS_LEADER_ADDRESS)"]
+          securityContext: {{privileged: true}}
           resources: {{limits: {{nvidia.com/gpu: "4"}}}}
 """
 
@@ -208,10 +209,14 @@ def test_ranks_of_one_template() -> None:
     [
         ("engineConfig: {leader: {runner: POD}, worker: {size: 3, runner: POD}}", 4),
         ("roles: [{name: decode, entryTemplate: {spec: POD}, workerReplicas: 1, workerTemplate: {spec: POD}}]", 2),
+        ("roles: [{name: x, leaderWorkerPattern: {size: 3, template: {spec: POD}}}]", 3),
+        ("roles: [{name: x, leaderWorkerSet: {size: 3}, template: {spec: POD}}]", 3),
+        ("workloadTemplate: {size: 2, leaderTemplate: {spec: POD}, workerTemplate: {spec: POD}}", 2),
     ],
 )
 def test_groups_of_other_controllers(group: str, size: int) -> None:
-    rank = "$(LWS_WORKER_INDEX)" if "leader" in group else "$(WORKER_INDEX)"
+    prefix = "RBG_LWP_" if "Pattern" in group else "" if "entryTemplate" in group else "LWS_"
+    rank = f"$({prefix}WORKER_INDEX)"
     container = (
         "{containers: [{image: lmsysorg/sglang:x, command: [python3, -m, sglang.launch_server, --model-path, m, --tp, "
         f"'32', --nnodes, '{size}', --node-rank, {rank}]}}]}}"

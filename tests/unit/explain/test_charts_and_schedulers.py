@@ -6,6 +6,7 @@ import textwrap
 
 import pytest
 
+from moonpad.explain.script import read_files
 from tests.unit.explain.judging import ask, devices, layout
 
 MODEL = "moonshotai/Kimi-K2-Instruct"
@@ -213,3 +214,39 @@ def test_a_runtime_alone_and_what_a_template_fills_in() -> None:
     (templated,) = ask(f"- shell: vllm serve {MODEL} --tensor-parallel-size {{{{ tp }}}} --seed 1\n")
     assert "tp" in templated.unknown
     assert [finding for finding in templated.findings if finding.severity.value == "error"] == []
+
+
+KEYED = {
+    "an engine as a key": "model: {name: M, tp_size: 8, pp_size: 2}\nvllm:\n"
+    "  serverArgs: {max-model-len: 4096, seed: 1}\n",
+    "a file of options": "model: M\ntensor-parallel-size: 8\npipeline-parallel-size: 2\nmax-model-len: 4096\n",
+    "a text of options": "workload:\n  image: r/vllm-openai:v0.12.0\n  model: M\n  tensorParallelSize: 8\n"
+    "  pipelineParallelSize: 2\n  maxModelLen: 4096\n  extraArgs: |\n    --seed 1 \\\n    --port 9000\n",
+    "a table by models": "Kimi-K2-Instruct:\n  hf_dir: models--moonshotai--Kimi-K2-Instruct\n"
+    "  flags: '--tensor-parallel-size 8 --pipeline-parallel-size 2 --max-model-len 4096'\n",
+}
+
+
+@pytest.mark.parametrize("name", KEYED)
+def test_options_under_keys(name: str) -> None:
+    (judged,) = ask(KEYED[name].replace("M\n", f"{MODEL}\n").replace("M,", f"{MODEL},"))
+    assert (judged.engine, layout(judged), judged.unknown) == ("vllm", (8, 2, 1), frozenset())
+    assert judged.settings is not None
+    assert judged.settings.max_model_len == 4096
+    assert judged.checkpoint is not None
+    assert judged.checkpoint.name == MODEL
+
+
+def test_a_file_of_options_that_a_command_names_is_no_deployment_of_its_own() -> None:
+    script = read_files(
+        [("a.sh", "vllm serve --config k2.yaml\n"), ("k2.yaml", KEYED["a file of options"].replace("M", MODEL))]
+    )
+    (judged,) = ask(script)
+    assert layout(judged) == (8, 2, 1)
+
+
+def test_lists_that_a_tool_combines() -> None:
+    text = "base_flags: '--model m --seed 1'\nlong_flags: '--max-model-len 4096 --seed 2'\n"
+    (judged,) = ask(f"{text}ep_flags: '--enable-expert-parallel --max-num-seqs 8'\n")
+    assert "tp" in judged.unknown
+    assert len(judged.alternatives) == 2

@@ -246,6 +246,7 @@ HOSTILE = {
     "many": "a: &a\n  b: &b [" + "[], " * 9000 + "]\n  c: [" + "*b, " * 10 + "]\n",
     "an alias of itself": "a: &a\n  b: *a\n",
     "a merge of itself": "a: &a\n  b:\n    <<: *a\n    c: *a\n",
+    "a list of itself": "kind: List\nitems: &a [{kind: List, items: *a}]\n",
     "ranks": GROUP.replace("size: 3", "size: 99999999"),
     "no pods": "leaderWorkerTemplate:\n  size: 99999999\n  workerTemplate: {}\n",
 }
