@@ -23,6 +23,7 @@ from moonpad.explain.aiter_checks import aiter_block, aiter_experts, aiter_small
 from moonpad.explain.check_case import Case
 from moonpad.explain.data_parallel import data_parallel
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.known_reports import reported
 from moonpad.explain.offload_checks import cpu_offload
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.serving_flags import thinks
@@ -332,6 +333,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     stand_ins,
     redirected_install,
     broken_line,
+    reported,
 )
 ELSEWHERE: Final = ("underscores", "json-quotes")
 """Ids of what is found where words are read, and has its evidence with these."""

@@ -34,6 +34,7 @@ class Code(StrEnum):
     UNSUPPORTED_FORMAT = "unsupported-format"
     UNKNOWN_VERSION = "unknown-version"
     LOGGED_FAILURE = "logged-failure"
+    KNOWN_REPORT = "known-report"
     # preflight
     ENGINE_MISSING = "engine-missing"
     TOOL_MISSING = "tool-missing"

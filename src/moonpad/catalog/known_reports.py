@@ -1,0 +1,59 @@
+"""Reports about releases, models, devices or options that a command line alone can match: data/known_reports.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Final
+
+from moonpad.catalog.toml_rows import Provenance, Text, rows
+
+FILE: Final = "known_reports.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownReport:
+    """What was seen with `engines`, from release `since` on and before release `until`, where all that is named holds.
+
+    Regular expressions match whole values, `models` and `image` parts of names, in any case. `message` and `remedy` may
+    use `{model}`, `{device}` and `{version}`.
+    """
+
+    engines: tuple[str, ...]
+    since: str = ""
+    until: str = ""
+    """The first release that does not have it; "": none is known."""
+    last: str = ""
+    """The last release in which it was seen, where none is known to mend it and later ones are not said to have it."""
+    usual: bool = False
+    """It holds for nearly every command of those releases, so it is a note."""
+    also_unnamed: bool = False
+    """Worth a note where no release is named."""
+    image: str = ""
+    """Of the container, or named in the text where there is none."""
+    models: str = ""
+    """Of the checkpoint's name without its publisher, or of the last part of the path that is written."""
+    weights: tuple[str, ...] = ()
+    """Schemes of the checkpoint, `int4`."""
+    devices: tuple[str, ...] = ()
+    """Labels (`MI355X`), platforms (`rocm`) or compute capabilities (`9.0`, `gfx950`), one of which it is."""
+    other_devices: tuple[str, ...] = ()
+    """The same, none of which it is, where the devices are known."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Flags that are given → what their values are; "" for a switch, or any value."""
+    lacks: tuple[str, ...] = ()
+    """Flags that are not given."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variables that are set → what their values are; "" for any."""
+    unset: tuple[str, ...] = ()
+    """Variables that are not set."""
+    message: Text
+    remedy: Text
+    provenance: Provenance
+
+
+@cache
+def known_reports() -> Mapping[str, KnownReport]:
+    """By their keys."""
+    return {key: row.build(KnownReport) for key, row in rows(FILE, "reports")}

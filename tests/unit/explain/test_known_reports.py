@@ -1,0 +1,105 @@
+"""Reports that a command line alone can match: data/known_reports.toml."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+
+import pytest
+
+from moonpad.catalog.known_reports import known_reports
+from moonpad.catalog.options import option_set, versions
+from moonpad.engines import ENGINES
+from moonpad.values.finding import Code, Finding
+from moonpad.values.versions import order, parse
+from tests.unit.explain.judging import ask
+
+ROWS = known_reports()
+
+
+def reported(text: str, on: str = "", version: str = "") -> list[Finding]:
+    found = chain.from_iterable(judged.findings for judged in ask(text, on, version))
+    return [finding for finding in found if finding.code is Code.KNOWN_REPORT]
+
+
+@pytest.mark.parametrize("key", ROWS)
+def test_a_row_can_match(key: str) -> None:
+    row = ROWS[key]
+    assert row.engines
+    assert set(row.engines) <= set(ENGINES)
+    assert row.provenance.source.startswith("https://")
+    assert row.models or row.options or row.variables or row.image
+    assert not (row.until and row.last)
+    assert all(parse(release) for release in (row.since, row.until, row.last) if release)
+    assert not row.until or not row.since or order(row.since) < order(row.until)
+    for pattern in (row.models, row.image, *row.options.values(), *row.variables.values()):
+        re.compile(pattern)
+    row.message.format(model="M", device="D", version="V")
+    row.remedy.format(model="M", device="D", version="V")
+
+
+@pytest.mark.parametrize("key", ROWS)
+def test_its_flags_are_flags_of_the_engine(key: str) -> None:
+    row = ROWS[key]
+    for name in row.engines:
+        program = ENGINES[name].program
+        releases = [option_set(program, version) for version in versions(program)] or [option_set(program)]
+        for flag in (*row.options, *row.lacks):
+            assert any(release and release.named(flag) for release in releases), flag
+
+
+K25 = "moonshotai/Kimi-K2.5"
+EAGLE = "--speculative-algorithm EAGLE3 --speculative-draft-model-path AQ-MedAI/Kimi-K25-eagle3"
+
+
+@pytest.mark.parametrize(
+    ("text", "on", "version", "where", "severity"),
+    [
+        (f"vllm serve {K25} -tp 8 --tool-call-parser kimi_k2", "", "0.19.1", "--tool-call-parser", "note"),
+        (f"vllm serve {K25} -tp 8 -pp 8", "", "0.18.0", "-pp", "warning"),
+        (f"sglang serve --model-path {K25} --tp 8 {EAGLE}", "", "0.5.10", "--speculative-algorithm", "warning"),
+        (f"sglang serve --model-path {K25} --tp 8 {EAGLE}", "", "", "--speculative-algorithm", "note"),
+        (
+            "VLLM_ENABLE_K3_LATENT_MOE_TAIL_FUSION=1 vllm serve moonshotai/Kimi-K3 -tp 16",
+            "2x8xH200",
+            "",
+            "VLLM_ENABLE_K3_LATENT_MOE_TAIL_FUSION",
+            "warning",
+        ),
+        (
+            "vllm serve moonshotai/Kimi-K2.7-Code -tp 8 --kv-cache-dtype fp8",
+            "8xRTX-PRO-6000",
+            "",
+            "--kv-cache-dtype",
+            "note",
+        ),
+        (
+            f"python -m sglang.launch_server --model {K25} --kt-weight-path w --kt-num-gpu-experts 0",
+            "",
+            "",
+            "--kt-num-gpu-experts",
+            "note",
+        ),
+    ],
+)
+def test_a_report_is_a_warning(text: str, on: str, version: str, where: str, severity: str) -> None:
+    assert (where, severity) in [(finding.where, str(finding.severity)) for finding in reported(text, on, version)]
+
+
+@pytest.mark.parametrize(
+    ("text", "on", "version"),
+    [
+        (f"vllm serve {K25} -tp 8 --tool-call-parser kimi_k2", "", "0.20.0"),
+        (f"vllm serve {K25} -tp 8 --tool-call-parser kimi_k2", "", ""),
+        (f"vllm serve {K25} -tp 8", "", "0.18.0"),
+        (f"sglang serve --model-path {K25} --tp 8 {EAGLE}", "", "0.5.18"),
+        (f"sglang serve --model-path {K25} --tp 8 {EAGLE}-mla", "", "0.5.20"),
+        ("VLLM_ENABLE_K3_LATENT_MOE_TAIL_FUSION=1 vllm serve moonshotai/Kimi-K3 -tp 8", "16xB200", ""),
+        ("VLLM_ENABLE_K3_LATENT_MOE_TAIL_FUSION=1 vllm serve moonshotai/Kimi-K3 -tp 8", "", ""),
+        ("VLLM_ENABLE_K3_LATENT_MOE_TAIL_FUSION=$ON vllm serve moonshotai/Kimi-K3 -tp 16", "2x8xH200", ""),
+        ("vllm serve moonshotai/Kimi-K2.7-Code -tp 8 --kv-cache-dtype $KIND", "8xRTX-PRO-6000", ""),
+        ("vllm serve Qwen/Qwen3-8B --kv-cache-dtype fp8", "8xRTX-PRO-6000", ""),
+    ],
+)
+def test_what_a_report_is_not_about(text: str, on: str, version: str) -> None:
+    assert reported(text, on, version) == []
