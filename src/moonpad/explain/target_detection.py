@@ -364,7 +364,7 @@ def _of_mentions(
     kinds = _kinds_named([each for each, _ in counted])
     if len(kinds) > 1:
         return None, _several(kinds)
-    if counted and (devices == 1 or not layout_known or whole):
+    if counted and (devices == 1 or not layout_known or (whole and counted[0][1].devices >= copy)):
         return counted[0][1], f"the text names {counted[0][1].name}"
     foreign = next((each.kind for each in near if not each.known and (each.machine or len(each.kind) > 3)), None)
     if foreign is not None and not counted:
