@@ -82,7 +82,7 @@ OPTION_NAMES: Final = frozenset({
 WHOLE_HISTORY: Final = frozenset({"vllm serve"})
 """Programs of which every release of two years is recorded: what none has, no release has."""
 SPEAKING: Final = re.compile(
-    r"(?:vllm serve|-m vllm\.|sglang serve|sglang\.launch_server|trtllm-serve|llama-server(?:\.exe)?|kt run)\s+\S"
+    r"(?:vllm serve|-m vllm\.\S+|sglang serve|sglang\.launch_server|trtllm-serve|llama-server(?:\.exe)?|kt run)\s+\S"
 )
 """What a line with a whole command has in it."""
 MENTION: Final = re.compile(r"vllm|sglang|trtllm|llama-server|\bkt\b")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from itertools import accumulate
 from typing import Final
 
-_PLACEHOLDER: Final = re.compile(r"\$|<[^<>]*>|\{\{")
+_PLACEHOLDER: Final = re.compile(r"\$|<[^<>]*>|\{\{|\.\.\.|…|\*\*\*")
 _DEEPEST: Final = 64
 _BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{\]}]', re.S)
 _LARGEST: Final = 2**63 - 1

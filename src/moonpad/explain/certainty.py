@@ -64,8 +64,9 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, *, named: bool) -> st
     if releases and releases[-1] != newest(book.program):
         span = releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}"
         return f"{span} {'has' if len(releases) == 1 else 'have'} it: {ask}"
-    if code is Code.UNKNOWN_FLAG and book.program not in WHOLE_HISTORY and not _is_slip(option, book):
-        return f"releases that are not recorded may have it: {ask}"
+    if code is Code.UNKNOWN_FLAG and not _is_slip(option, book):
+        before = f" before {versions(book.program)[0]}" if book.program in WHOLE_HISTORY else " that are not recorded"
+        return f"releases{before} may have it: {ask}"
     return ""
 
 

@@ -21,7 +21,7 @@ from moonpad.explain.programs import program_named
 def with_file_options(command: Command, files: Mapping[str, HereFile], budget: Budget) -> Command:
     """The command with the options of its file in front of its own, where the file is at hand."""
     named = value_of(command.argv, ("--config",)) if command.program in FILE_OF_FLAGS else None
-    file = _file_named(named.text, {**files, **command.files}) if named is not None else None
+    file = files_of(command, files).get(named.text) if named is not None else None
     options = option_set(command.program)
     if named is None or file is None or options is None or len(file.text) > OPTION_FILE:
         return command
@@ -61,9 +61,16 @@ def _takes_model_first(command: Command) -> bool:
     return program is not None and [word.text for word in command.prefix[-1:]] == [program.positional_model]
 
 
-def _file_named(path: str, files: Mapping[str, HereFile]) -> HereFile | None:
-    """By its path, else by its name alone where only one has it."""
-    if path in files:
-        return files[path]
-    same = [file for name, file in files.items() if name.rpartition("/")[2] == path.rpartition("/")[2]]
-    return same[0] if len(same) == 1 else None
+def files_of(command: Command, files: Mapping[str, HereFile]) -> dict[str, HereFile]:
+    """`files`, those mounted into the command's own container before the others; and each that a word names by another
+    path, where only one file has its name."""
+    held = {**files, **command.files}
+    by_name: dict[str, list[str]] = {}
+    for path in held:
+        by_name.setdefault(path.rpartition("/")[2], []).append(path)
+    for word in command.argv:
+        path = word.text.rpartition("=")[2]
+        same = by_name.get(path.rpartition("/")[2], ())
+        if path not in held and len(same) == 1:
+            held[path] = held[same[0]]
+    return held

@@ -20,6 +20,7 @@ from moonpad.explain.certainty import as_certain
 from moonpad.explain.check_case import Case
 from moonpad.explain.command_checks import command_checks, no_layout
 from moonpad.explain.commands import Command, HereFile, Script
+from moonpad.explain.config_files import files_of
 from moonpad.explain.config_keys import config_remarks
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
@@ -172,8 +173,7 @@ class Deployment:
     # --- what the commands say ---
 
     def _files(self, command: Command) -> Mapping[str, HereFile]:
-        """Those that the text holds, with what is mounted into the command's own container before the others."""
-        return {**self.script.files, **command.files}
+        return files_of(command, self.script.files)
 
     def _read(self, command: Command, version: Version) -> Reading:
         words = [word.text for word in command.argv]

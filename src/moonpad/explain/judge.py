@@ -68,7 +68,7 @@ def _judged(
     )
 
     def judged_as(other: Group, repairs: tuple[Remark, ...] = (), *, suggest: bool = False) -> Judged | None:
-        engine = engine_of(other.commands[0], question, script.versions)
+        engine = engine_of(other.commands[0], question, script)
         if engine is None:
             return _judged_client(other, script, question, repairs)
         return Deployment(other, script, question, calibrations, ENGINES[engine], repairs, suggest).judged()

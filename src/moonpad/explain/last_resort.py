@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Final
 
 from moonpad.catalog.options import option_set
-from moonpad.engines.foreign_names import MARKING, PROGRAM_OF, SPEAKING
+from moonpad.engines.foreign_names import MARKING, MENTION, PROGRAM_OF, SPEAKING, UNNAMED
 from moonpad.explain.commands import Command, Piece, Word
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
@@ -33,6 +33,10 @@ _OURS: Final = {
     "max_model_len": ("max_model_len", "context_length", "ctx_size", "max_seq_len", "max_context"),
 }
 """What images call our settings."""
+_SETTING: Final = re.compile(
+    r"\b(?:OPTION_|option\.)([A-Za-z_]{2,60})[\"']?[ \t]*[:=][ \t]*(?:[\"']([^\"'\n]{1,200})[\"']|([^\s\"',}]{1,200}))"
+)
+_MODEL: Final = re.compile(r"\b(?:HF_MODEL_ID|MODEL_ID|model_id)[\"']?[ \t]*[:=][ \t]*[\"']?([\w.-]+/[\w.-]+)")
 _LONGEST: Final = 5000
 _MOST: Final = 40
 _NAMED: Final = re.compile(
@@ -49,6 +53,7 @@ _LIST: Final = re.compile(
 _ITEM: Final = re.compile(
     r"\"(?P<double>(?:[^\"\\\n]|\\.)*)\"|'(?P<single>(?:[^'\\\n]|\\.)*)'|(?:#|//)[^\n]*|(?P<other>[^\s,\"'#][^,\"'#\n]*)"
 )
+_BLANK: Final = re.compile(r"[ \t]*\n(?=[ \t]*-)")
 _SPOKEN: Final = re.compile(
     rf"(?<![\w-])(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python3? -m )?(?:\S*/)?(?:{SPEAKING.pattern})"
 )
@@ -56,7 +61,13 @@ _SPOKEN: Final = re.compile(
 
 def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     """Of the texts, with their offsets. The first way that finds something is taken."""
-    ways = (_unknown_programs(state), _variables(state), _named_options(state, texts), _lists(state, texts))
+    ways = (
+        _unknown_programs(state),
+        _variables(state),
+        _settings(state, texts),
+        _named_options(state, texts),
+        _lists(state, texts),
+    )
     for commands in ways:
         added = list(commands)
         if added:
@@ -72,15 +83,16 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
     for command in state.commands:
         words = [*command.prefix, *command.argv]
         first = next((at for at, word in enumerate(words) if word.text.startswith("-") and at), None)
-        if command.program not in ("other", "docker") or first is None:
+        if command.program not in ("other", "docker") or first is None or base_name(words[0]) in SPEAKS_OF:
             continue
-        decisive = {word.text.partition("=")[0] for word in words} & DECISIVE
-        if len(decisive) > 1 and not _measures(words[0].text):
-            at = next(at for at, word in enumerate(words) if word.text.partition("=")[0] in DECISIVE)
+        decisive = [at for at, word in enumerate(words) if _flag(word) in DECISIVE]
+        speaks = any(MENTION.search(word.text.casefold()) for word in words)
+        if len({_flag(words[at]) for at in decisive}) > (0 if speaks else 1) and not _measures(words[:first]):
+            at = decisive[0]
             image = command.container.image if command.container else None
             if image is not None and image in words:
                 at = words.index(image) + 1
-            rest = Word(f"<what {base_name(words[0])} adds>", command.line, unresolved=("@",))
+            rest = _more(f"<what {base_name(words[0])} adds>", command.line)
             yield replace(command, program="fragment", prefix=(), argv=(*words[at:], rest), wrappers=())
 
 
@@ -96,8 +108,29 @@ def _variables(state: ScriptState) -> Iterator[Command]:
         for program in islice(programs, 1):
             words = [word for name, value in command.env.items() for word in _as_option(name, value, program)]
             if {word.text for word in words} & {*DECISIVE, *serving_programs()[program].options.values()}:
-                rest = Word("<what the image adds>", command.line, unresolved=("@",))
+                rest = _more("<what the image adds>", command.line)
                 yield replace(command, program="fragment", prefix=(), argv=(*words, rest), env={}, wrappers=())
+
+
+def _settings(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
+    """`OPTION_TENSOR_PARALLEL_DEGREE`, `option.max_model_len=…`: what managed services call an engine's options."""
+    for start, text in texts:
+        found = list(islice(_SETTING.finditer(text), _MOST))
+        words: list[Word] = []
+        for match in found:
+            at, end = start + match.start(), start + match.end()
+            value = state.text.word((match[2] or match[3] or "").strip(), at, end)
+            words += _as_option(match[1].removesuffix("_degree").removesuffix("_DEGREE"), value, PROGRAM_OF[UNNAMED])
+        if len(found) > 2 and {word.text for word in words if word.text.startswith("-")} & DECISIVE:
+            if model := _MODEL.search(text):
+                at = start + model.start(1)
+                words = [
+                    state.text.word("--model", at, at),
+                    state.text.word(model[1], at, start + model.end(1)),
+                    *words,
+                ]
+            rest = _more("<what the service adds>", words[0].line)
+            yield _fragment([*words, rest], state, "")
 
 
 def _as_option(name: str, value: Word, program: str) -> tuple[Word, ...]:
@@ -114,8 +147,17 @@ def _as_option(name: str, value: Word, program: str) -> tuple[Word, ...]:
     return (replace(value, text=flag, pieces=()), replace(value, text=text, pieces=()))
 
 
-def _measures(name: str) -> bool:
-    return bool(re.search(r"bench|eval|client|convert|quant|download", name))
+def _more(what: str, line: int) -> Word:
+    return Word(what, line, end_line=line, unresolved=("@",))
+
+
+def _flag(word: Word) -> str:
+    name = word.text.partition("=")[0]
+    return f"--{name[2:].replace('_', '-')}" if name.startswith("--") and name not in DECISIVE else name
+
+
+def _measures(words: Sequence[Word]) -> bool:
+    return any(re.search(r"bench|eval|client|convert|quant|download", word.text) for word in words)
 
 
 def _named_options(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
@@ -152,7 +194,7 @@ def _lists(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command
             ]
             flags = {word.text.partition("=")[0] for word in words if word.text.startswith("-")}
             if len(flags) > 2 and flags & DECISIVE:
-                rest = Word("<what is added to the list>", words[0].line, unresolved=("@",))
+                rest = _more("<what is added to the list>", words[0].line)
                 yield _fragment([*words, rest], state, "")
 
 
@@ -185,9 +227,11 @@ def _spoken(state: ScriptState, start: int, text: str) -> None:
         while True:  # to the end of the line, and on behind a backslash
             end = text.find("\n", end)
             end = len(text) if end < 0 else end
-            if end == len(text) or not text[:end].rstrip(" \t").endswith("\\"):
+            if end == len(text) or not text[max(0, end - 100) : end].rstrip(" \t").endswith("\\"):
                 break
             end += 1
+            if blank := _BLANK.match(text, end):  # a paste that doubled the ends of lines
+                end = blank.end()
         if quote in ('"', "'", "`") and (closing := text.find(quote, begin, end)) > 0:
             end = closing
         first = text[line_start:begin].split()[:1]

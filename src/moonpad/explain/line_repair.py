@@ -13,6 +13,8 @@ from moonpad.engines.foreign_names import SPEAKING
 from moonpad.explain.lost_lines import with_images
 from moonpad.explain.source_text import IGNORED, Problems
 
+_SPACED: Final = re.compile(r"\\[ \t]*\n[ \t]*\n(?=[ \t]*-)")
+"""A paste that doubled the ends of lines: the empty one behind a backslash would end the command."""
 _LEAST_WORDS: Final = 6
 _LINE: Final = re.compile(r"^([ \t\0]*)(.*?)[ \t]*$", re.MULTILINE)
 _NARROWEST: Final = 60
@@ -28,6 +30,8 @@ _OPENS: Final = re.compile(
 
 def repaired(text: str, start: int, problems: Problems) -> str:
     """`text` begins at the offset `start` of the whole text."""
+    if len(_SPACED.findall(text)) > 2:
+        text = _SPACED.sub(lambda lines: lines[0][:-1] + IGNORED, text)
     text = _LEADING.sub(lambda match: _led(match, start, problems), text)
     text = _FLAT.sub(lambda line: _flattened(line, start, problems), text)
     return with_images(_unwrapped(text, start, problems), start, problems)

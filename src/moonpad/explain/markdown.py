@@ -203,7 +203,7 @@ def _block(
     ):
         yield Block(start, "\n".join(taken), heading, intro, len(lead), other=True)
         return
-    if language not in _LANGUAGES and not spoken:
+    if language not in _LANGUAGES and not spoken and not only_flags("\n".join(taken)):
         return
     substitutions = False
     if "{" in info:

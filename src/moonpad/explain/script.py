@@ -78,7 +78,8 @@ def read_files(files: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str
     documents, origins, start = False, [], 0
     for (name, _), text in zip(files, texts, strict=True):
         origins.append((name, whole.place(start)[0]))
-        state.files[name] = HereFile(name, whole.clean[start : start + len(text)], whole.place(start)[0])
+        file = HereFile(name, whole.clean[start : start + len(text)], whole.place(start)[0])
+        state.files[name] = file
         gather_config_maps(whole.clean[start : start + len(text)], start, state)
         start += len(text)
     start, placed, logs = 0, [], pasted_logs(whole)
@@ -251,6 +252,8 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
         flags = {word.text.partition("=")[0] for word in argv if word.text.startswith("-")} | set(env)
         if flags <= {word.text.partition("=")[0] for word in above.words} | set(above.env):
             return
+    if isinstance(part, Bullets) and sum(" " in code or "=" in code for _, code in part.codes) * 2 < len(part.codes):
+        return  # what the options mean
     few = len(argv) <= _ADDITION and not any(word.text.partition("=")[0] in DECISIVE for word in argv)
     if few and (isinstance(part, Bullets) or state.last_known is not None):
         return  # "add these to the command": no deployment of its own

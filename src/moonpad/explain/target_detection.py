@@ -70,10 +70,10 @@ class Version:
     because: str
 
 
-def engine_of(command: Command, question: Question, named: Mapping[str, str] | None = None) -> str | None:
+def engine_of(command: Command, question: Question, script: Script | None = None) -> str | None:
     """The engine that a command starts, its build for the platform that is meant; None where it serves nothing.
 
-    `named` are the engines that the text names with a version: where it is the build alone, that is meant.
+    Where the text (`script`) names a build alone, with a version or by variables that only it reads, that is meant.
     """
     program = program_named(command.program)
     if program is None or program.kind != "server":
@@ -83,9 +83,26 @@ def engine_of(command: Command, question: Question, named: Mapping[str, str] | N
         return question.engine
     if build := next((name for name in ENGINES if _is_build(name, engine, command, question)), None):
         return build
-    builds = [name for name in named or {} if name != engine and _base_of(name) == engine]
+    named = script.versions if script is not None else {}
+    builds = [name for name in named if name != engine and _base_of(name) == engine]
+    if not builds and script is not None:
+        builds = [
+            name for name in ENGINES if name != engine and _base_of(name) == engine and _is_spoken_of(name, script)
+        ]
     elsewhere = question.cluster is not None or (command.container is not None and command.container.image is not None)
-    return builds[0] if len(builds) == 1 and engine not in (named or {}) and not elsewhere else engine
+    return builds[0] if len(builds) == 1 and engine not in named and not elsewhere else engine
+
+
+def _is_spoken_of(name: str, script: Script) -> bool:
+    """Whether the text is about a build for devices of its own: its name or its variables, and none of CUDA's."""
+    line = ENGINES[name].command_line
+    if line.build is None or line.build.platform is not Platform.ASCEND:
+        return False
+    script.budget.work(len(script.lines) // 2, "the text around its engine commands")
+    marks = "|".join((*line.names, *(rf"\b{prefix}[A-Z_]+" for prefix in line.build.environment)))
+    lines = [text[:_LONGEST] for text in script.lines]
+    others = any("NVIDIA" in text or "CUDA_" in text or "nvidia.com/gpu" in text for text in lines)
+    return not others and any(re.search(marks, text) for text in lines)
 
 
 def _base_of(engine: str) -> str:
@@ -172,7 +189,8 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     near = _named_near(script, line)
     for where, model in (("the heading", _named_in(headings)), ("the text", near)):
         if model is not None:
-            form = _other_format(f"{written} {_asked_format(commands)}", model)
+            served_form = "" if _FORMATS.search(model.id.casefold()) else served
+            form = _other_format(f"{written} {served_form} {_asked_format(commands)}", model)
             is_gguf = model.quantization is not None and model.quantization.scheme == "gguf"
             if form or (only_gguf and not is_gguf):
                 return None, f"{unknown}; {where} names {model.id}, whose weights are not {form or 'GGUF'}"
@@ -200,6 +218,9 @@ def _named_near(script: Script, line: int) -> Model | None:
     }
     for at in (*range(line - 2, -1, -1), *range(line - 1, len(lines))):
         text = lines[at][:_LONGEST]
+        written = [name for name in _REPOSITORY_IN.findall(text) if "gguf" not in name.casefold()]
+        if any(find_model(name) is None for name in written):
+            return None  # a checkpoint of the family that the catalogue does not have
         if "k" in text.casefold() and (model := _named_in((text,))):
             return next(iter(repositories.values())) if len(repositories) == 1 else model
         if _OTHER_NAME.search(text):

@@ -15,6 +15,9 @@ _NUMBER: Final = (
 )
 _LATER: Final = r"(?P<least>\+|[ ]or[ ](?:later|newer|above|higher))?"
 
+_NO_RELEASE: Final = re.compile(r"v?0\.[01](?:\.|$)")
+"""What a build calls itself that finds no tag (`0.1.dev19253`), or the number of a chart: no engine had these when the
+first of the family came."""
 _NODE: Final = re.compile(r"\b(?:node|host|machine|server|rank)[ _#-]{0,2}([0-9]{1,4})\b", re.IGNORECASE)
 _FIRST_NODE: Final = re.compile(
     r"\b(?:head|master|primary|first|main|leader)[ -](?:node|host|machine|server)\b", re.IGNORECASE
@@ -33,7 +36,8 @@ def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str
     pin, image, prose = (
         rf"(?<![\w-]){names}(?:\[[\w,.-]{{0,60}}\])?[ ]?(?:==|(?P<least>>=))[ ]?{_NUMBER}",
         rf"(?<![\w-]){images}:{_NUMBER}",
-        rf"(?<![\w/-]){names}(?:[ ](?:nightly|version|release|image)){{0,2}}(?:[ ]\(|[ ]){_NUMBER}{_LATER}",
+        rf"(?<![\w/-]){names}(?:[ ](?:nightly|version|release|image)){{0,2}}(?:[ ]\(|[ ]|-(?=v)|[ ]?[:：](?:[ ]|(?=v)))"
+        rf"{_NUMBER}{_LATER}",
     )
     flags = re.IGNORECASE | re.ASCII
     return re.compile(pin, flags), re.compile(image, flags), re.compile(prose, flags)
@@ -56,7 +60,8 @@ def versions_of(text: str) -> tuple[dict[str, str], dict[str, str]]:
     exact = [*pin.finditer(text), *image.finditer(text)]
     for match in (*sorted(exact, key=lambda match: match.start()), *prose.finditer(text)):
         versions = least if match.groupdict().get("least") else named
-        versions.setdefault(*_engine_and_version(match))
+        if not _NO_RELEASE.match(match["version"]) or match in exact:
+            versions.setdefault(*_engine_and_version(match))
     return named, least
 
 

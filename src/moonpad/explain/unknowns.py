@@ -40,7 +40,7 @@ def missing_pieces(
     said, a piece that may hold more options holds none."""
     given_here = frozenset(name for name in _ASKED if _occurs(reading, line, name))
     open_ended = frozenset(name for name in _ASKED if name in line.options) - given_here
-    pieces = list(_values(reading, line, given))
+    pieces = [*_values(reading, line, given), *_other_names(reading, given)]
     if not given:
         others = (*_more_options(command, reading, line), *_absent_files(reading, line, files))
         pieces += (Missing(what, open_ended, place, more_options=True) for place, what in others)
@@ -84,6 +84,14 @@ def _values(reading: Reading, line: CommandLine, given: Mapping[str, str]) -> It
             # Names that stand for templates are as long as these.
             value = shortened(option.value.rstrip("_")) or "(empty)"
             yield Missing(f"{line.options[name]} {value}", frozenset({name}), option.index)
+
+
+def _other_names(reading: Reading, given: Mapping[str, str]) -> Iterator[Missing]:
+    """`--tp 8` where that is no option: what was meant is plain, and what the engine makes of it is not."""
+    for option in reading.parsed.occurrences:
+        name = option.written.lstrip("-").replace("_", "-").removesuffix("-size")
+        if option.flag is None and name in LAYOUT and name not in given:
+            yield Missing(f"{option.written}, which is no option here,", frozenset({name}), option.index)
 
 
 def _is_open(value: str) -> bool:

@@ -35,7 +35,10 @@ CASES = [(name, version) for name in NAMES for version in ("", "0.33.0", "0.20.0
 def again(script: Script, judged: Judged, lines: Sequence[Line]) -> tuple[Judged, ...]:
     """The lines as they are shown to be copied, judged for the same model, devices, version and files."""
     words = {word for line in lines for word in line.argv}
-    named = ((path, file.text.rstrip("\n")) for path, file in script.files.items() if path in words)
+    held = {**{path.rpartition("/")[2]: file for path, file in script.files.items()}, **script.files}
+    named = (
+        (path, held[at].text.rstrip("\n")) for path in words for at in (path, path.rpartition("/")[2]) if at in held
+    )
     files = (f"cat > {shlex.quote(path)} <<'EOF'\n{text}\nEOF\n\n" for path, text in named)
     labels = [f"# node {number}\n" if len(lines) > 1 else "" for number in range(len(lines))]
     text = "".join(files)
