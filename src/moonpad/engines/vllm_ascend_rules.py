@@ -27,11 +27,12 @@ def kv_ascend(configuration: Configuration) -> Iterator[Finding]:
 
 def ascend_formats(configuration: Configuration) -> Iterator[Finding]:
     if configuration.scheme in ("fp8", "nvfp4", "mxfp4"):
+        other = ", or Kimi-K2-Thinking in INT4" if configuration.architecture.model_type.startswith("kimi") else ""
         yield unsupported(
             "quantization",
             f"{configuration.scheme.upper()} weights: {configuration.device.product} has no such arithmetic, and "
             "vLLM-Ascend no kernels for them with this architecture",
-            "take a W8A8 or W4A8 checkpoint made for Ascend, or Kimi-K2-Thinking in INT4",
+            f"take a W8A8 or W4A8 checkpoint made for Ascend{other}",
         )
 
 

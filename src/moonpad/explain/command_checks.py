@@ -25,6 +25,7 @@ from moonpad.explain.data_parallel import data_parallel
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.known_reports import reported
 from moonpad.explain.offload_checks import cpu_offload
+from moonpad.explain.other_families import in_full, is_other
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.serving_flags import thinks
 from moonpad.explain.shell_slips import broken_line, redirected_install
@@ -153,7 +154,7 @@ def remote_code(case: Case) -> Iterator[Remark]:
     option = names.TRUST_OPTION.get(case.base)
     if case.checkpoint is None or option is None or case.first.serving.trust_remote_code or not case.laid_out:
         return
-    if "tiny" in case.checkpoint.name:
+    if "tiny" in case.checkpoint.name or is_other(case.checkpoint):
         return
     title, name = case.engine.facts.title, case.checkpoint.name
     first = names.KNOWS_FAMILY.get(case.engine.name, "")
@@ -230,7 +231,8 @@ def one_device(case: Case) -> Iterator[Remark]:
     devices = " and give the container as many" if known else ", for as many devices"
     remedy = f"{'write' if given else 'add'} {flag} {max(8, 2 * ranks)} or more{devices}"
     # A wrapper or an image may supply what is missing here, so that alone is not an error.
-    severity = Severity.ERROR if given or known else Severity.WARNING
+    sure = (given or known) and (not is_other(checkpoint) or in_full(checkpoint.name, reading.model))
+    severity = Severity.ERROR if sure else Severity.WARNING
     yield make_remark(severity, Code.DOES_NOT_FIT, flag, message, remedy, at=given.index if given else None)
 
 

@@ -30,6 +30,7 @@ from moonpad.explain.memory_certainty import as_sure
 from moonpad.explain.node_checks import node_remarks, starts_ray
 from moonpad.explain.offload_checks import offload_ignored
 from moonpad.explain.option_sources import program_of, rulebook
+from moonpad.explain.other_families import as_published, doubtful_weights, is_other
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
@@ -213,6 +214,8 @@ class Deployment:
         model, because = model_of(first.model, first.served_name, self.group.commands, self.script)
         if model is None:
             return None, f"{because}: name it with --model MODEL"
+        if doubt := doubtful_weights(model, first, self.engine, self.script):
+            return None, f"{doubt}: --model MODEL"
         try:
             checkpoint = catalog_checkpoint(model)
         except PreflightRefused as refused:
@@ -333,7 +336,7 @@ class Deployment:
         yield from serving_remarks(command, reading, line)
         yield from wrapper_remarks(command)
         name = checkpoint.name if checkpoint else reading.model
-        if checkpoint is not None or not is_other_model(name):
+        if not is_other(checkpoint) and (checkpoint is not None or not is_other_model(name)):
             yield from parser_remarks(len(command.argv), reading, self.engine, version.text, name)
 
     def _judgement_remarks(
@@ -348,7 +351,7 @@ class Deployment:
                 finding = replace(finding, remedy=best_remedy(subject, suggestions))
             named = self.question.cluster is None
             asked = (subject.configuration, memory, subject.context, self.calibrations)
-            finding = as_sure(finding, *asked, named=named)
+            finding = as_published(as_sure(finding, *asked, named=named), subject.configuration, first.model)
             option = self._occurrence(first, finding.where)
             flag = self.engine.command_line.options.get(finding.where, finding.where)
             remedy = in_own_flags(finding.remedy, self.engine.command_line)

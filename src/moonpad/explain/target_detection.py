@@ -26,6 +26,7 @@ from moonpad.explain.device_mentions import (
     sections,
 )
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.other_families import is_other
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import shortened
 from moonpad.values.checkpoint import Checkpoint
@@ -175,7 +176,8 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     if written and (model := find_model(written)) is not None:
         return model, f"named {written}"
     if _REPOSITORY.fullmatch(written):
-        close = difflib.get_close_matches(written, list(models()), n=1, cutoff=0.8)
+        ours = [name for name, model in models().items() if not is_other(model)]
+        close = difflib.get_close_matches(written, ours, n=1, cutoff=0.8)
         return None, f"{unknown} (did you mean {close[0]}?)" if close else unknown
     only_gguf = _reads_gguf(commands)
     if served and (model := find_model(served)) is not None and not only_gguf:

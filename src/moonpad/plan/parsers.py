@@ -14,6 +14,8 @@ from moonpad.values.versions import since
 PARSER: Final = "kimi_k2"
 OTHERS: Final = {"kimi-k3": "kimi_k3"}
 """Beginnings of models' names → parsers of their own."""
+OTHER_FAMILY: Final = "deepseek"
+"""How the names and the type of models begin whose parsers differ by the model: none is chosen for them."""
 # What the engines call the option: vLLM and SGLang, then TensorRT-LLM.
 TOOLS: Final = ("tool_call_parser", "tool_parser")
 REASONING: Final = ("reasoning_parser",)
@@ -27,7 +29,9 @@ def parser_name(model: str) -> str:
 
 def parser_for(engine: Engine, version: str, options: tuple[str, ...], model: str) -> str | None:
     """The parser to name; None where that version is known not to have it, or the engine is told none."""
-    return None if engine.facts.parsers_built_in else parser_of(engine.program, version, options, parser_name(model))
+    if engine.facts.parsers_built_in or model.startswith(OTHER_FAMILY):
+        return None
+    return parser_of(engine.program, version, options, parser_name(model))
 
 
 @lru_cache(maxsize=64)
@@ -42,7 +46,7 @@ def parser_of(program: str, version: str, options: tuple[str, ...], parser: str 
 
 def missing_parsers(engine: Engine, version: str, model: str) -> Iterator[Finding]:
     """A warning for each parser that the version lacks, with the first one that has it."""
-    if engine.facts.parsers_built_in:
+    if engine.facts.parsers_built_in or model.startswith(OTHER_FAMILY):
         return
     name, program, parser = engine.name, engine.program, parser_name(model)
     for what, options in (("tool calls stay", TOOLS), ("reasoning stays", REASONING)):

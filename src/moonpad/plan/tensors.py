@@ -51,6 +51,13 @@ def tensor_groups(
     return _groups(architecture, tuple(quantization.formats.items()), bias_bytes, rotary_in_files)
 
 
+def nextn_bytes(checkpoint: Checkpoint) -> int:
+    """The layers for multi-token prediction, which are loaded where they propose tokens."""
+    layers = checkpoint.architecture.layers
+    groups = checkpoint.groups
+    return sum(group.size_bytes for group in groups if group.layer is not None and group.layer >= layers)
+
+
 def catalog_checkpoint(model: Model) -> Checkpoint:
     """A checkpoint of the catalogue. Without groups where nothing but the size of the files is known (GGUF).
 
@@ -140,7 +147,28 @@ def _groups(architecture: Architecture, formats: FormatKey, bias_bytes: int, rot
         groups.append(_plain(Component.NORMS, None, 2 * hidden, 2))
     if not architecture.tied_embeddings:
         groups.append(group(Component.LM_HEAD, None, vocabulary))
+    for number in range(architecture.nextn_layers):
+        groups.append(_prediction_layer(architecture, formats, bias_bytes, architecture.layers + number))
     return tuple(groups)
+
+
+def _prediction_layer(architecture: Architecture, formats: FormatKey, bias_bytes: int, layer: int) -> TensorGroup:
+    """A layer for multi-token prediction: a layer of experts with an embedding, an lm_head and a norm of its own, two
+    more norms, and a matrix that joins both inputs. It is FP8 where the model is, and BF16 with other formats (NVIDIA's
+    NVFP4 of DeepSeek-R1).
+    """
+    alone = replace(architecture, layers=1, dense_layers=0, nextn_layers=0, linear=None, vision_parameters=0)
+    fp8 = any(form.name == "fp8" and form.block is not None for _, form in formats)
+    groups = _groups(alone, formats if fp8 else (), bias_bytes, False)
+    joined = 2 * architecture.hidden**2 + 2 * architecture.hidden
+    return TensorGroup(
+        Component.OTHER,
+        layer,
+        sum(group.parameters for group in groups) + joined,
+        sum(group.size_bytes for group in groups) + joined * _BF16_BYTES,
+        sum(group.tensors for group in groups) + 3,
+        loaded=False,
+    )
 
 
 def _attention(architecture: Architecture) -> Iterator[tuple[Component, tuple[Shape, ...]]]:

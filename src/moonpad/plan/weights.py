@@ -165,7 +165,7 @@ def groups_of(checkpoint: Checkpoint, rest_bits: float = 16) -> tuple[TensorGrou
 
 @lru_cache(maxsize=8)
 def _even_groups(architecture: Architecture, total_bytes: int, rest_bits: float) -> tuple[TensorGroup, ...]:
-    groups = tensor_groups(architecture, Quantization("bf16"))
+    groups = tensor_groups(replace(architecture, nextn_layers=0), Quantization("bf16"))
     routed = sum(group.parameters for group in groups if group.component is Component.ROUTED_EXPERTS)
     everything = max(1, sum(group.parameters for group in groups))
     bits = 8 * total_bytes / everything

@@ -84,7 +84,7 @@ def test_another_model_is_not_taken_for_kimi() -> None:
     assert judged.checkpoint is None
     assert "meta-llama/Llama-3.1-8B" in judged.unjudged
     assert at(judged, "missing-flag") == []  # no parsers of Kimi's
-    for own in ("/models/DeepSeek-V3", "/path/to/Qwen3-30B-A3B", "/weights/dsv3", "./ember-v0.1"):
+    for own in ("/models/DeepSeek-V2", "/path/to/Qwen3-30B-A3B", "/weights/dsv3", "./ember-v0.1"):
         assert ask_one(f"# Kimi-K2\n\n```bash\nvllm serve {own}\n```\n").checkpoint is None
 
 

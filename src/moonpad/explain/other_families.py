@@ -1,0 +1,72 @@
+"""Checkpoints that are not of the Kimi family: what their names mean where the publisher is not named.
+
+A folder `/models/DeepSeek-R1` holds the publisher's weights or others that were made of them; a repository says it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from moonpad.catalog.model_row import Model
+from moonpad.engines.base import Engine, Reading
+from moonpad.explain.commands import Script
+from moonpad.plan.parsers import OTHER_FAMILY
+from moonpad.values.checkpoint import Checkpoint
+from moonpad.values.configuration import Configuration
+from moonpad.values.finding import Code, Finding, Severity
+from moonpad.values.platform import Platform
+
+_LONGEST: Final = 2000
+_OTHER_WEIGHTS: Final = re.compile(
+    r"(?<![a-z0-9])(?:nvfp4|mxfp4|fp4|w4a8|w8a8|w4a16|w4afp8|int4|int8|awq|gptq|gguf|i?q[1-8]_\w+|bf16)(?![a-z0-9])",
+    re.IGNORECASE,
+)
+"""Words for weights that others made."""
+_AS_PUBLISHED: Final = frozenset({"", "fp8", "auto"})
+_OF_FORMAT: Final = (Code.DOES_NOT_FIT, Code.UNSUPPORTED_FORMAT)
+
+
+def is_other(checkpoint: Checkpoint | Model | None) -> bool:
+    architecture = checkpoint.architecture if checkpoint is not None else None
+    return architecture is not None and architecture.model_type.startswith(OTHER_FAMILY)
+
+
+def in_full(name: str, written: str) -> bool:
+    """Whether the publisher is named too: the repository, or the folder of a cache of it."""
+    return name.casefold() in written.casefold().replace("--", "/")
+
+
+def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Script) -> str:
+    """Why weights of such a name are perhaps not the publisher's, as a sentence without its end; "" where they are."""
+    if not is_other(model) or in_full(model.id, reading.model):
+        return ""
+    name = model.id.rpartition("/")[2]
+    if Platform.ASCEND in engine.platforms:
+        return f"which weights of {name} they are is not said, and these devices do not read the publisher's"
+    asked = reading.parsed.occurrence("--quantization")
+    given = asked.value if asked is not None and isinstance(asked.value, str) else ""
+    if given.strip("'\"").casefold() not in _AS_PUBLISHED:
+        return f"which weights of {name} are meant with --quantization {given[:40]} is not said"
+    scheme = model.quantization.scheme if model.quantization else ""
+    script.budget.work(len(script.lines), "the text around its engine commands")
+    for line in script.lines:
+        found = _OTHER_WEIGHTS.search(line[:_LONGEST])
+        if found and found[0].casefold() not in f"{scheme} {name.casefold()}":
+            return f"whether {name} is the publisher's or in {found[0].upper()} is not said"
+    return ""
+
+
+def as_published(finding: Finding, configuration: Configuration, written: str) -> Finding:
+    """The finding as it is, or weaker: what is said of weights that are taken to be the publisher's by a folder's name,
+    and what was measured with the Kimi family alone."""
+    checkpoint = configuration.checkpoint
+    if not is_other(checkpoint):
+        return finding
+    if finding.code is Code.TIGHT and finding.severity is Severity.WARNING:
+        return Finding(Severity.NOTE, finding.code, finding.where, finding.message, finding.remedy)
+    of_format = finding.code in _OF_FORMAT or "block" in finding.message
+    if finding.severity is Severity.ERROR and of_format and not in_full(checkpoint.name, written):
+        message = f"{finding.message}; so it is if these are the weights of {checkpoint.name}"
+        return Finding(Severity.WARNING, finding.code, finding.where, message, finding.remedy)
+    return finding

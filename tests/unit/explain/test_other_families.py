@@ -1,0 +1,74 @@
+"""DeepSeek's V3 and R1, whose shapes the family has: what their names mean, and what is said of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.catalog.models import find_model, models
+from moonpad.explain.results import Judged
+from moonpad.plan.tensors import catalog_checkpoint
+from moonpad.values.finding import Code, Severity
+from tests.unit.explain.judging import ask_one, codes
+
+FULL = "vllm serve deepseek-ai/DeepSeek-R1"
+FOLDER = "vllm serve /models/DeepSeek-R1"
+
+
+def memory_of(one: Judged) -> list[Severity]:
+    return [finding.severity for finding in one.findings if finding.code is Code.DOES_NOT_FIT]
+
+
+def test_the_elements_are_those_that_the_hub_counts() -> None:
+    """BF16 3,918,786,560, F8_E4M3 680,571,043,840 and F32 41,555,600, and 91,991 tensors in the index of V3."""
+    model = find_model("deepseek-ai/DeepSeek-V3")
+    assert model is not None
+    checkpoint = catalog_checkpoint(model)
+    assert checkpoint.total_bytes == 2 * 3_918_786_560 + 680_571_043_840 + 4 * 41_555_600
+    assert checkpoint.tensors == 91_991
+    (extra,) = [group for group in checkpoint.groups if not group.loaded]
+    assert extra.layer == 61
+
+
+def test_nvfp4_has_the_elements_that_the_hub_counts() -> None:
+    """396.8 billion: two weights of the MLPs in a byte, their scales, and the rest in BF16."""
+    checkpoint = catalog_checkpoint(models()["nvidia/DeepSeek-R1-FP4"])
+    packed = {"routed_experts", "shared_experts", "dense_mlp"}
+    elements = sum(group.size_bytes if group.component in packed else group.parameters for group in checkpoint.groups)
+    assert elements == pytest.approx(396.8e9, rel=0.001)
+
+
+@pytest.mark.parametrize(
+    ("command", "on", "expected"),
+    [
+        (f"{FULL} -tp 8 --max-model-len 8192", "8xH100", [Severity.ERROR]),
+        (f"{FULL} -tp 8 --max-model-len 8192", "8xH200", []),
+        (f"{FOLDER} -tp 8 --max-model-len 8192", "8xH100", [Severity.WARNING]),
+        (f"{FOLDER} -tp 8 --max-model-len 8192 --quantization awq", "8xH100", []),
+        (f"{FOLDER} -tp 8 --max-model-len 8192 # INT8 weights", "8xH100", []),
+        (f"{FOLDER}-BF16 -tp 16 --max-model-len 8192", "2x8xH100", [Severity.WARNING]),
+        (f"{FOLDER}-AWQ -tp 8 --max-model-len 8192", "8xH100", []),
+        (FULL, "", [Severity.WARNING]),
+        (f"{FULL} -tp 2", "", [Severity.ERROR]),
+        (f"{FOLDER} -tp 2", "", [Severity.WARNING]),
+    ],
+)
+def test_memory(command: str, on: str, expected: list[Severity]) -> None:
+    assert memory_of(ask_one(command, on)) == expected
+
+
+def test_nothing_of_the_kimi_family_is_advised() -> None:
+    one = ask_one(f"{FULL} -tp 8 --max-model-len 8192", "8xH200")
+    assert not {"--tool-call-parser", "--trust-remote-code"} & {finding.where for finding in one.findings}
+    assert one.fits
+    assert all("kimi" not in word.casefold() for line in one.corrected for word in line.argv)
+
+
+def test_weights_on_ascend_are_not_guessed() -> None:
+    one = ask_one(f"{FOLDER} -tp 8 --quantization ascend", "8xA2")
+    assert one.checkpoint is None
+    assert one.memory is None
+    assert str(Code.UNSUPPORTED_FORMAT) in codes([ask_one(f"{FULL} -tp 16", "2x8xA2")])
+
+
+def test_another_of_the_family_is_not_suggested() -> None:
+    assert "did you mean" not in ask_one("vllm serve deepseek-ai/DeepSeek-V9 -tp 8").unjudged
