@@ -148,3 +148,16 @@ AITER_ANY_EXPERTS: Final[Mapping[str, str]] = {"sglang": "0.5.10", "vllm": "0.19
 """The first releases behind the change in AITER of 2026-03-19, which takes any number of experts."""
 STARTS: Final = re.compile(r"(?:vllm serve|sglang serve|trtllm-serve|trtllm-serve serve)\Z")
 """How a line ends behind which the model follows."""
+NO_METHODS: Final = frozenset({
+    *("int4", "int8", "int4_awq", "fp4", "nvfp4", "4bit", "8bit", "4-bit", "8-bit", "q4", "q8", "q4_k_m", "q8_0"),
+    *("w4a16", "w8a8", "w4a8", "fp16", "bf16", "bfloat16", "float16"),
+})  # fmt: skip
+"""Words for weights that people write behind `--quantization` of the engine of `EXPERTS_BY_VARIABLE`, of which no
+release has had a method of that name, and which no plugin is known to add."""
+OTHER_METHODS: Final = frozenset({
+    *("awq", "awq_marlin", "gptq", "gptq_marlin", "bitsandbytes", "gguf", "fp8", "modelopt", "modelopt_fp4", "quark"),
+    *("compressed-tensors", "moe_wna16", "experts_int8", "torchao", "ascend"),
+})  # fmt: skip
+"""Methods of that engine, each for weights whose config.json names it."""
+FOR_ASCEND: Final = "ascend"
+"""The method for weights by ModelSlim."""

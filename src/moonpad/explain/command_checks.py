@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import hardware
 from moonpad.catalog.options import versions
 from moonpad.engines import foreign_names as names
@@ -24,14 +23,17 @@ from moonpad.explain.check_case import Case
 from moonpad.explain.data_parallel import data_parallel
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.known_reports import reported
+from moonpad.explain.layout_checks import heads_of_others, model_slices
 from moonpad.explain.offload_checks import cpu_offload
 from moonpad.explain.other_families import in_full, is_other
+from moonpad.explain.quantization_checks import quantization_method, quantization_mismatch, weights_for_ascend
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.serving_flags import thinks
 from moonpad.explain.shell_slips import broken_line, redirected_install
+from moonpad.explain.size_checks import static_fraction, weights_of_others
+from moonpad.explain.stand_in import stand_in
 from moonpad.explain.start_checks import colon_in_name, dense_size, ranks_of_nodes
 from moonpad.plan.rules.formats import model_version
-from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Severity
 from moonpad.values.units import GIB
 from moonpad.values.versions import order, since
@@ -71,33 +73,18 @@ def no_layout(remarks: Iterable[Remark]) -> str:
 
 def model_release(case: Case) -> Iterator[Remark]:
     """Where the devices are known, the rule of this name says it."""
-    if case.version and (stand_in := _stand_in(case)) is not None:
-        for finding in model_version(stand_in):
+    if case.version and (configuration := stand_in(case)) is not None:
+        for finding in model_version(configuration):
             yield Remark(replace(finding, severity=Severity.WARNING), None)
 
 
 def draft_dcp(case: Case) -> Iterator[Remark]:
     """The same of a rule of its engine alone, where the command is certain about its layout."""
-    if case.engine.name == names.CHECKS_DRAFTS and case.laid_out and (stand_in := _stand_in(case)) is not None:
-        for finding in ascend_draft_dcp(stand_in):
+    if case.engine.name == names.CHECKS_DRAFTS and case.laid_out and (configuration := stand_in(case)) is not None:
+        for finding in ascend_draft_dcp(configuration):
             flag = case.engine.command_line.options["dcp"]
             place = case.option(flag)
             yield Remark(replace(finding, where=flag), at=place.index if place else None)
-
-
-def _stand_in(case: Case) -> Configuration | None:
-    """On eight devices of a kind that the engine runs on, where none are known."""
-    if case.checkpoint is None or case.cluster is not None:
-        return None
-    device = next((row for row in hardware().values() if _runs(case.engine, row.device)), None)
-    if device is None:
-        return None
-    cluster, reading, facts = parse_cluster(f"8x{device.label}"), case.first, case.engine.facts
-    return Configuration(case.checkpoint, cluster, facts, case.version, reading.layout, reading.settings)
-
-
-def _runs(engine: Engine, device: object) -> bool:
-    return getattr(device, "platform", None) in engine.platforms and getattr(device, "per_node", 0) >= 8
 
 
 def parser_release(case: Case) -> Iterator[Remark]:
@@ -320,12 +307,19 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     no_thoughts,
     remote_code,
     int4_deepep,
+    quantization_method,
+    quantization_mismatch,
+    weights_for_ascend,
     data_parallel,
     dense_size,
     colon_in_name,
     ranks_of_nodes,
     cpu_offload,
     one_device,
+    model_slices,
+    heads_of_others,
+    weights_of_others,
+    static_fraction,
     other_nodes,
     aiter_unasked,
     aiter_block,

@@ -33,8 +33,9 @@ def is_other(checkpoint: Checkpoint | Model | None) -> bool:
 
 
 def in_full(name: str, written: str) -> bool:
-    """Whether the publisher is named too: the repository, or the folder of a cache of it."""
-    return name.casefold() in written.casefold().replace("--", "/")
+    """Whether the repository is named, or a cache's folder of it: a path of the same words may hold other weights."""
+    plain = written.casefold()
+    return name.casefold() == plain or f"models--{name.casefold().replace('/', '--')}" in plain
 
 
 def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Script) -> str:

@@ -1,0 +1,83 @@
+"""Weights of models that are not planned against the memory of the devices, and sizes that a pasted log has."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.catalog.hardware import hardware
+from moonpad.catalog.other_models import as_published, other_model
+from moonpad.engines import foreign_names as names
+from moonpad.explain.check_case import Case
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+from moonpad.values.units import GIB
+
+_LOADED: Final = re.compile(
+    r"Load weight end\..{0,200}?avail mem=(?P<left>\d{1,4}\.\d{1,3}) GB, mem usage=(?P<held>\d{1,4}\.\d{1,3}) GB"
+)
+_CUT: Final = re.compile(r"\.\.\.|…")
+_REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+")
+_LONGEST: Final = 2000
+
+
+def weights_of_others(case: Case) -> Iterator[Remark]:
+    """The publisher's weights alone, less than everything, against all memory that the engine may use."""
+    reading = case.first
+    known = other_model(reading.model) if case.checkpoint is None else None
+    helped = case.engine.facts.host_experts or reading.left_to_engine or reading.settings.cpu_offload_gib
+    if known is None or helped or not case.whole or is_fragment(case.commands[0]):
+        return
+    other_format = case.option("--quantization") is not None or not as_published(reading.model)
+    if (other_format and not known.any_format) or case.option("--load-format") is not None:
+        return
+    flag = case.engine.command_line.options.get("tp")
+    place = case.option(flag) if flag else None
+    case.script.budget.work(len(case.script.lines), "the text around its engine commands")
+    if flag is None or reading.takes_all_devices or (place is None and any(map(_CUT.search, case.script.lines))):
+        return
+    ranks = reading.layout.tp * reading.layout.pp * ((reading.layout.ep > 1 and reading.layout.dp) or 1)
+    fraction = reading.settings.gpu_memory_utilization or 1.0
+    if case.cluster is not None:
+        each, kind = case.cluster.device.usable_bytes, f"of {case.cluster.device.product}"
+    else:
+        devices = [row.device for row in hardware().values() if row.device]
+        each = max(device.usable_bytes for device in devices if device.platform in case.engine.platforms)
+        kind = "of the largest kind known"
+    if not each or known.least_bytes <= ranks * each * fraction:
+        return
+    share = f"{fraction:g} of " if fraction < 1 else ""
+    message = (
+        f"the weights of {known.title} are at least {known.least_bytes / GIB:,.0f} GiB, and {ranks} "
+        f"{'device' if ranks == 1 else 'devices'} {kind} have {share}{ranks * each / GIB:,.0f} GiB"
+    )
+    needed = max(8, 2 ** math.ceil(math.log2(known.least_bytes / (each * min(fraction, 0.9)))))
+    sure = place is not None and case.cluster is not None and _REPOSITORY.fullmatch(reading.model) is not None
+    severity = Severity.ERROR if sure else Severity.WARNING
+    remedy = f"take {needed} or more devices, or smaller weights"
+    yield make_remark(severity, Code.DOES_NOT_FIT, flag, message, remedy, at=place.index if place else None)
+
+
+def static_fraction(case: Case) -> Iterator[Remark]:
+    """The share for weights and KV cache, against what the log in the text has of the weights."""
+    fraction, place = case.first.settings.gpu_memory_utilization, case.option("--mem-fraction-static")
+    if case.base != names.EXPERTS_BY_OPTION or fraction is None or place is None:
+        return
+    case.script.budget.work(len(case.script.lines), "the text around its engine commands")
+    loaded = [found for line in case.script.lines if (found := _LOADED.search(line[:_LONGEST]))]
+    if not loaded:
+        return
+    held = max(float(found["held"]) for found in loaded)
+    there = held + float(next(found["left"] for found in loaded if float(found["held"]) == held))
+    if there <= 0 or fraction * there >= held:
+        return
+    least = math.ceil(10000 * held / there) / 10000
+    message = (
+        f"{fraction:g} of {there:.1f} GB is {fraction * there:.1f} GB, and by the log in the text the weights take "
+        f"{held:g} GB of it: nothing is left for the KV cache"
+    )
+    remedy = f"write {place.written} above {least:g}, or spread the weights over more devices"
+    yield make_remark(Severity.ERROR, Code.DOES_NOT_FIT, place.written, message, remedy, at=place.index)
