@@ -161,3 +161,46 @@ OTHER_METHODS: Final = frozenset({
 """Methods of that engine, each for weights whose config.json names it."""
 FOR_ASCEND: Final = "ascend"
 """The method for weights by ModelSlim."""
+EXPERT_METHOD: Final = "--kt-method"
+EXPERT_WEIGHTS: Final = "--kt-weight-path"
+EXPERT_METHODS: Final[Mapping[str, tuple[str, ...]]] = {
+    "RAWINT4": ("int4",),
+    "FP8": ("fp8",),
+    "FP8_PERCHANNEL": (),
+    "BF16": ("bf16",),
+    "MXFP4": ("mxfp4",),
+}
+"""How the engine that keeps experts in RAM reads the original weights, and the schemes of this catalogue that it reads
+so; what is not here reads weights that were converted for it."""
+EXPERT_METHOD_OF: Final[Mapping[str, str]] = {"int4": "RAWINT4", "fp8": "FP8", "bf16": "BF16"}
+TEMPLATE: Final = "--chat-template"
+TEMPLATE_FILE: Final = "--chat-template-file"
+TEMPLATES: Final = frozenset({
+    *("chatml", "llama2", "llama2-sys", "llama2-sys-bos", "llama2-sys-strip", "llama3", "llama4", "mistral-v1"),
+    *("mistral-v3", "mistral-v3-tekken", "mistral-v7", "mistral-v7-tekken", "phi3", "phi4", "falcon3", "zephyr"),
+    *("monarch", "gemma", "orion", "openchat", "vicuna", "vicuna-orca", "deepseek", "deepseek2", "deepseek3"),
+    *("command-r", "chatglm3", "chatglm4", "glmedge", "minicpm", "exaone3", "exaone4", "rwkv-world", "granite"),
+    *("gigachat", "megrez", "yandex", "bailing", "smolvlm", "hunyuan-moe", "hunyuan-dense", "gpt-oss"),
+})  # fmt: skip
+"""Names of chat templates in the engines that read GGUF alone; that of the family is `kimi-k2`."""
+WORKERS: Final = re.compile(r"dynamo\.(?:vllm|sglang|trtllm)\Z")
+"""Programs that start an engine without its web server: the frontend is another process."""
+WORKERS_TITLE: Final = "Dynamo"
+WORKERS_RECIPE: Final = re.compile(r"\s{1,8}type:\s{0,4}[\"']?dynamo\b")
+"""Of a recipe whose workers are those."""
+NOT_OF_WORKERS: Final[Mapping[str, str]] = {
+    "--enable-auto-tool-choice": "",
+    "--tool-call-parser": "--dyn-tool-call-parser",
+}
+"""Options of the web server of `EXPERTS_BY_VARIABLE`, and what the worker has in their place."""
+NO_MODULES: Final[Mapping[str, str]] = {
+    "sglang.launch_disaggregation_router": "sglang_router.launch_router --pd-disaggregation",
+    "sglang.launch_pd_server": "sglang.launch_server --disaggregation-mode",
+    "sglang.launch_disagg_server": "sglang.launch_server --disaggregation-mode",
+    "sglang.launch_router": "sglang_router.launch_router",
+    "sglang.launch_worker": "sglang.launch_server",
+}
+"""Modules that guides invent for the engine of `EXPERTS_BY_OPTION`, in no release of it, and what there is."""
+PARALLEL_DRAFTS: Final = frozenset({"dspark", "dflash"})
+"""Methods of `EXPERTS_BY_VARIABLE` that propose all tokens at once, and reserve room for them in each step."""
+PREFILL_PARALLEL: Final = "--prefill-context-parallel-size"

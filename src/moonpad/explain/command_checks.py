@@ -24,15 +24,24 @@ from moonpad.explain.data_parallel import data_parallel
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.known_reports import reported
 from moonpad.explain.layout_checks import heads_of_others, model_slices
+from moonpad.explain.local_checks import chat_template, expert_method
 from moonpad.explain.offload_checks import cpu_offload
 from moonpad.explain.other_families import in_full, is_other
 from moonpad.explain.quantization_checks import quantization_method, quantization_mismatch, weights_for_ascend
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.explain.serving_checks import (
+    host_unreachable,
+    no_such_module,
+    prefill_context,
+    step_budget,
+    worker_flags,
+)
 from moonpad.explain.serving_flags import thinks
 from moonpad.explain.shell_slips import broken_line, redirected_install
 from moonpad.explain.size_checks import static_fraction, weights_of_others
 from moonpad.explain.stand_in import stand_in
 from moonpad.explain.start_checks import colon_in_name, dense_size, ranks_of_nodes
+from moonpad.explain.whole_machine import best_layout, other_release
 from moonpad.plan.rules.formats import model_version
 from moonpad.values.finding import Code, Severity
 from moonpad.values.units import GIB
@@ -310,6 +319,8 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     quantization_method,
     quantization_mismatch,
     weights_for_ascend,
+    expert_method,
+    chat_template,
     data_parallel,
     dense_size,
     colon_in_name,
@@ -320,6 +331,13 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     heads_of_others,
     weights_of_others,
     static_fraction,
+    best_layout,
+    other_release,
+    host_unreachable,
+    no_such_module,
+    worker_flags,
+    step_budget,
+    prefill_context,
     other_nodes,
     aiter_unasked,
     aiter_block,

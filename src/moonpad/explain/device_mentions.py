@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
+from moonpad.catalog.cloud_machines import machines_in
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import find_hardware, hardware
 from moonpad.values.cluster import Cluster
@@ -159,6 +160,10 @@ def machines_of(text: str) -> Iterator[tuple[int, str]]:
     """Offset and cluster for each machine that is surely meant: `8× NVIDIA H100 80GB` → `8xH100`, `2x8xH800`."""
     machines = [(match.start(), f"{match[2]}x{match[1]}") for match in _ATLAS.finditer(text)]
     taken: list[tuple[int, int]] = [match.span() for match in _ATLAS.finditer(text)]
+    for first, last, machine in machines_in(text):
+        if cluster_named(machine) is not None:
+            machines.append((first, machine))
+            taken.append((first, last))
     for pattern in _patterns():
         spans = []
         for match in pattern.finditer(text):

@@ -38,6 +38,11 @@ def in_full(name: str, written: str) -> bool:
     return name.casefold() == plain or f"models--{name.casefold().replace('/', '--')}" in plain
 
 
+def doubtful_name(checkpoint: Checkpoint, written: str) -> bool:
+    """Whether a folder's name alone says that it is this checkpoint of another family."""
+    return is_other(checkpoint) and not in_full(checkpoint.name, written)
+
+
 def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Script) -> str:
     """Why weights of such a name are perhaps not the publisher's, as a sentence without its end; "" where they are."""
     if not is_other(model) or in_full(model.id, reading.model):
@@ -67,7 +72,7 @@ def as_published(finding: Finding, configuration: Configuration, written: str) -
     if finding.code is Code.TIGHT and finding.severity is Severity.WARNING:
         return Finding(Severity.NOTE, finding.code, finding.where, finding.message, finding.remedy)
     of_format = finding.code in _OF_FORMAT or "block" in finding.message
-    if finding.severity is Severity.ERROR and of_format and not in_full(checkpoint.name, written):
+    if finding.severity is Severity.ERROR and of_format and doubtful_name(checkpoint, written):
         message = f"{finding.message}; so it is if these are the weights of {checkpoint.name}"
         return Finding(Severity.WARNING, finding.code, finding.where, message, finding.remedy)
     return finding

@@ -24,6 +24,12 @@ def dense_size(case: Case) -> Iterator[Remark]:
     if size is None or unresolved(place.value) or not case.laid_out:
         return
     as_group = size == group and (not case.version or since(case.version, names.DENSE_AS_GROUP))
+    if as_group and size > 1 and not case.version:
+        before = f"releases before {names.DENSE_AS_GROUP} take 1 or nothing here"
+        message = f"{size}: {before}, and end with the size of the group"
+        remedy = "leave it out, which slices them like the others"
+        note = partial(make_remark, Severity.NOTE)
+        yield note(Code.INVALID_VALUE, names.DENSE, message, remedy, at=place.index)
     if size != 1 and not as_group:
         message = f"{size}: dense layers are whole on each rank, with 1, or sliced like the others, without it"
         edit = Edit(place.index, place.length, (names.DENSE, "1"))

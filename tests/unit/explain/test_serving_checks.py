@@ -1,0 +1,86 @@
+"""Who reaches a server, which process takes an option, and what a step has room for."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.explain.results import Judged
+from moonpad.values.finding import Severity
+from tests.unit.explain.judging import ask, ask_one
+
+ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
+SGLANG = "python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp 16"
+DOCKER = "docker run --gpus all -p 30000:30000 lmsysorg/sglang:v0.5.20"
+NODES = "--nnodes 2 --node-rank 0 --dist-init-addr 10.0.0.1:5000"
+
+
+def said(one: Judged, where: str, words: str = "") -> list[Severity]:
+    return [finding.severity for finding in one.findings if finding.where == where and words in finding.message]
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (f"{DOCKER} {SGLANG}", [WARNING]),
+        (f"{DOCKER} {SGLANG} --host 0.0.0.0", []),
+        (f"{DOCKER.replace('-p 30000:30000', '--network host')} {SGLANG}", []),
+        (f"{SGLANG} --disaggregation-mode prefill {NODES}", [WARNING]),
+        (f"{SGLANG} --disaggregation-mode prefill {NODES} --host $HOST", []),
+        (f"{SGLANG} --disaggregation-mode prefill", []),
+        (f"{SGLANG} {NODES}", []),
+        (f"{SGLANG.replace('sglang.launch_server', 'dynamo.sglang')} --disaggregation-mode prefill {NODES}", []),
+        ("docker run -p 8000:8000 vllm/vllm-openai:v0.11.0 --model moonshotai/Kimi-K2-Thinking -tp 8", []),
+    ],
+)
+def test_who_reaches_the_server(command: str, expected: list[Severity]) -> None:
+    assert said(ask_one(command, ""), "--host", "127.0.0.1") == expected
+
+
+def test_a_module_that_is_in_no_release_is_named_once() -> None:
+    text = f"{SGLANG}\n{SGLANG} --port 30001\npython -m sglang.launch_router --worker-urls http://a:1 http://b:1\n"
+    found = [said(one, "sglang.launch_router") for one in ask(text)]
+    assert [each for each in found if each] == [[WARNING]]
+    right = text.replace("sglang.launch_router", "sglang_router.launch_router")
+    assert not any(said(one, "sglang.launch_router") for one in ask(right))
+
+
+@pytest.mark.parametrize(("program", "expected"), [("python3 -m dynamo.vllm", [WARNING, WARNING]), ("vllm serve", [])])
+def test_options_of_the_web_server(program: str, expected: list[Severity]) -> None:
+    model = "moonshotai/Kimi-K2.5" if program.startswith("vllm") else "--model moonshotai/Kimi-K2.5"
+    one = ask_one(f"{program} {model} -tp 8 --enable-auto-tool-choice --tool-call-parser kimi_k2", "")
+    found = [*said(one, "--enable-auto-tool-choice", "worker"), *said(one, "--tool-call-parser", "worker")]
+    assert found == expected
+    if expected:
+        assert "--dyn-tool-call-parser" in one.corrected[0].argv
+
+
+@pytest.mark.parametrize(
+    ("config", "batched", "expected"),
+    [
+        ('{"method":"dspark","num_speculative_tokens":7}', "120", [ERROR]),
+        ('{"method":"dspark","num_speculative_tokens":7}', "400", [NOTE]),
+        ('{"method":"dspark","num_speculative_tokens":7}', "8192", []),
+        ('{"method":"mtp","num_speculative_tokens":3}', "120", [NOTE]),
+        ('{"method":"mtp","num_speculative_tokens":1}', "120", []),
+        ('{"method":"dspark","num_speculative_tokens":"x"}', "120", []),
+        ('{"method":"dspark","num_speculative_tokens":7}', "$TOKENS", []),
+    ],
+)
+def test_tokens_of_a_step(config: str, batched: str, expected: list[Severity]) -> None:
+    command = "vllm serve vendor/model -tp 8 --max-num-seqs 60"
+    one = ask_one(f"{command} --speculative-config '{config}' --max-num-batched-tokens {batched}", "")
+    assert said(one, "--max-num-batched-tokens", "draft tokens") == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "on", "expected"),
+    [
+        ("-tp 16 --prefill-context-parallel-size 2", "2x8xH200", [WARNING]),
+        ("-tp 8 --prefill-context-parallel-size 2", "2x8xH200", []),
+        ("-tp 16 --prefill-context-parallel-size $PCP", "2x8xH200", []),
+        ("-tp 16 --prefill-context-parallel-size 2", "", []),
+    ],
+)
+def test_prefill_context(options: str, on: str, expected: list[Severity]) -> None:
+    one = ask_one(f"vllm serve moonshotai/Kimi-K2.5 {options}", on)
+    assert said(one, "--prefill-context-parallel-size", "multiplies") == expected

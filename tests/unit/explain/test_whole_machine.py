@@ -1,0 +1,47 @@
+"""Memory that is too little however the layout is, or in whichever release."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.explain.results import Judged
+from moonpad.values.finding import Code, Severity
+from tests.unit.explain.judging import ask_one
+
+VLLM = "vllm serve moonshotai/Kimi-K2.5 --trust-remote-code"
+
+
+def short(one: Judged) -> list[str]:
+    found = [finding for finding in one.findings if finding.code is Code.DOES_NOT_FIT]
+    assert all(finding.severity is Severity.WARNING and finding.remedy for finding in found)
+    return [finding.message for finding in found]
+
+
+@pytest.mark.parametrize(
+    ("command", "on", "expected"),
+    [
+        (f"{VLLM} -tp $TP --max-model-len 32768", "4xH100", "even with tensor parallelism over all of 4xH100"),
+        (f"{VLLM} -tp $TP --kv-cache-dtype fp8", "8xH100", "the model's own context of 262,144 tokens"),
+        (f"{VLLM} -tp $TP --max-model-len 8192 --gpu-memory-utilization 0.95", "8xH100", ""),
+        (f"{VLLM} -tp $TP $MORE", "8xH200", ""),
+        (f"{VLLM} -tp $TP --max-model-len 32768 --cpu-offload-gb 80", "4xH100", ""),
+        (f"{VLLM} -tp $TP --max-model-len 32768 --nnodes 2", "4xH100", ""),
+        ("vllm serve /m/DeepSeek-R1 -tp $TP --max-model-len 8192", "4xH100", ""),
+        ("vllm serve deepseek-ai/DeepSeek-R1 -tp $TP --max-model-len 8192", "8xH100", "even with"),
+    ],
+)
+def test_over_all_devices(command: str, on: str, expected: str) -> None:
+    found = short(ask_one(command, on))
+    assert bool(found) == bool(expected)
+    assert all(expected in message for message in found)
+
+
+@pytest.mark.parametrize(("context", "version", "said"), [(262144, "0.12.0", True), (8192, "0.12.0", False)])
+def test_in_a_release_that_serves_the_model(context: int, version: str, said: bool) -> None:
+    one = ask_one(f"{VLLM} -tp 8 --max-model-len {context} --gpu-memory-utilization 0.95", "8xH100", version)
+    assert at_engine(one)
+    assert [message.startswith("in a release that serves it too") for message in short(one)] == [True] * said
+
+
+def at_engine(one: Judged) -> bool:
+    return any(finding.where == "engine" and finding.severity is Severity.ERROR for finding in one.findings)
