@@ -30,6 +30,7 @@ from moonpad.explain.other_families import in_full, is_other
 from moonpad.explain.quantization_checks import quantization_method, quantization_mismatch, weights_for_ascend
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.serving_checks import (
+    cache_of_workers,
     host_unreachable,
     no_such_module,
     prefill_context,
@@ -38,7 +39,7 @@ from moonpad.explain.serving_checks import (
 )
 from moonpad.explain.serving_flags import thinks
 from moonpad.explain.shell_slips import broken_line, redirected_install
-from moonpad.explain.size_checks import static_fraction, weights_of_others
+from moonpad.explain.size_checks import prediction_layer, static_fraction, weights_of_others
 from moonpad.explain.stand_in import stand_in
 from moonpad.explain.start_checks import colon_in_name, dense_size, ranks_of_nodes
 from moonpad.explain.whole_machine import best_layout, other_release
@@ -331,6 +332,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     heads_of_others,
     weights_of_others,
     static_fraction,
+    prediction_layer,
     best_layout,
     other_release,
     host_unreachable,
@@ -338,6 +340,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     worker_flags,
     step_budget,
     prefill_context,
+    cache_of_workers,
     other_nodes,
     aiter_unasked,
     aiter_block,

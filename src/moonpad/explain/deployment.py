@@ -30,7 +30,7 @@ from moonpad.explain.memory_certainty import as_sure
 from moonpad.explain.node_checks import node_remarks, starts_ray
 from moonpad.explain.offload_checks import offload_ignored
 from moonpad.explain.option_sources import program_of, rulebook
-from moonpad.explain.other_families import as_published, doubtful_weights, is_other
+from moonpad.explain.other_families import as_published, doubtful_weights
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
@@ -44,7 +44,7 @@ from moonpad.explain.target_detection import (
     Question,
     Version,
     cluster_of,
-    is_other_model,
+    is_ours,
     model_of,
     version_of,
 )
@@ -336,8 +336,8 @@ class Deployment:
         yield from serving_remarks(command, reading, line)
         yield from wrapper_remarks(command)
         name = checkpoint.name if checkpoint else reading.model
-        if not is_other(checkpoint) and (checkpoint is not None or not is_other_model(name)):
-            yield from parser_remarks(len(command.argv), reading, self.engine, version.text, name)
+        if (ours := is_ours(checkpoint, name, self.script)) is not None:
+            yield from parser_remarks(len(command.argv), reading, self.engine, version.text, name, ours=ours)
 
     def _judgement_remarks(
         self, subject: Subject, judgement: Judgement, suggestions: Sequence[Improvement], first: Reading

@@ -41,7 +41,7 @@ def _remark(row: KnownReport, case: Case) -> Remark | None:
     for flag, place in options.items():
         value = place.value if place is not None else None
         texts = value if isinstance(value, tuple) else (value if isinstance(value, str) else "",)
-        if place is None or not _matches(row.options[flag], " ".join(texts)):
+        if place is None or value is False or not _matches(row.options[flag], " ".join(texts)):
             return None
     variables = case.commands[0].env
     if any(name not in variables for name in row.variables) or any(name in variables for name in row.unset):

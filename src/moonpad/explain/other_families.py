@@ -45,8 +45,9 @@ def doubtful_name(checkpoint: Checkpoint, written: str) -> bool:
 
 def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Script) -> str:
     """Why weights of such a name are perhaps not the publisher's, as a sentence without its end; "" where they are."""
-    if not is_other(model) or in_full(model.id, reading.model):
-        return ""
+    scheme = model.quantization.scheme if model.quantization else ""
+    if not is_other(model) or in_full(model.id, reading.model) or scheme == "gguf":
+        return ""  # of a GGUF file the name says the type
     name = model.id.rpartition("/")[2]
     if Platform.ASCEND in engine.platforms:
         return f"which weights of {name} they are is not said, and these devices do not read the publisher's"
@@ -54,7 +55,6 @@ def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Scr
     given = asked.value if asked is not None and isinstance(asked.value, str) else ""
     if given.strip("'\"").casefold() not in _AS_PUBLISHED:
         return f"which weights of {name} are meant with --quantization {given[:40]} is not said"
-    scheme = model.quantization.scheme if model.quantization else ""
     script.budget.work(len(script.lines), "the text around its engine commands")
     for line in script.lines:
         found = _OTHER_WEIGHTS.search(line[:_LONGEST])

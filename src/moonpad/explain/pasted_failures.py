@@ -57,6 +57,8 @@ _SAYS: Final = re.compile(
 )
 _PLACE: Final = re.compile(r"(?:\[\w+\][ ])?(?:[\w.-]*/[\w./-]*(?::\d+)?:?[ ])?(?:[a-z]\w*_\w*:[ ])?")
 """`[AITER] /app/asm_mla.cu:193 get_heuristic_kernel_mla: `, the place in the source that complains."""
+_OF_PROCESS: Final = re.compile(r"\W{0,4}(?:[\w./-]{1,80}:\d{1,6} )?\(\w{1,40} pid=\d{1,8}\)")
+"""`start.py:1395 (EngineCore pid=1713) `, a process of the engine that speaks."""
 _TITLE: Final = re.compile(
     r"[# \t]{0,6}(?:\[(?:bug|usage|issue|installation|question)\]:?[ ]{0,2}){1,3}", re.IGNORECASE
 )
@@ -171,7 +173,7 @@ def _is_report(lead: str) -> bool:
     """Whether what stands before an error on its line is nothing, or says that it came."""
     lead = _CLASS.sub("", lead)
     plain = lead.strip(" \t`'\"*>:：，,\\")
-    if not plain or _PLACE.fullmatch(lead) or _TITLE.fullmatch(lead):
+    if not plain or _PLACE.fullmatch(lead) or _TITLE.fullmatch(lead) or _OF_PROCESS.match(lead):
         return True
     return len(plain) < 200 and bool(_SAYS.search(lead)) and not _general(plain)
 

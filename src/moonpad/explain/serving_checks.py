@@ -129,3 +129,16 @@ def prefill_context(case: Case) -> Iterator[Remark]:
         )
         remedy = f"write {place.written} 1, or divide the tensor parallelism by {ways}"
         yield _warning(Code.ILLEGAL_LAYOUT, place.written, message, remedy, at=place.index)
+
+
+def cache_of_workers(case: Case) -> Iterator[Remark]:
+    """RAM for KV cache, which each worker takes for itself."""
+    if case.base != names.EXPERTS_BY_VARIABLE or not case.laid_out:
+        return
+    ranks = case.first.layout.tp * case.first.layout.pp
+    case.script.budget.work(len(case.script.lines), "the text around its engine commands")
+    sizes = [found[1] for line in case.script.lines if (found := names.CACHE_OF_WORKERS.search(line[:_LONGEST]))]
+    if ranks > 1 and sizes and (size := int(sizes[-1])) > 1:
+        message = f"{size} GB for each of {ranks} workers: {ranks * size} GB of the machine's RAM"
+        remedy = "compare it with what free -g shows beside the weights"
+        yield make_remark(Severity.NOTE, Code.MEMORY_LOW, names.CACHE_OPTION, message, remedy)

@@ -21,8 +21,12 @@ def thinks(model_id: str) -> bool:
     return "thinking" in name or name.startswith(("kimi-k3", *(f"kimi-k2.{minor}" for minor in "56789")))
 
 
-def parser_remarks(length: int, reading: Reading, engine: Engine, version: str, model_id: str) -> Iterator[Remark]:
-    """Tool calls and reasoning. `length` counts the words of the command, behind which new ones go."""
+def parser_remarks(
+    length: int, reading: Reading, engine: Engine, version: str, model_id: str, *, ours: bool = True
+) -> Iterator[Remark]:
+    """Tool calls and reasoning. `length` counts the words of the command, behind which new ones go.
+
+    `ours`: the model is of the family, whose parsers are named."""
     serving, line = reading.serving, engine.command_line
     if reading.node.headless or not line.tool_parser:
         return
@@ -30,7 +34,7 @@ def parser_remarks(length: int, reading: Reading, engine: Engine, version: str, 
     parser, takes = parser_name(model_id), partial(_takes, engine.program, version)
     missing = partial(make_remark, Severity.WARNING, Code.MISSING_FLAG)
     auto = (line.auto_tools,) if line.auto_tools and not serving.auto_tool_choice else ()
-    if serving.tool_parser is None and takes(line.tool_parser, parser):
+    if serving.tool_parser is None and ours and takes(line.tool_parser, parser):
         needed = (*auto, line.tool_parser, parser)
         message = "tool calls come back as plain text with special tokens in it"
         edit, remedy = Edit(length, 0, needed), f"add {' '.join(needed)}"
@@ -45,12 +49,12 @@ def parser_remarks(length: int, reading: Reading, engine: Engine, version: str, 
         (line.tool_parser, serving.tool_parser),
         (line.reasoning_parser, serving.reasoning_parser),
     ):
-        for remark in _unknown_parser(reading, flag, parser_given, engine.program, version):
+        for remark in _unknown_parser(reading, flag, parser_given, engine.program, version, ours=ours):
             # A build of its own may have parsers that the release of the same number lacks.
             finding = remark.finding
             sure = line.build is None
             yield remark if sure else replace(remark, finding=replace(finding, severity=Severity.WARNING), edits=())
-    if thinks(model_id) and serving.reasoning_parser is None:
+    if ours and thinks(model_id) and serving.reasoning_parser is None:
         option, name = line.reasoning_parser, model_id.rpartition("/")[2]
         message = f"{name} thinks aloud: without a parser, its reasoning is part of the content"
         if takes(option, parser):
@@ -78,14 +82,16 @@ def _since(program: str, option: str, parser: str) -> str:
     return next((version for version in versions(program) if parser in _names(program, version, option)), "")
 
 
-def _unknown_parser(reading: Reading, flag: str, given: str | None, program: str, version: str) -> Iterator[Remark]:
+def _unknown_parser(
+    reading: Reading, flag: str, given: str | None, program: str, version: str, *, ours: bool
+) -> Iterator[Remark]:
     place, options = reading.parsed.occurrence(flag), option_set(program, version or None)
     if given is None or place is None or place.problem or unresolved(given) or options is None:
         return
     names = _names(program, version, flag)
     if not names or _takes(program, version, flag, given):
         return
-    right = PARSER if PARSER in names else ""
+    right = PARSER if ours and PARSER in names else ""
     since = _since(program, flag, given)
     remedy = f"write {flag} {right}" if right else f"take {since} or later" if since else f"leave {flag} out"
     message = f'{options.version} has no parser "{shortened(given)}": some releases refuse it, others fail on using it'

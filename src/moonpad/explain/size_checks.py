@@ -10,11 +10,14 @@ from typing import Final
 from moonpad.catalog.hardware import hardware
 from moonpad.catalog.other_models import as_published, other_model
 from moonpad.engines import foreign_names as names
+from moonpad.engines.argv_reader import Occurrence
+from moonpad.engines.value_checks import as_json
 from moonpad.explain.check_case import Case
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.results import Remark, make_remark
+from moonpad.plan.tensors import nextn_bytes
 from moonpad.values.finding import Code, Severity
-from moonpad.values.units import GIB
+from moonpad.values.units import GIB, gib
 
 _LOADED: Final = re.compile(
     r"Load weight end\..{0,200}?avail mem=(?P<left>\d{1,4}\.\d{1,3}) GB, mem usage=(?P<held>\d{1,4}\.\d{1,3}) GB"
@@ -81,3 +84,33 @@ def static_fraction(case: Case) -> Iterator[Remark]:
     )
     remedy = f"write {place.written} above {least:g}, or spread the weights over more devices"
     yield make_remark(Severity.ERROR, Code.DOES_NOT_FIT, place.written, message, remedy, at=place.index)
+
+
+def prediction_layer(case: Case) -> Iterator[Remark]:
+    """The checkpoint's own layer that proposes tokens, which no figure of the memory counts."""
+    checkpoint, layout = case.checkpoint, case.first.layout
+    held = nextn_bytes(checkpoint) if checkpoint is not None else 0
+    place = _own_draft(case)
+    if not held or place is None or not case.laid_out:
+        return
+    ranks = layout.tp * (layout.dp if layout.ep > 1 else 1)
+    message = (
+        f"the layer for multi-token prediction takes about {gib(held / ranks)} more on each device of the last stage, "
+        "with a cache of its own, and is not counted in what fits"
+    )
+    remedy = "leave as much free, by a shorter context or a smaller share of the memory"
+    yield make_remark(Severity.NOTE, Code.TIGHT, place.written, message, remedy, at=place.index)
+
+
+def _own_draft(case: Case) -> Occurrence | None:
+    if case.base == names.EXPERTS_BY_VARIABLE:
+        place = case.option("--speculative-config")
+        config = as_json(place.value.strip("'")) if place is not None and isinstance(place.value, str) else None
+        if not isinstance(config, dict) or "model" in config:
+            return None
+        return place if "mtp" in str(config.get("method")) else None
+    place, draft = case.option(names.ALGORITHM), case.text(names.DRAFT_PATH).casefold().rstrip("/")
+    own = case.base == names.EXPERTS_BY_OPTION and place is not None and place.value in names.OWN_DRAFTS
+    return (
+        place if own and (not draft or "nextn" in draft or draft == case.first.model.casefold().rstrip("/")) else None
+    )

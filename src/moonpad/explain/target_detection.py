@@ -182,7 +182,7 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
     only_gguf = _reads_gguf(commands)
     if served and (model := find_model(served)) is not None and not only_gguf:
         return model, f"served as {served}"
-    if _is_of_another(written):
+    if is_of_another(written):
         return None, unknown
     headings = [command.heading or "" for command in commands]
     script.budget.work(_scan(script), "the text around its engine commands")
@@ -241,7 +241,7 @@ _FAMILIES: Final = re.compile(
 )
 
 
-def _is_of_another(written: str) -> bool:
+def is_of_another(written: str) -> bool:
     """Whether the name or the folder says that it is another family's, or simply has a name of its own."""
     plain = written.casefold().rstrip("/")
     if not plain or "$" in plain or "<" in plain or "{" in plain or _OURS.search(plain):
@@ -281,9 +281,17 @@ def _reads_gguf(commands: Sequence[Command]) -> bool:
     return engine in ENGINES and ENGINES[engine].facts.gguf_only
 
 
-def is_other_model(written: str) -> bool:
-    """Whether a repository of another model is named."""
-    return bool(_REPOSITORY.fullmatch(written)) and "kimi" not in written.casefold()
+def is_ours(checkpoint: Checkpoint | None, written: str, script: Script) -> bool | None:
+    """Whether a model is of the family, as far as is known; None where a repository of another one is named."""
+    if checkpoint is not None:
+        return not is_other(checkpoint)
+    if _REPOSITORY.fullmatch(written) and "kimi" not in written.casefold():
+        return None
+    if is_of_another(written):
+        return False
+    script.budget.work(_scan(script), "the text around its engine commands")
+    lines = [text[:_LONGEST] for text in script.lines]
+    return any(_OURS.search(text.casefold()) for text in lines) or not any(map(_OTHER_NAME.search, lines))
 
 
 def _named_in(texts: Iterable[str]) -> Model | None:

@@ -92,3 +92,28 @@ def test_a_format_in_the_name_says_that_others_made_the_weights() -> None:
     assert as_published("deepseek-ai/DeepSeek-V3.2-Exp")
     assert not as_published("/m/DeepSeek-V3.2-w8a8-mtp-QuaRot/")
     assert not as_published("QuantTrio/DeepSeek-V3.2-AWQ")
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("""vllm serve deepseek-ai/DeepSeek-R1 -tp 8 --speculative-config '{"method":"deepseek_mtp"}'""", True),
+        ("""vllm serve deepseek-ai/DeepSeek-R1 -tp 8 --speculative-config '{"method":"ngram"}'""", False),
+        ("""vllm serve moonshotai/Kimi-K2.5 -tp 8 --speculative-config '{"method":"mtp"}'""", False),
+        ("sglang serve --model-path deepseek-ai/DeepSeek-R1 --tp-size 8 --speculative-algorithm NEXTN", True),
+        (
+            "sglang serve --model-path deepseek-ai/DeepSeek-R1 --tp-size 8 --speculative-algorithm EAGLE "
+            "--speculative-draft-model-path lmsys/DeepSeek-R1-NextN",
+            True,
+        ),
+        (
+            "sglang serve --model-path deepseek-ai/DeepSeek-R1 --tp-size 8 --speculative-algorithm EAGLE "
+            "--speculative-draft-model-path vendor/draft",
+            False,
+        ),
+        ("vllm serve deepseek-ai/DeepSeek-R1 -tp 8", False),
+    ],
+)
+def test_the_layer_that_proposes_tokens(command: str, expected: bool) -> None:
+    one = ask_one(command, "8xH200")
+    assert any("multi-token prediction takes about" in finding.message for finding in one.findings) == expected

@@ -72,3 +72,25 @@ def test_weights_on_ascend_are_not_guessed() -> None:
 
 def test_another_of_the_family_is_not_suggested() -> None:
     assert "did you mean" not in ask_one("vllm serve deepseek-ai/DeepSeek-V9 -tp 8").unjudged
+
+
+@pytest.mark.parametrize(
+    ("file", "model"),
+    [
+        ("/m/DeepSeek-R1-UD-IQ1_S-00001-of-00003.gguf", "unsloth/DeepSeek-R1-GGUF:UD-IQ1_S"),
+        ("/m/DeepSeek-V3-0324-Q4_K_M-00001-of-00009.gguf", "unsloth/DeepSeek-V3-0324-GGUF:Q4_K_M"),
+        ("/m/DeepSeek-R1T-Chimera-Q4_K_M-00001-of-00010.gguf", ""),
+        ("/m/DeepSeek-R1-Distill-Qwen-14B-Q5_K_M.gguf", ""),
+    ],
+)
+def test_gguf_by_name(file: str, model: str) -> None:
+    one = ask_one(f"llama-server -m {file} -ngl 99 -c 8192", "8xH100")
+    assert (one.checkpoint.name if one.checkpoint else "") == model
+
+
+@pytest.mark.parametrize(
+    ("heading", "expected"), [("DeepSeek-R1 on our box", False), ("Kimi-K2.5 on our box", True), ("Our box", True)]
+)
+def test_a_folder_that_says_nothing_is_what_the_text_speaks_of(heading: str, expected: bool) -> None:
+    one = ask_one(f"# {heading}\n\n```bash\nvllm serve /model -tp 8\n```\n", "8xH200")
+    assert any(finding.where == "--tool-call-parser" for finding in one.findings) == expected

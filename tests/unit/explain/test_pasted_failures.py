@@ -88,3 +88,14 @@ def test_a_sentence_far_above_in_a_log_introduces_nothing() -> None:
     rows = "INFO 10-31 16:32:15 [model.py:1510] Using max model len 40960\n" * 6
     text = f"{SERVE}\nsome ranks may be slow here\n{rows}ERROR 10-31 16:32:25 [core.py:708] {PIPELINE}\n"
     assert failures(text) == [["line 9"]]
+
+
+def test_a_process_of_the_engine_that_speaks_outside_of_a_log() -> None:
+    text = (
+        "vllm serve vendor/model -tp 4 --max-model-len 131072\n\n"
+        "`start.py:1395 (EngineCore pid=1713) ValueError: To serve at least one request with the model's max seq len "
+        "(131072), (1.34 GiB KV cache is needed, which is larger than the available KV cache memory (0.3 GiB). Based "
+        "on the available memory, the estimated maximum model length is 720.`\n"
+    )
+    (one,) = judge(read_script(text), Question(), ())
+    assert [finding.code for finding in one.findings if "1.34 GiB" in finding.message] == [Code.LOGGED_FAILURE]

@@ -84,3 +84,37 @@ def test_tokens_of_a_step(config: str, batched: str, expected: list[Severity]) -
 def test_prefill_context(options: str, on: str, expected: list[Severity]) -> None:
     one = ask_one(f"vllm serve moonshotai/Kimi-K2.5 {options}", on)
     assert said(one, "--prefill-context-parallel-size", "multiplies") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("max_local_cpu_size: 200", [NOTE]),
+        ("export LMCACHE_MAX_LOCAL_CPU_SIZE=40", [NOTE]),
+        ("max_local_cpu_size: auto", []),
+    ],
+)
+def test_ram_of_each_worker(text: str, expected: list[Severity]) -> None:
+    one = ask_one(f"```bash\nvllm serve vendor/model -tp 4\n```\n\n```yaml\n{text}\n```\n", "")
+    assert said(one, "max_local_cpu_size") == expected
+    assert not expected or any("4 workers" in finding.message for finding in one.findings)
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [("/models/DeepSeek-V9", False), ("./ember-v0.1", False), ("/models/kimi-k2.5", True), ("vendor/model", False)],
+)
+def test_parsers_of_the_family_are_for_the_family(model: str, expected: bool) -> None:
+    one = ask_one(f"vllm serve {model} -tp 8", "")
+    assert bool(said(one, "--tool-call-parser")) == expected
+    unknown = ask_one(f"vllm serve {model} -tp 8 --enable-auto-tool-choice --tool-call-parser nonsense_x", "")
+    assert bool(said(unknown, "--tool-call-parser")) == (model != "vendor/model")
+    assert expected or all("kimi" not in finding.remedy for finding in unknown.findings)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"), [("--dcp-replicate-q-proj", True), ("--no-dcp-replicate-q-proj", False), ("", False)]
+)
+def test_a_switch_that_is_off_is_no_reported_option(options: str, expected: bool) -> None:
+    one = ask_one(f"sglang serve --model-path deepseek-ai/DeepSeek-V3 --tp-size 8 --dcp-size 4 {options}", "8xH200")
+    assert any("leaves quantised layers out" in finding.message for finding in one.findings) == expected
