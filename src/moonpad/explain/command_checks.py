@@ -20,6 +20,7 @@ from moonpad.engines.value_checks import unresolved
 from moonpad.engines.vllm_ascend_rules import ascend_draft_dcp
 from moonpad.explain.aiter_checks import aiter_block, aiter_experts, aiter_small_heads, aiter_unasked
 from moonpad.explain.check_case import Case
+from moonpad.explain.counted_memory import counted_devices, spoken_memory, spoken_precision
 from moonpad.explain.data_parallel import data_parallel
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.known_reports import reported
@@ -333,6 +334,9 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     weights_of_others,
     static_fraction,
     prediction_layer,
+    counted_devices,
+    spoken_memory,
+    spoken_precision,
     best_layout,
     other_release,
     host_unreachable,

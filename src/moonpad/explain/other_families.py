@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 from moonpad.catalog.model_row import Model
+from moonpad.catalog.models import find_model
 from moonpad.engines.base import Engine, Reading
 from moonpad.explain.commands import Script
 from moonpad.plan.parsers import OTHER_FAMILY
@@ -23,6 +24,11 @@ _OTHER_WEIGHTS: Final = re.compile(
     re.IGNORECASE,
 )
 """Words for weights that others made."""
+_NAMED: Final = re.compile(
+    r"(?<![\w/.-])(?:deepseek-ai/)?DeepSeek[- ]?(R1(?:[- ]0528)?|V3(?:[- ]0324|\.1(?:[- ]Terminus)?)?)(?![\w/]|[-.]\w)",
+    re.IGNORECASE,
+)
+_OURS: Final = re.compile(r"kimi|moonshot|qwen|llama-?[0-9]|glm-?[0-9]|minimax|mi[sx]tral|gemma", re.IGNORECASE)
 _AS_PUBLISHED: Final = frozenset({"", "fp8", "auto"})
 _OF_FORMAT: Final = (Code.DOES_NOT_FIT, Code.UNSUPPORTED_FORMAT)
 
@@ -36,6 +42,17 @@ def in_full(name: str, written: str) -> bool:
     """Whether the repository is named, or a cache's folder of it: a path of the same words may hold other weights."""
     plain = written.casefold()
     return name.casefold() == plain or f"models--{name.casefold().replace('/', '--')}" in plain
+
+
+def other_in_text(script: Script) -> Model | None:
+    """The one checkpoint of another family that a text names, where it names none of this one."""
+    found: set[str] = set()
+    for line in script.lines:
+        text = line[:_LONGEST]
+        if _OURS.search(text):
+            return None
+        found |= {f"deepseek-{match[1].casefold().replace(' ', '-')}" for match in _NAMED.finditer(text)}
+    return find_model(found.pop()) if len(found) == 1 else None
 
 
 def doubtful_name(checkpoint: Checkpoint, written: str) -> bool:

@@ -26,7 +26,7 @@ from moonpad.explain.device_mentions import (
     sections,
 )
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.other_families import is_other
+from moonpad.explain.other_families import is_other, other_in_text
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import shortened
 from moonpad.values.checkpoint import Checkpoint
@@ -197,6 +197,9 @@ def model_of(written: str, served: str, commands: Sequence[Command], script: Scr
             if form or (only_gguf and not is_gguf):
                 return None, f"{unknown}; {where} names {model.id}, whose weights are not {form or 'GGUF'}"
             return model, f"{where} names {model.id}"
+    stands_in = re.fullmatch("x+", written, re.IGNORECASE)
+    if not only_gguf and not stands_in and (other := other_in_text(script)) is not None:
+        return other, f"the text names {other.id}"
     return None, unknown
 
 

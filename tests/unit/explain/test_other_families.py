@@ -94,3 +94,22 @@ def test_gguf_by_name(file: str, model: str) -> None:
 def test_a_folder_that_says_nothing_is_what_the_text_speaks_of(heading: str, expected: bool) -> None:
     one = ask_one(f"# {heading}\n\n```bash\nvllm serve /model -tp 8\n```\n", "8xH200")
     assert any(finding.where == "--tool-call-parser" for finding in one.findings) == expected
+
+
+@pytest.mark.parametrize(
+    ("heading", "model", "name"),
+    [
+        ("DeepSeek-R1 on 8xH20", "/model", "deepseek-ai/DeepSeek-R1"),
+        ("DeepSeek V3-0324 on 8xH200", "/data/models", "deepseek-ai/DeepSeek-V3-0324"),
+        ("DeepSeek-R1 and DeepSeek-V3 on 8xH200", "/model", ""),
+        ("DeepSeek-R1-Distill-Qwen-32B on 8xH200", "/model", ""),
+        ("DeepSeek-R1 AWQ on 8xH200", "/model", ""),
+        ("DeepSeek-R1 or Kimi-K9 on 8xH200", "/model", ""),
+        ("DeepSeek-R1 on 8xH200", "/models/ember", ""),
+        ("DeepSeek-R1 on 8xH200", "xxx", ""),
+    ],
+)
+def test_a_model_that_the_text_alone_names(heading: str, model: str, name: str) -> None:
+    one = ask_one(f"# {heading}\n\n```bash\nvllm serve {model} -tp 8 --max-model-len 8192\n```\n", "")
+    assert (one.checkpoint.name if one.checkpoint else "") == name
+    assert all(finding.severity is not Severity.ERROR for finding in one.findings)
