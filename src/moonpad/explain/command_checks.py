@@ -25,6 +25,7 @@ from moonpad.explain.data_parallel import data_parallel
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.known_reports import reported
 from moonpad.explain.offload_checks import cpu_offload
+from moonpad.explain.placeholders import stand_in_remarks
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.serving_flags import thinks
 from moonpad.explain.shell_slips import broken_line, redirected_install
@@ -38,8 +39,6 @@ from moonpad.values.versions import order, since
 INT4_OVER_DEEPEP: Final = "0.12.0"
 """The first vLLM whose INT4 experts (compressed-tensors) take tokens from DeepEP."""
 _FAMILY: Final = re.compile(r"kimi[-_ ]?k?(\d(?:\.\d)?)(?![\d.])", re.IGNORECASE)
-_STANDS_IN: Final = re.compile(r"<[^<>]{1,80}>|\A(?:x{3,}|your[-_/].*)\Z", re.IGNORECASE)
-_MODEL_STANDS_IN: Final = frozenset({"model", "model_path", "model_name", "model-name", "model-path"})
 _WITHOUT_THOUGHTS: Final = re.compile(r"deepseek-v3(?:-0324)?(?:-base)?$", re.IGNORECASE)
 _HERE: Final = ("127.0.0.1", "localhost", "0.0.0.0")  # noqa: S104 - what is written, not what is bound
 _LAUNCHERS: Final = frozenset({"srun", "mpirun", "ssh", "pdsh", "clush"})
@@ -296,18 +295,8 @@ def _single(engine: Engine, place: Occurrence) -> bool:
 
 
 def stand_ins(case: Case) -> Iterator[Remark]:
-    """Words that a person has to replace before the command runs."""
-    for number, command in enumerate(case.commands):
-        places = [at for at, word in enumerate(command.argv) if _STANDS_IN.search(word.text[:200])]
-        model = case.readings[number].model
-        if model.casefold() in _MODEL_STANDS_IN or _STANDS_IN.search(model[:200]):
-            places += [at for at, word in enumerate(command.argv) if word.text == model and at not in places]
-        names = list(dict.fromkeys(shortened(command.argv[at].text, 40) for at in sorted(places)))
-        if names:
-            message = f"stand for something: {', '.join(names[:6])}{' …' if len(names) > 6 else ''}"
-            remedy = "fill them in; unquoted, a shell takes < and > for redirections"
-            remark = make_remark(Severity.NOTE, Code.INVALID_VALUE, names[0], message, remedy, at=min(places))
-            yield replace(remark, command=number)
+    """Words that a person has to replace before the deployment can start."""
+    yield from stand_in_remarks(case.commands, case.script, [reading.model for reading in case.readings])
 
 
 CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
