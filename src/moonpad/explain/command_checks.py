@@ -25,6 +25,7 @@ from moonpad.explain.data_parallel import data_parallel
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.known_reports import reported
 from moonpad.explain.offload_checks import cpu_offload
+from moonpad.explain.parser_families import parser_family
 from moonpad.explain.placeholders import stand_in_remarks
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.serving_flags import thinks
@@ -303,6 +304,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     model_release,
     draft_dcp,
     parser_release,
+    parser_family,
     served_name,
     no_thoughts,
     remote_code,

@@ -22,6 +22,7 @@ from moonpad.explain.command_checks import command_checks, no_layout
 from moonpad.explain.commands import Command, HereFile, Script
 from moonpad.explain.config_files import files_of
 from moonpad.explain.config_keys import config_remarks
+from moonpad.explain.dynamo_workers import is_worker, worker_remarks
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
@@ -43,7 +44,6 @@ from moonpad.explain.target_detection import (
     Question,
     Version,
     cluster_of,
-    is_other_model,
     model_of,
     version_of,
 )
@@ -332,9 +332,10 @@ class Deployment:
             return
         yield from serving_remarks(command, reading, line)
         yield from wrapper_remarks(command)
-        name = checkpoint.name if checkpoint else reading.model
-        if checkpoint is not None or not is_other_model(name):
-            yield from parser_remarks(len(command.argv), reading, self.engine, version.text, name)
+        if is_worker(command, self.script):
+            yield from worker_remarks(command, reading, line)
+        else:
+            yield from parser_remarks(command, reading, self.engine, version.text, checkpoint)
 
     def _judgement_remarks(
         self, subject: Subject, judgement: Judgement, suggestions: Sequence[Improvement], first: Reading

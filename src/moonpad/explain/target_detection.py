@@ -279,11 +279,6 @@ def _reads_gguf(commands: Sequence[Command]) -> bool:
     return engine in ENGINES and ENGINES[engine].facts.gguf_only
 
 
-def is_other_model(written: str) -> bool:
-    """Whether a repository of another model is named."""
-    return bool(_REPOSITORY.fullmatch(written)) and "kimi" not in written.casefold()
-
-
 def _named_in(texts: Iterable[str]) -> Model | None:
     """The first checkpoint that is named in full."""
     known = {model.id.rpartition("/")[2].casefold(): model for model in reversed(tuple(models().values()))}
