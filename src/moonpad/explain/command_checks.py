@@ -13,6 +13,7 @@ from typing import Final
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import hardware
 from moonpad.catalog.options import versions
+from moonpad.catalog.publishers import lacking
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argument_values import MOST
 from moonpad.engines.argv_reader import Occurrence
@@ -28,7 +29,7 @@ from moonpad.explain.offload_checks import cpu_offload
 from moonpad.explain.parser_families import parser_family
 from moonpad.explain.placeholders import stand_in_remarks
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
-from moonpad.explain.serving_flags import thinks
+from moonpad.explain.serving_flags import of_family, thinks
 from moonpad.explain.shell_slips import broken_line, redirected_install
 from moonpad.explain.start_checks import colon_in_name, dense_size, ranks_of_nodes
 from moonpad.plan.rules.formats import model_version
@@ -40,6 +41,7 @@ from moonpad.values.versions import order, since
 INT4_OVER_DEEPEP: Final = "0.12.0"
 """The first vLLM whose INT4 experts (compressed-tensors) take tokens from DeepEP."""
 _FAMILY: Final = re.compile(r"kimi[-_ ]?k?(\d(?:\.\d)?)(?![\d.])", re.IGNORECASE)
+_REPOSITORY: Final = re.compile(r"[A-Za-z][\w.-]*/[\w.-]+")
 _WITHOUT_THOUGHTS: Final = re.compile(r"deepseek-v3(?:-0324)?(?:-base)?$", re.IGNORECASE)
 _HERE: Final = ("127.0.0.1", "localhost", "0.0.0.0")  # noqa: S104 - what is written, not what is bound
 _LAUNCHERS: Final = frozenset({"srun", "mpirun", "ssh", "pdsh", "clush"})
@@ -115,6 +117,20 @@ def parser_release(case: Case) -> Iterator[Remark]:
         yield make_remark(Severity.ERROR, Code.INVALID_VALUE, flag, message, f"take {first} or later", at=at)
 
 
+def repository(case: Case) -> Iterator[Remark]:
+    """A repository that its publisher does not have."""
+    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
+        has, day = lacking(reading.model)
+        if not has:
+            continue
+        owner, _, name = reading.model.partition("/")
+        at = next((at for at, word in enumerate(command.argv) if reading.model in word.text), None)
+        message = f"{owner} has no repository {shortened(name)}, by the list of {day}"
+        remedy = f"take one that it has: {', '.join(has[:6])}"
+        remark = make_remark(Severity.WARNING, Code.MODEL_NAME, shortened(reading.model), message, remedy, at=at)
+        yield replace(remark, command=number)
+
+
 def served_name(case: Case) -> Iterator[Remark]:
     """Clients ask for another model than the one that answers."""
     served, checkpoint = case.first.served_name, case.checkpoint
@@ -151,27 +167,38 @@ def remote_code(case: Case) -> Iterator[Remark]:
     With releases that know none of it the start fails; later ones load a part of the family by classes of their own.
     """
     option = names.TRUST_OPTION.get(case.base)
-    if case.checkpoint is None or option is None or case.first.serving.trust_remote_code or not case.laid_out:
+    name = case.checkpoint.name if case.checkpoint else case.first.model
+    if option is None or case.first.serving.trust_remote_code or case.open_ended or "tiny" in name:
         return
-    if "tiny" in case.checkpoint.name:
+    if case.checkpoint is None and not (_REPOSITORY.fullmatch(name) and of_family(name)):
         return
-    title, name = case.engine.facts.title, case.checkpoint.name
+    title, name = case.engine.facts.title, shortened(name)
     first = names.KNOWS_FAMILY.get(case.engine.name, "")
     written = case.first.model or (name if is_fragment(case.commands[0]) else "")
     named = _FAMILY.search(written) or "kimi-linear" in written.casefold()
     own = case.option("--tokenizer", "--tokenizer-path", "--skip-tokenizer-init", "--tokenizer-mode")
-    if case.version and first and not since(case.version, first) and named and own is None:
+    known = case.checkpoint is not None and case.version and first
+    if known and not since(case.version, first) and named and own is None:
         message = f"{name} brings a tokenizer in Python, and {title} {case.version} ends at its start without it"
         for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
             if not reading.serving.trust_remote_code:
                 edits = [Edit(len(command.argv), 0, (option,))]
                 severity = Severity.NOTE if is_fragment(command) else Severity.ERROR  # a list need not be whole
+                if severity is Severity.ERROR and not _serves(case):
+                    severity = Severity.WARNING  # a build of its own, whatever it calls itself
                 remark = make_remark(severity, Code.MISSING_FLAG, option, message, f"add {option}", edits=edits)
                 yield replace(remark, command=number)
         return
     message = f"{name} brings a tokenizer in Python, which some releases load only with it"
     if not is_fragment(case.commands[0]):
         yield make_remark(Severity.NOTE, Code.MISSING_FLAG, option, message, f"add {option}")
+
+
+def _serves(case: Case) -> bool:
+    """Whether the release of that number knows the model at all."""
+    model_type = case.checkpoint.architecture.model_type if case.checkpoint else ""
+    first = case.engine.facts.first_versions.get(model_type, "")
+    return not first or since(case.version, first)
 
 
 def int4_deepep(case: Case) -> Iterator[Remark]:
@@ -305,6 +332,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     draft_dcp,
     parser_release,
     parser_family,
+    repository,
     served_name,
     no_thoughts,
     remote_code,

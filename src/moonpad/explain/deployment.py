@@ -109,7 +109,7 @@ class Deployment:
         readings[0] = first
         for number, (command, reading) in enumerate(zip(commands, readings, strict=True)):
             about_it = self._command_remarks(command, reading, version, checkpoint)
-            if any(piece.more_options for piece in pieces):
+            if open_ended := any(piece.more_options for piece in pieces):
                 about_it = (remark for remark in about_it if remark.placed)
             remarks += (replace(remark, command=number) for remark in about_it)
         self.script.budget.work(2 * sum(len(command.comments) for command in commands), "its comments")
@@ -121,9 +121,8 @@ class Deployment:
         judged_by = (
             None if unknown or not checkpoint or not cluster else self._subject(checkpoint, cluster, version, first)
         )
-        case = Case(
-            commands, readings, engine, version.text, checkpoint, cluster, self.script, unknown, asked, judged_by
-        )
+        case = Case(commands, readings, engine, version.text, checkpoint, cluster, self.script, unknown, asked)
+        case = replace(case, open_ended=open_ended, subject=judged_by)
         checked = tuple(command_checks(case))
         remarks += checked
         memory: Memory | None = None
