@@ -91,6 +91,10 @@ VARIABLES: Final = re.compile(
     r"|NVSHMEM|DG|DEEPEP|SAFETENSORS|HF_HUB|KT)_\w+"
 )
 """Variables that may change how an engine runs."""
+OF_LIBRARIES: Final = re.compile(
+    r"(?:FLASHINFER|TRITON|TRANSFORMERS|TORCHINDUCTOR|MOONCAKE|MC|LMCACHE|NIXL|FI|HF|TIKTOKEN|TP_SOCKET|HCOMM|OMNI)_\w+"
+)
+"""Variables of libraries that engines use, which are for a process and not for a script."""
 EXAMPLES: Final = "vllm serve, sglang serve …"
 
 TRUST_OPTION: Final[Mapping[str, str]] = {

@@ -24,14 +24,23 @@ from moonpad.explain.aiter_checks import aiter_block, aiter_experts, aiter_small
 from moonpad.explain.check_case import Case
 from moonpad.explain.data_parallel import data_parallel
 from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.json_slips import json_slips
 from moonpad.explain.known_reports import reported
 from moonpad.explain.offload_checks import cpu_offload
 from moonpad.explain.parser_families import parser_family
 from moonpad.explain.placeholders import stand_in_remarks
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.explain.script_slips import call_sets_another, export_alone, option_as_argument, used_before
 from moonpad.explain.serving_flags import of_family, thinks
-from moonpad.explain.shell_slips import broken_line, redirected_install
+from moonpad.explain.shell_slips import broken_line, broken_value, redirected_install
 from moonpad.explain.start_checks import colon_in_name, dense_size, ranks_of_nodes
+from moonpad.explain.variable_slips import (
+    env_file_comment,
+    interface_caret,
+    not_exported,
+    not_handed_on,
+    slurm_header,
+)
 from moonpad.plan.rules.formats import model_version
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Severity
@@ -352,6 +361,17 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     stand_ins,
     redirected_install,
     broken_line,
+    broken_value,
+    not_exported,
+    env_file_comment,
+    not_handed_on,
+    slurm_header,
+    interface_caret,
+    used_before,
+    call_sets_another,
+    option_as_argument,
+    export_alone,
+    json_slips,
     reported,
 )
 ELSEWHERE: Final = ("underscores", "json-quotes")
