@@ -24,23 +24,15 @@ from moonpad.explain.aiter_checks import aiter_block, aiter_experts, aiter_small
 from moonpad.explain.check_case import Case
 from moonpad.explain.data_parallel import data_parallel
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.json_slips import json_slips
 from moonpad.explain.known_reports import reported
 from moonpad.explain.offload_checks import cpu_offload
 from moonpad.explain.parser_families import parser_family
 from moonpad.explain.placeholders import stand_in_remarks
+from moonpad.explain.reach_checks import quantization_name, unreachable
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
-from moonpad.explain.script_slips import call_sets_another, export_alone, option_as_argument, used_before
 from moonpad.explain.serving_flags import of_family, thinks
-from moonpad.explain.shell_slips import broken_line, broken_value, redirected_install
 from moonpad.explain.start_checks import colon_in_name, dense_size, ranks_of_nodes
-from moonpad.explain.variable_slips import (
-    env_file_comment,
-    interface_caret,
-    not_exported,
-    not_handed_on,
-    slurm_header,
-)
+from moonpad.explain.text_checks import TEXT_CHECKS
 from moonpad.plan.rules.formats import model_version
 from moonpad.values.configuration import Configuration
 from moonpad.values.finding import Code, Severity
@@ -134,7 +126,7 @@ def repository(case: Case) -> Iterator[Remark]:
             continue
         owner, _, name = reading.model.partition("/")
         at = next((at for at, word in enumerate(command.argv) if reading.model in word.text), None)
-        message = f"{owner} has no repository {shortened(name)}, by the list of {day}"
+        message = f"{owner} has no repository {shortened(name)} (as of {day})"
         remedy = f"take one that it has: {', '.join(has[:6])}"
         remark = make_remark(Severity.WARNING, Code.MODEL_NAME, shortened(reading.model), message, remedy, at=at)
         yield replace(remark, command=number)
@@ -359,19 +351,9 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     aiter_small_heads,
     twice,
     stand_ins,
-    redirected_install,
-    broken_line,
-    broken_value,
-    not_exported,
-    env_file_comment,
-    not_handed_on,
-    slurm_header,
-    interface_caret,
-    used_before,
-    call_sets_another,
-    option_as_argument,
-    export_alone,
-    json_slips,
+    *TEXT_CHECKS,
+    unreachable,
+    quantization_name,
     reported,
 )
 ELSEWHERE: Final = ("underscores", "json-quotes")

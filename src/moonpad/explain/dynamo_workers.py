@@ -44,7 +44,7 @@ def worker_remarks(command: Command, reading: Reading, line: CommandLine) -> Ite
         remedy, words = "leave it out", tuple[str, ...]()
         if flag == line.tool_parser and value:
             remedy, words = f"write {own} {value}", (own, value)
-        message = "is an option of the engine's own server: Dynamo's worker refuses it"
+        message = "belongs to the engine's own server: Dynamo's worker refuses it"
         edits = [Edit(place.index, place.length, words)] if by_module else []
         code, severity = Code.UNKNOWN_FLAG, Severity.WARNING
         yield make_remark(severity, code, flag, message, remedy, at=place.index, edits=edits)

@@ -239,7 +239,7 @@ def env_remarks(names: Iterable[str], book: Rulebook, budget: Budget | None = No
         ):
             message = f"{book.label} declares no such variable, and ignores it without a warning"
             if near in libraries:
-                message = "nothing that moonpad knows reads such a variable: it is ignored without a warning"
+                message = "no library that moonpad knows reads this variable: it is ignored without a warning"
             finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, message, f"did you mean {near}?")
             yield Remark(finding, variable=name)
 

@@ -24,8 +24,8 @@ _TOKEN: Final = re.compile(
     r"\"(?:[^\"\\\n]|\\.)*\"|(?P<comment>(?:#|//)[^\n]*)|(?P<comma>,(?=\s*(?:(?:#|//)[^\n]*\s*)*[}\]]))"
 )
 _WORDS: Final = {
-    "comment": ("JSON knows no comments: whatever reads it refuses the whole", "take the comment out"),
-    "comma": ("JSON has no comma before a closing bracket: whatever reads it refuses the whole", "take the comma out"),
+    "comment": ("JSON allows no comments: parsers reject it", "take the comment out"),
+    "comma": ("JSON allows no comma before a closing bracket: parsers reject it", "take the comma out"),
 }
 
 

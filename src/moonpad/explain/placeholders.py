@@ -22,18 +22,34 @@ _MARKUP: Final = (
 )
 _ANGLE: Final = rf"(?<![<A-Za-z$])<(?!{_MARKUP})[A-Za-z0-9_\u4e00-\u9fff](?:[^<>|;{{}}$\n]{{0,60}}[^<>|;{{}}$\s])?>"
 _PATH: Final = r"(?:(?<![\w.$}{/-])/?path/(?=[\w-])|(?<![\w.$}{-])path[-_/](?:to|of)(?![A-Za-z])|\bthe/path/)"
-_YOUR: Final = r"(?<![A-Za-z0-9$}{%])your[-_./][\w-]+"
-_XXX: Final = r"(?<![A-Za-z0-9$}{])x{3,}(?![A-Za-z0-9])"
+_YOUR: Final = r"(?<![A-Za-z0-9$}{%])your[-_./][\w-]+|\w*(?:你的|您的|请替换|请填写)\w*|\bexample\.(?:com|org|net)\b"
+_XXX: Final = r"(?<![A-Za-z0-9$}{])(?:x{3,}|(?:eth|ens|enp|bond|mlx5_)x)(?![A-Za-z0-9])|\b(?:hf_|sk-)(?:\.{3}|…)"
 _ADDRESS: Final = r"(?<![\w.])(?=[\d.]*x)(?:\d{1,3}|x{1,3})(?:\.(?:\d{1,3}|x{1,3})){3}(?![\w.])"
 _TO_CHANGE: Final = (
-    r"(?<![\w$}{%-])(?:change[-_]?me|replace[-_]?me|replace_with_\w+|insert_\w+|fill[-_]?me|(?-i:[A-Z]+_)+(?-i:HERE))\b"
+    r"(?<![\w$}{%-])(?:change[-_]?me|replace[-_]?me|replace[-_]with[-_]\w+|insert_\w+|fill[-_]?me|(?-i:[A-Z]+_)+(?-i:HERE))\b"
     r"|(?<=[:/.@])(?-i:ACCOUNT_ID|PROJECT_ID|BUCKET_NAME)\b"
 )
 _PLACEHOLDER: Final = re.compile("|".join((_ANGLE, _PATH, _YOUR, _XXX, _ADDRESS, _TO_CHANGE)), re.IGNORECASE)
 _OF_ADDRESS: Final = re.compile(r"--?[\w-]*(?:addr(?:ess)?|host|ip|port|url|ifname)", re.IGNORECASE)
-_NO_ADDRESS: Final = re.compile(r"(?:[a-z][a-z0-9]*_)*ip\d?|[\u4e00-\u9fff]+", re.IGNORECASE)
-"""Names of hosts have no underscores."""
-_MODEL: Final = frozenset({"model", "model_path", "model_name", "model-name", "model-path"})
+_NO_ADDRESS: Final = re.compile(
+    r"(?:(?:(?i:[a-z][a-z0-9]*_)*(?i:ip)[0-9]?|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[\u4e00-\u9fff]+)(?::(?:[0-9]+|(?i:port)))?)"
+)
+"""Names of hosts have no underscores, but those of services of a compose file may, in small letters."""
+_NO_IMAGE: Final = re.compile(r"[A-Z][A-Z0-9_-]+(?:[/:].*)?")
+"""Names of images have no capital letters."""
+_MODEL: Final = frozenset(
+    {
+        "model",
+        "model_path",
+        "model_name",
+        "model_dir",
+        "model_id",
+        "model-name",
+        "model-path",
+        "model-dir",
+        "path_to_model",
+    }
+)
 
 _ASSIGNED: Final = re.compile(
     r"[+\s]*(?:(?:export|local|readonly|declare|typeset|set|ENV|ARG|-?-e|-?-env)[ \t]+(?:-[A-Za-z]+[ \t]+)*|\$env:"
@@ -62,6 +78,9 @@ def stand_in_remarks(commands: Sequence[Command], script: Script, models: Sequen
         for at, text in _of_arguments(command, model):
             places.setdefault(text, (number, at))
             lines.setdefault(text, []).append(command.argv[at].line)
+        for image in (wrapper.image for wrapper in command.wrappers if wrapper.image is not None):
+            if _NO_IMAGE.fullmatch(image.text) and not image.unresolved:
+                lines.setdefault(image.text, []).append(image.line)
         for word in command.prefix:
             name = word.text.partition("=")[0]
             for text in placeholders_in(word.text):
@@ -80,7 +99,7 @@ def stand_in_remarks(commands: Sequence[Command], script: Script, models: Sequen
     ]
     more = f" and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
     message = f"to be filled in: {', '.join(named)}{more}"
-    remedy = "fill them in; unquoted, a shell takes < and > for redirections" if "<" in message else "fill them in"
+    remedy = "fill them in; unquoted, a shell treats < and > as redirections" if "<" in message else "fill them in"
     first = next(iter(places), next(iter(lines)))
     owner, place = places.get(first, (None, None))
     where = shortened(shown.get(first, first), 40)

@@ -23,6 +23,7 @@ _FIRST: Final = re.compile(
     r"[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_]\w*)=[\"']?\$\{?1(?::?-[^}]*)?\}?[\"']?[ \t]*(?:#.*)?$"
 )
 _READS_OPTIONS: Final = re.compile(r"\bcase\b|\bgetopts?\b|\bshift\b|=[ \t]*[\"']?--|\$@|\$\*")
+_OPTION_OF: Final = re.compile(r"(?P<option>--?[A-Za-z][\w-]*)[ =]+[\"']?\$\{?(?P<name>[A-Za-z_]\w*)")
 _EXPORT_ALONE: Final = re.compile(r"[ \t]*export[ \t]*(?:#.*)?$")
 
 
@@ -52,7 +53,9 @@ def used_before(case: Case) -> Iterator[Remark]:
             continue
         name = match["name"]
         if name in reads and name not in known and name not in value:
-            message = f"{script.where(reads[name])} uses {name}, which {script.where(number)} sets: it is empty there"
+            message = (
+                f"{script.where(reads[name])} uses {name} before {script.where(number)} sets it: it is empty there"
+            )
             remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, name, message, "set it before it is used")
             yield Remark(remark.finding, command=None)
         known.add(name)
@@ -78,7 +81,7 @@ def call_sets_another(case: Case) -> Iterator[Remark]:
                 continue
             seen.add(name)
             message = (
-                f"the call in {script.where(number)} sets {name}, and the script reads {longer[0]}: nothing changes"
+                f"the call in {script.where(number)} sets {name}, but the script reads {longer[0]}: it has no effect"
             )
             remark = make_remark(Severity.WARNING, Code.DEAD_ENV, name, message, f"set {longer[0]} in the call")
             yield Remark(remark.finding, command=None)
@@ -95,7 +98,7 @@ def option_as_argument(case: Case) -> Iterator[Remark]:
     for _, text in lines:
         if match := _FIRST.match(text):
             option, name = usage[1]["option"], match["name"]
-            message = f"called as {script.where(usage[0])} says, $1 is the word {option}, and {name} becomes that"
+            message = f"called as {script.where(usage[0])} shows, $1 is the word {option}, so {name} becomes {option}"
             remedy = "give the value alone, or read the option in a loop"
             remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, shortened(name), message, remedy)
             yield Remark(remark.finding, command=None)
@@ -112,3 +115,40 @@ def export_alone(case: Case) -> Iterator[Remark]:
                 Severity.WARNING, Code.INVALID_VALUE, "export", message, "name the variable, or leave it out"
             )
             yield Remark(remark.finding, command=None)
+
+
+def only_in_comment(case: Case) -> Iterator[Remark]:
+    """A value that is made for an option, which stands in a comment: the engine starts without it."""
+    script = case.script
+    first, last = span_of(case.commands, script)
+    lines = list(numbered(script, first, last))
+    comments = [(number, text) for number, text in lines if text.lstrip().startswith("#")]
+    options = [(number, match) for number, text in comments for match in _OPTION_OF.finditer(text)]
+    if not options:
+        return
+    code = "\n".join(text for _, text in numbered(script, 1, len(script.lines)) if not text.lstrip().startswith("#"))
+    seen: set[str] = set()
+    for number, match in options:
+        name, option = match["name"], match["option"]
+        if name in seen or re.search(rf"\$\{{?{name}\b|\bexport\b[^\n]*\b{name}\b", code):
+            continue
+        seen.add(name)
+        if re.search(rf"^[ \t]*(?:local[ \t]+)?{name}=", code, re.MULTILINE):
+            message = f"{name} is set, but {option} that would use it is commented out ({script.where(number)})"
+            remark = make_remark(Severity.NOTE, Code.REDUNDANT_FLAG, name, message, f"give {option}, or drop {name}")
+            yield Remark(remark.finding, command=None)
+
+
+def conflict_markers(case: Case) -> Iterator[Remark]:
+    """What is left of a merge in a script; a manifest is told elsewhere."""
+    script = case.script
+    if not is_first(case.commands, script) or any(problem.code == "merge-conflict" for problem in script.problems):
+        return
+    lines = list(numbered(script, 1, len(script.lines)))
+    begins = next((number for number, text in lines if text.startswith("<<<<<<< ")), 0)
+    ends = next((number for number, text in lines if begins and number > begins and text.startswith(">>>>>>> ")), 0)
+    if ends:
+        message = f"{script.where(begins)} to {ends}: an unresolved merge conflict, both halves of which are here"
+        remedy = "keep one half, and delete the three lines of markers"
+        remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, "<<<<<<<", message, remedy)
+        yield Remark(remark.finding, command=None)

@@ -97,7 +97,7 @@ def broken_value(case: Case) -> Iterator[Remark]:
     for number, command in enumerate(case.commands):
         for before, behind, where, at in (*_broken_name(command, case), *_broken_path(command, case)):
             begun, rest = shortened(before, 50), shortened(behind, 50)
-            message = f"{begun} ends with its line, and {rest} begins the next as a command"
+            message = f"{begun} is cut off by the line break, and the next line runs {rest} as a command"
             remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, where, message, "join the two lines", at=at)
             yield replace(remark, command=number)
 

@@ -57,9 +57,9 @@ def not_exported(case: Case) -> Iterator[Remark]:
     if names:
         first = lost[names[0]]
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        verb = "are" if len(names) > 1 else "is"
-        message = f"{', '.join(names[:_SHOWN])}{more} {verb} set from {script.where(first)} on without export"
-        message += ": the server does not get " + ("them" if len(names) > 1 else "it")
+        verb, them = ("are", "them") if len(names) > 1 else ("is", "it")
+        listed = f"{', '.join(names[:_SHOWN])}{more}"
+        message = f"{listed} {verb} set without export ({script.where(first)}): the server does not see {them}"
         finding = Finding(Severity.WARNING, Code.DEAD_ENV, names[0], message, "put export in front of each")
         yield Remark(finding, command=None)
 
@@ -88,7 +88,9 @@ def env_file_comment(case: Case) -> Iterator[Remark]:
                 begun = begun or _FENCE.match(text) is not None or "=" in text
             if (file == name or inside) and (match := _WITH_COMMENT.fullmatch(text)):
                 value = f"{match['value']}{match['rest']}"
-                message = f'{script.where(number)}: {reader} cuts no comment there: the value is "{shortened(value)}"'
+                message = (
+                    f'{script.where(number)}: {reader} does not strip the comment: the value is "{shortened(value)}"'
+                )
                 code, remedy = Code.INVALID_VALUE, "put the comment on a line of its own"
                 remark = make_remark(Severity.WARNING, code, match["name"], message, remedy)
                 yield Remark(remark.finding, command=None)
@@ -114,9 +116,8 @@ def not_handed_on(case: Case) -> Iterator[Remark]:
         ]
         if lost:
             more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
-            message = (
-                f"mpirun hands on only what stands behind -x: other hosts do not get {', '.join(lost[:_SHOWN])}{more}"
-            )
+            hosts = "mpirun passes only the variables named by -x to other hosts"
+            message = f"{hosts}, which do not get {', '.join(lost[:_SHOWN])}{more}"
             remedy = f"add {' '.join(f'-x {name}' for name in lost[:_SHOWN])}"
             yield Remark(Finding(Severity.WARNING, Code.DEAD_ENV, lost[0], message, remedy), command=number)
 
@@ -132,9 +133,7 @@ def slurm_header(case: Case) -> Iterator[Remark]:
             continue
         header = header and _HEADER.match(text) is not None
         if header and number >= first and (match := _DIRECTIVE.match(text)):
-            message = (
-                f"{script.where(number)}: Slurm replaces no variables in #SBATCH lines: {match['name']} stays as it is"
-            )
+            message = f"{script.where(number)}: Slurm expands no variables there: {match['name']} is taken literally"
             where, remedy = match["option"], "write the value, or give the option to sbatch"
             remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, where, message, remedy)
             yield Remark(remark.finding, command=None)
@@ -147,9 +146,7 @@ def interface_caret(case: Case) -> Iterator[Remark]:
             word = command.env.get(name)
             value = word.text.removeprefix(f"{name}=").strip("'\"") if word else ""
             if value.startswith("^"):
-                message = (
-                    f"{shortened(value)}: this library takes names of interfaces alone, and finds none of that name"
-                )
+                message = f"{shortened(value)} is read as the name of an interface: only NCCL and HCCL have exclusions"
                 remedy = "name the interface to use"
                 finding = Finding(Severity.WARNING, Code.INVALID_VALUE, name, message, remedy)
                 yield Remark(finding, command=number, variable=name)

@@ -66,6 +66,11 @@ def notes(text: str, name: str = "run.sh") -> list[str]:
         "changeme",
         "YOUR_KEY_HERE",
         "<模型路径>",
+        "/data/你的模型路径",
+        "hf_...",
+        "registry.example.com/vllm:latest",
+        "REPLACE-WITH-TOKEN",
+        "ethX",
     ],
 )
 def test_stands_for_something(text: str) -> None:
@@ -111,6 +116,19 @@ def test_a_word_for_an_address_is_no_address() -> None:
     script = f"{SERVE} --nnodes 2 --node-rank 0 --master-addr ip --master-port 端口"
     assert notes(script) == ["to be filled in: --master-addr ip (line 1), --master-port 端口 (line 1)"]
     assert not notes(f"{SERVE} --nnodes 2 --node-rank 0 --master-addr node0 --master-port 29500")
+
+
+@pytest.mark.parametrize("address", ["MASTER_IP:5000", "node0_ip:5000", "HEAD_NODE_IP", "ip:port", "MASTER_ADDR:PORT"])
+def test_addresses_to_fill_in(address: str) -> None:
+    sglang = "sglang serve --model-path moonshotai/Kimi-K2-Instruct --tp-size 16 --nnodes 2 --node-rank 0"
+    assert notes(f"{sglang} --dist-init-addr {address}") == [f"to be filled in: --dist-init-addr {address} (line 1)"]
+    assert not notes(f"{sglang} --dist-init-addr head:5000")
+    assert not notes(f"{sglang} --dist-init-addr sglang_prefill:5000")
+
+
+def test_an_image_has_no_capitals() -> None:
+    assert notes(f"docker run --gpus all REGISTRY/vllm:TAG {SERVE}") == ["to be filled in: REGISTRY/vllm:TAG (line 1)"]
+    assert not notes(f"docker run --gpus all $IMAGE {SERVE}")
 
 
 def test_directives_mounts_and_defaults_belong_to_it() -> None:

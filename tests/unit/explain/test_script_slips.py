@@ -19,7 +19,7 @@ def said(text: str, words: str, name: str = "run.sh") -> list[str]:
 
 def test_used_before_it_is_set() -> None:
     (message,) = said(f"LOG=$LOG_DIR/a.log\nLOG_DIR=/var/log\n{SERVE} > $LOG", "is empty there")
-    assert message == "line 1 uses LOG_DIR, which line 2 sets: it is empty there"
+    assert message == "line 1 uses LOG_DIR before line 2 sets it: it is empty there"
 
 
 @pytest.mark.parametrize(
@@ -40,11 +40,11 @@ def test_set_in_time_or_elsewhere(text: str) -> None:
 
 def test_a_call_sets_what_is_not_read() -> None:
     script = '# TP=8 DCP=2 bash run.sh\nDCP_SIZE="${DCP_SIZE:-1}"\nTP="${TP:-8}"\n' + SERVE + " -dcp $DCP_SIZE"
-    assert said(script, "nothing changes") == [
-        "the call in line 1 sets DCP, and the script reads DCP_SIZE: nothing changes"
+    assert said(script, "it has no effect") == [
+        "the call in line 1 sets DCP, but the script reads DCP_SIZE: it has no effect"
     ]
-    assert not said(script.replace("DCP=2", "DCP_SIZE=2"), "nothing changes")
-    assert not said(script + "\necho $DCP", "nothing changes")
+    assert not said(script.replace("DCP=2", "DCP_SIZE=2"), "it has no effect")
+    assert not said(script + "\necho $DCP", "it has no effect")
 
 
 def test_an_option_becomes_the_argument() -> None:
@@ -54,6 +54,16 @@ def test_an_option_becomes_the_argument() -> None:
     assert not said(
         script.replace("PORT=", "while [ $# -gt 0 ]; do case $1 in *) shift;; esac; done\nPORT=", 1), "word"
     )
+
+
+def test_an_option_in_a_comment() -> None:
+    script = f'SPEC=\'{{"method": "eagle3"}}\'\n# --speculative-config "$SPEC" \\\n{SERVE}'
+    assert said(script, "commented out") == [
+        "SPEC is set, but --speculative-config that would use it is commented out (line 2)"
+    ]
+    assert not said(script + ' --speculative-config "$SPEC"', "commented out")
+    assert not said(f"# --port $PORT\n{SERVE}", "commented out")
+    assert not said(f"export PORT=1\n# --port $PORT\n{SERVE}", "commented out")
 
 
 def test_export_without_a_name() -> None:
@@ -82,21 +92,27 @@ def test_one_slip(text: str, slip: tuple[int, str] | None) -> None:
 
 def test_json_in_bodies_fences_and_files() -> None:
     body = f'{SERVE}\ncurl http://x/v1 -d \'{{\n  "a": 1,  # new\n  "b": 2\n}}\''
-    assert said(body, "JSON") == ["line 3: JSON knows no comments: whatever reads it refuses the whole"]
+    assert said(body, "JSON") == ["line 3: JSON allows no comments: parsers reject it"]
     fence = f'# K2\n\n```json\n{{\n  "a": true,\n}}\n```\n\n```bash\n{SERVE}\n```\n'
-    assert said(fence, "JSON has no comma", "k2.md")
+    assert said(fence, "JSON allows no comma", "k2.md")
     file = f'cat > c.json <<EOF\n{{"a": 1,}}\nEOF\n{SERVE}'
-    assert said(file, "JSON has no comma")
-    assert not said(fence.replace("```json", "```jsonc"), "JSON has no", "k2.md")
-    assert not said(fence.replace("true,", "true"), "JSON has no", "k2.md")
+    assert said(file, "JSON allows no comma")
+    assert not said(fence.replace("```json", "```jsonc"), "JSON allows no", "k2.md")
+    assert not said(fence.replace("true,", "true"), "JSON allows no", "k2.md")
 
 
 def test_a_value_broken_by_its_line() -> None:
     long = "sglang serve --host 0.0.0.0 --port 30000 --tp-size 8 --trust-remote-code --model-path /data/cache/huggingf"
-    (message,) = said(f"{long}\nace/hub/models--moonshotai--Kimi-K2-Instruct", "ends with its line")
-    assert message.startswith("/data/cache/huggingf ends")
+    (message,) = said(f"{long}\nace/hub/models--moonshotai--Kimi-K2-Instruct", "is cut off by")
+    assert message.startswith("/data/cache/huggingf is cut off")
     env = "NCCL_P2P_LEVEL=NVL NCCL_IB_DISABLE=0 NCCL_IB_HCA=mlx5 NCCL_DEBUG=INFO NCCL_SOCKET_IFNAME=ens"
-    assert said(f"{env}\n12f0 NCCL_DEBUG=INFO {SERVE}", "NCCL_SOCKET_IFNAME=ens ends")
-    assert not said(f"{long} \\\n --context-length 8192", "ends with its line")
-    assert not said(f"{long}\n./next.sh", "ends with its line")
-    assert not said(f"{long}\nscripts/next.sh", "ends with its line")
+    assert said(f"{env}\n12f0 NCCL_DEBUG=INFO {SERVE}", "NCCL_SOCKET_IFNAME=ens is cut off")
+    assert not said(f"{long} \\\n --context-length 8192", "is cut off by")
+    assert not said(f"{long}\n./next.sh", "is cut off by")
+    assert not said(f"{long}\nscripts/next.sh", "is cut off by")
+
+
+def test_a_merge_that_is_not_resolved() -> None:
+    text = f"{SERVE} \\\n<<<<<<< HEAD\n  --port 8000\n=======\n  --port 9000\n>>>>>>> other\n"
+    assert said(text, "merge conflict") == ["line 2 to 6: an unresolved merge conflict, both halves of which are here"]
+    assert not said(f"cat <<<<<<< x\n{SERVE}", "merge conflict")
