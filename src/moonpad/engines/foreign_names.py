@@ -91,6 +91,10 @@ VARIABLES: Final = re.compile(
     r"|NVSHMEM|DG|DEEPEP|SAFETENSORS|HF_HUB|KT)_\w+"
 )
 """Variables that may change how an engine runs."""
+OF_LIBRARIES: Final = re.compile(
+    r"(?:FLASHINFER|TRITON|TRANSFORMERS|TORCHINDUCTOR|MOONCAKE|MC|LMCACHE|NIXL|FI|HF|TIKTOKEN|TP_SOCKET|HCOMM|OMNI)_\w+"
+)
+"""Variables of libraries that engines use, which are for a process and not for a script."""
 EXAMPLES: Final = "vllm serve, sglang serve …"
 
 TRUST_OPTION: Final[Mapping[str, str]] = {
@@ -183,16 +187,6 @@ TEMPLATES: Final = frozenset({
     *("gigachat", "megrez", "yandex", "bailing", "smolvlm", "hunyuan-moe", "hunyuan-dense", "gpt-oss"),
 })  # fmt: skip
 """Names of chat templates in the engines that read GGUF alone; that of the family is `kimi-k2`."""
-WORKERS: Final = re.compile(r"dynamo\.(?:vllm|sglang|trtllm)\Z")
-"""Programs that start an engine without its web server: the frontend is another process."""
-WORKERS_TITLE: Final = "Dynamo"
-WORKERS_RECIPE: Final = re.compile(r"\s{1,8}type:\s{0,4}[\"']?dynamo\b")
-"""Of a recipe whose workers are those."""
-NOT_OF_WORKERS: Final[Mapping[str, str]] = {
-    "--enable-auto-tool-choice": "",
-    "--tool-call-parser": "--dyn-tool-call-parser",
-}
-"""Options of the web server of `EXPERTS_BY_VARIABLE`, and what the worker has in their place."""
 NO_MODULES: Final[Mapping[str, str]] = {
     "sglang.launch_disaggregation_router": "sglang_router.launch_router --pd-disaggregation",
     "sglang.launch_pd_server": "sglang.launch_server --disaggregation-mode",

@@ -29,6 +29,8 @@ class Case:
     unknown: frozenset[str] = frozenset()
     devices_asked: bool = False
     """The person who asks has named the devices."""
+    open_ended: bool = False
+    """There are words that may become more options, so none can be called missing."""
     subject: Subject | None = None
     """What is judged of it, where model and devices are known."""
 

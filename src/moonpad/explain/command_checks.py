@@ -12,6 +12,7 @@ from typing import Final
 
 from moonpad.catalog.hardware import hardware
 from moonpad.catalog.options import versions
+from moonpad.catalog.publishers import lacking
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argument_values import MOST
 from moonpad.engines.argv_reader import Occurrence
@@ -28,21 +29,22 @@ from moonpad.explain.layout_checks import heads_of_others, model_slices
 from moonpad.explain.local_checks import chat_template, expert_method
 from moonpad.explain.offload_checks import cpu_offload
 from moonpad.explain.other_families import in_full, is_other
-from moonpad.explain.quantization_checks import quantization_method, quantization_mismatch, weights_for_ascend
+from moonpad.explain.parser_families import parser_family
+from moonpad.explain.placeholders import stand_in_remarks
+from moonpad.explain.quantization_checks import quantization_mismatch, weights_for_ascend
+from moonpad.explain.reach_checks import quantization_name, unreachable
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.serving_checks import (
     cache_of_workers,
-    host_unreachable,
     no_such_module,
     prefill_context,
     step_budget,
-    worker_flags,
 )
-from moonpad.explain.serving_flags import thinks
-from moonpad.explain.shell_slips import broken_line, redirected_install
+from moonpad.explain.serving_flags import of_family, thinks
 from moonpad.explain.size_checks import prediction_layer, static_fraction, weights_of_others
 from moonpad.explain.stand_in import stand_in
 from moonpad.explain.start_checks import colon_in_name, dense_size, ranks_of_nodes
+from moonpad.explain.text_checks import TEXT_CHECKS
 from moonpad.explain.whole_machine import best_layout, other_release
 from moonpad.plan.rules.formats import model_version
 from moonpad.values.finding import Code, Severity
@@ -52,8 +54,7 @@ from moonpad.values.versions import order, since
 INT4_OVER_DEEPEP: Final = "0.12.0"
 """The first vLLM whose INT4 experts (compressed-tensors) take tokens from DeepEP."""
 _FAMILY: Final = re.compile(r"kimi[-_ ]?k?(\d(?:\.\d)?)(?![\d.])", re.IGNORECASE)
-_STANDS_IN: Final = re.compile(r"<[^<>]{1,80}>|\A(?:x{3,}|your[-_/].*)\Z", re.IGNORECASE)
-_MODEL_STANDS_IN: Final = frozenset({"model", "model_path", "model_name", "model-name", "model-path"})
+_REPOSITORY: Final = re.compile(r"[A-Za-z][\w.-]*/[\w.-]+")
 _WITHOUT_THOUGHTS: Final = re.compile(r"deepseek-v3(?:-0324)?(?:-base)?$", re.IGNORECASE)
 _HERE: Final = ("127.0.0.1", "localhost", "0.0.0.0")  # noqa: S104 - what is written, not what is bound
 _LAUNCHERS: Final = frozenset({"srun", "mpirun", "ssh", "pdsh", "clush"})
@@ -114,6 +115,20 @@ def parser_release(case: Case) -> Iterator[Remark]:
         yield make_remark(Severity.ERROR, Code.INVALID_VALUE, flag, message, f"take {first} or later", at=at)
 
 
+def repository(case: Case) -> Iterator[Remark]:
+    """A repository that its publisher does not have."""
+    for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
+        has, day = lacking(reading.model)
+        if not has:
+            continue
+        owner, _, name = reading.model.partition("/")
+        at = next((at for at, word in enumerate(command.argv) if reading.model in word.text), None)
+        message = f"{owner} has no repository {shortened(name)} (as of {day})"
+        remedy = f"take one that it has: {', '.join(has[:6])}"
+        remark = make_remark(Severity.WARNING, Code.MODEL_NAME, shortened(reading.model), message, remedy, at=at)
+        yield replace(remark, command=number)
+
+
 def served_name(case: Case) -> Iterator[Remark]:
     """Clients ask for another model than the one that answers."""
     served, checkpoint = case.first.served_name, case.checkpoint
@@ -150,27 +165,40 @@ def remote_code(case: Case) -> Iterator[Remark]:
     With releases that know none of it the start fails; later ones load a part of the family by classes of their own.
     """
     option = names.TRUST_OPTION.get(case.base)
-    if case.checkpoint is None or option is None or case.first.serving.trust_remote_code or not case.laid_out:
+    name = case.checkpoint.name if case.checkpoint else case.first.model
+    if option is None or case.first.serving.trust_remote_code or case.open_ended or "tiny" in name:
         return
-    if "tiny" in case.checkpoint.name or is_other(case.checkpoint):
+    if case.checkpoint is None and not (_REPOSITORY.fullmatch(name) and of_family(name)):
         return
-    title, name = case.engine.facts.title, case.checkpoint.name
+    if is_other(case.checkpoint):
+        return
+    title, name = case.engine.facts.title, shortened(name)
     first = names.KNOWS_FAMILY.get(case.engine.name, "")
     written = case.first.model or (name if is_fragment(case.commands[0]) else "")
     named = _FAMILY.search(written) or "kimi-linear" in written.casefold()
     own = case.option("--tokenizer", "--tokenizer-path", "--skip-tokenizer-init", "--tokenizer-mode")
-    if case.version and first and not since(case.version, first) and named and own is None:
+    known = case.checkpoint is not None and case.version and first
+    if known and not since(case.version, first) and named and own is None:
         message = f"{name} brings a tokenizer in Python, and {title} {case.version} ends at its start without it"
         for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
             if not reading.serving.trust_remote_code:
                 edits = [Edit(len(command.argv), 0, (option,))]
                 severity = Severity.NOTE if is_fragment(command) else Severity.ERROR  # a list need not be whole
+                if severity is Severity.ERROR and not _serves(case):
+                    severity = Severity.WARNING  # a build of its own, whatever it calls itself
                 remark = make_remark(severity, Code.MISSING_FLAG, option, message, f"add {option}", edits=edits)
                 yield replace(remark, command=number)
         return
     message = f"{name} brings a tokenizer in Python, which some releases load only with it"
     if not is_fragment(case.commands[0]):
         yield make_remark(Severity.NOTE, Code.MISSING_FLAG, option, message, f"add {option}")
+
+
+def _serves(case: Case) -> bool:
+    """Whether the release of that number knows the model at all."""
+    model_type = case.checkpoint.architecture.model_type if case.checkpoint else ""
+    first = case.engine.facts.first_versions.get(model_type, "")
+    return not first or since(case.version, first)
 
 
 def int4_deepep(case: Case) -> Iterator[Remark]:
@@ -296,29 +324,20 @@ def _single(engine: Engine, place: Occurrence) -> bool:
 
 
 def stand_ins(case: Case) -> Iterator[Remark]:
-    """Words that a person has to replace before the command runs."""
-    for number, command in enumerate(case.commands):
-        places = [at for at, word in enumerate(command.argv) if _STANDS_IN.search(word.text[:200])]
-        model = case.readings[number].model
-        if model.casefold() in _MODEL_STANDS_IN or _STANDS_IN.search(model[:200]):
-            places += [at for at, word in enumerate(command.argv) if word.text == model and at not in places]
-        names = list(dict.fromkeys(shortened(command.argv[at].text, 40) for at in sorted(places)))
-        if names:
-            message = f"stand for something: {', '.join(names[:6])}{' …' if len(names) > 6 else ''}"
-            remedy = "fill them in; unquoted, a shell takes < and > for redirections"
-            remark = make_remark(Severity.NOTE, Code.INVALID_VALUE, names[0], message, remedy, at=min(places))
-            yield replace(remark, command=number)
+    """Words that a person has to replace before the deployment can start."""
+    yield from stand_in_remarks(case.commands, case.script, [reading.model for reading in case.readings])
 
 
 CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     model_release,
     draft_dcp,
     parser_release,
+    parser_family,
+    repository,
     served_name,
     no_thoughts,
     remote_code,
     int4_deepep,
-    quantization_method,
     quantization_mismatch,
     weights_for_ascend,
     expert_method,
@@ -339,9 +358,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     spoken_precision,
     best_layout,
     other_release,
-    host_unreachable,
     no_such_module,
-    worker_flags,
     step_budget,
     prefill_context,
     cache_of_workers,
@@ -352,8 +369,9 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     aiter_small_heads,
     twice,
     stand_ins,
-    redirected_install,
-    broken_line,
+    *TEXT_CHECKS,
+    unreachable,
+    quantization_name,
     reported,
 )
 ELSEWHERE: Final = ("underscores", "json-quotes")

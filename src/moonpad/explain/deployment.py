@@ -22,6 +22,7 @@ from moonpad.explain.command_checks import command_checks, no_layout
 from moonpad.explain.commands import Command, HereFile, Script
 from moonpad.explain.config_files import files_of
 from moonpad.explain.config_keys import config_remarks
+from moonpad.explain.dynamo_workers import is_worker, worker_remarks
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
@@ -44,7 +45,6 @@ from moonpad.explain.target_detection import (
     Question,
     Version,
     cluster_of,
-    is_ours,
     model_of,
     version_of,
 )
@@ -110,7 +110,7 @@ class Deployment:
         readings[0] = first
         for number, (command, reading) in enumerate(zip(commands, readings, strict=True)):
             about_it = self._command_remarks(command, reading, version, checkpoint)
-            if any(piece.more_options for piece in pieces):
+            if open_ended := any(piece.more_options for piece in pieces):
                 about_it = (remark for remark in about_it if remark.placed)
             remarks += (replace(remark, command=number) for remark in about_it)
         self.script.budget.work(2 * sum(len(command.comments) for command in commands), "its comments")
@@ -122,9 +122,8 @@ class Deployment:
         judged_by = (
             None if unknown or not checkpoint or not cluster else self._subject(checkpoint, cluster, version, first)
         )
-        case = Case(
-            commands, readings, engine, version.text, checkpoint, cluster, self.script, unknown, asked, judged_by
-        )
+        case = Case(commands, readings, engine, version.text, checkpoint, cluster, self.script, unknown, asked)
+        case = replace(case, open_ended=open_ended, subject=judged_by)
         checked = tuple(command_checks(case))
         remarks += checked
         memory: Memory | None = None
@@ -335,9 +334,10 @@ class Deployment:
             return
         yield from serving_remarks(command, reading, line)
         yield from wrapper_remarks(command)
-        name = checkpoint.name if checkpoint else reading.model
-        if (ours := is_ours(checkpoint, name, self.script)) is not None:
-            yield from parser_remarks(len(command.argv), reading, self.engine, version.text, name, ours=ours)
+        if is_worker(command, self.script):
+            yield from worker_remarks(command, reading, line)
+        else:
+            yield from parser_remarks(command, reading, self.engine, version.text, checkpoint)
 
     def _judgement_remarks(
         self, subject: Subject, judgement: Judgement, suggestions: Sequence[Improvement], first: Reading

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from moonpad.catalog.library_variables import library_variables
 from moonpad.catalog.options import Change, changes, known_environment
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.value_checks import fits
@@ -221,19 +222,31 @@ def env_remarks(names: Iterable[str], book: Rulebook, budget: Budget | None = No
     dead = {change.flag: change for change in book.now if change.kind == "dead-env"}
     declared = known_environment(book.program, book.options.version)
     budget = budget or Budget()
-    prefixes = {name.partition("_")[0] for name in declared}
+    libraries = library_variables()
+    alike: dict[str, list[str]] = {}
+    for known in sorted(declared | libraries):
+        alike.setdefault(known.partition("_")[0], []).append(known)
     for name in names:
         if (change := dead.get(name)) is not None:
             finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, change.message, change.remedy)
             yield Remark(finding, variable=name, drop_variable=True)
         elif (
             name not in declared
-            and name.partition("_")[0] in prefixes
-            and (near := _nearest(name, sorted(declared), _ALL_BUT_THE_SAME, book, budget))
+            and name not in libraries
+            and (of_its_kind := alike.get(name.partition("_")[0]))
+            and (near := _nearest(name, of_its_kind, _ALL_BUT_THE_SAME, book, budget))
+            and not _counts(name, near)
         ):
             message = f"{book.label} declares no such variable, and ignores it without a warning"
+            if near in libraries:
+                message = "no library that moonpad knows reads this variable: it is ignored without a warning"
             finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, message, f"did you mean {near}?")
             yield Remark(finding, variable=name)
+
+
+def _counts(name: str, near: str) -> bool:
+    """Whether they differ in a number alone, as names of one kind do."""
+    return re.sub(r"[0-9]", "", name) == re.sub(r"[0-9]", "", near)
 
 
 def file_remarks(parsed: Parsed, files: Mapping[str, HereFile], book: Rulebook, budget: Budget) -> Iterator[Remark]:

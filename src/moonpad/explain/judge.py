@@ -23,6 +23,7 @@ from moonpad.explain.input_limits import LINE_SHOWN
 from moonpad.explain.json_repair import with_json
 from moonpad.explain.option_sources import rulebook
 from moonpad.explain.pasted_failures import failures_in, owners_of
+from moonpad.explain.placeholders import stand_in_remarks
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import Judged, Remark, mended_line, printable
 from moonpad.explain.security import wrapper_remarks
@@ -137,5 +138,7 @@ def _judged_client(group: Group, script: Script, question: Question, repairs: Se
         remarks += (replace(remark, command=number) for remark in about_it)
     if not engine and not remarks:
         return None
+    if engine:
+        remarks += stand_in_remarks(group.commands, script)
     recorded = program.removal.program if program and program.removal else name
     return Judged(engine or name, version.text or (newest(recorded) if engine else ""), version.because, tuple(remarks))

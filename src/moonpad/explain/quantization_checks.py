@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from moonpad.catalog.models import find_model
-from moonpad.catalog.options import values_of, versions
 from moonpad.engines import foreign_names as names
 from moonpad.engines.argv_reader import Occurrence
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.check_case import Case
 from moonpad.explain.other_families import in_full
-from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.explain.results import Edit, Remark, make_remark
 from moonpad.values.finding import Code, Severity
 from moonpad.values.platform import Platform
 
@@ -24,32 +23,6 @@ _CONVERTED: Final = re.compile(
     re.IGNORECASE,
 )
 _LONGEST: Final = 2000
-
-
-def quantization_method(case: Case) -> Iterator[Remark]:
-    """A method that the release does not have."""
-    place, method = _given(case)
-    if place is None or case.engine.name != names.EXPERTS_BY_VARIABLE or not method:
-        return
-    known = values_of(case.engine.program, case.version or None, "quantization")
-    if not known or method in known:
-        return
-    with_it = [
-        release
-        for release in versions(case.engine.program)
-        if method in values_of(case.engine.program, release, "quantization")
-    ]
-    if not with_it and method not in names.NO_METHODS:
-        return  # a plugin's
-    title = f"{case.engine.facts.title} {case.version}".rstrip()
-    message = f"{title} has no quantisation method {shortened(method)}"
-    remedy = "leave it out: what quantised weights are stands in their config.json, and is recognised"
-    if with_it:
-        message += f"; {with_it[0]} to {with_it[-1]} have it" if len(with_it) > 1 else f"; {with_it[0]} has it"
-    severity = Severity.WARNING if with_it else Severity.ERROR
-    quantised = case.checkpoint is not None and bool(case.checkpoint.quantization.method)
-    edits = [Edit(place.index, place.length, ())] if quantised else []
-    yield make_remark(severity, Code.INVALID_VALUE, _FLAG, message, remedy, at=place.index, edits=edits)
 
 
 def quantization_mismatch(case: Case) -> Iterator[Remark]:

@@ -1,9 +1,8 @@
-"""Who reaches a server, which process takes an option, and what a step has room for."""
+"""Modules that are not there, and what a step, a machine and its RAM have room for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -11,32 +10,12 @@ from moonpad.engines import foreign_names as names
 from moonpad.engines.value_checks import as_json, unresolved, whole
 from moonpad.explain.check_case import Case
 from moonpad.explain.commands import Command
-from moonpad.explain.results import Edit, Remark, make_remark
+from moonpad.explain.results import Remark, make_remark
 from moonpad.values.finding import Code, Severity
 
 _warning = partial(make_remark, Severity.WARNING)
 _LONGEST: Final = 2000
 _DRAFT: Final = "--speculative-config"
-
-
-def host_unreachable(case: Case) -> Iterator[Remark]:
-    """A server that listens on its own machine alone, where others ask it."""
-    command, reading = case.commands[0], case.first
-    if case.base != names.EXPERTS_BY_OPTION or case.option("--host") is not None or reading.serving.host is not None:
-        return
-    if case.unknown or command.embedded or reading.left_to_engine or _is_worker(case):
-        return
-    container, address = command.container, "127.0.0.1"
-    published = container.value("--publish") if container is not None and container.kind == "docker run" else None
-    where = "--host"
-    if published and container is not None and container.value("--network") != "host":
-        message = f"without it the server listens on {address} in the container: the published port leads nowhere"
-    elif case.option("--disaggregation-mode") is not None and (reading.node.nodes or 1) > 1:
-        message = f"without it the server listens on {address}: a router on another machine does not reach it"
-    else:
-        return
-    edits = [Edit(len(command.argv), 0, ("--host", "0.0.0.0"))]  # noqa: S104 - written, not bound
-    yield _warning(Code.MISSING_FLAG, where, message, "add --host 0.0.0.0 or the machine's address", edits=edits)
 
 
 def no_such_module(case: Case) -> Iterator[Remark]:
@@ -59,32 +38,6 @@ def _before(case: Case) -> Iterator[Command]:
     for command in case.script.commands:
         if 0 < command.line < own.line:
             yield command
-
-
-def worker_flags(case: Case) -> Iterator[Remark]:
-    """Options of the web server, given to a process that has none."""
-    if case.base != names.EXPERTS_BY_VARIABLE or not _is_worker(case):
-        return
-    for number, reading in enumerate(case.readings):
-        for flag, right in names.NOT_OF_WORKERS.items():
-            place = reading.parsed.occurrence(flag)
-            if place is None:
-                continue
-            message = f"{names.WORKERS_TITLE}'s worker has no web server and refuses it: its frontend parses tool calls"
-            words = (right, place.value) if right and isinstance(place.value, str) else ()
-            remedy = f"write {right} in its place" if right else "leave it out"
-            edits = [Edit(place.index, place.length, words)]
-            remark = _warning(Code.CONFLICT, place.written, message, remedy, at=place.index, edits=edits)
-            yield replace(remark, command=number)
-
-
-def _is_worker(case: Case) -> bool:
-    words = [word.text for word in case.commands[0].prefix]
-    if any(names.WORKERS.search(word) for word in words):
-        return True
-    case.script.budget.work(2 * len(case.script.lines), "the text around its engine commands")
-    lines = [line[:_LONGEST] for line in case.script.lines]
-    return any(map(names.WORKERS_RECIPE.match, lines)) and not any(map(names.SPEAKING.search, lines))
 
 
 def step_budget(case: Case) -> Iterator[Remark]:

@@ -11,6 +11,7 @@ from typing import Final
 
 from moonpad.catalog.options import option_set
 from moonpad.explain.check_case import Case
+from moonpad.explain.commands import Command
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
@@ -33,6 +34,10 @@ _COMMANDS: Final = re.compile(
     r"|sleep|nohup|sudo|env|exec|time|srun|mpirun|ray|lm_eval|evalscope|aiperf|genai-perf|wait|kill|set)\b"
 )
 _CONTINUES: Final = re.compile(r"[A-Za-z0-9_-]\S*(?:\s+\S+)*?\s+--[A-Za-z]")
+_REST_OF_PATH: Final = re.compile(r"(?![~./-])[\w.-]+(?:/[\w.-]+)+/?")
+_PATH_BEGUN: Final = re.compile(r"[~.]?/[\w.-]+(?:/[\w.-]+)*/?")
+_REST_OF_WORD: Final = re.compile(r"(?=[a-z]*[0-9])[a-z0-9]{1,12}")
+_LAST_ASSIGNED: Final = re.compile(r"(?:^|[ \t])([A-Za-z_]\w*)=[^\s\"'\\]+$")
 _SCRIPT: Final = re.compile(r"\S+\.(?:sh|py|bash|exe)\b")
 LINE_BREAK: Final = "line break"
 
@@ -85,6 +90,38 @@ def broken_line(case: Case) -> Iterator[Remark]:
         remedy, at = "join the lines, or end each but the last with a backslash", len(command.argv) - 1
         code = Code.INVALID_VALUE
         yield replace(make_remark(Severity.WARNING, code, LINE_BREAK, message, remedy, at=at), command=number)
+
+
+def broken_value(case: Case) -> Iterator[Remark]:
+    """A value that goes on in the next line: `NCCL_SOCKET_IFNAME=ens` and `12f0`, or the rest of a path."""
+    for number, command in enumerate(case.commands):
+        for before, behind, where, at in (*_broken_name(command, case), *_broken_path(command, case)):
+            begun, rest = shortened(before, 50), shortened(behind, 50)
+            message = f"{begun} is cut off by the line break, and the next line runs {rest} as a command"
+            remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, where, message, "join the two lines", at=at)
+            yield replace(remark, command=number)
+
+
+def _broken_name(command: Command, case: Case) -> Iterator[tuple[str, str, str, int | None]]:
+    first = command.prefix[0] if command.prefix else None
+    if first is None or not 1 < first.line <= len(case.script.lines) or first.line != command.line:
+        return
+    above = case.script.lines[first.line - 2][:_LONGEST].rstrip()
+    name = _LAST_ASSIGNED.search(above)
+    if name is None or len(above) < _NARROWEST or not _REST_OF_WORD.fullmatch(first.text):
+        return
+    if program_named(first.text) is None and not _COMMANDS.match(first.text):
+        yield name[0].strip(), first.text, name[1], None
+
+
+def _broken_path(command: Command, case: Case) -> Iterator[tuple[str, str, str, int | None]]:
+    last = command.argv[-1] if command.argv else None
+    if last is None or not 0 < last.end_line < len(case.script.lines):
+        return
+    line, following = (text[:_LONGEST].rstrip() for text in case.script.lines[last.end_line - 1 : last.end_line + 1])
+    is_begun = len(line) >= _NARROWEST and line.endswith(last.text) and _PATH_BEGUN.fullmatch(last.text) is not None
+    if is_begun and _REST_OF_PATH.fullmatch(following) and not _SCRIPT.match(following):
+        yield last.text, following, shortened(last.text, 50), len(command.argv) - 1
 
 
 def cut_off(remarks: Iterable[Remark]) -> str:

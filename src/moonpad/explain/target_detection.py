@@ -284,19 +284,6 @@ def _reads_gguf(commands: Sequence[Command]) -> bool:
     return engine in ENGINES and ENGINES[engine].facts.gguf_only
 
 
-def is_ours(checkpoint: Checkpoint | None, written: str, script: Script) -> bool | None:
-    """Whether a model is of the family, as far as is known; None where a repository of another one is named."""
-    if checkpoint is not None:
-        return not is_other(checkpoint)
-    if _REPOSITORY.fullmatch(written) and "kimi" not in written.casefold():
-        return None
-    if is_of_another(written):
-        return False
-    script.budget.work(_scan(script), "the text around its engine commands")
-    lines = [text[:_LONGEST] for text in script.lines]
-    return any(_OURS.search(text.casefold()) for text in lines) or not any(map(_OTHER_NAME.search, lines))
-
-
 def _named_in(texts: Iterable[str]) -> Model | None:
     """The first checkpoint that is named in full."""
     known = {model.id.rpartition("/")[2].casefold(): model for model in reversed(tuple(models().values()))}

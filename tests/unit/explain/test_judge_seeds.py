@@ -37,6 +37,7 @@ ROCM_CONTAINER = [
 
 # Seed → its deployments and clients in their order, each with all that is found by the newest versions and with the
 # devices that the document names.
+PATH_TO = ("note", "invalid-value", "/path/to/K2")
 EXPECTED: dict[str, list[list[Row]]] = {
     "seed0.md": [
         [
@@ -115,12 +116,16 @@ EXPECTED: dict[str, list[list[Row]]] = {
             TRUST,
         ],
         [("warning", "removed-flag", "sglang.srt.disaggregation.launch_lb")],
-        [("warning", "removed-flag", "ktransformers/server/main.py"), NO_TOOLS],
-        [("warning", "removed-flag", "ktransformers/server/main.py"), NO_TOOLS],
+        [
+            ("warning", "removed-flag", "ktransformers/server/main.py"),
+            NO_TOOLS,
+            ("note", "invalid-value", "/path/to/K2"),
+        ],
+        [("warning", "removed-flag", "ktransformers/server/main.py"), NO_TOOLS, PATH_TO],
         [("warning", "insecure", "--privileged")],
         [("warning", "insecure", "--privileged")],
         [
-            ("note", "invalid-value", "<YOUR_MODEL_DIR>"),
+            ("note", "invalid-value", "/path/to/TensorRT-LLM/extra-llm-api-c..."),
             ("note", "renamed-flag", "--extra_llm_api_options"),
             ("note", "renamed-flag", "extra-llm-api-config.yml: cuda_graph_config.padding_enabled"),
             VERSION,

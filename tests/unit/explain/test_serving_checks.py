@@ -1,4 +1,4 @@
-"""Who reaches a server, which process takes an option, and what a step has room for."""
+"""Modules that are not there, and what a step, a machine and its RAM have room for."""
 
 from __future__ import annotations
 
@@ -10,30 +10,10 @@ from tests.unit.explain.judging import ask, ask_one
 
 ERROR, WARNING, NOTE = Severity.ERROR, Severity.WARNING, Severity.NOTE
 SGLANG = "python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp 16"
-DOCKER = "docker run --gpus all -p 30000:30000 lmsysorg/sglang:v0.5.20"
-NODES = "--nnodes 2 --node-rank 0 --dist-init-addr 10.0.0.1:5000"
 
 
 def said(one: Judged, where: str, words: str = "") -> list[Severity]:
     return [finding.severity for finding in one.findings if finding.where == where and words in finding.message]
-
-
-@pytest.mark.parametrize(
-    ("command", "expected"),
-    [
-        (f"{DOCKER} {SGLANG}", [WARNING]),
-        (f"{DOCKER} {SGLANG} --host 0.0.0.0", []),
-        (f"{DOCKER.replace('-p 30000:30000', '--network host')} {SGLANG}", []),
-        (f"{SGLANG} --disaggregation-mode prefill {NODES}", [WARNING]),
-        (f"{SGLANG} --disaggregation-mode prefill {NODES} --host $HOST", []),
-        (f"{SGLANG} --disaggregation-mode prefill", []),
-        (f"{SGLANG} {NODES}", []),
-        (f"{SGLANG.replace('sglang.launch_server', 'dynamo.sglang')} --disaggregation-mode prefill {NODES}", []),
-        ("docker run -p 8000:8000 vllm/vllm-openai:v0.11.0 --model moonshotai/Kimi-K2-Thinking -tp 8", []),
-    ],
-)
-def test_who_reaches_the_server(command: str, expected: list[Severity]) -> None:
-    assert said(ask_one(command, ""), "--host", "127.0.0.1") == expected
 
 
 def test_a_module_that_is_in_no_release_is_named_once() -> None:
@@ -42,16 +22,6 @@ def test_a_module_that_is_in_no_release_is_named_once() -> None:
     assert [each for each in found if each] == [[WARNING]]
     right = text.replace("sglang.launch_router", "sglang_router.launch_router")
     assert not any(said(one, "sglang.launch_router") for one in ask(right))
-
-
-@pytest.mark.parametrize(("program", "expected"), [("python3 -m dynamo.vllm", [WARNING, WARNING]), ("vllm serve", [])])
-def test_options_of_the_web_server(program: str, expected: list[Severity]) -> None:
-    model = "moonshotai/Kimi-K2.5" if program.startswith("vllm") else "--model moonshotai/Kimi-K2.5"
-    one = ask_one(f"{program} {model} -tp 8 --enable-auto-tool-choice --tool-call-parser kimi_k2", "")
-    found = [*said(one, "--enable-auto-tool-choice", "worker"), *said(one, "--tool-call-parser", "worker")]
-    assert found == expected
-    if expected:
-        assert "--dyn-tool-call-parser" in one.corrected[0].argv
 
 
 @pytest.mark.parametrize(
@@ -98,18 +68,6 @@ def test_ram_of_each_worker(text: str, expected: list[Severity]) -> None:
     one = ask_one(f"```bash\nvllm serve vendor/model -tp 4\n```\n\n```yaml\n{text}\n```\n", "")
     assert said(one, "max_local_cpu_size") == expected
     assert not expected or any("4 workers" in finding.message for finding in one.findings)
-
-
-@pytest.mark.parametrize(
-    ("model", "expected"),
-    [("/models/DeepSeek-V9", False), ("./ember-v0.1", False), ("/models/kimi-k2.5", True), ("vendor/model", False)],
-)
-def test_parsers_of_the_family_are_for_the_family(model: str, expected: bool) -> None:
-    one = ask_one(f"vllm serve {model} -tp 8", "")
-    assert bool(said(one, "--tool-call-parser")) == expected
-    unknown = ask_one(f"vllm serve {model} -tp 8 --enable-auto-tool-choice --tool-call-parser nonsense_x", "")
-    assert bool(said(unknown, "--tool-call-parser")) == (model != "vendor/model")
-    assert expected or all("kimi" not in finding.remedy for finding in unknown.findings)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,23 @@
+"""Variables of the libraries that engines use, which no engine declares: data/library_variables.toml."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from moonpad.catalog.toml_rows import Provenance, rows
+
+FILE: Final = "library_variables.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Library:
+    names: tuple[str, ...]
+    provenance: Provenance
+
+
+@cache
+def library_variables() -> frozenset[str]:
+    """All of them: the lists are not whole, so a name that is not in them may be right."""
+    return frozenset(name for _, row in rows(FILE, "libraries") for name in row.build(Library).names)

@@ -1,0 +1,48 @@
+"""What publishers have: of some lines of models the catalogue has every repository."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from moonpad.catalog.models import find_model, models
+from moonpad.catalog.toml_rows import Provenance, rows
+
+FILE: Final = "publishers.toml"
+_LINE: Final = re.compile(r"kimi-(?:k[0-9](?:\.?[0-9])?(?![0-9])|linear)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publisher:
+    """`lines` are the beginnings of the names that are known in full."""
+
+    lines: tuple[str, ...]
+    provenance: Provenance
+
+
+@cache
+def publishers() -> Mapping[str, Publisher]:
+    return {key: row.build(Publisher) for key, row in rows(FILE, "publishers")}
+
+
+def lacking(repository: str) -> tuple[tuple[str, ...], str]:
+    """What the publisher has in the place of a repository that it does not have, the same generation first, and the
+    day of the list; ((), "") where nothing is known to lack."""
+    owner, slash, name = repository.partition("/")
+    publisher = publishers().get(owner.casefold())
+    if not slash or publisher is None or "/" in name or find_model(repository) is not None:
+        return (), ""
+    if not name.casefold().startswith(tuple(line.casefold() for line in publisher.lines)):
+        return (), ""
+    of_it = [model.partition("/")[2] for model in models() if model.startswith(f"{owner.casefold()}/")]
+    same = [each for each in of_it if _line(each) == _line(name)]
+    return tuple(same or of_it), publisher.provenance.checked
+
+
+def _line(name: str) -> str:
+    """`kimi-k25` of Kimi-K2.5-Instruct."""
+    match = _LINE.match(name)
+    return match[0].casefold().replace(".", "") if match else ""

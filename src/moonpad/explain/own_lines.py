@@ -1,0 +1,47 @@
+"""Which lines of a text are about one deployment, for checks that look at the text itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from moonpad.explain.commands import Command, Script
+
+_LONGEST = 1000
+
+
+def span_of(commands: Sequence[Command], script: Script) -> tuple[int, int]:
+    """The first and the last line from behind the server above to the end of these commands."""
+    first = min(command.line for command in commands)
+    last = max((word.end_line for command in commands for word in command.words), default=first)
+    others = [command for command in script.commands if command.program not in ("other", "docker")]
+    above = [word.end_line for command in others if command.line < first for word in command.words[-1:]]
+    script.budget.work(len(script.commands) // 4, "its engine commands")
+    top = max((line for line in above if line < first), default=0)
+    return top + 1, min(last, len(script.lines))
+
+
+def is_first(commands: Sequence[Command], script: Script) -> bool:
+    """Whether what concerns the whole text is said with these commands."""
+    first = min(command.line for command in commands)
+    return all(command.line >= first for command in script.commands if command.program not in ("other", "docker"))
+
+
+def numbered(script: Script, first: int, last: int) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers, long ones cut."""
+    script.budget.work(max(0, last - first) // 2, "its engine commands")
+    for line in range(max(first, 1), min(last, len(script.lines)) + 1):
+        yield line, script.lines[line - 1][:_LONGEST]
+
+
+def block_of(commands: Sequence[Command], script: Script) -> tuple[int, int]:
+    """The lines of the file, in a document of the fence, that the first of these commands stands in."""
+    first, _ = span_of(commands, script)
+    line = min(command.line for command in commands)
+    name, _ = script.place(line)
+    start = first
+    for number in range(line - 1, first - 1, -1):
+        text = script.lines[number - 1].lstrip()
+        if script.place(number)[0] != name or text.startswith(("```", "~~~")):
+            start = number + 1
+            break
+    return start, span_of(commands, script)[1]

@@ -1,0 +1,44 @@
+"""The checks that look at the lines of the text, beside the words of the command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from moonpad.explain.check_case import Case
+from moonpad.explain.json_slips import json_slips
+from moonpad.explain.results import Remark
+from moonpad.explain.script_slips import (
+    call_sets_another,
+    conflict_markers,
+    export_alone,
+    only_in_comment,
+    option_as_argument,
+    used_before,
+)
+from moonpad.explain.shell_slips import broken_line, broken_value, redirected_install
+from moonpad.explain.variable_slips import (
+    env_file_comment,
+    interface_caret,
+    not_exported,
+    not_handed_on,
+    slurm_header,
+)
+
+TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
+    redirected_install,
+    broken_line,
+    broken_value,
+    not_exported,
+    env_file_comment,
+    not_handed_on,
+    slurm_header,
+    interface_caret,
+    used_before,
+    call_sets_another,
+    option_as_argument,
+    export_alone,
+    only_in_comment,
+    conflict_markers,
+    json_slips,
+)
