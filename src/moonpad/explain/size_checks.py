@@ -55,7 +55,8 @@ def weights_of_others(case: Case) -> Iterator[Remark]:
     share = f"{fraction:g} of " if fraction < 1 else ""
     message = (
         f"the weights of {known.title} are at least {known.least_bytes / GIB:,.0f} GiB, and {ranks} "
-        f"{'device' if ranks == 1 else 'devices'} {kind} have {share}{ranks * each / GIB:,.0f} GiB"
+        f"{'device' if ranks == 1 else 'devices'} {kind} {'has' if ranks == 1 else 'have'} "
+        f"{share}{ranks * each / GIB:,.0f} GiB"
     )
     needed = max(8, 2 ** math.ceil(math.log2(known.least_bytes / (each * min(fraction, 0.9)))))
     sure = place is not None and case.cluster is not None and _REPOSITORY.fullmatch(reading.model) is not None
