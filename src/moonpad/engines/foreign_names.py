@@ -82,10 +82,11 @@ OPTION_NAMES: Final = frozenset({
 WHOLE_HISTORY: Final = frozenset({"vllm serve"})
 """Programs of which every release of two years is recorded: what none has, no release has."""
 SPEAKING: Final = re.compile(
-    r"(?:vllm serve|-m vllm\.\S+|sglang serve|sglang\.launch_server|trtllm-serve|llama-server(?:\.exe)?|kt run)\s+\S"
+    r"(?:vllm serve|-m vllm\.\S+|sglang serve|sglang\.launch_server|trtllm-serve|llama-server(?:\.exe)?|kt run"
+    r"|-m ktransformers\.(?:local_chat|server\.main)|ktransformers/server/main\.py|local_chat\.py)\s+\S"
 )
 """What a line with a whole command has in it."""
-MENTION: Final = re.compile(r"vllm|sglang|trtllm|llama-server|\bkt\b")
+MENTION: Final = re.compile(r"vllm|sglang|trtllm|llama-server|\bkt\b|ktransformers|local_chat\.py")
 VARIABLES: Final = re.compile(
     r"(?:VLLM|SGLANG|SGL|NCCL|CUDA|HIP|ROCR|HSA|AITER|HCCL|ASCEND|LLAMA|TRTLLM|TLLM|PYTORCH|TORCH|RAY|GLOO|UCX|OMP"
     r"|NVSHMEM|DG|DEEPEP|SAFETENSORS|HF_HUB|KT)_\w+"

@@ -30,6 +30,7 @@ from moonpad.explain.slurm_directives import slurm_variables
 from moonpad.explain.source_text import IGNORED, InputText, Source
 from moonpad.explain.start_logs import NO_LOGS, PastedLogs, beside_logs, pasted_logs, with_logs
 from moonpad.explain.systemd_unit import is_unit
+from moonpad.explain.terminal_session import without_prompts, without_repeats
 from moonpad.explain.wrappers import assignment
 
 _QUOTED_FENCE: Final = re.compile(r"^'''[ \t]*$", re.MULTILINE)
@@ -196,7 +197,7 @@ def read_command(
 def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     state.intro = block.intro
     problems_before, commands_before = len(state.problems.items), state.budget.commands
-    text = as_shell(block.text) if is_powershell(block.text) else block.text
+    text = as_shell(block.text) if is_powershell(block.text) else without_prompts(block.text)
     text = repaired(text, block.start, state.problems)
     shell = Shell(state, Source.block(state.text, block.start, text))
     if placed := words_of_lines(block.text):
@@ -269,7 +270,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     state.commands[:] = with_logs(state.commands, logs, state.budget)
     if not any(command.program not in ("other", "docker") for command in state.commands):
         read_last_resort(state, texts)
-    state.commands[:] = _without_parts(state)
+    state.commands[:] = without_repeats(_without_parts(state), state.text.lines)
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
     named, minimum = text_hints.versions_of(text)
