@@ -28,6 +28,7 @@ from moonpad.explain.programs import program_named
 from moonpad.explain.restructured_text import blocks_of, is_restructured_text
 from moonpad.explain.slurm_directives import slurm_variables
 from moonpad.explain.source_text import IGNORED, InputText, Source
+from moonpad.explain.spoken_roles import with_roles
 from moonpad.explain.start_logs import NO_LOGS, PastedLogs, beside_logs, pasted_logs, with_logs
 from moonpad.explain.systemd_unit import is_unit
 from moonpad.explain.terminal_session import without_prompts, without_repeats
@@ -270,7 +271,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     state.commands[:] = with_logs(state.commands, logs, state.budget)
     if not any(command.program not in ("other", "docker") for command in state.commands):
         read_last_resort(state, texts)
-    state.commands[:] = without_repeats(_without_parts(state), state.text.lines)
+    state.commands[:] = with_roles(without_repeats(_without_parts(state), state.text.lines), state.text.lines)
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
     named, minimum = text_hints.versions_of(text)
