@@ -82,6 +82,8 @@ class Build:
     """Beginnings of the names of variables."""
     image: str = ""
     """A part of the image's name."""
+    spoken: str = ""
+    """A regular expression for what a text about it names, its devices: enough where none of others are named."""
     options: tuple[str, ...] = ()
     """Options with their value (`--device=cpu`), or beginnings of options that end with a dash (`--kt-`)."""
 

@@ -51,7 +51,7 @@ _WORDS: Final = {
 _SPELLED: Final = "|".join(sorted((word for word in _WORDS if word not in ("a", "single")), key=len, reverse=True))
 _NUMBER: Final = rf"(?:[0-9]{{1,4}}|(?<![\w-])(?:{_SPELLED}))"
 _MAKER: Final = r"(?:NPUs?[ ]|GPUs?[ ]|NVIDIA|AMD|Instinct|Huawei|Ascend|GeForce|Tesla|Atlas|华为|昇腾|英伟达|[ ]){0,4}"
-_NODE: Final = r"(?:nodes?|machines?|servers?|hosts?|boxes|台|机)"
+_NODE: Final = r"(?:nodes?|machines?|servers?|hosts?|boxes|台|机|节点)"
 _TIMES: Final = r"[ ]?[x×*][ ]?"
 
 
@@ -108,9 +108,17 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
         rf"(?P<nodes>{_NUMBER})[ ]?{_NODE}[ ]?(?:of|with|each|[x×*,(:，])?[ ]?(?P<count>{_NUMBER})[ ]?(?:[x×*]|卡|张)?"
         rf"[ ]?{_MAKER}{device}{size}{end}"
     )
+    one = rf"(?<![\w.\-])(?P<count>{_NUMBER})"
+    cards, nodes = r"(?:卡|张|块|GPUs?|NPUs?|cards?)", rf"(?P<nodes>{_NUMBER})[ ]?{_NODE}"
+    each = r"(?:每台|每机|每节点|每个节点|单机|each(?:[ ]with)?)"
     return tuple(
         re.compile(pattern, re.IGNORECASE)
         for pattern in (
+            rf"{nodes}[ ]?{_MAKER}{device}{size}[ ]?[,，;(（]?[ ]?{each}[ ]?(?P<count>{_NUMBER})[ ]?{cards}?",
+            rf"{nodes}(?:服务器|机器)?[ ]?[,，:：]?[ ]?{each}[ ]?(?P<count>{_NUMBER})[ ]?(?:[x×*]|{cards})?(?:的)?"
+            rf"[ ]?{_MAKER}{device}{size}{end}",
+            rf"{one}(?:{_TIMES}|[ ]?{cards}[ ]?(?:的)?){_MAKER}{device}{size}(?:[ ](?:per|each|a)[ ]node)?"
+            rf"[ ]?[,，]?[ ]?(?:[x×*][ ]?)?{nodes}(?!\w)",
             of_nodes,
             rf"{count}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?(?:的)?){_MAKER}{device}{size}{end}{also}",
             rf"{count}(?:[ ]|-){_MAKER}{device}{size}{end}{also}(?![ ]?{_NODE})",
@@ -148,6 +156,7 @@ _PRODUCT: Final = re.compile(
 _ATLAS: Final = re.compile(r"Atlas 800I? (A[23]) \([0-9]{1,3}GB? ?[x×*] ?([0-9]{1,3})\)")
 _SURE: Final = re.compile(r"[A-Za-z]")
 _SERVERS: Final = re.compile(r"Atlas[ -]8")
+_CARDS: Final = re.compile(r"卡|张|块|NPUs?|cards", re.IGNORECASE)
 _PER_SERVER: Final = {"A2": 8, "A3": 16}
 """`four Atlas 800 A3` are servers."""
 _TIMED: Final = re.compile(r"[x×*]|卡|张")
@@ -173,7 +182,9 @@ def machines_of(text: str) -> Iterator[tuple[int, str]]:
                 kind = _kind(name, size)[0] if name else ""
                 if servers := groups.get("servers"):
                     counts = _whole_servers(_number(servers), kind)
-                if _SERVERS.search(match.group()) and kind in _PER_SERVER and len(counts) == 1:
+                if len(counts) == 2 and "nodes" in groups and match.start("nodes") > match.start("count"):
+                    counts[1] = _on_each(counts[1], counts[0], _kind(groups["device"], groups.get("size"))[0])
+                if _SERVERS.search(match.group()) and not _CARDS.search(match.group()) and kind in _PER_SERVER and len(counts) == 1:
                     counts = [counts[0], _PER_SERVER[kind]]
                 if name and all(0 < number <= _MOST for number in counts):
                     machines.append((match.start(), "x".join((*map(str, counts), kind))))
@@ -187,6 +198,12 @@ def _whole_servers(number: int, kind: str) -> list[int]:
     row = find_hardware(kind)
     per_node = row.device.per_node if row is not None and row.device is not None else 0
     return [number, per_node] if number > 1 else [per_node]
+
+
+def _on_each(count: int, nodes: int, kind: str) -> int:
+    """`8xH20, two nodes` counts those of one node, `16xH20, two nodes` all."""
+    per_node = (_whole_servers(1, kind) or [0])[0] or 8
+    return count // nodes if nodes and count > per_node and count % nodes == 0 else count
 
 
 def _number(written: str) -> int:

@@ -28,6 +28,7 @@ from moonpad.explain.device_mentions import (
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import shortened
+from moonpad.explain.spoken_builds import is_spoken_of
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.plan import Platform
@@ -87,22 +88,10 @@ def engine_of(command: Command, question: Question, script: Script | None = None
     builds = [name for name in named if name != engine and _base_of(name) == engine]
     if not builds and script is not None:
         builds = [
-            name for name in ENGINES if name != engine and _base_of(name) == engine and _is_spoken_of(name, script)
+            name for name in ENGINES if name != engine and _base_of(name) == engine and is_spoken_of(name, script)
         ]
     elsewhere = question.cluster is not None or (command.container is not None and command.container.image is not None)
     return builds[0] if len(builds) == 1 and engine not in named and not elsewhere else engine
-
-
-def _is_spoken_of(name: str, script: Script) -> bool:
-    """Whether the text is about a build for devices of its own: its name or its variables, and none of CUDA's."""
-    line = ENGINES[name].command_line
-    if line.build is None or line.build.platform is not Platform.ASCEND:
-        return False
-    script.budget.work(len(script.lines) // 2, "the text around its engine commands")
-    marks = "|".join((*line.names, *(rf"\b{prefix}[A-Z_]+" for prefix in line.build.environment)))
-    lines = [text[:_LONGEST] for text in script.lines]
-    others = any("NVIDIA" in text or "CUDA_" in text or "nvidia.com/gpu" in text for text in lines)
-    return not others and any(re.search(marks, text) for text in lines)
 
 
 def _base_of(engine: str) -> str:
