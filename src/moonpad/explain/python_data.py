@@ -67,6 +67,10 @@ class Table:
     rest: list[Word] = field(default_factory=list)
     """`**kwargs` that are not known."""
     used: bool = False
+    of_class: str = ""
+    """An object of that class of the program, whose attributes the fields are; or the class itself."""
+    branches: int = 0
+    """In how many branches it was made."""
 
 
 @dataclass(eq=False, slots=True)

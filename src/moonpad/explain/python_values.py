@@ -38,7 +38,10 @@ from moonpad.explain.python_strings import filled_by_format, filled_by_percent, 
 _NAME: Final = 60
 _MOST_ITEMS: Final = 4_096
 _MOST_SOURCES: Final = 32
-_SAME: Final = frozenset({"str", "int", "float", "repr", "shlex.quote", "Path", "textwrap.dedent", "dedent", "quote"})
+_SAME: Final = frozenset({
+    *("str", "int", "float", "repr", "shlex.quote", "Path", "pathlib.Path", "textwrap.dedent", "dedent", "quote"),
+    *("os.path.expanduser", "os.path.abspath", "os.path.realpath", "os.path.normpath", "os.fspath"),
+})  # fmt: skip
 """Calls that leave a text what it is, for a shell."""
 _SHELLS: Final = frozenset({
     *("system", "run", "Popen", "popen", "call", "check_call", "check_output", "getoutput", "getstatusoutput"),
@@ -83,6 +86,10 @@ class Evaluator:
         """What a function of the program gives back; None for a function that is not."""
         return None
 
+    def attribute(self, node: ast.Attribute, names: Names) -> Value | None:
+        """What an object of a class of the program holds; None for any other."""
+        return None
+
     # --- by the kind of node ---
 
     def _value(self, node: ast.expr, names: Names) -> Value:
@@ -110,6 +117,8 @@ class Evaluator:
                 return self._percent(node, names)
             case ast.ListComp() | ast.GeneratorExp():
                 return comprehension(self, node, names)
+            case ast.BinOp(op=ast.Div()):
+                return self._path(node, [self.value(node.left, names), self.value(node.right, names)])
             case ast.BinOp(op=ast.BitOr()):
                 return self._merged(node, names)
             case ast.BinOp():
@@ -121,6 +130,8 @@ class Evaluator:
             case ast.Attribute() if dotted(node) == "sys.executable":
                 begin, end = self.places.of(node)
                 return Text(self.state.text.word("python", begin, end), "python")
+            case ast.Attribute() if (held := self.attribute(node, names)) is not None:
+                return held
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 self.value(child, names)
@@ -202,6 +213,8 @@ class Evaluator:
         first = arguments[0] if arguments else None
         if name in _SAME and isinstance(first, Text):
             return first
+        if name == "os.path.join" and len(arguments) > 1:
+            return self._path(node, arguments)
         if name == "len" and isinstance(first, Listing) and all(isinstance(i, Text) and i.known for i in first.items):
             return self._whole_number(node, len(first.items))
         if name == "json.dumps" and isinstance(first, Table | Listing):
@@ -354,6 +367,20 @@ class Evaluator:
         begin, end = self.places.of(node)
         text = str(number)
         return Text(self.state.text.word(text, begin, end, (Piece(0, len(text), begin, end),)), number)
+
+    def _path(self, node: ast.expr, parts: Sequence[Value]) -> Text:
+        """`os.path.join(a, b)`, `Path(a) / b`: a path with names that are not known in it."""
+        texts = [part for part in parts if isinstance(part, Text)]
+        if len(texts) < len(parts) or not any(isinstance(text.value, str) for text in texts):
+            return self.unknown(node)
+        begin, end = self.places.of(node)
+        words: list[Word] = []
+        for text in texts:
+            text.used = True
+            absolute = text.word.text.startswith("/")
+            words = [text.word] if absolute else [*words, *((Word("/"),) if words else ()), text.word]
+        words = [replace(word, pieces=(Piece(0, len(word.text), begin, end),)) for word in words]
+        return self._text(words, begin, end, known=all(text.known for text in texts))
 
     def _merged(self, node: ast.BinOp, names: Names) -> Value:
         left, right = self.value(node.left, names), self.value(node.right, names)
