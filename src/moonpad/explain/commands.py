@@ -187,6 +187,8 @@ class Command:
     """What its KV cache holds by a log in the text, 0 where that only says that it serves; None: no log says either."""
     accepted: frozenset[str] = frozenset()
     """Names of options that its log repeats, as `max_model_len`: it has read them."""
+    fork: str = ""
+    """The fork of its engine that it starts, by the text or by its options."""
     embedded: bool = False
     """Its options are the arguments of a call in a program, which is not a server with a port."""
 

@@ -15,6 +15,7 @@ from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, 
 from moonpad.explain.config_files import with_file_options
 from moonpad.explain.device_mentions import machines_of
 from moonpad.explain.dockerfile import is_dockerfile
+from moonpad.explain.forks import with_forks
 from moonpad.explain.input_kinds import gather_config_maps, is_program, read_kind, read_unused_scripts
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
@@ -271,7 +272,8 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
     state.commands[:] = with_logs(state.commands, logs, state.budget)
     if not any(command.program not in ("other", "docker") for command in state.commands):
         read_last_resort(state, texts)
-    state.commands[:] = with_roles(without_repeats(_without_parts(state), state.text.lines), state.text.lines)
+    lines = state.text.lines
+    state.commands[:] = with_forks(with_roles(without_repeats(_without_parts(state), lines), lines), lines)
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
     named, minimum = text_hints.versions_of(text)
