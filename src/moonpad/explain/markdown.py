@@ -51,7 +51,11 @@ _SPOKEN: Final = re.compile(
     rf"(?:(?:sudo|nohup|docker|podman|python3?|numactl|srun)\b[^\n]*?|(?:\S*/)?)(?:{SPEAKING.pattern})"
 )
 """A text whose first command starts an engine."""
-_ONLY_FILE: Final = re.compile(r"`?[\w./-]{1,100}\.(?:ya?ml|json|sh|env|toml|service)`?")
+_ONLY_FILE: Final = re.compile(
+    r"(?:(?:\d{1,2}[.)]|step \d{1,2}[.:]?)[ ]{1,3})?(?:(?:create|write|save|file)[ :]{1,2}(?:as )?)?"
+    r"[`\"*_]{0,3}(?P<file>[\w./-]{1,100}\.(?:ya?ml|json|sh|env|toml|service))[`\"*_]{0,3}",
+    re.IGNORECASE,
+)
 _UNFENCED: Final = re.compile(
     rf"[ \t\0]*(?:\$ )?(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python3? |docker run [^`\n]*|/\S*/)?(?:{SPEAKING.pattern})"
     r"(?:(?<=[-$/.])|\S*/)[^`\n]*"
@@ -168,7 +172,7 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
                     yield Inline(offset + code.start(2), code[2], heading)
         if not fence and not title and (written := line.strip(" \t\0*_")):
             intro = written[:-1].strip(" \t\0*_") if written.endswith((":", "：")) and len(written) <= 200 else None
-            intro = written.strip("`") if _ONLY_FILE.fullmatch(written) else intro
+            intro = only["file"] if (only := _ONLY_FILE.fullmatch(written)) else intro
     if codes:
         yield Bullets(tuple(codes), heading, above)
 

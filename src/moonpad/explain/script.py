@@ -38,6 +38,7 @@ from moonpad.explain.wrappers import assignment
 _QUOTED_FENCE: Final = re.compile(r"^'''[ \t]*$", re.MULTILINE)
 _PYTHON: Final = re.compile(r"^(?:import|from|def|class)[ ]", re.MULTILINE)
 _FILE_NAME: Final = re.compile(r"(?<![\w/.-])[\w./-]{1,100}\.(?:ya?ml|json)\b")
+_SHOWN: Final = re.compile(r"\s*(?:\$ )?cat[ \t]+([\w./-]{1,100}\.(?:ya?ml|json))[ \t]*\n(?=[\w{-])")
 _VARIABLE_NAME: Final = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
 _OPTIONS: Final = re.compile(r"(?:[ \t\0]*(?:#.*)?\n)*[ \t\0]*[A-Za-z][\w.-]*:(?:[ \n]|$)")
 """A block of `key: value`."""
@@ -151,8 +152,12 @@ def _name_file(block: Block, state: ScriptState) -> None:
     if block.intro and _OPTIONS.match(block.text):
         names += [spelled for name in _VARIABLE_NAME.findall(block.intro) for spelled in (f"${{{name}}}", f"${name}")]
     line = state.text.place(block.start)[0]
+    text = block.text.replace(IGNORED, " ")
+    if shown := _SHOWN.match(text):  # `cat config.yaml` and what it wrote
+        names.append(shown[1])
+        text, line = text[shown.end() :], line + shown[0].count("\n")
     for name in names:
-        state.files.setdefault(name, HereFile(name, block.text.replace(IGNORED, " "), line))
+        state.files.setdefault(name, HereFile(name, text, line))
 
 
 def _fenced(text: str) -> str:
