@@ -140,7 +140,7 @@ FORKS_BY_PROGRAM: Final[Mapping[str, tuple[str, str, frozenset[str]]]] = {
         r"ik[_-]?llama",
         "ik_llama.cpp, a fork of llama.cpp",
         frozenset({
-            *("-mla", "--mla-use", "-amb", "--attention-max-batch", "-fmoe", "--fused-moe", "-no-fmoe", "--no-fused-moe"),
+            *("-mla", "--mla-use", "-amb", "--attention-max-batch", "-fmoe", "--fused-moe", "-no-fmoe"),
             *("-rtr", "--run-time-repack", "-ser", "--smart-expert-reduction", "-ger", "--grouped-expert-routing"),
             *("-mqkv", "--merge-qkv", "-muge", "--merge-up-gate-experts", "-khad", "--k-cache-hadamard", "-vhad"),
             *("-smgs", "--split-mode-graph-scheduling", "-gr", "--graph-reuse", "-no-gr", "--no-graph-reuse"),

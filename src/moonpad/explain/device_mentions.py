@@ -184,7 +184,12 @@ def machines_of(text: str) -> Iterator[tuple[int, str]]:
                     counts = _whole_servers(_number(servers), kind)
                 if len(counts) == 2 and "nodes" in groups and match.start("nodes") > match.start("count"):
                     counts[1] = _on_each(counts[1], counts[0], _kind(groups["device"], groups.get("size"))[0])
-                if _SERVERS.search(match.group()) and not _CARDS.search(match.group()) and kind in _PER_SERVER and len(counts) == 1:
+                if (
+                    _SERVERS.search(match.group())
+                    and not _CARDS.search(match.group())
+                    and kind in _PER_SERVER
+                    and len(counts) == 1
+                ):
                     counts = [counts[0], _PER_SERVER[kind]]
                 if name and all(0 < number <= _MOST for number in counts):
                     machines.append((match.start(), "x".join((*map(str, counts), kind))))

@@ -136,8 +136,8 @@ def _python(words: Sequence[Word]) -> tuple[str, int] | None:
         if text == ending or text.endswith(f"/{ending}"):
             return program, position + 1
     given = {word.text.partition("=")[0].replace("-", "_").replace("__", "--", 1) for word in words[position + 1 :]}
-    for program in program_table().programs.values():
-        if given & {*program.marks} and any(f"/{text}".endswith(f"/{ending}") for ending in program.short_files):
-            return program.name, position + 1
+    for known in program_table().programs.values():
+        if given & {*known.marks} and any(f"/{text}".endswith(f"/{ending}") for ending in known.short_files):
+            return known.name, position + 1
     # A console script called by its path: `python .venv/bin/vllm serve …`.
     return _command(base_name(words[position]), words, position + 1)

@@ -33,6 +33,7 @@ from moonpad.explain.python_data import (
     words_in,
 )
 from moonpad.explain.python_loops import comprehension
+from moonpad.explain.python_paths import path_of
 from moonpad.explain.python_strings import filled_by_format, filled_by_percent, quoted, replaced, respelled
 
 _NAME: Final = 60
@@ -118,7 +119,7 @@ class Evaluator:
             case ast.ListComp() | ast.GeneratorExp():
                 return comprehension(self, node, names)
             case ast.BinOp(op=ast.Div()):
-                return self._path(node, [self.value(node.left, names), self.value(node.right, names)])
+                return path_of(self, node, [self.value(node.left, names), self.value(node.right, names)])
             case ast.BinOp(op=ast.BitOr()):
                 return self._merged(node, names)
             case ast.BinOp():
@@ -167,9 +168,9 @@ class Evaluator:
                 known &= isinstance(inner, Text) and inner.known
                 sources += (inner, *inner.sources) if isinstance(inner, Text) else ()
                 parts.append(replace(word, pieces=(Piece(0, len(word.text), begin, end),)))
-        return self._text(parts, begin, end, known=known, sources=sources)
+        return self.text(parts, begin, end, known=known, sources=sources)
 
-    def _text(
+    def text(
         self, parts: list[Word], begin: int, end: int, *, known: bool, sources: Sequence[Listing | Text] = ()
     ) -> Text:
         """One text of several. Raises UsageError where texts grow beyond what a person writes."""
@@ -214,7 +215,7 @@ class Evaluator:
         if name in _SAME and isinstance(first, Text):
             return first
         if name == "os.path.join" and len(arguments) > 1:
-            return self._path(node, arguments)
+            return path_of(self, node, arguments)
         if name == "len" and isinstance(first, Listing) and all(isinstance(i, Text) and i.known for i in first.items):
             return self._whole_number(node, len(first.items))
         if name == "json.dumps" and isinstance(first, Table | Listing):
@@ -265,7 +266,7 @@ class Evaluator:
         begin, end = self.places.of(node)
         blank = Word(" ", pieces=(Piece(0, 1, begin, begin),))
         parts = [part for word in words for part in (blank, word)][1:]
-        return self._text(parts, begin, end, known=False, sources=(listing,))
+        return self.text(parts, begin, end, known=False, sources=(listing,))
 
     def _respelled(self, node: ast.Call, method: str, owner: Text, arguments: list[Value], names: Names) -> Text | None:
         """What a method of a text makes of it; None for others."""
@@ -284,7 +285,7 @@ class Evaluator:
         if not parts:
             return None
         owner.used = True
-        return self._text(parts, begin, end, known=not any(part.unresolved for part in parts))
+        return self.text(parts, begin, end, known=not any(part.unresolved for part in parts))
 
     def _field(self, node: ast.expr, name: str, value: Value | None) -> Word:
         if isinstance(value, Text):
@@ -307,7 +308,7 @@ class Evaluator:
         if not parts:
             return self.unknown(node)
         left.used = True
-        return self._text(parts, *self.places.of(node), known=not any(part.unresolved for part in parts))
+        return self.text(parts, *self.places.of(node), known=not any(part.unresolved for part in parts))
 
     def _json(self, node: ast.expr, value: Value) -> Text:
         begin, end = self.places.of(node)
@@ -341,7 +342,7 @@ class Evaluator:
                 text.used = True
             sources = [source for text in texts for source in (text, *text.sources)]
             known = all(text.known for text in texts)
-            return self._text([text.word for text in texts], begin, end, known=known, sources=sources)
+            return self.text([text.word for text in texts], begin, end, known=known, sources=sources)
         return self._number(node, names)
 
     def _number(self, node: ast.BinOp, names: Names) -> Text:
@@ -367,20 +368,6 @@ class Evaluator:
         begin, end = self.places.of(node)
         text = str(number)
         return Text(self.state.text.word(text, begin, end, (Piece(0, len(text), begin, end),)), number)
-
-    def _path(self, node: ast.expr, parts: Sequence[Value]) -> Text:
-        """`os.path.join(a, b)`, `Path(a) / b`: a path with names that are not known in it."""
-        texts = [part for part in parts if isinstance(part, Text)]
-        if len(texts) < len(parts) or not any(isinstance(text.value, str) for text in texts):
-            return self.unknown(node)
-        begin, end = self.places.of(node)
-        words: list[Word] = []
-        for text in texts:
-            text.used = True
-            absolute = text.word.text.startswith("/")
-            words = [text.word] if absolute else [*words, *((Word("/"),) if words else ()), text.word]
-        words = [replace(word, pieces=(Piece(0, len(word.text), begin, end),)) for word in words]
-        return self._text(words, begin, end, known=all(text.known for text in texts))
 
     def _merged(self, node: ast.BinOp, names: Names) -> Value:
         left, right = self.value(node.left, names), self.value(node.right, names)

@@ -84,8 +84,8 @@ def _words_in(line: str) -> set[str] | None:
         return None
     plain = _COUNTED.sub("", text.strip("#/*`=-~:： \t\"'").removeprefix("echo ").strip("=-#\"' "), count=1)
     found = [match["role"] for pattern in (_NAMED, _LETTER) for match in pattern.finditer(plain)]
-    if not found and (alone := _ALONE.fullmatch(plain)):
-        found = [alone["role"]]
+    if not found:
+        found = [alone["role"] for part in re.split(r"[ ][+&][ ]", plain) if (alone := _ALONE.fullmatch(part))]
     return {_stem(word) for word in found} or None
 
 

@@ -14,7 +14,9 @@ SESSIONS: Final = frozenset({"console", "shell-session", "shellsession", "termin
 _PROMPT: Final = re.compile(
     r"[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:\$[ \t]+(?=\S)|\[?[\w.-]+@[\w.-]+(?:[: ][^\s$#]*)?[$#][ \t]+(?=\S))"
 )
-_SURE: Final = re.compile(r"^[ \t]*(?:\([\w.-]+\)[ \t]*)?\[?[\w.-]+@[\w.-]+(?:[: ][^\s$#]*)?[$#][ \t]+(?=\S)", re.MULTILINE)
+_SURE: Final = re.compile(
+    r"^[ \t]*(?:\([\w.-]+\)[ \t]*)?\[?[\w.-]+@[\w.-]+(?:[: ][^\s$#]*)?[$#][ \t]+(?=\S)", re.MULTILINE
+)
 """With the names of a user and a host."""
 _ROOT_PROMPT: Final = re.compile(r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*([\w.-]+)[ \t])")
 _TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|curl|sudo|numactl")
