@@ -14,7 +14,7 @@ from typing import Final
 
 from moonpad.explain.commands import Piece, Word, concatenated
 from moonpad.explain.interpreter import ScriptState
-from moonpad.explain.python_conditions import decisive, truth
+from moonpad.explain.python_conditions import computed, decisive, truth
 from moonpad.explain.python_data import (
     DEEPEST,
     UNKNOWN,
@@ -349,17 +349,7 @@ class Evaluator:
         left, right = self.value(node.left, names), self.value(node.right, names)
         numbers = [one.value for one in (left, right) if isinstance(one, Text) and type(one.value) is int]
         if len(numbers) == 2 and all(abs(number) < 1e12 for number in numbers):
-            first, second = numbers
-            result = None
-            match node.op:
-                case ast.Add():
-                    result = first + second
-                case ast.Sub():
-                    result = first - second
-                case ast.Mult():
-                    result = first * second
-                case ast.FloorDiv() if second:
-                    result = first // second
+            result = computed(node.op, *numbers)
             if result is not None:
                 return self._whole_number(node, result)
         return self.unknown(node)
