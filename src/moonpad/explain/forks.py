@@ -14,19 +14,16 @@ _LONGEST = 2000
 
 
 def with_forks(commands: Sequence[Command], lines: Sequence[str]) -> list[Command]:
-    named = {
-        program: any(re.search(pattern, line[:_LONGEST], re.IGNORECASE) for line in lines)
-        for program, (pattern, _, _) in FORKS_BY_PROGRAM.items()
-        if any(command.program == program for command in commands)
-    }
-    return [
-        replace(command, fork=FORKS_BY_PROGRAM[command.program][1])
-        if command.program in named and (named[command.program] or _has_its_options(command))
-        else command
-        for command in commands
-    ]
+    return [replace(command, fork=_fork_of(command, lines)) for command in commands]
 
 
-def _has_its_options(command: Command) -> bool:
-    own = FORKS_BY_PROGRAM[command.program][2]
-    return any(word.text.partition("=")[0] in own for word in command.argv)
+def _fork_of(command: Command, lines: Sequence[str]) -> str:
+    """"" for none. A list of flags is known by its options alone."""
+    for program, (pattern, title, own) in FORKS_BY_PROGRAM.items():
+        if command.program not in (program, "fragment"):
+            continue
+        if any(word.text.partition("=")[0] in own for word in command.argv):
+            return title
+        if command.program == program and any(re.search(pattern, line[:_LONGEST], re.IGNORECASE) for line in lines):
+            return title
+    return ""

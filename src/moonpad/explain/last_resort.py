@@ -13,6 +13,7 @@ from moonpad.engines.foreign_names import MARKING, MENTION, PROGRAM_OF, SPEAKING
 from moonpad.explain.commands import Command, Piece, Word
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
+from moonpad.explain.line_repair import repaired
 from moonpad.explain.programs import base_name, program_named
 from moonpad.explain.python_text import is_python
 from moonpad.explain.source_text import Source
@@ -53,6 +54,12 @@ _LIST: Final = re.compile(
 _ITEM: Final = re.compile(
     r"\"(?P<double>(?:[^\"\\\n]|\\.)*)\"|'(?P<single>(?:[^'\\\n]|\\.)*)'|(?:#|//)[^\n]*|(?P<other>[^\s,\"'#][^,\"'#\n]*)"
 )
+_KEYED: Final = re.compile(
+    r"^(?P<indent>[ \t]*)(?:- )?[\"']?(?:cmd|command|exec|run|script|start)[\"']?[ \t]*:[ \t]*"
+    r"(?:(?P<style>[>|])[-+]?[ \t]*\n(?P<folded>(?:(?P=indent)[ \t]+\S.*(?:\n|$)|[ \t]*\n)+)|(?P<plain>[^>|\s\[{].*))",
+    re.MULTILINE,
+)
+"""A command line as a value of YAML."""
 _BLANK: Final = re.compile(r"[ \t]*\n(?=[ \t]*-)")
 _SPOKEN: Final = re.compile(
     rf"(?<![\w-])(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python3? -m )?(?:\S*/)?(?:{SPEAKING.pattern})"
@@ -63,6 +70,7 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     """Of the texts, with their offsets. The first way that finds something is taken."""
     ways = (
         _unknown_programs(state),
+        _keyed_commands(state, texts),
         _variables(state),
         _settings(state, texts),
         _named_options(state, texts),
@@ -93,7 +101,27 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
             if image is not None and image in words:
                 at = words.index(image) + 1
             rest = _more(f"<what {base_name(words[0])} adds>", command.line)
-            yield replace(command, program="fragment", prefix=(), argv=(*words[at:], rest), wrappers=())
+            program = next((PROGRAM_OF[name] for word in words if (name := word.text.casefold()) in PROGRAM_OF), "")
+            fragment = replace(command, program="fragment", prefix=(), argv=(*words[at:], rest), wrappers=())
+            yield replace(fragment, program=program or "fragment", guessed=bool(program))
+
+
+def _keyed_commands(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
+    """`cmd: > …` of a file of another tool: a program that is not known, with options that are."""
+    before = len(state.commands)
+    for start, text in texts:
+        for match in islice(_KEYED.finditer(text), _MOST):
+            lines = match["folded"] or match["plain"] or ""
+            which = "folded" if match["folded"] else "plain"
+            code = re.sub(r"\n", " ", lines) if which == "folded" and match["style"] == ">" else lines
+            Shell(state, Source.block(state.text, start + match.start(which), code)).read()
+    added = state.commands[before:]
+    del state.commands[before:]
+    others, state.commands = state.commands, added
+    try:
+        yield from list(_unknown_programs(state))
+    finally:
+        state.commands = others
 
 
 def _variables(state: ScriptState) -> Iterator[Command]:
@@ -235,10 +263,11 @@ def _spoken(state: ScriptState, start: int, text: str) -> None:
         if quote in ('"', "'", "`") and (closing := text.find(quote, begin, end)) > 0:
             end = closing
         first = text[line_start:begin].split()[:1]
-        if (first and base_name(Word(first[0])) in SPEAKS_OF) or " -" not in text[begin:end]:
+        if (first and base_name(Word(first[0])) in SPEAKS_OF) or not re.search(r"\s-", text[begin:end]):
             continue
         before = len(state.commands)
-        Shell(state, Source.block(state.text, start + begin, text[begin:end])).read()
+        whole = repaired(text[begin:end], start + begin, state.problems)
+        Shell(state, Source.block(state.text, start + begin, whole)).read()
         state.commands[before:] = [command for command in state.commands[before:] if _serves(command)]
 
 
