@@ -18,7 +18,7 @@ def with_forks(commands: Sequence[Command], lines: Sequence[str]) -> list[Comman
 
 
 def _fork_of(command: Command, lines: Sequence[str]) -> str:
-    """"" for none. A list of flags is known by its options alone."""
+    """ "" for none. A list of flags is known by its options alone."""
     for program, (pattern, title, own) in FORKS_BY_PROGRAM.items():
         if command.program not in (program, "fragment"):
             continue

@@ -354,7 +354,7 @@ class Shell:
                 peeled.program,
                 peeled.argv,
                 peeled.prefix,
-                peeled.env if peeled.program != "other" else {},
+                peeled.env if peeled.program != "other" or _runs_script(peeled) else {},
                 (*self.wrappers, *peeled.wrappers),
                 label=node.label or self.label or self.state.intro,
                 heading=self.state.heading,
@@ -363,6 +363,10 @@ class Shell:
                 arms=tuple(self.state.arms),
             )
         )
+
+
+def _runs_script(peeled: Peeled) -> bool:
+    return any(word.text.endswith(".sh") for word in peeled.rest[:3])
 
 
 def words_of(source: Source, state: ScriptState) -> list[Word]:

@@ -34,6 +34,11 @@ _OURS: Final = {
     "max_model_len": ("max_model_len", "context_length", "ctx_size", "max_seq_len", "max_context"),
 }
 """What images call our settings."""
+_ALIASES: Final = {
+    **dict.fromkeys(("gpu_mem_util", "gpu_util", "gpu_memory_util", "mem_util"), "gpu_memory_utilization"),
+    **{"served_name": "served_model_name", "tool_parser": "tool_call_parser", "max_seqs": "max_num_seqs"},
+}
+"""What scripts call other options."""
 _SETTING: Final = re.compile(
     r"\b(?:OPTION_|option\.)([A-Za-z_]{2,60})[\"']?[ \t]*[:=][ \t]*(?:[\"']([^\"'\n]{1,200})[\"']|([^\s\"',}]{1,200}))"
 )
@@ -100,7 +105,7 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
             image = command.container.image if command.container else None
             if image is not None and image in words:
                 at = words.index(image) + 1
-            rest = _more(f"<what {base_name(words[0])} adds>", command.line)
+            rest = more(f"<what {base_name(words[0])} adds>", command.line)
             program = next((PROGRAM_OF[name] for word in words if (name := word.text.casefold()) in PROGRAM_OF), "")
             fragment = replace(command, program="fragment", prefix=(), argv=(*words[at:], rest), wrappers=())
             yield replace(fragment, program=program or "fragment", guessed=bool(program))
@@ -134,9 +139,9 @@ def _variables(state: ScriptState) -> Iterator[Command]:
         called = re.sub("[-_]", "", image.text)
         programs = (PROGRAM_OF[name] for name in PROGRAM_OF if re.sub("[-_]", "", name) in called)
         for program in islice(programs, 1):
-            words = [word for name, value in command.env.items() for word in _as_option(name, value, program)]
+            words = [word for name, value in command.env.items() for word in as_option(name, value, program)]
             if {word.text for word in words} & {*DECISIVE, *serving_programs()[program].options.values()}:
-                rest = _more("<what the image adds>", command.line)
+                rest = more("<what the image adds>", command.line)
                 yield replace(command, program="fragment", prefix=(), argv=(*words, rest), env={}, wrappers=())
 
 
@@ -148,7 +153,7 @@ def _settings(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Comm
         for match in found:
             at, end = start + match.start(), start + match.end()
             value = state.text.word((match[2] or match[3] or "").strip(), at, end)
-            words += _as_option(match[1].removesuffix("_degree").removesuffix("_DEGREE"), value, PROGRAM_OF[UNNAMED])
+            words += as_option(match[1].removesuffix("_degree").removesuffix("_DEGREE"), value, PROGRAM_OF[UNNAMED])
         if len(found) > 2 and {word.text for word in words if word.text.startswith("-")} & DECISIVE:
             if model := _MODEL.search(text):
                 at = start + model.start(1)
@@ -157,15 +162,16 @@ def _settings(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Comm
                     state.text.word(model[1], at, start + model.end(1)),
                     *words,
                 ]
-            rest = _more("<what the service adds>", words[0].line)
+            rest = more("<what the service adds>", words[0].line)
             yield _fragment([*words, rest], state, "")
 
 
-def _as_option(name: str, value: Word, program: str) -> tuple[Word, ...]:
+def as_option(name: str, value: Word, program: str) -> tuple[Word, ...]:
     options, line = option_set(program), serving_programs()[program]
     text = value.text.removeprefix(f"{name}=")
     plain = re.sub(rf"^(?:{'|'.join(MARKING)})_", "", name.casefold())
     ours = next((key for key, names in _OURS.items() if plain in names), "")
+    plain = _ALIASES.get(plain, plain)
     flag = (line.model or "--model") if ours == "model" else line.options.get(ours, f"--{plain.replace('_', '-')}")
     known = options.named(flag) if options is not None else None
     if known is None or not text:
@@ -175,7 +181,7 @@ def _as_option(name: str, value: Word, program: str) -> tuple[Word, ...]:
     return (replace(value, text=flag, pieces=()), replace(value, text=text, pieces=()))
 
 
-def _more(what: str, line: int) -> Word:
+def more(what: str, line: int) -> Word:
     return Word(what, line, end_line=line, unresolved=("@",))
 
 
@@ -222,7 +228,7 @@ def _lists(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command
             ]
             flags = {word.text.partition("=")[0] for word in words if word.text.startswith("-")}
             if len(flags) > 2 and flags & DECISIVE:
-                rest = _more("<what is added to the list>", words[0].line)
+                rest = more("<what is added to the list>", words[0].line)
                 yield _fragment([*words, rest], state, "")
 
 
@@ -230,8 +236,11 @@ def _item(item: re.Match[str], state: ScriptState, start: int) -> Iterator[Word]
     text = item["double"] if item["double"] is not None else item["single"]
     begin, end = start + item.start(), start + item.end()
     if text is not None:
-        plain = text.replace('\\"', '"') if item["double"] is not None else text
-        yield state.text.word(plain, begin, end)
+        plain = re.sub(r"\\([\"'])", r"\1", text)
+        if re.match(r"--?[A-Za-z][\w-]*[ ]+\S", plain):  # flag and value in one string, which a shell splits
+            yield from words_of(Source(plain, state.text, (Piece(0, len(plain), begin, end),)), state)
+        else:
+            yield state.text.word(plain, begin, end)
     elif item["other"]:
         name = item["other"].strip()[:60]
         yield replace(state.text.word(f"${{{name}}}", begin, end), unresolved=(name,))

@@ -33,6 +33,7 @@ from moonpad.explain.spoken_roles import with_roles
 from moonpad.explain.start_logs import NO_LOGS, PastedLogs, beside_logs, pasted_logs, with_logs
 from moonpad.explain.systemd_unit import is_unit
 from moonpad.explain.terminal_session import without_prompts, without_repeats
+from moonpad.explain.wrapper_scripts import with_started_scripts
 from moonpad.explain.wrappers import assignment
 
 _QUOTED_FENCE: Final = re.compile(r"^'''[ \t]*$", re.MULTILINE)
@@ -272,7 +273,7 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
 
 def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], logs: PastedLogs = NO_LOGS) -> Script:
     read_unused_scripts(state)
-    state.commands[:] = with_launchers(state.commands)
+    state.commands[:] = with_launchers(with_started_scripts(state))
     state.commands[:] = [with_file_options(command, state.files, state.budget) for command in state.commands]
     state.commands[:] = with_logs(state.commands, logs, state.budget)
     if not any(command.program not in ("other", "docker") for command in state.commands):
