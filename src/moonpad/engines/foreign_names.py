@@ -10,6 +10,7 @@ PROGRAM_OF: Final[Mapping[str, str]] = {
     "vllm": "vllm serve",
     "sglang": "sglang",
     "trtllm": "trtllm-serve",
+    "trt_llm": "trtllm-serve",
     "tensorrt_llm": "trtllm-serve",
     "tensorrt-llm": "trtllm-serve",
     "llama_cpp": "llama-server",

@@ -22,7 +22,22 @@ _OTHERS: Final = (
     *("MI308X", "MI300A", "MI250X", "MI210", "MI100", "V100", "A10G", "A10", "A30", "A40", "A6000", "RTX A6000"),
     *("A800", "L20", "L40", "L4", "T4", "P40", "P100", "GH200", "RTX 6000 Ada", "RTX 5080"),
     *("RTX 4080", "RTX 3080", "RTX 2080 Ti", "2080Ti", "RTX PRO 5000", "RTX PRO 4500", "BW1000", "BW1100", "K100"),
-    *("910B4", "910A", "310P", "P800", "TPU v5e", "TPU v6e", "gfx1151", "Arc Pro B60", "Arc Pro B70", "RTX 5070"),
+    *(
+        "MLU370",
+        "MLU580",
+        "MLU590",
+        "BI-V150",
+        "910B4",
+        "910A",
+        "310P",
+        "P800",
+        "TPU v5e",
+        "TPU v6e",
+        "gfx1151",
+        "Arc Pro B60",
+        "Arc Pro B70",
+        "RTX 5070",
+    ),
 )
 """Kinds that people name and the catalogue does not have: a command for one of them is for no other."""
 _VARIANTS: Final[Mapping[str, str]] = {
@@ -125,6 +140,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
             rf"(?<![\w.-]){device}{size}(?:{_TIMES}|:)(?P<count>[0-9]{{1,4}})(?![\w.:%-])",
             rf"(?<![\w.-]){device}{size}[ ]?[(（](?P<count>{_NUMBER})(?:[ ]?(?:GPUs?|cards?|NPUs?|卡|张))?[)）,，]",
             rf"(?<![\w.-]){device}{size}[ ](?P<count>{_NUMBER})[ ]?(?:卡|张|块|GPUs|cards)",
+            rf"{one}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?)(?P<size>[0-9]{{2,3}})[ ]?GB?[ ]?(?:的[ ]?)?{_MAKER}{device}{end}",
             rf"{count}[ ]?(?:GPUs|NPUs|cards)[ ]?[:(（][ ]?{_MAKER}{device}{size}{end}",
             rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)[ ]{_NODE}[ ](?:of|with)[ ]{_MAKER}{device}{size}{end}",
             rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)(?:[ ]|-){_MAKER}{device}{size}[ ]?{_NODE}\b",

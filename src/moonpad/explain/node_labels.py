@@ -1,9 +1,4 @@
-"""Which devices a node has, by the labels that select it, and by the types of machines of clouds.
-
-Sources: https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/, https://cloud.google.com/compute/docs/gpus,
-https://aws.amazon.com/ec2/instance-types/, https://learn.microsoft.com/azure/virtual-machines/sizes/gpu-accelerated/
-and https://docs.oracle.com/iaas/Content/Compute/References/computeshapes.htm.
-"""
+"""Which devices a node has, by the labels that select it, and by the types of machines of clouds."""
 
 from __future__ import annotations
 
@@ -13,39 +8,10 @@ from functools import lru_cache
 from typing import Final
 
 from moonpad.catalog.clusters import parse_cluster
+from moonpad.explain.machine_types import machine_of_type
 from moonpad.explain.yaml_source import Fields, YamlSource, items, scalar
 from moonpad.values.errors import UsageError
 
-_TYPES: Final = tuple(
-    (re.compile(pattern, re.IGNORECASE), cluster)
-    for pattern, cluster in (
-        (r"p5\.48xlarge", "8xH100"),
-        (r"p5\.4xlarge", "1xH100"),
-        (r"p5en?\.48xlarge", "8xH200"),
-        (r"p4de\.24xlarge", "8xA100"),
-        (r"p6-b200\.48xlarge", "8xB200"),
-        (r"p6-b300\.48xlarge", "8xB300"),
-        (r"p6e-gb200\.36xlarge", "4xGB200"),
-        (r"g6e\.48xlarge", "8xL40S"),
-        (r"g6e\.(?:12|24)xlarge", "4xL40S"),
-        (r"a3-(?:high|mega|edge)gpu-8g(?:-nolssd)?", "8xH100"),
-        (r"a3-highgpu-([124])g", r"\1xH100"),
-        (r"a3-ultragpu-8g(?:-nolssd)?", "8xH200"),
-        (r"a4-highgpu-8g(?:-nolssd)?", "8xB200"),
-        (r"a4x-highgpu-4g(?:-nolssd)?", "4xGB200"),
-        (r"a4x-maxgpu-4g(?:-\w+)?", "4xGB300"),
-        (r"a2-ultragpu-([1248])g", r"\1xA100"),
-        (r"(?:Standard_)?ND\d+\w*?_(?:NDR_)?(GB[23]00)_v\d", r"4x\1"),
-        (r"(?:Standard_)?ND\d+\w*?_(?:NDR_)?(H[12]00|MI300X)_v\d", r"8x\1"),
-        (r"(?:Standard_)?ND96amsr_A100_v4", "8xA100"),
-        (r"BM\.GPU\.(GB[23]00)\.4", r"4x\1"),
-        (r"BM\.GPU\.(\w+)\.([48])", r"\2x\1"),
-        (r"gpu-(h[12]00)x([1248])-\w+", r"\2x\1"),
-        (r"gpu-(mi3[0-9]{2}x)([1248])-\w+", r"\2x\1"),
-        (r"gd-([48])x(h[12]00|b200)\w*(?:-\w+)*", r"\1x\2"),
-    )
-)
-"""Types of machines, and what they have."""
 _SMALLER: Final = re.compile(r"a100(?![\w-]*80)|p4d\.|a2-highgpu", re.IGNORECASE)
 """The A100 of 40 GB is not in the catalogue."""
 _KIND: Final = re.compile(
@@ -60,9 +26,8 @@ _OPERATORS: Final = frozenset({"In", ""})
 def cluster_of_label(text: str) -> str:
     """`8xH100` for a type of machine, `H100` for a name with a kind in it, "" where none is known."""
     text = text.strip()[:100]
-    for pattern, cluster in _TYPES:
-        if match := pattern.fullmatch(text):
-            return _known(match.expand(cluster).upper().replace("X", "x", 1))
+    if machine := machine_of_type(text):
+        return _known(machine)
     if _SMALLER.search(text) or not (match := _KIND.search(text)):
         return ""
     kind = re.sub(r"[-_ ]", "-", match[2].upper())

@@ -220,6 +220,8 @@ class Evaluator:
             return self._whole_number(node, len(first.items))
         if name == "json.dumps" and isinstance(first, Table | Listing):
             return self._json(node, first)
+        if name == "json.dumps" and isinstance(first, Text) and type(first.value) in (int, float):
+            return first
         if name in ("os.environ.get", "os.getenv") and len(arguments) == 2 and isinstance(first, Text):
             return arguments[1]
         if name in ("os.environ.get", "os.getenv") and isinstance(first, Text):

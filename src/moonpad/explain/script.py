@@ -22,6 +22,7 @@ from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.last_resort import DECISIVE, read_last_resort
 from moonpad.explain.launchers import with_launchers
 from moonpad.explain.line_repair import repaired, words_of_lines
+from moonpad.explain.machine_types import types_in
 from moonpad.explain.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
 from moonpad.explain.pasted_failures import error_lines
 from moonpad.explain.powershell import as_shell, is_powershell
@@ -289,7 +290,9 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
         if image is not None and (version := text_hints.version_of_image(image.text)):
             named.setdefault(*version)
     hints = dict.fromkeys((machine, line) for line, machine in (*state.machines, *logs.machines))
-    hints |= dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in machines_of(text))
+    hints |= dict.fromkeys(
+        (machine, whole.place(offset)[0]) for offset, machine in (*machines_of(text), *types_in(text))
+    )
     state.budget.work(5 * len(hints), "the machines that it names")
     found = beside_logs(state.problems.items, state.commands, logs)
     problems = (*found, *islice(_odd_characters(state.commands), PROBLEMS))
