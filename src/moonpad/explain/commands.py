@@ -276,6 +276,8 @@ class Script:
     objects: tuple[tuple[int, int], ...] = ()
     """First and last line of each object of YAML that starts an engine."""
     error_lines: tuple[ErrorLine, ...] = ()
+    asked: frozenset[tuple[str, int]] = frozenset()
+    """Of `placed_hints`, those that a task or a program asks for, not only the words around it."""
     budget: Budget = field(default_factory=Budget, repr=False, compare=False)
     """What judging and showing it may still cost."""
 

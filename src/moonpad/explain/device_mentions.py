@@ -21,7 +21,20 @@ _CLOSE: Final = 6
 _OTHERS: Final = (
     *("MI308X", "MI300A", "MI250X", "MI210", "MI100", "V100", "A10G", "A10", "A30", "A40", "A6000", "RTX A6000"),
     *("A800", "L20", "L40", "L4", "T4", "P40", "P100", "GH200", "RTX 6000 Ada", "RTX 5080"),
-    *("RTX 4080", "RTX 3080", "RTX 2080 Ti", "2080Ti", "RTX PRO 5000", "RTX PRO 4500", "BW1000", "BW1100", "K100"),
+    *(
+        "RTX 4080 Super",
+        "4080 Super",
+        "8060S",
+        "RTX 4080",
+        "RTX 3080",
+        "RTX 2080 Ti",
+        "2080Ti",
+        "RTX PRO 5000",
+        "RTX PRO 4500",
+        "BW1000",
+        "BW1100",
+        "K100",
+    ),
     *(
         "MLU370",
         "MLU580",
@@ -40,6 +53,7 @@ _OTHERS: Final = (
     ),
 )
 """Kinds that people name and the catalogue does not have: a command for one of them is for no other."""
+_CALLED: Final = {"4080super": "RTX 4080 Super", "8060s": "Radeon 8060S", "2080ti": "RTX 2080 Ti"}
 _VARIANTS: Final[Mapping[str, str]] = {
     **{"910B1": "A2", "910B2": "A2", "910B3": "A2", "DGX Spark": "GB10"},
     **{name: f"{name.upper().removesuffix('X')}X" for name in ("MI300", "MI325", "MI350", "MI355", "mi300x", "mi355x")},
@@ -65,7 +79,7 @@ _WORDS: Final = {
 }
 _SPELLED: Final = "|".join(sorted((word for word in _WORDS if word not in ("a", "single")), key=len, reverse=True))
 _NUMBER: Final = rf"(?:[0-9]{{1,4}}|(?<![\w-])(?:{_SPELLED}))"
-_MAKER: Final = r"(?:NPUs?[ ]|GPUs?[ ]|NVIDIA|AMD|Instinct|Huawei|Ascend|GeForce|Tesla|Atlas|华为|昇腾|英伟达|[ ]){0,4}"
+_MAKER: Final = r"(?:NPUs?[ ]|GPUs?[ ]|(?:spot|rented|dedicated|new|used)[ ]|NVIDIA|AMD|Instinct|Huawei|Ascend|GeForce|Tesla|Atlas|华为|昇腾|英伟达|[ ]){0,4}"
 _NODE: Final = r"(?:nodes?|machines?|servers?|hosts?|boxes|台|机|节点)"
 _TIMES: Final = r"[ ]?[x×*][ ]?"
 
@@ -141,7 +155,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
             rf"(?<![\w.-]){device}{size}[ ]?[(（](?P<count>{_NUMBER})(?:[ ]?(?:GPUs?|cards?|NPUs?|卡|张))?[)）,，]",
             rf"(?<![\w.-]){device}{size}[ ](?P<count>{_NUMBER})[ ]?(?:卡|张|块|GPUs|cards)",
             rf"{one}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?)(?P<size>[0-9]{{2,3}})[ ]?GB?[ ]?(?:的[ ]?)?{_MAKER}{device}{end}",
-            rf"{count}[ ]?(?:GPUs|NPUs|cards)[ ]?[:(（][ ]?{_MAKER}{device}{size}{end}",
+            rf"{count}[ ]?(?:GPUs?|NPUs?|cards)[ ]?[:(（][ ]?{_MAKER}{device}{size}{end}",
             rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)[ ]{_NODE}[ ](?:of|with)[ ]{_MAKER}{device}{size}{end}",
             rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)(?:[ ]|-){_MAKER}{device}{size}[ ]?{_NODE}\b",
         )
@@ -236,7 +250,7 @@ def _kind(name: str, size: str | None) -> tuple[str, bool]:
     label = _kinds().get(_plain(name), "")
     if label and size is not None:
         label = _SIZES.get((label, int(size)), label)
-    return (label, True) if label else (re.sub(" +", " ", name), False)
+    return (label, True) if label else (_CALLED.get(_plain(name), re.sub(" +", " ", name)), False)
 
 
 @lru_cache(maxsize=1)
@@ -283,6 +297,18 @@ def sections(lines: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
             open_titles = (*(title for title in open_titles if title[0] < level), (level, number))
         chains.append(tuple(line for _, line in open_titles))
     return tuple(chains)
+
+
+def sure_mentions(
+    named: Sequence[Mention], asked: frozenset[tuple[str, int]], lines: tuple[str, ...], before: int, line: int
+) -> Iterator[tuple[Mention, ...]]:
+    """Those that the program asks for with the command; those of the comment between it and the command `before`."""
+    machines = [each for each in named if (each.machine, each.line) in asked]
+    if len({each.kind for each in machines}) == 1:
+        yield _nearest(machines, line)
+    comments = [each for each in named if before < each.line < line and lines[each.line - 1].lstrip().startswith("#")]
+    if before and comments and len({each.kind for each in comments}) == 1:
+        yield _nearest(comments, line)
 
 
 def by_nearness(

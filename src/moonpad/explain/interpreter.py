@@ -21,7 +21,7 @@ from moonpad.explain.programs import base_name, runs_python
 from moonpad.explain.scope import Layer, Scope, size_of, unresolved
 from moonpad.explain.shell_files import add_file, here_manifest
 from moonpad.explain.shell_output import output_of, written_by
-from moonpad.explain.shell_tests import TESTS, compared, decided, lacking_in
+from moonpad.explain.shell_tests import TESTS, compared, decided, demanded, lacking_in
 from moonpad.explain.source_text import InputText, Problems, Source
 from moonpad.explain.tokens import Here, Token
 from moonpad.explain.wrappers import Peeled, asks_only, peel
@@ -195,6 +195,7 @@ class Shell:
                     return
                 tests = [lacking_in(node.words, True) for node in conditions if isinstance(node, Simple)]
                 self._branches(bodies, exhaustive, frozenset().union(*tests))
+                self._demand(node)
             case Function(name, body):
                 self.functions[name] = body
             case Compound(body, subshell):
@@ -219,6 +220,16 @@ class Shell:
             self.state.arms.pop()
             layers.append(self.scope.pop())
         self._join(layers, exhaustive, defaults)
+
+    def _demand(self, node: Branches) -> None:
+        """`if [ "$TP" -ne 8 ]; then exit 1; fi`: behind it TP is 8."""
+        first, last = node.conditions[0] if node.conditions else None, node.bodies[0][-1:] if node.bodies else ()
+        ends = [part.words[0].text for part in last if isinstance(part, Simple) and part.words]
+        if len(node.conditions) != 1 or len(node.bodies) != 1 or not isinstance(first, Simple) or ends != ["exit"]:
+            return
+        if (demand := demanded(first.words)) is not None and self.scope.is_open(demand[0]):
+            value = self.expander.fields(demand[1])
+            self.scope.set(demand[0], value[0] if value else Word(""))
 
     def _join(self, layers: Sequence[Layer], exhaustive: bool, defaults: Collection[str]) -> None:
         self.state.budget.work(sum(map(size_of, layers)), "its conditions")

@@ -306,6 +306,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
         tuple(dict.fromkeys(sorted(problems, key=lambda problem: (problem.line, problem.column)))),
         document,
         objects=tuple(state.objects),
+        asked=frozenset((machine, line) for line, machine in state.machines),
         error_lines=error_lines(whole.lines, logs.lines),
         budget=state.budget,
     )

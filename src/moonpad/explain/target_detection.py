@@ -24,6 +24,7 @@ from moonpad.explain.device_mentions import (
     mentions,
     platform_of,
     sections,
+    sure_mentions,
 )
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.programs import program_named, program_table
@@ -335,7 +336,9 @@ def cluster_of(
     others = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM] or named
     script.budget.work(2 * len(named), "the text around its engine commands")
     whole = is_fragment(commands[0])  # of the machines that are named, whatever part of the layout it gives
-    for near in by_nearness(named, others, script.lines, first, document=script.markdown):
+    before = max((other.line for other in script.commands if other.line < first and _serves(other)), default=0)
+    sure = sure_mentions(named, script.asked, script.lines, before, first)
+    for near in (*sure, *by_nearness(named, others, script.lines, first, document=script.markdown)):
         copy = reading.layout.world_size
         cluster, because = _of_mentions(near, used, copy, allowed, layout_known=layout_known, whole=whole)
         if cluster is not None or because:
@@ -343,6 +346,11 @@ def cluster_of(
     if rocm:
         return None, "the text is about ROCm, and names no AMD device"
     return None, NO_DEVICES
+
+
+def _serves(command: Command) -> bool:
+    program = program_named(command.program)
+    return program is not None and program.kind == "server"
 
 
 def _of_mentions(
