@@ -277,6 +277,20 @@ def mentions(lines: tuple[str, ...], machines: Sequence[tuple[str, int]]) -> tup
     return tuple(sorted((*counted, *alone), key=lambda each: each.line))
 
 
+_NAMING: Final = re.compile(
+    r"^[ \t]*(?:#SBATCH[ \t]+--|- )?[\"']?(?:job-)?(?:name|runner|gpu_?type|gpu|accelerator|hardware|sku|platform|instance)"
+    r"[\"']?[ \t]*[:=][ \t]*[\"']?[\w./-]{0,80}?(?<![A-Za-z0-9])"
+    r"(gb[23]00|b[23]00|h[128]00|h20|a100|mi3[0-9]{2}x|l40s)(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+
+
+def named_by_names(lines: Sequence[str]) -> tuple[Mention, ...]:
+    """Kinds in the names of objects and jobs, `name: kimi-k3-h200-agg`, where nothing else names any."""
+    found = [(number, match) for number, line in enumerate(lines, 1) if (match := _NAMING.match(line[:_LONGEST]))]
+    return tuple(Mention(number, *_kind(match[1], None)) for number, match in found)
+
+
 # --- which of them a command is about ---
 
 _HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")

@@ -22,6 +22,7 @@ from moonpad.explain.device_mentions import (
     capability_of,
     cluster_named,
     mentions,
+    named_by_names,
     platform_of,
     sections,
     sure_mentions,
@@ -343,6 +344,16 @@ def cluster_of(
         cluster, because = _of_mentions(near, used, copy, allowed, layout_known=layout_known, whole=whole)
         if cluster is not None or because:
             return cluster, because
+    if not named:
+        names = [each for each in named_by_names(script.lines) if script.says_of(each.line, first)]
+        cluster, _ = _of_mentions(
+            names, used, reading.layout.world_size, allowed, layout_known=layout_known, whole=whole
+        )
+        if cluster is not None and layout_known:
+            return (
+                cluster,
+                f"a name in the text has {cluster.name.rpartition('x')[2]}, the command uses {cluster.devices}",
+            )
     if rocm:
         return None, "the text is about ROCm, and names no AMD device"
     return None, NO_DEVICES
