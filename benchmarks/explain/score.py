@@ -153,9 +153,10 @@ def report(folder: Path, totals: dict[str, list[float]], *, verbose: bool) -> No
         judged = list(judge(script, Question(), tuple(calibrations())))
         view = explain_view(judged, script, 80, ascii_only=False) if judged else None
         explain_json(judged, script)
+        instead = {id(other) for one in judged for other in one.alternatives}
         judged = [each for one in judged for each in (one, *one.alternatives)]
     except MoonpadError as error:
-        judged, view = [], None
+        judged, view, instead = [], None, set[int]()
         lines.append(f"not read: {error}")
     totals["seconds"].append(time.perf_counter() - began)
     if view is not None:
@@ -171,7 +172,9 @@ def report(folder: Path, totals: dict[str, list[float]], *, verbose: bool) -> No
         for row in expect["deployments"]
         if row["kind"] not in ("client", "router") and row["engine"] not in ("dynamo", "litellm", "")
     ]
-    rows = [observed(one) for one in judged if one.layout is not None or one.kind in ("serve", "prefill", "decode")]
+    shown = [one for one in judged if one.layout is not None or one.kind in ("serve", "prefill", "decode")]
+    rows = [observed(one) for one in shown]
+    differing = [row for row, one in zip(rows, shown, strict=True) if id(one) in instead]
     totals["read"].append(bool(rows) or not wanted)
     free, wrong = list(rows), 0
     for number, row in enumerate(wanted):
@@ -185,6 +188,8 @@ def report(folder: Path, totals: dict[str, list[float]], *, verbose: bool) -> No
             lines.append(f"deployment {number}: {'; '.join(found)}")
             wrong += 1
     for row in free:
+        if row in differing:
+            continue  # another branch, shown as the differences of the deployment
         lines.append(f"one too many: {row['engine']} {row['kind']} tp{row['tp']} pp{row['pp']} dp{row['dp']}")
         wrong += 1
     totals["right"].append(not wrong)

@@ -79,7 +79,10 @@ _WORDS: Final = {
 }
 _SPELLED: Final = "|".join(sorted((word for word in _WORDS if word not in ("a", "single")), key=len, reverse=True))
 _NUMBER: Final = rf"(?:[0-9]{{1,4}}|(?<![\w-])(?:{_SPELLED}))"
-_MAKER: Final = r"(?:NPUs?[ ]|GPUs?[ ]|(?:spot|rented|dedicated|new|used)[ ]|NVIDIA|AMD|Instinct|Huawei|Ascend|GeForce|Tesla|Atlas|华为|昇腾|英伟达|[ ]){0,4}"
+_MAKER: Final = (
+    r"(?:NPUs?[ ]|GPUs?[ ]|(?:spot|rented|dedicated|new|used)[ ]|NVIDIA|AMD|Instinct|Huawei|Ascend|GeForce|Tesla|Atlas"
+    r"|华为|昇腾|英伟达|[ ]){0,4}"
+)
 _NODE: Final = r"(?:nodes?|machines?|servers?|hosts?|boxes|台|机|节点)"
 _TIMES: Final = r"[ ]?[x×*][ ]?"
 
@@ -278,8 +281,8 @@ def mentions(lines: tuple[str, ...], machines: Sequence[tuple[str, int]]) -> tup
 
 
 _NAMING: Final = re.compile(
-    r"^[ \t]*(?:#SBATCH[ \t]+--|- )?[\"']?(?:job-)?(?:name|runner|gpu_?type|gpu|accelerator|hardware|sku|platform|instance)"
-    r"[\"']?[ \t]*[:=][ \t]*[\"']?[\w./-]{0,80}?(?<![A-Za-z0-9])"
+    r"^[ \t]*(?:#SBATCH[ \t]+--|- )?[\"']?(?:job-)?(?:name|runner|gpu_?type|gpu|accelerator|hardware|sku|platform"
+    r"|instance)[\"']?[ \t]*[:=][ \t]*[\"']?[\w./-]{0,80}?(?<![A-Za-z0-9])"
     r"(gb[23]00|b[23]00|h[128]00|h20|a100|mi3[0-9]{2}x|l40s)(?![A-Za-z0-9])",
     re.IGNORECASE,
 )

@@ -41,6 +41,10 @@ _QUOTED_FENCE: Final = re.compile(r"^'''[ \t]*$", re.MULTILINE)
 _PYTHON: Final = re.compile(r"^(?:import|from|def|class)[ ]", re.MULTILINE)
 _FILE_NAME: Final = re.compile(r"(?<![\w/.-])[\w./-]{1,100}\.(?:ya?ml|json)\b")
 _SHOWN: Final = re.compile(r"\s*(?:\$ )?cat[ \t]+([\w./-]{1,100}\.(?:ya?ml|json))[ \t]*\n(?=[\w{-])")
+_FAILED: Final = re.compile(
+    r"\b(?:(?:did|does|do) ?(?:not|n't) (?:work|help)|not working|failed|tried before|avoid)\b|没用|不行|失败|无效",
+    re.IGNORECASE,
+)
 _VARIABLE_NAME: Final = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
 _OPTIONS: Final = re.compile(r"(?:[ \t\0]*(?:#.*)?\n)*[ \t\0]*[A-Za-z][\w.-]*:(?:[ \n]|$)")
 """A block of `key: value`."""
@@ -262,6 +266,8 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
         flags = {word.text.partition("=")[0] for word in argv if word.text.startswith("-")} | set(env)
         if flags <= {word.text.partition("=")[0] for word in above.words} | set(above.env):
             return
+    if isinstance(part, Bullets) and any(_FAILED.search(text) for text in (part.heading or "", part.intro or "")):
+        return  # what was tried
     if isinstance(part, Bullets) and sum(" " in code or "=" in code for _, code in part.codes) * 2 < len(part.codes):
         return  # what the options mean
     few = len(argv) <= _ADDITION and not any(word.text.partition("=")[0] in DECISIVE for word in argv)
