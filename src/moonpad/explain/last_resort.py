@@ -14,7 +14,7 @@ from moonpad.explain.commands import Command, Piece, Word
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.line_repair import repaired
-from moonpad.explain.programs import base_name, program_named
+from moonpad.explain.programs import base_name, identify, program_named
 from moonpad.explain.python_text import is_python
 from moonpad.explain.source_text import Source
 from moonpad.explain.wrappers import SPEAKS_OF
@@ -229,7 +229,14 @@ def _lists(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command
             flags = {word.text.partition("=")[0] for word in words if word.text.startswith("-")}
             if len(flags) > 2 and flags & DECISIVE:
                 rest = more("<what is added to the list>", words[0].line)
-                yield _fragment([*words, rest], state, "")
+                interpreter = (replace(words[0], text="python", pieces=()),) if words[0].text == "-m" else ()
+                known = identify([*interpreter, *words])
+                if known is not None and program_named(known[0]) is not None:
+                    whole = [*interpreter, *words]
+                    prefix, argv = tuple(whole[: known[1]]), (*whole[known[1] :], rest)
+                    yield Command(known[0], argv, prefix, {}, line=words[0].line)
+                else:
+                    yield _fragment([*words, rest], state, "")
 
 
 def _item(item: re.Match[str], state: ScriptState, start: int) -> Iterator[Word]:
