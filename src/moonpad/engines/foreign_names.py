@@ -87,7 +87,7 @@ SPEAKING: Final = re.compile(
     r"|-m ktransformers\.(?:local_chat|server\.main)|ktransformers/server/main\.py|local_chat\.py)\s+\S"
 )
 """What a line with a whole command has in it."""
-MENTION: Final = re.compile(r"vllm|sglang|trtllm|llama-server|\bkt\b|ktransformers|local_chat\.py")
+MENTION: Final = re.compile(r"vllm|sglang|trtllm|llama-server|\bkt\b|ktransformers")
 VARIABLES: Final = re.compile(
     r"(?:VLLM|SGLANG|SGL|NCCL|CUDA|HIP|ROCR|HSA|AITER|HCCL|ASCEND|LLAMA|TRTLLM|TLLM|PYTORCH|TORCH|RAY|GLOO|UCX|OMP"
     r"|NVSHMEM|DG|DEEPEP|SAFETENSORS|HF_HUB|KT)_\w+"

@@ -58,7 +58,7 @@ def read(invocation: Invocation) -> Reading:
     argv, version = invocation.argv, invocation.version
     if (start := start_of(argv, CHAT_ENTRIES)) > 0:
         return _read_legacy(Words(argv, Grammar(_CHAT_OPTIONS), start))
-    if (start := start_of(argv, LEGACY_ENTRIES)) > 0:
+    if (start := start_of(argv, LEGACY_ENTRIES) or start_of(argv[:2], {"ktransformers": 0})) > 0:
         return _read_legacy(Words(argv, legacy_grammar(version), start))
     if (start := start_of(argv, RUN_ENTRIES)) > 0 or list(argv[:1]) == ["run"]:
         return _read_run(Words(argv, run_grammar(version), max(start, 1)), invocation.files)

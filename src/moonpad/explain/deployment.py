@@ -59,9 +59,7 @@ from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout
 
 _OVER_RAY: Final = re.compile(
-    r"\b(?:over|with|by|on|via|through|start) (?:a )?ray\b|\bray (?:first|start|cluster|head|workers?)\b|RayCluster"
-    r"|RayService|KubeRay",
-    re.IGNORECASE,
+    r"\b(?:over|with|by|on|via|through) (?:a )?ray\b|\bray first\b|RayCluster|RayService|KubeRay", re.IGNORECASE
 )
 _OF_ASCEND: Final = frozenset({"w8a8", "w4a8"})
 _guess = partial(make_remark, Severity.NOTE, Code.MISSING_FLAG)

@@ -35,6 +35,10 @@ _NO_PROGRAMS: Final = _DECLARE | TESTS | frozenset(_BUILTINS.split())
 _ALONE: Final = Simple()
 """A command with nothing around it: no comments, no label."""
 _TAKES_MANIFESTS: Final = frozenset({"kubectl", "oc", "cat", "tee", "sudo", "k3s", "microk8s"})
+_HANDLES: Final = frozenset(
+    {"tee", "cat", "chmod", "chown", "cp", "scp", "rsync", "mv", "rm", "ls", "sed", "less", "ln"}
+)
+"""What does something with a script and does not run it."""
 _RANGE: Final = re.compile(r"(?:\{(\d{1,6})\.\.(\d{1,6})\}|\$\(seq (\d{1,6}) (\d{1,6})\))", re.ASCII)
 _LEAST_FLAGS: Final = 3
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -331,7 +335,7 @@ class Shell:
 
     def _script_of(self, peeled: Peeled) -> Word | None:
         """The script that a command runs, `bash /scripts/start.sh`, where the text holds it; its arguments are $1 …"""
-        for at, word in enumerate(peeled.rest[:3]):
+        for at, word in enumerate(peeled.rest[:3] if peeled.rest and base_name(peeled.rest[0]) not in _HANDLES else ()):
             name = base_name(word)
             if name in self.state.scripts:
                 self.state.ran_scripts.add(name)

@@ -21,7 +21,8 @@ _CODE: Final = re.compile(
 )
 _LITERAL: Final = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`", re.DOTALL)
 _STARTS: Final = re.compile(
-    rf"\s*(?:\$ )?(?:[A-Z][A-Z0-9_]*=\S+\s+)*(?:(?:sudo|nohup|docker|podman|python3?)\b[^\n]*?|\S*/)?(?:{SPEAKING.pattern})"
+    r"\s*(?:\$ )?(?:[A-Z][A-Z0-9_]*=\S+\s+)*(?:(?:sudo|nohup|docker|podman|python3?)\b[^\n]*?|\S*/)?"
+    rf"(?:{SPEAKING.pattern})"
 )
 _MOST: Final = 100
 _LONGEST: Final = 20_000

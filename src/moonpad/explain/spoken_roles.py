@@ -25,6 +25,7 @@ _ALONE: Final = re.compile(
     re.IGNORECASE,
 )
 _KEY: Final = re.compile(r"[ \t]*(?:- )?[\w.-]+:[ \t]*")
+_SIDES: Final = re.compile(r"(?<![\w-])(?:prefill|decod)[a-z]*", re.IGNORECASE)
 _COUNTED: Final = re.compile(r"(?:\d{1,2}|[①-⑨])[.)、]?\s+")
 _CONFIG_SIDE: Final = re.compile(r"(?:^|[/_-])(prefill|decode|ctx|gen|context|generation)(?:er)?[_.-]", re.IGNORECASE)
 _MEANS: Final[Mapping[str, str]] = {
@@ -86,7 +87,10 @@ def _words_in(line: str) -> set[str] | None:
     found = [match["role"] for pattern in (_NAMED, _LETTER) for match in pattern.finditer(plain)]
     if not found:
         found = [alone["role"] for part in re.split(r"[ ][+&][ ]", plain) if (alone := _ALONE.fullmatch(part))]
-    return {_stem(word) for word in found} or None
+    sides = {_stem(word) for word in found}
+    if sides & {"prefill", "decod"}:
+        sides |= {_stem(word) for word in _SIDES.findall(plain)}  # `prefill and decode nodes`
+    return sides or None
 
 
 def _stem(word: str) -> str:
