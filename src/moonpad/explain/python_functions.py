@@ -11,6 +11,7 @@ from typing import Final
 
 from moonpad.explain.commands import Command
 from moonpad.explain.interpreter import ScriptState
+from moonpad.explain.python_arguments import ProgramArguments, default_of, is_command, of_decorators
 from moonpad.explain.python_data import Names, Places, Table, Text, Value, dotted
 from moonpad.explain.python_values import Evaluator
 
@@ -37,6 +38,7 @@ class FunctionReader(Evaluator):
         self.held: dict[str, dict[str, Value]] = {}
         """By class, the attributes that it has itself."""
         self.objects: dict[str, list[Table]] = {}
+        self.arguments = ProgramArguments()
         self.called: set[int] = set()
         self.stack: list[int] = []
         self.calls = 0
@@ -69,11 +71,15 @@ class FunctionReader(Evaluator):
                 owner = self.owners.get(id(function), "")
                 first = self._object_of(owner, names) if owner and not _is_static(function) else None
                 if first is None or function.name != "__init__":
-                    self._function(function, names, {}, (first,) if first is not None else (), called=False)
+                    options = of_decorators(self, function, names)
+                    called = is_command(function) or bool(options)
+                    self._function(function, names, options, (first,) if first is not None else (), called=called)
 
     # --- calls ---
 
     def call(self, node: ast.Call, names: Names) -> Value | None:
+        if (given := self.arguments.read(self, node, names)) is not None:
+            return given
         function, bound = self._called_function(node, names)
         if function is None:
             name = node.func.id if isinstance(node.func, ast.Name) else ""
@@ -84,8 +90,8 @@ class FunctionReader(Evaluator):
         keywords = {keyword.arg: self.value(keyword.value, names) for keyword in node.keywords if keyword.arg}
         self.calls += 1
         self.called.add(id(function))
-        given = self._function(function, names, keywords, positional, called=True)
-        return given[0] if len(given) == 1 else self.unknown(node)
+        answers = self._function(function, names, keywords, positional, called=True)
+        return answers[0] if len(answers) == 1 else self.unknown(node)
 
     def _called_function(self, node: ast.Call, names: Names) -> tuple[Function | None, list[Value]]:
         """And the object that it is called on."""
@@ -124,7 +130,8 @@ class FunctionReader(Evaluator):
             inner[argument.arg] = self._parameter(argument)
         if called:
             for argument, default in zip(reversed(arguments), reversed(defaults), strict=False):
-                inner[argument.arg] = self.value(default, outer)
+                given = default_of(default)
+                inner[argument.arg] = self.value(given, outer) if given is not None else self._parameter(argument)
             for argument, given in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
                 if given is not None:
                     inner[argument.arg] = self.value(given, outer)

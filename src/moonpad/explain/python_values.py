@@ -126,6 +126,8 @@ class Evaluator:
                 return self._number(node, names)
             case ast.IfExp():
                 return self._chosen(node, names)
+            case ast.BoolOp(op=ast.Or(), values=[first, second]) if truth(self, first, names) is not None:
+                return self.value(first if truth(self, first, names) else second, names)
             case ast.Subscript():
                 return self._part(node, names)
             case ast.Attribute() if dotted(node) == "sys.executable":
@@ -220,7 +222,7 @@ class Evaluator:
             return self._whole_number(node, len(first.items))
         if name == "json.dumps" and isinstance(first, Table | Listing):
             return self._json(node, first)
-        if name == "json.dumps" and isinstance(first, Text) and type(first.value) in (int, float):
+        if name == "json.dumps" and isinstance(first, Text) and type(first.value) is int:
             return first
         if name in ("os.environ.get", "os.getenv") and len(arguments) == 2 and isinstance(first, Text):
             return arguments[1]
