@@ -298,7 +298,8 @@ def _single(engine: Engine, place: Occurrence) -> bool:
 def stand_ins(case: Case) -> Iterator[Remark]:
     """Words that a person has to replace before the command runs."""
     for number, command in enumerate(case.commands):
-        places = [at for at, word in enumerate(command.argv) if _STANDS_IN.search(word.text[:200])]
+        written = [(at, word) for at, word in enumerate(command.argv) if "@" not in word.unresolved]  # not ours
+        places = [at for at, word in written if _STANDS_IN.search(word.text[:200])]
         model = case.readings[number].model
         if model.casefold() in _MODEL_STANDS_IN or _STANDS_IN.search(model[:200]):
             places += [at for at, word in enumerate(command.argv) if word.text == model and at not in places]

@@ -17,6 +17,7 @@ from moonpad.explain.line_repair import repaired
 from moonpad.explain.programs import base_name, identify, program_named
 from moonpad.explain.python_text import is_python
 from moonpad.explain.source_text import Source
+from moonpad.explain.spoken_layouts import spoken_layouts
 from moonpad.explain.wrappers import SPEAKS_OF
 
 DECISIVE: Final = frozenset({
@@ -89,6 +90,9 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     for start, text in texts:
         if not is_python(text) or "```" in text:  # a docstring tells what has to run already; a cell's text is a guide
             _spoken(state, start, text)
+    if not any(_serves(command) for command in state.commands) and (spoken := list(spoken_layouts(state, texts))):
+        state.commands += spoken
+        state.problems.items.clear()  # no shell was meant to read sentences
 
 
 def _unknown_programs(state: ScriptState) -> Iterator[Command]:

@@ -95,3 +95,32 @@ def test_a_container_of_one_name_is_one() -> None:
     run = f"docker run --gpus all --name kimi vllm/vllm-openai:v0.12.0 --model {K2} --tensor-parallel-size 8"
     (judged,) = ask(f"{run}\n{run} --kv-cache-dtype fp8\n")
     assert len(judged.alternatives) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# moonshotai/Kimi-K2-Instruct runs out of memory\n\nH20 x 16 (96 GB each), vllm==0.9.2, tp16. With 64k: OOM.\n",
+        "Has anyone run moonshotai/Kimi-K2-Thinking with SGLang on 8x H200, TP=8? I get garbage.\n",
+        "用 vLLM 部署 moonshotai/Kimi-K2-Thinking，tensor parallel size 8，报错。\n",
+    ],
+)
+def test_a_layout_in_sentences(text: str) -> None:
+    (judged,) = ask(text)
+    assert judged.layout is not None
+    assert judged.layout.tp in (8, 16)
+    assert {"pp", "max_model_len"} <= judged.unknown
+    assert not any("stand for" in finding.message for finding in judged.findings)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "vLLM and SGLang both run moonshotai/Kimi-K2-Thinking at TP8.\n",
+        "We train moonshotai/Kimi-K2-Instruct with tp 8; vllm is not needed.\n",
+        "With vLLM, moonshotai/Kimi-K2-Thinking does better at TP8 than at TP16.\n",
+        "With vLLM 0.11.0 the model runs at TP8.\n",
+    ],
+)
+def test_sentences_that_tell_of_no_deployment(text: str) -> None:
+    assert not ask(text)
