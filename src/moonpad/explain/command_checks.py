@@ -302,7 +302,7 @@ def stand_ins(case: Case) -> Iterator[Remark]:
         places = [at for at, word in written if _STANDS_IN.search(word.text[:200])]
         model = case.readings[number].model
         if model.casefold() in _MODEL_STANDS_IN or _STANDS_IN.search(model[:200]):
-            places += [at for at, word in enumerate(command.argv) if word.text == model and at not in places]
+            places += [at for at, word in written if word.text == model and at not in places]
         names = list(dict.fromkeys(shortened(command.argv[at].text, 40) for at in sorted(places)))
         if names:
             message = f"stand for something: {', '.join(names[:6])}{' …' if len(names) > 6 else ''}"

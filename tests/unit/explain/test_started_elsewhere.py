@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - texts in one line
 """Engines that something else starts: scripts by variables, tools by keys, programs in other languages by strings."""
 
 from __future__ import annotations
