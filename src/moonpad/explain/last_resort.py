@@ -44,10 +44,17 @@ _SETTING: Final = re.compile(
     r"\b(?:OPTION_|option\.)([A-Za-z_]{2,60})[\"']?[ \t]*[:=][ \t]*(?:[\"']([^\"'\n]{1,200})[\"']|([^\s\"',}]{1,200}))"
 )
 _MODEL: Final = re.compile(r"\b(?:HF_MODEL_ID|MODEL_ID|model_id)[\"']?[ \t]*[:=][ \t]*[\"']?([\w.-]+/[\w.-]+)")
+_MODEL_KEY: Final = re.compile(
+    r"^[ \t{-]*[\"']?(?:model|model_path|model_id|hf_model|model_name_or_path)[\"']?[ \t]*[:=][ \t]*"
+    r"[\"']?([\w.-]+/[\w.-]+)",
+    re.MULTILINE,
+)
+_ROW: Final = 1200
+"""Characters above options in which their row's model stands."""
 _LONGEST: Final = 5000
 _MOST: Final = 40
 _NAMED: Final = re.compile(
-    r"(?:^|[\s{,(])[\"']?-{0,2}(?P<name>[\w.-]{0,40}?)(?:arg(?:ument)?s|flags|options|params?|parameters|command|cmd)"
+    r"(?:^|[\s{,(])[\"']?-{0,2}(?P<key>(?P<name>[\w.-]{0,40}?)(?:arg(?:ument)?s|flags|options|params?|parameters|command|cmd))"
     r"[\"']?[ \t]*[:=]?[ \t]*(?:(?P<quote>[\"'])(?P<quoted>--?[A-Za-z](?:\\.|(?!(?P=quote)).){1,5000})(?P=quote)"
     r"|(?P<bare>--[A-Za-z][^\n]*))",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
@@ -201,10 +208,12 @@ def _measures(words: Sequence[Word]) -> bool:
 def _named_options(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
     for start, text in texts:
         state.budget.work(len(text) // 4, "options behind a name")
-        for number, match in enumerate(_NAMED.finditer(text)):
+        found = list(islice(_NAMED.finditer(text), _MOST))
+        keys = {match["key"] for match in found if (match["quoted"] or match["bare"]).count(" -") > 1}
+        for match in found:
             which = "quoted" if match["quoted"] else "bare"
             code = match[which]
-            if number == _MOST or code.count(" -") < 2 or len(code) > _LONGEST:
+            if match["key"] not in keys or len(code) > _LONGEST:
                 continue
             code = code.replace("\\\n", "  ")
             code = code.rstrip("\"', ") if which == "bare" else code
@@ -216,7 +225,17 @@ def _named_options(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator
                 source = Source.block(state.text, start + match.start(which), code)
             words = words_of(source, state)
             if {word.text.partition("=")[0] for word in words} & DECISIVE:
-                yield _fragment(words, state, match["name"])
+                yield _fragment([*_model_above(words, text, start, match.start(), state), *words], state, match["name"])
+
+
+def _model_above(words: Sequence[Word], text: str, start: int, at: int, state: ScriptState) -> Iterator[Word]:
+    """`model_path: org/name` of the same row, where the options name none."""
+    if any(_flag(word) in ("--model", "--model-path") for word in words):
+        return
+    above = list(_MODEL_KEY.finditer(text, max(0, at - _ROW), at))
+    if above:
+        begin, end = start + above[-1].start(1), start + above[-1].end(1)
+        yield from (state.text.word("--model", begin, begin), state.text.word(above[-1][1], begin, end))
 
 
 def _lists(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
