@@ -19,6 +19,8 @@ _CALLS: Final = 64
 """Functions of the program that are read with their arguments; and how deep."""
 _DEEPEST_CALL: Final = 4
 _BASES: Final = 8
+_DICTIONARIES: Final = frozenset({"asdict", "vars"})
+_DUMPS: Final = frozenset({"model_dump", "dict", "_asdict", "to_dict"})
 _DEFAULTS: Final = frozenset({"field", "Field", "attrib", "ib", "Factory"})
 """Calls that give a field of a dataclass its default."""
 
@@ -80,6 +82,8 @@ class FunctionReader(Evaluator):
     def call(self, node: ast.Call, names: Names) -> Value | None:
         if (given := self.arguments.read(self, node, names)) is not None:
             return given
+        if (fields := self._as_table(node, names)) is not None:
+            return fields
         function, bound = self._called_function(node, names)
         if function is None:
             name = node.func.id if isinstance(node.func, ast.Name) else ""
@@ -92,6 +96,15 @@ class FunctionReader(Evaluator):
         self.called.add(id(function))
         answers = self._function(function, names, keywords, positional, called=True)
         return answers[0] if len(answers) == 1 else self.unknown(node)
+
+    def _as_table(self, node: ast.Call, names: Names) -> Table | None:
+        """`asdict(config)`, `vars(args)`, `config.model_dump()`: what an object holds as a dictionary."""
+        held: Table | None = None
+        if dotted(node.func).rpartition(".")[2] in _DICTIONARIES and len(node.args) == 1:
+            held = self._object(node.args[0], names)
+        elif isinstance(node.func, ast.Attribute) and node.func.attr in _DUMPS and not node.args:
+            held = self._object(node.func.value, names)
+        return Table(dict(held.fields), held.at, used=True) if held is not None else None
 
     def _called_function(self, node: ast.Call, names: Names) -> tuple[Function | None, list[Value]]:
         """And the object that it is called on."""
@@ -255,7 +268,7 @@ class FunctionReader(Evaluator):
             return None
         if node.attr in held.fields:
             value = held.fields[node.attr]
-            is_foreign = isinstance(value, Table) and not value.of_class and value.call not in ("", node.attr)
+            is_foreign = isinstance(value, Table) and not value.of_class and value.call not in ("", "dict", node.attr)
             return None if is_foreign else value  # what a call of another module gave
         method = self._method_of(held.of_class, node.attr)
         if method is not None and _is_property(method) and id(method) not in self.stack and self.calls < _CALLS:

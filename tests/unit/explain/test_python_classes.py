@@ -74,3 +74,19 @@ def test_a_command_that_several_methods_start_is_one() -> None:
 )
 def test_a_program_by_a_joined_path(path: str) -> None:
     assert one(f"subprocess.run([str({path}), '-m', '/m/Kimi-K2-Q4.gguf', '-c', '8192'])\n").engine == "llama-cpp"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "CONFIGS = {'a': dict(tp=8), 'b': dict(tp=16)}\nclass S:\n    def __init__(self, name):\n        self.cfg = CONFIGS[name]\n"
+        f"    def go(self):\n        subprocess.run(['vllm', 'serve', '{K2}', '-tp', str(self.cfg['tp'])])\nS('a').go()\n",
+        f"@dataclass\nclass A:\n    model: str = '{K2}'\n    tensor_parallel_size: int = 8\ncmd = ['vllm', 'serve', A().model]\n"
+        "for k, v in asdict(A()).items():\n    if k != 'model':\n        cmd += ['--' + k.replace('_', '-'), str(v)]\nsubprocess.run(cmd)\n",
+    ],
+)
+def test_dictionaries_in_objects(text: str) -> None:
+    judged = one(text)
+    assert judged.layout is not None
+    assert judged.layout.tp == 8
+    assert "tp" not in judged.unknown
