@@ -151,6 +151,8 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
             rf"[ ]?{_MAKER}{device}{size}{end}",
             rf"{one}(?:{_TIMES}|[ ]?{cards}[ ]?(?:的)?){_MAKER}{device}{size}(?:[ ](?:per|each|a)[ ]node)?"
             rf"[ ]?[,，]?[ ]?(?:[x×*][ ]?)?{nodes}(?!\w)",
+            rf"(?<![\w.-]){device}{size}{_TIMES}(?P<count>[0-9]{{1,3}})"
+            rf"(?:{_TIMES}(?P<nodes>[0-9]{{1,2}})(?![\w.:%-])|[ ]?[,，(（]?[ ]?(?P<nodes_too>{_NUMBER})[ ]?{_NODE})",
             of_nodes,
             rf"{count}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?(?:的)?){_MAKER}{device}{size}{end}{also}",
             rf"{count}(?:[ ]|-){_MAKER}{device}{size}{end}{also}(?![ ]?{_NODE})",
@@ -210,13 +212,9 @@ def machines_of(text: str) -> Iterator[tuple[int, str]]:
             spelled = (groups.get("count") or "").casefold() in _WORDS
             if not (_SURE.search(groups["device"]) or spelled or _TIMED.search(match.group())):
                 continue  # `port 8 4090`
-            counts = [_number(count) for count in (groups.get("nodes"), groups.get("count")) if count is not None]
             for name, size in ((groups["device"], groups.get("size")), (groups.get("also"), None)):
                 kind = _kind(name, size)[0] if name else ""
-                if servers := groups.get("servers"):
-                    counts = _whole_servers(_number(servers), kind)
-                if len(counts) == 2 and "nodes" in groups and match.start("nodes") > match.start("count"):
-                    counts[1] = _on_each(counts[1], counts[0], _kind(groups["device"], groups.get("size"))[0])
+                counts = _counts(match, kind)
                 if (
                     _SERVERS.search(match.group())
                     and not _CARDS.search(match.group())
@@ -229,6 +227,18 @@ def machines_of(text: str) -> Iterator[tuple[int, str]]:
             spans.append(match.span())
         taken += spans
     yield from sorted(machines, key=lambda machine: machine[0])
+
+
+def _counts(match: re.Match[str], kind: str) -> list[int]:
+    """How many of that kind: machines, where they are counted, and devices of each."""
+    groups = match.groupdict()
+    if servers := groups.get("servers"):
+        return _whole_servers(_number(servers), kind)
+    nodes = next((name for name in ("nodes", "nodes_too") if groups.get(name)), "")
+    counts = [_number(groups[name]) for name in (nodes, "count") if name and groups.get(name)]
+    if len(counts) == 2 and match.start(nodes) > match.start("count"):
+        counts[1] = _on_each(counts[1], counts[0], kind)
+    return counts
 
 
 def _whole_servers(number: int, kind: str) -> list[int]:

@@ -56,6 +56,9 @@ def test_other_devices_leave_the_engine(text: str) -> None:
         ("Atlas 800 A2 8卡", "8xA2"),
         ("four Atlas 800 A3", "4x16xA3"),
         ("one spot A100", "1xA100"),
+        ("H20*8*2", "2x8xH20"),
+        ("MI300X x 8 (2 nodes)", "2x8xMI300X"),
+        ("A100*8, port 30000", "8xA100"),
         ("8 H100, two hosts tried", "8xH100"),
     ],
 )
