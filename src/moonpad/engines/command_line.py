@@ -50,6 +50,9 @@ class Program:
     """What starts it: an executable with its subcommands (`vllm serve`), or a module behind `python -m`."""
     files: tuple[str, ...] = ()
     """Ends of paths that Python runs: `sglang/launch_server.py`."""
+    short_files: tuple[str, ...] = ()
+    """Ends that programs of others have too: one of the options in `marks` has to follow."""
+    marks: tuple[str, ...] = ()
     images: str = ""
     """A regular expression for the names of images whose entrypoint it is; their arguments follow the image."""
     start: str = ""
@@ -62,6 +65,8 @@ class Program:
     """Where newer versions do not have it."""
     own_options: tuple[str, ...] = ()
     """Beginnings of the options of other programs that start it (Dynamo): the engine does not see them."""
+    no_server: bool = False
+    """It serves the model to the person who starts it: it listens nowhere."""
     unnamed_weights: str = ""
     """Why its command line does not say which checkpoint is served; "" where it does."""
 
@@ -77,6 +82,8 @@ class Build:
     """Beginnings of the names of variables."""
     image: str = ""
     """A part of the image's name."""
+    spoken: str = ""
+    """A regular expression for what a text about it names, its devices: enough where none of others are named."""
     options: tuple[str, ...] = ()
     """Options with their value (`--device=cpu`), or beginnings of options that end with a dash (`--kt-`)."""
 

@@ -10,6 +10,7 @@ PROGRAM_OF: Final[Mapping[str, str]] = {
     "vllm": "vllm serve",
     "sglang": "sglang",
     "trtllm": "trtllm-serve",
+    "trt_llm": "trtllm-serve",
     "tensorrt_llm": "trtllm-serve",
     "tensorrt-llm": "trtllm-serve",
     "llama_cpp": "llama-server",
@@ -82,10 +83,11 @@ OPTION_NAMES: Final = frozenset({
 WHOLE_HISTORY: Final = frozenset({"vllm serve"})
 """Programs of which every release of two years is recorded: what none has, no release has."""
 SPEAKING: Final = re.compile(
-    r"(?:vllm serve|-m vllm\.\S+|sglang serve|sglang\.launch_server|trtllm-serve|llama-server(?:\.exe)?|kt run)\s+\S"
+    r"(?:vllm serve|-m vllm\.\S+|sglang serve|sglang\.launch_server|trtllm-serve|llama-server(?:\.exe)?|kt run"
+    r"|-m ktransformers\.(?:local_chat|server\.main)|ktransformers/server/main\.py|local_chat\.py)\s+\S"
 )
 """What a line with a whole command has in it."""
-MENTION: Final = re.compile(r"vllm|sglang|trtllm|llama-server|\bkt\b")
+MENTION: Final = re.compile(r"vllm|sglang|trtllm|llama-server|\bkt\b|ktransformers")
 VARIABLES: Final = re.compile(
     r"(?:VLLM|SGLANG|SGL|NCCL|CUDA|HIP|ROCR|HSA|AITER|HCCL|ASCEND|LLAMA|TRTLLM|TLLM|PYTORCH|TORCH|RAY|GLOO|UCX|OMP"
     r"|NVSHMEM|DG|DEEPEP|SAFETENSORS|HF_HUB|KT)_\w+"
@@ -138,6 +140,21 @@ KNOWS_FAMILY: Final[Mapping[str, str]] = {
 their own classes know none of the tokenizers. Those that follow, and builds between releases, were not read."""
 FORKS: Final[Mapping[str, str]] = {"LVLLM_": "LvLLM, a fork that keeps experts in host memory"}
 """How the variables of forks begin, which no release of the engine reads, and what they are."""
+FORKS_BY_PROGRAM: Final[Mapping[str, tuple[str, str, frozenset[str]]]] = {
+    "llama-server": (
+        r"ik[_-]?llama",
+        "ik_llama.cpp, a fork of llama.cpp",
+        frozenset({
+            *("-mla", "--mla-use", "-amb", "--attention-max-batch", "-fmoe", "--fused-moe", "-no-fmoe"),
+            *("-rtr", "--run-time-repack", "-ser", "--smart-expert-reduction", "-ger", "--grouped-expert-routing"),
+            *("-mqkv", "--merge-qkv", "-muge", "--merge-up-gate-experts", "-khad", "--k-cache-hadamard", "-vhad"),
+            *("-smgs", "--split-mode-graph-scheduling", "-gr", "--graph-reuse", "-no-gr", "--no-graph-reuse"),
+            *("-fdn", "-ooae", "-no-ooae", "--offload-only-active-experts", "-sas", "--scheduler-async", "-grt"),
+            *("-thp", "--transparent-huge-pages", "-smf16", "-smf32", "--max-gpu", "-cuda", "--cuda-params"),
+        }),
+    ),
+}  # fmt: skip
+"""A program → how texts name a fork that is started by it, what that is, and options that only the fork has."""
 LAUNCHERS: Final[Mapping[str, Mapping[str, str]]] = {
     "launch_online_dp.py": {"3": "--dp-size", "5": "--dp-address", "6": "--dp-rpc-port", "7": "--tp-size"},
 }

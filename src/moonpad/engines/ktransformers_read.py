@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from moonpad.catalog.options import OptionSet
+from moonpad.catalog.options import Option, OptionSet
 from moonpad.engines import sglang_read
 from moonpad.engines.argument_values import Words, start_of
 from moonpad.engines.base import Invocation, Reading
@@ -20,6 +20,23 @@ RUN: Final = "kt run"
 LEGACY: Final = "ktransformers-legacy"
 RUN_ENTRIES: Final = {"kt": 1}
 LEGACY_ENTRIES: Final = {"server/main.py": 0, "ktransformers.server.main": 0}
+CHAT: Final = "ktransformers-chat"
+"""The chat of 2025 in a terminal, which is no server."""
+CHAT_ENTRIES: Final = {"local_chat.py": 0, "ktransformers.local_chat": 0}
+_CHAT_OPTIONS: Final = OptionSet(
+    CHAT,
+    "0.3.2",
+    (
+        *(Option((f"--{name}",), "text", "1") for name in ("model_path", "gguf_path", "prompt_file", "mode")),
+        *(Option((f"--{name}",), "text", "1") for name in ("optimize_config_path", "optimize_rule_path")),
+        *(Option((f"--{name}",), "int", "1") for name in ("max_new_tokens", "cpu_infer", "chunk_prefill_size")),
+        *(Option((f"--{name}",), "text", "?") for name in ("use_cuda_graph", "force_think")),
+    ),
+    exact=False,
+    source="GitHub kvcache-ai/ktransformers, ktransformers/local_chat.py",
+)
+_FORMER: Final = (Option(("--total_context",), "int", "1"),)
+"""Of releases before those that are recorded."""
 
 
 def fork_grammar(version: str | None) -> Grammar:
@@ -34,12 +51,14 @@ def run_grammar(version: str | None) -> Grammar:
 
 @lru_cache(maxsize=16)
 def legacy_grammar(version: str | None) -> Grammar:
-    return Grammar(recorded(LEGACY, version))
+    return Grammar(recorded(LEGACY, version), also=_FORMER)
 
 
 def read(invocation: Invocation) -> Reading:
     argv, version = invocation.argv, invocation.version
-    if (start := start_of(argv, LEGACY_ENTRIES)) > 0:
+    if (start := start_of(argv, CHAT_ENTRIES)) > 0:
+        return _read_legacy(Words(argv, Grammar(_CHAT_OPTIONS), start))
+    if (start := start_of(argv, LEGACY_ENTRIES) or start_of(argv[:2], {"ktransformers": 0})) > 0:
         return _read_legacy(Words(argv, legacy_grammar(version), start))
     if (start := start_of(argv, RUN_ENTRIES)) > 0 or list(argv[:1]) == ["run"]:
         return _read_run(Words(argv, run_grammar(version), max(start, 1)), invocation.files)
@@ -68,7 +87,7 @@ def _read_legacy(words: Words) -> Reading:
     """One device, the experts in host RAM; `--cache_lens` is the length of its KV cache in tokens."""
     model = words.model("--model_path")
     settings = Settings(
-        max_model_len=words.whole("--cache_lens"),
+        max_model_len=words.whole("--cache_lens") or words.whole("--total_context"),
         max_num_seqs=words.whole("--max_batch_size"),
         max_num_batched_tokens=words.whole("--chunk_size"),
         gpu_experts=0,

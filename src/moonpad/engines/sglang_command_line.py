@@ -95,6 +95,7 @@ LEGACY_REMOVAL: Final = Removal(
         ("--gguf_path", "--cpu_infer", "Add --kt-cpuinfer with the number of physical cores."),
     ),
 )
+_WHICH_GGUF: Final = "which GGUF files they are is not said"
 KTRANSFORMERS: Final = replace(
     SGLANG,
     # `kt run` shares this name of the tensor-parallel size with the fork.
@@ -107,9 +108,23 @@ KTRANSFORMERS: Final = replace(
             label="KTransformers",
             commands=("ktransformers", "ktransformers.server.main"),
             files=("ktransformers/server/main.py",),
+            short_files=("server/main.py",),
+            marks=("--gguf_path", "--cpu_infer", "--optimize_config_path"),
             start="python ktransformers/server/main.py",
             removal=LEGACY_REMOVAL,
-            unnamed_weights="which GGUF files they are is not said",
+            unnamed_weights=_WHICH_GGUF,
+        ),
+        Program(
+            ktransformers_read.CHAT,
+            label="KTransformers",
+            commands=("ktransformers.local_chat",),
+            files=("ktransformers/local_chat.py",),
+            short_files=("local_chat.py",),
+            marks=("--gguf_path", "--cpu_infer", "--optimize_config_path", "--optimize_rule_path"),
+            start="python -m ktransformers.local_chat",
+            removal=Removal(ktransformers_read.LEGACY, "ktransformers/local_chat.py"),
+            unnamed_weights=_WHICH_GGUF,
+            no_server=True,
         ),
     ),
     build=Build("sglang", options=("--kt-",)),

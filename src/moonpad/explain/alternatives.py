@@ -48,10 +48,21 @@ def _apart(command: Command, other: Command) -> bool:
     arms = dict(other.arms)
     if any(arms.get(condition, arm) != arm for condition, arm in command.arms):
         return True
+    names = [each.container.value("--name") if each.container else None for each in (command, other)]
+    if names[0] and names[0] == names[1] and "$" not in names[0] and len({*_machines_of(command, other)}) == 1:
+        return True  # a name is taken once
     places = [[(word.line, word.column) for word in each.prefix[:1]] for each in (command, other)]
     ports = [value_of(each.argv, ("--port",)) for each in (command, other)]
     same_port = ports[0] == ports[1] or (ports[0] and ports[1] and ports[0].text == ports[1].text)
     return bool(places[0] == places[1] != [] and places[0][0][0] > 0 and same_port)
+
+
+def _machines_of(*commands: Command) -> list[tuple[str, ...]]:
+    """Where they run, as far as they say: `ssh host`."""
+    return [
+        tuple(word.text for wrapper in command.wrappers if wrapper.kind == "ssh" for word in wrapper.words)
+        for command in commands
+    ]
 
 
 def _options(command: Command) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Final
 from moonpad.catalog.images import images
 from moonpad.engines.foreign_names import FORKS
 from moonpad.explain.commands import Command
-from moonpad.explain.results import Remark, shortened
+from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
 
 _OF_A_BUILD: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE, Code.PREFIX_FLAG})
@@ -38,12 +38,20 @@ def other_build(command: Command) -> str:
 
 
 def of_its_build(remarks: Iterable[Remark], command: Command) -> Iterator[Remark]:
-    """Errors that hold for published builds only become warnings for another build."""
+    """Errors that hold for published builds only become warnings for another build. What the options of a fork are is
+    not recorded: one note names those that the engine does not read so."""
     build = other_build(command)
+    of_fork: list[Remark] = []
     for remark in remarks:
         finding = remark.finding
-        if build and finding.severity is Severity.ERROR and finding.code in _OF_A_BUILD:
+        if command.fork and finding.code in _OF_A_BUILD:
+            of_fork.append(remark)
+        elif build and finding.severity is Severity.ERROR and finding.code in _OF_A_BUILD:
             message = f"{finding.message}; {build} may be another build"
             yield replace(remark, finding=replace(finding, severity=Severity.WARNING, message=message))
         else:
             yield remark
+    if of_fork:
+        names = ", ".join(dict.fromkeys(remark.finding.where for remark in of_fork))
+        message = f"{names}: read by {command.fork}, whose options are not recorded"
+        yield make_remark(Severity.NOTE, Code.UNKNOWN_FLAG, of_fork[0].finding.where, message, "")

@@ -187,6 +187,8 @@ class Command:
     """What its KV cache holds by a log in the text, 0 where that only says that it serves; None: no log says either."""
     accepted: frozenset[str] = frozenset()
     """Names of options that its log repeats, as `max_model_len`: it has read them."""
+    fork: str = ""
+    """The fork of its engine that it starts, by the text or by its options."""
     embedded: bool = False
     """Its options are the arguments of a call in a program, which is not a server with a port."""
 
@@ -274,6 +276,8 @@ class Script:
     objects: tuple[tuple[int, int], ...] = ()
     """First and last line of each object of YAML that starts an engine."""
     error_lines: tuple[ErrorLine, ...] = ()
+    asked: frozenset[tuple[str, int]] = frozenset()
+    """Of `placed_hints`, those that a task or a program asks for, not only the words around it."""
     budget: Budget = field(default_factory=Budget, repr=False, compare=False)
     """What judging and showing it may still cost."""
 

@@ -9,7 +9,7 @@ from typing import Final
 from moonpad.engines import ENGINES
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.grouping import Group, value_of
-from moonpad.explain.programs import identify
+from moonpad.explain.programs import identify, listens
 from moonpad.explain.results import Better, Edit, Judged, Line, Remark, mended, mended_line
 from moonpad.explain.stray_words import NO_SUCH
 from moonpad.values.finding import Code, Severity
@@ -28,7 +28,7 @@ def with_corrected(judged: Judged, meant: Group, again: Callable[[Group], Judged
     """
     replaced = any(remark.program for remark in judged.remarks)
     doubted = any(remark.finding.code is Code.UNKNOWN_FLAG for remark in judged.remarks)
-    embedded = any(command.embedded for command in meant.commands)
+    embedded = not all(map(listens, meant.commands))
     # What an option meant to a program that is gone is not known.
     if judged.unknown or embedded or _needs_its_pods(judged, meant.commands[0]) or (replaced and doubted):
         return judged

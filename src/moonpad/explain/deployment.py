@@ -33,7 +33,7 @@ from moonpad.explain.offload_checks import offload_ignored
 from moonpad.explain.option_sources import program_of, rulebook
 from moonpad.explain.other_families import as_published, doubtful_weights
 from moonpad.explain.own_flags import in_own_flags
-from moonpad.explain.programs import program_named
+from moonpad.explain.programs import listens, program_named
 from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
 from moonpad.explain.security import serving_remarks, wrapper_remarks
 from moonpad.explain.serving_flags import parser_remarks
@@ -60,7 +60,7 @@ from moonpad.values.memory import Memory
 from moonpad.values.plan import Layout
 
 _OVER_RAY: Final = re.compile(
-    r"\b(?:over|with|by|on|via|through) (?:a )?ray\b|RayCluster|RayService|KubeRay", re.IGNORECASE
+    r"\b(?:over|with|by|on|via|through) (?:a )?ray\b|\bray first\b|RayCluster|RayService|KubeRay", re.IGNORECASE
 )
 _OF_ASCEND: Final = frozenset({"w8a8", "w4a8"})
 _guess = partial(make_remark, Severity.NOTE, Code.MISSING_FLAG)
@@ -231,8 +231,6 @@ class Deployment:
         return program.unnamed_weights if program else ""
 
     def _cluster(self, first: Reading, *, layout_known: bool) -> tuple[Cluster | None, str]:
-        if self._unnamed_weights and self.question.cluster is None:
-            return None, NO_DEVICES
         commands, question = self.group.commands, self.question
         fork = next((name for command in commands for name in [other_build(command)] if name in FORKS.values()), None)
         if fork is not None and question.cluster is None:
@@ -330,7 +328,7 @@ class Deployment:
             yield from of_its_build(config_remarks(words, reading.parsed, book, version), command)
             yield from env_remarks(command.env, book, budget)
             yield from file_remarks(reading.parsed, self._files(command), book, budget)
-        if command.embedded:
+        if not listens(command):
             return
         yield from serving_remarks(command, reading, line)
         yield from wrapper_remarks(command)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
-from moonpad.catalog.cloud_machines import machines_in
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import find_hardware, hardware
 from moonpad.values.cluster import Cluster
@@ -22,10 +21,39 @@ _CLOSE: Final = 6
 _OTHERS: Final = (
     *("MI308X", "MI300A", "MI250X", "MI210", "MI100", "V100", "A10G", "A10", "A30", "A40", "A6000", "RTX A6000"),
     *("A800", "L20", "L40", "L4", "T4", "P40", "P100", "GH200", "RTX 6000 Ada", "RTX 5080"),
-    *("RTX 4080", "RTX 3080", "RTX 2080 Ti", "2080Ti", "RTX PRO 5000", "RTX PRO 4500", "BW1000", "BW1100", "K100"),
-    *("910B4", "910A", "310P", "P800", "TPU v5e", "TPU v6e", "gfx1151", "Arc Pro B60", "Arc Pro B70", "RTX 5070"),
+    *(
+        "RTX 4080 Super",
+        "4080 Super",
+        "8060S",
+        "RTX 4080",
+        "RTX 3080",
+        "RTX 2080 Ti",
+        "2080Ti",
+        "RTX PRO 5000",
+        "RTX PRO 4500",
+        "BW1000",
+        "BW1100",
+        "K100",
+    ),
+    *(
+        "MLU370",
+        "MLU580",
+        "MLU590",
+        "BI-V150",
+        "910B4",
+        "910A",
+        "310P",
+        "P800",
+        "TPU v5e",
+        "TPU v6e",
+        "gfx1151",
+        "Arc Pro B60",
+        "Arc Pro B70",
+        "RTX 5070",
+    ),
 )
 """Kinds that people name and the catalogue does not have: a command for one of them is for no other."""
+_CALLED: Final = {"4080super": "RTX 4080 Super", "8060s": "Radeon 8060S", "2080ti": "RTX 2080 Ti"}
 _VARIANTS: Final[Mapping[str, str]] = {
     **{"910B1": "A2", "910B2": "A2", "910B3": "A2", "DGX Spark": "GB10"},
     **{name: f"{name.upper().removesuffix('X')}X" for name in ("MI300", "MI325", "MI350", "MI355", "mi300x", "mi355x")},
@@ -51,8 +79,11 @@ _WORDS: Final = {
 }
 _SPELLED: Final = "|".join(sorted((word for word in _WORDS if word not in ("a", "single")), key=len, reverse=True))
 _NUMBER: Final = rf"(?:[0-9]{{1,4}}|(?<![\w-])(?:{_SPELLED}))"
-_MAKER: Final = r"(?:NPUs?[ ]|GPUs?[ ]|NVIDIA|AMD|Instinct|Huawei|Ascend|GeForce|Tesla|Atlas|华为|昇腾|英伟达|[ ]){0,4}"
-_NODE: Final = r"(?:nodes?|machines?|servers?|hosts?|boxes|台|机)"
+_MAKER: Final = (
+    r"(?:NPUs?[ ]|GPUs?[ ]|(?:spot|rented|dedicated|new|used)[ ]|NVIDIA|AMD|Instinct|Huawei|Ascend|GeForce|Tesla|Atlas"
+    r"|华为|昇腾|英伟达|[ ]){0,4}"
+)
+_NODE: Final = r"(?:nodes?|machines?|servers?|hosts?|boxes|台|机|节点)"
 _TIMES: Final = r"[ ]?[x×*][ ]?"
 
 
@@ -109,16 +140,27 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
         rf"(?P<nodes>{_NUMBER})[ ]?{_NODE}[ ]?(?:of|with|each|[x×*,(:，])?[ ]?(?P<count>{_NUMBER})[ ]?(?:[x×*]|卡|张)?"
         rf"[ ]?{_MAKER}{device}{size}{end}"
     )
+    one = rf"(?<![\w.\-])(?P<count>{_NUMBER})"
+    cards, nodes = r"(?:卡|张|块|GPUs?|NPUs?|cards?)", rf"(?P<nodes>{_NUMBER})[ ]?{_NODE}"
+    each = r"(?:每台|每机|每节点|每个节点|单机|each(?:[ ]with)?)"
     return tuple(
         re.compile(pattern, re.IGNORECASE)
         for pattern in (
+            rf"{nodes}[ ]?{_MAKER}{device}{size}[ ]?[,，;(（]?[ ]?{each}[ ]?(?P<count>{_NUMBER})[ ]?{cards}?",
+            rf"{nodes}(?:服务器|机器)?[ ]?[,，:：]?[ ]?{each}[ ]?(?P<count>{_NUMBER})[ ]?(?:[x×*]|{cards})?(?:的)?"
+            rf"[ ]?{_MAKER}{device}{size}{end}",
+            rf"{one}(?:{_TIMES}|[ ]?{cards}[ ]?(?:的)?){_MAKER}{device}{size}(?:[ ](?:per|each|a)[ ]node)?"
+            rf"[ ]?[,，]?[ ]?(?:[x×*][ ]?)?{nodes}(?!\w)",
+            rf"(?<![\w.-]){device}{size}{_TIMES}(?P<count>[0-9]{{1,3}})"
+            rf"(?:{_TIMES}(?P<nodes>[0-9]{{1,2}})(?![\w.:%-])|[ ]?[,，(（]?[ ]?(?P<nodes_too>{_NUMBER})[ ]?{_NODE})",
             of_nodes,
             rf"{count}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?(?:的)?){_MAKER}{device}{size}{end}{also}",
             rf"{count}(?:[ ]|-){_MAKER}{device}{size}{end}{also}(?![ ]?{_NODE})",
             rf"(?<![\w.-]){device}{size}(?:{_TIMES}|:)(?P<count>[0-9]{{1,4}})(?![\w.:%-])",
             rf"(?<![\w.-]){device}{size}[ ]?[(（](?P<count>{_NUMBER})(?:[ ]?(?:GPUs?|cards?|NPUs?|卡|张))?[)）,，]",
             rf"(?<![\w.-]){device}{size}[ ](?P<count>{_NUMBER})[ ]?(?:卡|张|块|GPUs|cards)",
-            rf"{count}[ ]?(?:GPUs|NPUs|cards)[ ]?[:(（][ ]?{_MAKER}{device}{size}{end}",
+            rf"{one}(?:{_TIMES}|[ ]?(?:卡|张|块)[ ]?)(?P<size>[0-9]{{2,3}})[ ]?GB?[ ]?(?:的[ ]?)?{_MAKER}{device}{end}",
+            rf"{count}[ ]?(?:GPUs?|NPUs?|cards)[ ]?[:(（][ ]?{_MAKER}{device}{size}{end}",
             rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)[ ]{_NODE}[ ](?:of|with)[ ]{_MAKER}{device}{size}{end}",
             rf"(?<![\w.\-])(?P<servers>{_NUMBER}|a|single)(?:[ ]|-){_MAKER}{device}{size}[ ]?{_NODE}\b",
         )
@@ -149,6 +191,7 @@ _PRODUCT: Final = re.compile(
 _ATLAS: Final = re.compile(r"Atlas 800I? (A[23]) \([0-9]{1,3}GB? ?[x×*] ?([0-9]{1,3})\)")
 _SURE: Final = re.compile(r"[A-Za-z]")
 _SERVERS: Final = re.compile(r"Atlas[ -]8")
+_CARDS: Final = re.compile(r"卡|张|块|NPUs?|cards", re.IGNORECASE)
 _PER_SERVER: Final = {"A2": 8, "A3": 16}
 """`four Atlas 800 A3` are servers."""
 _TIMED: Final = re.compile(r"[x×*]|卡|张")
@@ -160,10 +203,6 @@ def machines_of(text: str) -> Iterator[tuple[int, str]]:
     """Offset and cluster for each machine that is surely meant: `8× NVIDIA H100 80GB` → `8xH100`, `2x8xH800`."""
     machines = [(match.start(), f"{match[2]}x{match[1]}") for match in _ATLAS.finditer(text)]
     taken: list[tuple[int, int]] = [match.span() for match in _ATLAS.finditer(text)]
-    for first, last, machine in machines_in(text):
-        if cluster_named(machine) is not None:
-            machines.append((first, machine))
-            taken.append((first, last))
     for pattern in _patterns():
         spans = []
         for match in pattern.finditer(text):
@@ -173,12 +212,15 @@ def machines_of(text: str) -> Iterator[tuple[int, str]]:
             spelled = (groups.get("count") or "").casefold() in _WORDS
             if not (_SURE.search(groups["device"]) or spelled or _TIMED.search(match.group())):
                 continue  # `port 8 4090`
-            counts = [_number(count) for count in (groups.get("nodes"), groups.get("count")) if count is not None]
             for name, size in ((groups["device"], groups.get("size")), (groups.get("also"), None)):
                 kind = _kind(name, size)[0] if name else ""
-                if servers := groups.get("servers"):
-                    counts = _whole_servers(_number(servers), kind)
-                if _SERVERS.search(match.group()) and kind in _PER_SERVER and len(counts) == 1:
+                counts = _counts(match, kind)
+                if (
+                    _SERVERS.search(match.group())
+                    and not _CARDS.search(match.group())
+                    and kind in _PER_SERVER
+                    and len(counts) == 1
+                ):
                     counts = [counts[0], _PER_SERVER[kind]]
                 if name and all(0 < number <= _MOST for number in counts):
                     machines.append((match.start(), "x".join((*map(str, counts), kind))))
@@ -187,11 +229,29 @@ def machines_of(text: str) -> Iterator[tuple[int, str]]:
     yield from sorted(machines, key=lambda machine: machine[0])
 
 
+def _counts(match: re.Match[str], kind: str) -> list[int]:
+    """How many of that kind: machines, where they are counted, and devices of each."""
+    groups = match.groupdict()
+    if servers := groups.get("servers"):
+        return _whole_servers(_number(servers), kind)
+    nodes = next((name for name in ("nodes", "nodes_too") if groups.get(name)), "")
+    counts = [_number(groups[name]) for name in (nodes, "count") if name and groups.get(name)]
+    if len(counts) == 2 and match.start(nodes) > match.start("count"):
+        counts[1] = _on_each(counts[1], counts[0], kind)
+    return counts
+
+
 def _whole_servers(number: int, kind: str) -> list[int]:
     """`two H100 nodes` are two machines as they are sold."""
     row = find_hardware(kind)
     per_node = row.device.per_node if row is not None and row.device is not None else 0
     return [number, per_node] if number > 1 else [per_node]
+
+
+def _on_each(count: int, nodes: int, kind: str) -> int:
+    """`8xH20, two nodes` counts those of one node, `16xH20, two nodes` all."""
+    per_node = (_whole_servers(1, kind) or [0])[0] or 8
+    return count // nodes if nodes and count > per_node and count % nodes == 0 else count
 
 
 def _number(written: str) -> int:
@@ -203,7 +263,7 @@ def _kind(name: str, size: str | None) -> tuple[str, bool]:
     label = _kinds().get(_plain(name), "")
     if label and size is not None:
         label = _SIZES.get((label, int(size)), label)
-    return (label, True) if label else (re.sub(" +", " ", name), False)
+    return (label, True) if label else (_CALLED.get(_plain(name), re.sub(" +", " ", name)), False)
 
 
 @lru_cache(maxsize=1)
@@ -230,6 +290,20 @@ def mentions(lines: tuple[str, ...], machines: Sequence[tuple[str, int]]) -> tup
     return tuple(sorted((*counted, *alone), key=lambda each: each.line))
 
 
+_NAMING: Final = re.compile(
+    r"^[ \t]*(?:#SBATCH[ \t]+--|- )?[\"']?(?:job-)?(?:name|runner|gpu_?type|gpu|accelerator|hardware|sku|platform"
+    r"|instance)[\"']?[ \t]*[:=][ \t]*[\"']?[\w./-]{0,80}?(?<![A-Za-z0-9])"
+    r"(gb[23]00|b[23]00|h[128]00|h20|a100|mi3[0-9]{2}x|l40s)(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+
+
+def named_by_names(lines: Sequence[str]) -> tuple[Mention, ...]:
+    """Kinds in the names of objects and jobs, `name: kimi-k3-h200-agg`, where nothing else names any."""
+    found = [(number, match) for number, line in enumerate(lines, 1) if (match := _NAMING.match(line[:_LONGEST]))]
+    return tuple(Mention(number, *_kind(match[1], None)) for number, match in found)
+
+
 # --- which of them a command is about ---
 
 _HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
@@ -250,6 +324,18 @@ def sections(lines: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
             open_titles = (*(title for title in open_titles if title[0] < level), (level, number))
         chains.append(tuple(line for _, line in open_titles))
     return tuple(chains)
+
+
+def sure_mentions(
+    named: Sequence[Mention], asked: frozenset[tuple[str, int]], lines: tuple[str, ...], before: int, line: int
+) -> Iterator[tuple[Mention, ...]]:
+    """Those that the program asks for with the command; those of the comment between it and the command `before`."""
+    machines = [each for each in named if (each.machine, each.line) in asked]
+    if len({each.kind for each in machines}) == 1:
+        yield _nearest(machines, line)
+    comments = [each for each in named if before < each.line < line and lines[each.line - 1].lstrip().startswith("#")]
+    if before and comments and len({each.kind for each in comments}) == 1:
+        yield _nearest(comments, line)
 
 
 def by_nearness(

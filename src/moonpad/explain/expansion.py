@@ -46,8 +46,11 @@ def _checked(words: tuple[Word, ...]) -> tuple[Word, ...]:
 class Expander:
     """Expands the words of one source. Substituted text is paid for from the budget."""
 
-    def __init__(self, source: Source, scope: Scope, budget: Budget) -> None:
-        self.source, self.scope, self.budget = source, scope, budget
+    def __init__(
+        self, source: Source, scope: Scope, budget: Budget, output: Callable[[Opaque], Word | None] | None = None
+    ) -> None:
+        """`output`: what a command in `$(…)` writes, where that is known."""
+        self.source, self.scope, self.budget, self.output = source, scope, budget, output
 
     def fields(self, token: Token) -> list[Word]:
         """What a shell makes of a word of a command: none, one or several."""
@@ -109,6 +112,9 @@ class Expander:
         match segment:
             case LiteralText(text, start, end, quoted):
                 fields.add(text, start, end, quoted)
+            case Opaque(name, start, end) if self.output is not None and (word := self.output(segment)) is not None:
+                stripped = cut(word, 0, len(word.text.rstrip("\n")))
+                fields.substitute(stripped, start, end, split and not segment.quoted)
             case Opaque(name, start, end):
                 value = None if segment.arithmetic is None else evaluate(segment.arithmetic, self._number)
                 fields.add(name if value is None else str(value), start, end, True, (name,) if value is None else ())

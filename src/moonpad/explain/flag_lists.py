@@ -55,7 +55,11 @@ def with_program(command: Command) -> Command:
 
     def matching(program: str) -> int:
         options = option_set(program)
-        return sum(options is not None and options.named(flag) is not None for flag in flags)
+        if options is None:
+            return 0
+        dashed = options.underscores
+        names = [flag.replace("_", "-") if dashed and options.named(flag) is None else flag for flag in flags]
+        return sum(options.named(name) is not None for name in names)
 
     best = max(serving_programs(), key=matching)
     return replace(command, program=best) if matching(best) else command

@@ -108,6 +108,8 @@ class _Server:
         self.same = (command.program, _role(command), model_of(command))
         self.values = [value_of(command.argv, names) for names in _SAME]
         self.heading = command.heading
+        port = value_of(command.argv, ("--port",))
+        self.port = port.text if port is not None and not port.unresolved else ""
         self.places = {_place(command)}
         self.explicit = _rank(command) is not None or _headless(command)
 
@@ -122,6 +124,8 @@ class _Server:
                 return False
         if not (self.explicit or other.explicit or self.heading == other.heading):
             return False
+        if not (self.explicit or other.explicit) and self.port and other.port and self.port != other.port:
+            return False  # each answers by itself
         self.places |= other.places
         self.explicit |= other.explicit
         return True

@@ -10,6 +10,7 @@ from moonpad.explain.dockerfile import is_dockerfile, read_dockerfile
 from moonpad.explain.interpreter import ScriptState, Shell
 from moonpad.explain.pod_description import is_pod_description, read_pod_description
 from moonpad.explain.python_text import is_python, parsed, read_python
+from moonpad.explain.source_strings import is_source, read_strings
 from moonpad.explain.source_text import Source
 from moonpad.explain.systemd_unit import is_unit, read_unit
 
@@ -50,6 +51,8 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
         read_pod_description(text, start, state)
         return True
     if is_python(text) and read_python(text, start, state):
+        return True
+    if is_source(text) and not is_python(text) and read_strings(text, start, state):
         return True
     if _FIRST_KEY.match(text) or _JSON.match(text):
         from moonpad.explain.manifests import read_manifest  # it needs PyYAML

@@ -12,7 +12,6 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from moonpad.engines.foreign_names import MENTION
 from moonpad.explain.bash_lexer import Lexer
 from moonpad.explain.bash_parser import Branches, Compound, For, Function, Node, Parser, Simple
 from moonpad.explain.commands import Command, HereFile, Word, Wrapper, whole_number
@@ -20,9 +19,11 @@ from moonpad.explain.expansion import Expander, assignment_of
 from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, SHELLS, Budget
 from moonpad.explain.programs import base_name, runs_python
 from moonpad.explain.scope import Layer, Scope, size_of, unresolved
-from moonpad.explain.shell_tests import TESTS, compared, decided, lacking_in
+from moonpad.explain.shell_files import add_file, here_manifest
+from moonpad.explain.shell_output import output_of, written_by
+from moonpad.explain.shell_tests import TESTS, compared, decided, demanded, lacking_in
 from moonpad.explain.source_text import InputText, Problems, Source
-from moonpad.explain.tokens import Here, LiteralText, Token
+from moonpad.explain.tokens import Here, Token
 from moonpad.explain.wrappers import Peeled, asks_only, peel
 
 _DECLARE: Final = frozenset({"export", "declare", "typeset", "local", "readonly"})
@@ -34,6 +35,10 @@ _NO_PROGRAMS: Final = _DECLARE | TESTS | frozenset(_BUILTINS.split())
 _ALONE: Final = Simple()
 """A command with nothing around it: no comments, no label."""
 _TAKES_MANIFESTS: Final = frozenset({"kubectl", "oc", "cat", "tee", "sudo", "k3s", "microk8s"})
+_HANDLES: Final = frozenset(
+    {"tee", "cat", "chmod", "chown", "cp", "scp", "rsync", "mv", "rm", "ls", "sed", "less", "ln"}
+)
+"""What does something with a script and does not run it."""
 _RANGE: Final = re.compile(r"(?:\{(\d{1,6})\.\.(\d{1,6})\}|\$\(seq (\d{1,6}) (\d{1,6})\))", re.ASCII)
 _LEAST_FLAGS: Final = 3
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -106,10 +111,12 @@ class Shell:
     after_test: bool = False
     tested: tuple[Token, ...] = ()
     """The words of that test."""
-    piped: Here | None = None
+    piped: Here | Word | None = None
+    emitting: int = 0
+    """How deep functions are read for what they write."""
 
     def __post_init__(self) -> None:
-        self.expander = Expander(self.source, self.scope, self.state.budget)
+        self.expander = Expander(self.source, self.scope, self.state.budget, lambda part: output_of(self, part))
 
     def read(self, *, substitutions: bool = False, indent: int = 0) -> None:
         """Raises UsageError beyond the limits."""
@@ -192,6 +199,7 @@ class Shell:
                     return
                 tests = [lacking_in(node.words, True) for node in conditions if isinstance(node, Simple)]
                 self._branches(bodies, exhaustive, frozenset().union(*tests))
+                self._demand(node)
             case Function(name, body):
                 self.functions[name] = body
             case Compound(body, subshell):
@@ -216,6 +224,16 @@ class Shell:
             self.state.arms.pop()
             layers.append(self.scope.pop())
         self._join(layers, exhaustive, defaults)
+
+    def _demand(self, node: Branches) -> None:
+        """`if [ "$TP" -ne 8 ]; then exit 1; fi`: behind it TP is 8."""
+        first, last = node.conditions[0] if node.conditions else None, node.bodies[0][-1:] if node.bodies else ()
+        ends = [part.words[0].text for part in last if isinstance(part, Simple) and part.words]
+        if len(node.conditions) != 1 or len(node.bodies) != 1 or not isinstance(first, Simple) or ends != ["exit"]:
+            return
+        if (demand := demanded(first.words)) is not None and self.scope.is_open(demand[0]):
+            value = self.expander.fields(demand[1])
+            self.scope.set(demand[0], value[0] if value else Word(""))
 
     def _join(self, layers: Sequence[Layer], exhaustive: bool, defaults: Collection[str]) -> None:
         self.state.budget.work(sum(map(size_of, layers)), "its conditions")
@@ -247,7 +265,7 @@ class Shell:
         count = next((at for at, token in enumerate(node.words) if assignment_of(token) is None), len(node.words))
         assignments, tokens = node.words[:count], node.words[count:]
         if not tokens:
-            self._assign(assignments, export=False)
+            self.assign(assignments, export=False)
             return
         if tokens[0].text in _DECLARE:
             self._declare(tokens[0].text, tokens[1:])
@@ -256,20 +274,23 @@ class Shell:
         if self.paid:
             self.state.budget.spend(len(words), sum(len(word.text) for word in words))
         here = next((redirect.here for redirect in reversed(node.redirects) if redirect.here), None)
+        emitted: Word | None = None
         if words:
-            taken = here is not None and base_name(words[0]) in _TAKES_MANIFESTS and self._here_manifest(here)
-            self._add_file(words, node, here or (self.piped if node.connector == "|" else None), is_read=taken)
+            taken = here is not None and base_name(words[0]) in _TAKES_MANIFESTS and here_manifest(self, here)
+            emitted = written_by(self, words)
+            body = here or emitted or (self.piped if node.connector == "|" else None)
+            add_file(self, words, node, body, is_read=taken)
             self._builtin(words)
-        self.piped = here
-        if words and words[0].text in self.functions:
+            self.piped = here or emitted
+        if words and words[0].text in self.functions and emitted is None:
             if words[0].text not in self.called:  # of a function that calls itself, the body has been read
                 self._called_with(words[0].text, tuple(words[1:]))
-        elif words:
+        elif words and emitted is None:
             with self._layer() if assignments else nullcontext():
-                self._assign(assignments, export=True)
+                self.assign(assignments, export=True)
                 self.command(words, node, here)
 
-    def _assign(self, tokens: Sequence[Token], *, export: bool) -> None:
+    def assign(self, tokens: Sequence[Token], *, export: bool) -> None:
         """One after the other: `A=1 B=$A`."""
         for token in tokens:
             if pair := self.expander.assignment(token):
@@ -278,7 +299,7 @@ class Shell:
     def _declare(self, name: str, tokens: Sequence[Token]) -> None:
         options = "".join(token.text for token in tokens if token.text.startswith("-"))
         export = (name == "export" or "x" in options) and "n" not in options
-        self._assign(tokens, export=export)
+        self.assign(tokens, export=export)
         for token in tokens:
             if export and _NAME.fullmatch(name := token.text):
                 at = self.source.word(name, token.start, token.end)
@@ -314,7 +335,7 @@ class Shell:
 
     def _script_of(self, peeled: Peeled) -> Word | None:
         """The script that a command runs, `bash /scripts/start.sh`, where the text holds it; its arguments are $1 …"""
-        for at, word in enumerate(peeled.rest[:3]):
+        for at, word in enumerate(peeled.rest[:3] if peeled.rest and base_name(peeled.rest[0]) not in _HANDLES else ()):
             name = base_name(word)
             if name in self.state.scripts:
                 self.state.ran_scripts.add(name)
@@ -348,7 +369,7 @@ class Shell:
                 peeled.program,
                 peeled.argv,
                 peeled.prefix,
-                peeled.env if peeled.program != "other" else {},
+                peeled.env if peeled.program != "other" or _runs_script(peeled) else {},
                 (*self.wrappers, *peeled.wrappers),
                 label=node.label or self.label or self.state.intro,
                 heading=self.state.heading,
@@ -358,39 +379,9 @@ class Shell:
             )
         )
 
-    def _here_manifest(self, here: Here) -> bool:
-        from moonpad.explain.here_manifests import read_here_manifest  # it needs this module
 
-        start, end = self.source.origin(here.start, here.end)
-        text = self.source.text[here.start : here.end]
-        if end - start == len(text):
-            quoted = all(isinstance(part, LiteralText) and part.quoted for part in here.segments)
-            return read_here_manifest(text, start, self.state, {} if quoted else self.scope.variables)
-        return False
-
-    def _add_file(self, words: Sequence[Word], node: Simple, here: Here | None, *, is_read: bool) -> None:
-        """`cat > FILE <<EOF`, `cat <<EOF | tee FILE`, `sudo tee FILE <<EOF`, `printf %s TEXT > FILE`."""
-        names = [base_name(word) for word in words[:4]]
-        written = [redirect for redirect in node.redirects if redirect.text in (">", ">>", ">|")]
-        path: Word | None = None
-        if here is not None and "tee" in names:
-            path = next((word for word in words[names.index("tee") + 1 :] if not word.text.startswith("-")), None)
-        elif written and (names[:2] == ["printf", "%s"] or (here is not None and names[0] == "cat")):
-            path = next(iter(self.expander.fields(written[-1])), None)
-        if path is None or not path.text or path.text.startswith("/dev/"):
-            return
-        body = self.expander.here(here) if here is not None else (*words[2:], Word(""))[0]
-        if self.paid:
-            self.state.budget.spend(1, len(body.text))
-        appends = any(redirect.text == ">>" for redirect in written) or "-a" in names
-        before = self.state.files.get(path.text) if appends else None
-        if before is not None:
-            self.state.budget.spend(1, len(before.text))
-            body = replace(body, text=before.text + body.text)
-        self.state.files[path.text] = HereFile(path.text, body.text, body.line)
-        self.state.written.add(path.text)
-        if MENTION.search(body.text) and not is_read:
-            self.state.scripts[base_name(path)] = body
+def _runs_script(peeled: Peeled) -> bool:
+    return any(word.text.endswith(".sh") for word in peeled.rest[:3])
 
 
 def words_of(source: Source, state: ScriptState) -> list[Word]:

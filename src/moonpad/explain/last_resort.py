@@ -13,9 +13,11 @@ from moonpad.engines.foreign_names import MARKING, MENTION, PROGRAM_OF, SPEAKING
 from moonpad.explain.commands import Command, Piece, Word
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
-from moonpad.explain.programs import base_name, program_named
+from moonpad.explain.line_repair import repaired
+from moonpad.explain.programs import base_name, identify, program_named
 from moonpad.explain.python_text import is_python
 from moonpad.explain.source_text import Source
+from moonpad.explain.spoken_layouts import spoken_layouts
 from moonpad.explain.wrappers import SPEAKS_OF
 
 DECISIVE: Final = frozenset({
@@ -33,14 +35,26 @@ _OURS: Final = {
     "max_model_len": ("max_model_len", "context_length", "ctx_size", "max_seq_len", "max_context"),
 }
 """What images call our settings."""
+_ALIASES: Final = {
+    **dict.fromkeys(("gpu_mem_util", "gpu_util", "gpu_memory_util", "mem_util"), "gpu_memory_utilization"),
+    **{"served_name": "served_model_name", "tool_parser": "tool_call_parser", "max_seqs": "max_num_seqs"},
+}
+"""What scripts call other options."""
 _SETTING: Final = re.compile(
     r"\b(?:OPTION_|option\.)([A-Za-z_]{2,60})[\"']?[ \t]*[:=][ \t]*(?:[\"']([^\"'\n]{1,200})[\"']|([^\s\"',}]{1,200}))"
 )
 _MODEL: Final = re.compile(r"\b(?:HF_MODEL_ID|MODEL_ID|model_id)[\"']?[ \t]*[:=][ \t]*[\"']?([\w.-]+/[\w.-]+)")
+_MODEL_KEY: Final = re.compile(
+    r"^[ \t{-]*[\"']?(?:model|model_path|model_id|hf_model|model_name_or_path)[\"']?[ \t]*[:=][ \t]*"
+    r"[\"']?([\w.-]+/[\w.-]+)",
+    re.MULTILINE,
+)
+_ROW: Final = 1200
+"""Characters above options in which their row's model stands."""
 _LONGEST: Final = 5000
 _MOST: Final = 40
 _NAMED: Final = re.compile(
-    r"(?:^|[\s{,(])[\"']?-{0,2}(?P<name>[\w.-]{0,40}?)(?:arg(?:ument)?s|flags|options|params?|parameters|command|cmd)"
+    r"(?:^|[\s{,(])[\"']?-{0,2}(?P<key>(?P<name>[\w.-]{0,40}?)(?:arg(?:ument)?s|flags|options|params?|parameters|command|cmd))"
     r"[\"']?[ \t]*[:=]?[ \t]*(?:(?P<quote>[\"'])(?P<quoted>--?[A-Za-z](?:\\.|(?!(?P=quote)).){1,5000})(?P=quote)"
     r"|(?P<bare>--[A-Za-z][^\n]*))",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
@@ -53,6 +67,12 @@ _LIST: Final = re.compile(
 _ITEM: Final = re.compile(
     r"\"(?P<double>(?:[^\"\\\n]|\\.)*)\"|'(?P<single>(?:[^'\\\n]|\\.)*)'|(?:#|//)[^\n]*|(?P<other>[^\s,\"'#][^,\"'#\n]*)"
 )
+_KEYED: Final = re.compile(
+    r"^(?P<indent>[ \t]*)(?:- )?[\"']?(?:cmd|command|exec|run|script|start)[\"']?[ \t]*:[ \t]*"
+    r"(?:(?P<style>[>|])[-+]?[ \t]*\n(?P<folded>(?:(?P=indent)[ \t]+\S.*(?:\n|$)|[ \t]*\n)+)|(?P<plain>[^>|\s\[{].*))",
+    re.MULTILINE,
+)
+"""A command line as a value of YAML."""
 _BLANK: Final = re.compile(r"[ \t]*\n(?=[ \t]*-)")
 _SPOKEN: Final = re.compile(
     rf"(?<![\w-])(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python3? -m )?(?:\S*/)?(?:{SPEAKING.pattern})"
@@ -63,6 +83,7 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     """Of the texts, with their offsets. The first way that finds something is taken."""
     ways = (
         _unknown_programs(state),
+        _keyed_commands(state, texts),
         _variables(state),
         _settings(state, texts),
         _named_options(state, texts),
@@ -76,6 +97,9 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     for start, text in texts:
         if not is_python(text) or "```" in text:  # a docstring tells what has to run already; a cell's text is a guide
             _spoken(state, start, text)
+    if not any(_serves(command) for command in state.commands) and (spoken := list(spoken_layouts(state, texts))):
+        state.commands += spoken
+        state.problems.items.clear()  # no shell was meant to read sentences
 
 
 def _unknown_programs(state: ScriptState) -> Iterator[Command]:
@@ -92,8 +116,28 @@ def _unknown_programs(state: ScriptState) -> Iterator[Command]:
             image = command.container.image if command.container else None
             if image is not None and image in words:
                 at = words.index(image) + 1
-            rest = _more(f"<what {base_name(words[0])} adds>", command.line)
-            yield replace(command, program="fragment", prefix=(), argv=(*words[at:], rest), wrappers=())
+            rest = more(f"<what {base_name(words[0])} adds>", command.line)
+            program = next((PROGRAM_OF[name] for word in words if (name := word.text.casefold()) in PROGRAM_OF), "")
+            fragment = replace(command, program="fragment", prefix=(), argv=(*words[at:], rest), wrappers=())
+            yield replace(fragment, program=program or "fragment", guessed=bool(program))
+
+
+def _keyed_commands(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
+    """`cmd: > …` of a file of another tool: a program that is not known, with options that are."""
+    before = len(state.commands)
+    for start, text in texts:
+        for match in islice(_KEYED.finditer(text), _MOST):
+            lines = match["folded"] or match["plain"] or ""
+            which = "folded" if match["folded"] else "plain"
+            code = re.sub(r"\n", " ", lines) if which == "folded" and match["style"] == ">" else lines
+            Shell(state, Source.block(state.text, start + match.start(which), code)).read()
+    added = state.commands[before:]
+    del state.commands[before:]
+    others, state.commands = state.commands, added
+    try:
+        yield from list(_unknown_programs(state))
+    finally:
+        state.commands = others
 
 
 def _variables(state: ScriptState) -> Iterator[Command]:
@@ -106,9 +150,9 @@ def _variables(state: ScriptState) -> Iterator[Command]:
         called = re.sub("[-_]", "", image.text)
         programs = (PROGRAM_OF[name] for name in PROGRAM_OF if re.sub("[-_]", "", name) in called)
         for program in islice(programs, 1):
-            words = [word for name, value in command.env.items() for word in _as_option(name, value, program)]
+            words = [word for name, value in command.env.items() for word in as_option(name, value, program)]
             if {word.text for word in words} & {*DECISIVE, *serving_programs()[program].options.values()}:
-                rest = _more("<what the image adds>", command.line)
+                rest = more("<what the image adds>", command.line)
                 yield replace(command, program="fragment", prefix=(), argv=(*words, rest), env={}, wrappers=())
 
 
@@ -120,7 +164,7 @@ def _settings(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Comm
         for match in found:
             at, end = start + match.start(), start + match.end()
             value = state.text.word((match[2] or match[3] or "").strip(), at, end)
-            words += _as_option(match[1].removesuffix("_degree").removesuffix("_DEGREE"), value, PROGRAM_OF[UNNAMED])
+            words += as_option(match[1].removesuffix("_degree").removesuffix("_DEGREE"), value, PROGRAM_OF[UNNAMED])
         if len(found) > 2 and {word.text for word in words if word.text.startswith("-")} & DECISIVE:
             if model := _MODEL.search(text):
                 at = start + model.start(1)
@@ -129,15 +173,16 @@ def _settings(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Comm
                     state.text.word(model[1], at, start + model.end(1)),
                     *words,
                 ]
-            rest = _more("<what the service adds>", words[0].line)
+            rest = more("<what the service adds>", words[0].line)
             yield _fragment([*words, rest], state, "")
 
 
-def _as_option(name: str, value: Word, program: str) -> tuple[Word, ...]:
+def as_option(name: str, value: Word, program: str) -> tuple[Word, ...]:
     options, line = option_set(program), serving_programs()[program]
     text = value.text.removeprefix(f"{name}=")
     plain = re.sub(rf"^(?:{'|'.join(MARKING)})_", "", name.casefold())
     ours = next((key for key, names in _OURS.items() if plain in names), "")
+    plain = _ALIASES.get(plain, plain)
     flag = (line.model or "--model") if ours == "model" else line.options.get(ours, f"--{plain.replace('_', '-')}")
     known = options.named(flag) if options is not None else None
     if known is None or not text:
@@ -147,7 +192,7 @@ def _as_option(name: str, value: Word, program: str) -> tuple[Word, ...]:
     return (replace(value, text=flag, pieces=()), replace(value, text=text, pieces=()))
 
 
-def _more(what: str, line: int) -> Word:
+def more(what: str, line: int) -> Word:
     return Word(what, line, end_line=line, unresolved=("@",))
 
 
@@ -163,10 +208,12 @@ def _measures(words: Sequence[Word]) -> bool:
 def _named_options(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
     for start, text in texts:
         state.budget.work(len(text) // 4, "options behind a name")
-        for number, match in enumerate(_NAMED.finditer(text)):
+        found = list(islice(_NAMED.finditer(text), _MOST))
+        keys = {match["key"] for match in found if (match["quoted"] or match["bare"]).count(" -") > 1}
+        for match in found:
             which = "quoted" if match["quoted"] else "bare"
             code = match[which]
-            if number == _MOST or code.count(" -") < 2 or len(code) > _LONGEST:
+            if match["key"] not in keys or len(code) > _LONGEST:
                 continue
             code = code.replace("\\\n", "  ")
             code = code.rstrip("\"', ") if which == "bare" else code
@@ -178,7 +225,17 @@ def _named_options(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator
                 source = Source.block(state.text, start + match.start(which), code)
             words = words_of(source, state)
             if {word.text.partition("=")[0] for word in words} & DECISIVE:
-                yield _fragment(words, state, match["name"])
+                yield _fragment([*_model_above(words, text, start, match.start(), state), *words], state, match["name"])
+
+
+def _model_above(words: Sequence[Word], text: str, start: int, at: int, state: ScriptState) -> Iterator[Word]:
+    """`model_path: org/name` of the same row, where the options name none."""
+    if any(_flag(word) in ("--model", "--model-path") for word in words):
+        return
+    above = list(_MODEL_KEY.finditer(text, max(0, at - _ROW), at))
+    if above:
+        begin, end = start + above[-1].start(1), start + above[-1].end(1)
+        yield from (state.text.word("--model", begin, begin), state.text.word(above[-1][1], begin, end))
 
 
 def _lists(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
@@ -194,16 +251,26 @@ def _lists(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command
             ]
             flags = {word.text.partition("=")[0] for word in words if word.text.startswith("-")}
             if len(flags) > 2 and flags & DECISIVE:
-                rest = _more("<what is added to the list>", words[0].line)
-                yield _fragment([*words, rest], state, "")
+                rest = more("<what is added to the list>", words[0].line)
+                interpreter = (replace(words[0], text="python", pieces=()),) if words[0].text == "-m" else ()
+                known = identify([*interpreter, *words])
+                if known is not None and program_named(known[0]) is not None:
+                    whole = [*interpreter, *words]
+                    prefix, argv = tuple(whole[: known[1]]), (*whole[known[1] :], rest)
+                    yield Command(known[0], argv, prefix, {}, line=words[0].line)
+                else:
+                    yield _fragment([*words, rest], state, "")
 
 
 def _item(item: re.Match[str], state: ScriptState, start: int) -> Iterator[Word]:
     text = item["double"] if item["double"] is not None else item["single"]
     begin, end = start + item.start(), start + item.end()
     if text is not None:
-        plain = text.replace('\\"', '"') if item["double"] is not None else text
-        yield state.text.word(plain, begin, end)
+        plain = re.sub(r"\\([\"'])", r"\1", text)
+        if re.match(r"--?[A-Za-z][\w-]*[ ]+\S", plain):  # flag and value in one string, which a shell splits
+            yield from words_of(Source(plain, state.text, (Piece(0, len(plain), begin, end),)), state)
+        else:
+            yield state.text.word(plain, begin, end)
     elif item["other"]:
         name = item["other"].strip()[:60]
         yield replace(state.text.word(f"${{{name}}}", begin, end), unresolved=(name,))
@@ -235,10 +302,11 @@ def _spoken(state: ScriptState, start: int, text: str) -> None:
         if quote in ('"', "'", "`") and (closing := text.find(quote, begin, end)) > 0:
             end = closing
         first = text[line_start:begin].split()[:1]
-        if (first and base_name(Word(first[0])) in SPEAKS_OF) or " -" not in text[begin:end]:
+        if (first and base_name(Word(first[0])) in SPEAKS_OF) or not re.search(r"\s-", text[begin:end]):
             continue
         before = len(state.commands)
-        Shell(state, Source.block(state.text, start + begin, text[begin:end])).read()
+        whole = repaired(text[begin:end], start + begin, state.problems)
+        Shell(state, Source.block(state.text, start + begin, whole)).read()
         state.commands[before:] = [command for command in state.commands[before:] if _serves(command)]
 
 

@@ -6,18 +6,17 @@ A block keeps the places of its characters: what is not a command (prompts, the 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import dropwhile
 from typing import Final
 
 from moonpad.engines.foreign_names import SPEAKING
-from moonpad.explain.programs import program_table
+from moonpad.explain.terminal_session import SESSIONS, without_session
 
-_SESSIONS: Final = frozenset({"console", "shell-session", "shellsession", "terminal"})
 _LANGUAGES: Final = (
     frozenset({"", "bash", "sh", "shell", "zsh", "shellscript", "powershell", "ps1", "pwsh", "cmd", "bat", "batch"})
-    | _SESSIONS
+    | SESSIONS
 )
 _OTHER_LANGUAGES: Final = frozenset(
     {
@@ -52,7 +51,11 @@ _SPOKEN: Final = re.compile(
     rf"(?:(?:sudo|nohup|docker|podman|python3?|numactl|srun)\b[^\n]*?|(?:\S*/)?)(?:{SPEAKING.pattern})"
 )
 """A text whose first command starts an engine."""
-_ONLY_FILE: Final = re.compile(r"`?[\w./-]{1,100}\.(?:ya?ml|json|sh|env|toml|service)`?")
+_ONLY_FILE: Final = re.compile(
+    r"(?:(?:\d{1,2}[.)]|step \d{1,2}[.:]?)[ ]{1,3})?(?:(?:create|write|save|file)[ :]{1,2}(?:as )?)?"
+    r"[`\"*_]{0,3}(?P<file>[\w./-]{1,100}\.(?:ya?ml|json|sh|env|toml|service))[`\"*_]{0,3}",
+    re.IGNORECASE,
+)
 _UNFENCED: Final = re.compile(
     rf"[ \t\0]*(?:\$ )?(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python3? |docker run [^`\n]*|/\S*/)?(?:{SPEAKING.pattern})"
     r"(?:(?<=[-$/.])|\S*/)[^`\n]*"
@@ -68,12 +71,6 @@ _BULLET: Final = re.compile(r"[ \t]*[-*+][ \t]+(?:\*\*)?(`+)((?:--?[A-Za-z]|[A-Z
 _ITEM: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]")
 _SUBSTITUTIONS: Final = re.compile(r"[ \t]*:substitutions:[ \t]*")
 _DIRECTIVE_OPTION: Final = re.compile(r"[ \t]*:[A-Za-z_-]+:")
-_PROMPT: Final = re.compile(
-    r"[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:\$[ \t]+(?=\S)|\[?[\w.-]+@[\w.-]+(?:[: ][^\s$#]*)?[$#][ \t]+(?=\S))"
-)
-_ROOT_PROMPT: Final = re.compile(r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*([\w.-]+)[ \t])")
-_TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|curl|sudo|numactl")
-"""What a line behind a prompt may begin with, besides the programs that are known."""
 _VARIABLE_LINE: Final = re.compile(r"[ \t\0]*[A-Z][A-Z0-9_]*=[^\s;&|]+[ \t]*\\?")
 _FLAG_LINE: Final = re.compile(r"[ \t\0]*--?[A-Za-z]")
 
@@ -175,7 +172,7 @@ def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
                     yield Inline(offset + code.start(2), code[2], heading)
         if not fence and not title and (written := line.strip(" \t\0*_")):
             intro = written[:-1].strip(" \t\0*_") if written.endswith((":", "：")) and len(written) <= 200 else None
-            intro = written.strip("`") if _ONLY_FILE.fullmatch(written) else intro
+            intro = only["file"] if (only := _ONLY_FILE.fullmatch(written)) else intro
     if codes:
         yield Bullets(tuple(codes), heading, above)
 
@@ -214,32 +211,3 @@ def _block(
             taken[number] = " " * len(line)
     text = "\n".join(without_session(taken, language))
     yield Block(start, text, heading, intro, len(lead), substitutions)
-
-
-def without_session(lines: list[str], language: str) -> list[str]:
-    """Where lines begin with a prompt, the prompts and everything that was not typed become blanks."""
-    prompt: Callable[[str], re.Match[str] | None] = _PROMPT.match
-    if not any(_PROMPT.match(line) for line in lines):
-        if language not in _SESSIONS or not any(_root_prompt(line) for line in lines):
-            return lines
-        prompt = _root_prompt
-    typed: list[str] = []
-    goes_on = False
-    for line in lines:
-        match = prompt(line)
-        if match:
-            shown = " " * match.end() + line[match.end() :]
-        elif goes_on:
-            shown = line if not line.startswith("> ") else f"  {line[2:]}"
-        else:
-            shown = " " * len(line) if not line.lstrip().startswith("#") or prompt is _root_prompt else line
-        goes_on = (match is not None or goes_on) and shown.rstrip(" \t").endswith("\\")
-        typed.append(shown)
-    return typed
-
-
-def _root_prompt(line: str) -> re.Match[str] | None:
-    """`# vllm serve …`, which a comment may look like: only in front of a command that is known."""
-    match = _ROOT_PROMPT.match(line)
-    known = match is not None and (_TYPED.fullmatch(match[1]) or match[1] in program_table().first_words)
-    return match if known else None

@@ -109,9 +109,9 @@ def model_named(fields: Fields, source: YamlSource) -> Word | None:
     for key in ("modelURI", "modelURL", "modelUri", "hfModelId", "url", "storageUri"):
         if scalar(fields.get(key)).startswith(("hf://", "huggingface://")):
             return from_hub(source.word(fields[key]))
-    for key in ("model", "modelArtifacts", "modelConfig"):
+    for key in ("model", "modelArtifacts", "modelConfig", "model_metadata"):
         inner = source.fields(fields.get(key))
-        for name in ("name", "uri", "path", "id", "repo", "repoId", "model_id", "modelId", "hfModelId"):
+        for name in ("name", "uri", "path", "id", "repo", "repoId", "repo_id", "model_id", "modelId", "hfModelId"):
             value = scalar(inner.get(name))
             if "/" in value and not value.startswith(("pvc:", "s3:", "oci:")):
                 return from_hub(source.word(inner[name]))
@@ -191,14 +191,18 @@ def _options_among(fields: Fields, program: str) -> dict[str, Node]:
     return {
         name: node
         for name, node in fields.items()
-        if name not in _NO_OPTION and recorded and (recorded.named(_flag(name)) or _size(name))
+        if name not in _NO_OPTION and recorded and (_is_option(name, recorded) or _size(name))
     }
 
 
 def _mostly_options(options: Mapping[str, Node], program: str) -> bool:
     recorded = option_set(program)
-    known = sum(bool((recorded and recorded.named(_flag(name))) or _size(name)) for name in options)
+    known = sum(bool((recorded and _is_option(name, recorded)) or _size(name)) for name in options)
     return (known >= _LEAST or any(map(_size, options))) and 2 * known > len(options)
+
+
+def _is_option(name: str, recorded: OptionSet) -> bool:
+    return recorded.named(_flag(name)) is not None or recorded.named(f"--{name}") is not None
 
 
 def _size(name: str) -> str:
@@ -234,6 +238,8 @@ def _spelled(name: str, program: str, recorded: OptionSet | None, *, of_chart: b
     flag = _flag(name)
     if recorded is None or recorded.named(flag) is not None:
         return flag
+    if recorded.named(f"--{name}") is not None:
+        return f"--{name}"
     if size := _size(name) if of_chart else name_of(name):
         return flag_of_size(program, size)
     return "" if re.search(r"[a-z][A-Z]", name) else flag

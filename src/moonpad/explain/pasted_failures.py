@@ -32,7 +32,7 @@ _MOST_INTRODUCED: Final = 4
 
 _ERRS: Final = re.compile(
     r"[Ee]rror|[Aa]ssert|[Ff]ail|No available|not divisible|[Cc]annot|Illegal|NCCL|Not enough|not supported|larger than"
-    r"|out of |custom code|not aligned|no weight|is not valid|less than|NVSHMEM|only support"
+    r"|out of |exceeds|custom code|not aligned|no weight|is not valid|less than|NVSHMEM|only support"
 )
 _HEADING: Final = re.compile(r"[ \t]{0,3}(#{1,6})[ \t]+(.*)|[ \t]*<summary>(.*)</summary>")
 _DEEPEST: Final = 7
@@ -57,8 +57,10 @@ _SAYS: Final = re.compile(
 )
 _PLACE: Final = re.compile(r"(?:\[\w+\][ ])?(?:[\w.-]*/[\w./-]*(?::\d+)?:?[ ])?(?:[a-z]\w*_\w*:[ ])?")
 """`[AITER] /app/asm_mla.cu:193 get_heuristic_kernel_mla: `, the place in the source that complains."""
-_OF_PROCESS: Final = re.compile(r"\W{0,4}(?:[\w./-]{1,80}:\d{1,6} )?\(\w{1,40} pid=\d{1,8}\)")
-"""`start.py:1395 (EngineCore pid=1713) `, a process of the engine that speaks."""
+_OF_PROCESS: Final = re.compile(
+    r"\W{0,4}(?:(?:[\w./-]{1,80}:\d{1,6} )?\(\w{1,40} pid=\d{1,8}\)|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)"
+)
+"""`start.py:1395 (EngineCore pid=1713) ` or `[2026-03-25 05:44:29,435 W 39 39] `: a process that speaks."""
 _TITLE: Final = re.compile(
     r"[# \t]{0,6}(?:\[(?:bug|usage|issue|installation|question)\]:?[ ]{0,2}){1,3}", re.IGNORECASE
 )

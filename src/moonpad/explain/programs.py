@@ -10,7 +10,7 @@ from typing import Final
 
 from moonpad.engines import ENGINES
 from moonpad.engines.command_line import Program
-from moonpad.explain.commands import Word
+from moonpad.explain.commands import Command, Word
 from moonpad.explain.wrapper_options import PYTHON, scan
 
 OTHERS: Final[Mapping[str, str]] = {"ray": "ray", "lm_eval": "lm_eval", "lm-eval": "lm_eval"}
@@ -65,6 +65,12 @@ def _engine_commands(_: tuple[str, ...]) -> frozenset[str]:
 def engine_commands() -> frozenset[str]:
     """What a text with an engine's command has in it."""
     return _engine_commands(tuple(ENGINES))
+
+
+def listens(command: Command) -> bool:
+    """Whether it is a server with a port."""
+    program = program_named(command.program)
+    return not command.embedded and not (program is not None and program.no_server)
 
 
 def program_named(name: str) -> Program | None:
@@ -129,5 +135,9 @@ def _python(words: Sequence[Word]) -> tuple[str, int] | None:
     for ending, program in program_table().files.items():
         if text == ending or text.endswith(f"/{ending}"):
             return program, position + 1
+    given = {word.text.partition("=")[0].replace("-", "_").replace("__", "--", 1) for word in words[position + 1 :]}
+    for known in program_table().programs.values():
+        if given & {*known.marks} and any(f"/{text}".endswith(f"/{ending}") for ending in known.short_files):
+            return known.name, position + 1
     # A console script called by its path: `python .venv/bin/vllm serve …`.
     return _command(base_name(words[position]), words, position + 1)

@@ -62,6 +62,20 @@ def _compared(op: ast.cmpop, left: Value, right: Value) -> bool | None:
     return None
 
 
+def computed(op: ast.operator, first: int, second: int) -> int | None:
+    """What two whole numbers come to; None for other operators."""
+    match op:
+        case ast.Add():
+            return first + second
+        case ast.Sub():
+            return first - second
+        case ast.Mult():
+            return first * second
+        case ast.FloorDiv() if second:
+            return first // second
+    return None
+
+
 def decisive(value: Value) -> bool:
     """Whether it is an option of the layout or of the context, or may be any."""
     if not isinstance(value, Text):

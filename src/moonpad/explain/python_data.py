@@ -67,6 +67,10 @@ class Table:
     rest: list[Word] = field(default_factory=list)
     """`**kwargs` that are not known."""
     used: bool = False
+    of_class: str = ""
+    """An object of that class of the program, whose attributes the fields are; or the class itself."""
+    branches: int = 0
+    """In how many branches it was made."""
 
 
 @dataclass(eq=False, slots=True)
@@ -89,7 +93,7 @@ class Places:
         self.lines = text.split("\n")
         self.starts = [start, *accumulate((len(line) + 1 for line in self.lines), initial=start)][1:]
 
-    def of(self, node: ast.expr | ast.keyword) -> tuple[int, int]:
+    def of(self, node: ast.expr | ast.keyword | ast.stmt) -> tuple[int, int]:
         end = self._offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
         return self._offset(node.lineno, node.col_offset), end
 

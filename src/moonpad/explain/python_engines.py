@@ -23,6 +23,7 @@ from moonpad.explain.python_data import Listing, Table, Text, Value, plain, word
 _MODEL: Final = ("model", "model_path", "model_source", "model_id", "#0")
 _LEAST: Final = 2
 """Options that a dictionary has at least for it to be taken for an engine's."""
+_MANAGED: Final = "OPTION_"
 _LAYOUT: Final = frozenset({"tensor_parallel_size", "tp_size", "pipeline_parallel_size", "pp_size"})
 
 
@@ -69,6 +70,8 @@ class EngineOptions:
         if isinstance(kwargs, Table) and (names.RAY_MARKS & fields.keys()):
             kwargs.used = True
             self._ray(table, kwargs)
+        elif sum(name.startswith(_MANAGED) for name in fields) >= _LEAST and not table.used:
+            self._managed(table)
         elif program := self._program(table):
             self._add(program, table, dict(fields))
 
@@ -87,6 +90,20 @@ class EngineOptions:
             return ""
         known = _guessed(table.fields, names.GUESSED)
         return known if table.fields.keys() & (_LAYOUT | set(_MODEL)) else ""
+
+    def _managed(self, table: Table) -> None:
+        """`OPTION_TENSOR_PARALLEL_DEGREE` and the like: variables of a managed service's container."""
+        fields: dict[str, Value] = {}
+        for variable, value in table.fields.items():
+            name = variable.removeprefix(_MANAGED).lower().replace("parallel_degree", "parallel_size")
+            if variable.startswith(_MANAGED) and isinstance(value, Text):
+                is_switch = value.word.text in ("true", "false")
+                fields[name] = Text(value.word, value.word.text == "true") if is_switch else value
+            elif variable in ("HF_MODEL_ID", "MODEL_ID"):
+                fields["model"] = value
+        if fields.keys() & _LAYOUT:
+            added = replace(table.at, text="<what the service adds>", unresolved=("@",), pieces=())
+            self._add(names.PROGRAM_OF[names.UNNAMED], replace(table, rest=[added]), fields)
 
     def _ray(self, table: Table, kwargs: Table) -> None:
         """`LLMConfig` of Ray Serve, and what `ray.data.llm` takes."""

@@ -8,9 +8,10 @@ from typing import Final
 
 from moonpad.explain.commands import Word
 from moonpad.explain.interpreter import ScriptState
-from moonpad.explain.python_text import is_python, read_python
+from moonpad.explain.python_text import is_python, parsed, read_python
 
 _SHELL_LINE: Final = re.compile(r"^[ \t]*[!%].*$", re.MULTILINE)
+_ASSIGNS: Final = re.compile(r"^[A-Za-z_]\w* = ", re.MULTILINE)
 _FILE: Final = re.compile(r"\s*%%writefile\s+(?:-a\s+)?(\S+)")
 _NO_SCRIPTS: Final = ("Dockerfile", ".yaml", ".yml", ".json", ".md", ".txt")
 _FARTHEST: Final = 6
@@ -33,7 +34,8 @@ def read_cell(cell: Word, state: ScriptState) -> bool:
     written = _FILE.match(cell.text)
     if written is not None and written[1].endswith(_NO_SCRIPTS):
         return False
-    if is_python(cell.text):
+    python = _SHELL_LINE.sub("", cell.text)
+    if is_python(cell.text) or (_ASSIGNS.search(python) and parsed(python) is not None):
         read_python(_SHELL_LINE.sub("", cell.text), state.text.offset(max(cell.line - 1, 0)), state)
         return _SHELL_LINE.search(cell.text) is not None
     return True

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from moonpad.engines.foreign_names import PYTHON_CLASSES
@@ -17,8 +17,8 @@ from moonpad.explain.python_commands import emit
 from moonpad.explain.python_conditions import truth
 from moonpad.explain.python_data import Either, Listing, Names, Places, Table, Text, Value, dotted, spread
 from moonpad.explain.python_engines import EngineOptions, Imports
+from moonpad.explain.python_functions import Function, FunctionReader, without_twins
 from moonpad.explain.python_loops import bind, only_adds, rounds_of
-from moonpad.explain.python_values import Evaluator
 from moonpad.explain.source_text import Source
 
 _PYTHON: Final = re.compile(
@@ -28,12 +28,7 @@ _PYTHON: Final = re.compile(
 )
 _LONGEST: Final = 200_000
 """Characters: of more, the tree takes too much memory."""
-_CALLS: Final = 64
-"""Functions of the program that are read with their arguments; and how deep."""
-_DEEPEST_CALL: Final = 4
 _CONDITIONAL: Final = (ast.For, ast.AsyncFor, ast.While, ast.Try)
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def is_python(text: str) -> bool:
@@ -67,41 +62,31 @@ def read_python(text: str, start: int, state: ScriptState, env: Mapping[str, Wor
     before = len(commands)
     for value in reader.made:
         emit(value, options, reader.environment, Source.block(state.text, start, text))
-    commands[before:] = sorted(commands[before:], key=lambda command: command.line)
+    commands[before:] = sorted(without_twins(commands[before:]), key=lambda command: command.line)
     return True
 
 
-class _Reader(Evaluator):
-    """Reads statements; what functions are called with is known where the program calls them."""
+class _Reader(FunctionReader):
+    """Reads statements."""
 
     def __init__(self, places: Places, state: ScriptState) -> None:
         super().__init__(places, state)
         self.imports = Imports()
-        self.functions: dict[str, Function] = {}
-        self.called: set[str] = set()
-        self.stack: list[str] = []
-        self.calls = 0
         self.leaves = False
         """The rest of this round of a loop is not run."""
         self.round_arms = -1
         """In how many branches a loop stands that is read round by round; -1 in no such one."""
-        self.given: list[Value] = []
-        """What the function that is being read gives back."""
         self.environment: dict[str, Word] = {}
         """Variables that the program sets for what it starts."""
 
     def module(self, tree: ast.Module) -> None:
         names: Names = ChainMap({})
         for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                self.functions.setdefault(node.name, node)
-            elif isinstance(node, ast.Import | ast.ImportFrom):
+            if isinstance(node, ast.Import | ast.ImportFrom):
                 self.imports.add(node)
+        self.gather(tree)
         self.statements(tree.body, names)
-        for name, function in list(self.functions.items()):
-            if name not in self.called:
-                self.called.add(name)
-                self._function(function, names, {}, ())
+        self.read_uncalled(names)
 
     # --- statements ---
 
@@ -120,6 +105,7 @@ class _Reader(Evaluator):
                 self._decorated(node, names)
                 inner: Names = names.new_child()
                 self.statements(node.body, inner, depth)
+                names[node.name] = self.class_of(node, inner)
             case ast.Assign():
                 value = self.value(node.value, names)
                 for target in node.targets:
@@ -227,9 +213,9 @@ class _Reader(Evaluator):
                 target, given, whole = owner, arguments, method == "append"
             case ast.AugAssign(op=ast.Add()):
                 target, given = node.target, [node.value]
-        if not isinstance(target, ast.Name) or not given:
+        if not isinstance(target, ast.Name | ast.Attribute) or not given:
             return None, []
-        listing = names.get(target.id)
+        listing = names.get(target.id) if isinstance(target, ast.Name) else self.attribute(target, names)
         if not isinstance(listing, Listing | Either):
             return None, []
         values = [self.value(item, names) for item in given]
@@ -272,6 +258,8 @@ class _Reader(Evaluator):
                 if isinstance(value, Table) and not value.call:
                     value.call = target.id
                 names[target.id] = value
+            case ast.Attribute():
+                self.set_attribute(target, value, names)
             case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=key)):
                 owner = names.get(name)
                 if isinstance(owner, Table):
@@ -305,59 +293,6 @@ class _Reader(Evaluator):
             gpu = table.fields.get("gpu")
             if isinstance(gpu, Text) and isinstance(gpu.value, str) and (machine := _machine(gpu.value, nodes)):
                 self.state.machines.append((gpu.word.line, machine))
-
-    # --- functions ---
-
-    def call(self, node: ast.Call, names: Names) -> Value | None:
-        if not isinstance(node.func, ast.Name) or node.func.id not in self.functions:
-            return None
-        name = node.func.id
-        if name in self.stack or len(self.stack) >= _DEEPEST_CALL or self.calls >= _CALLS:
-            return None
-        positional = list(self._items(node.args, names))
-        keywords = {keyword.arg: self.value(keyword.value, names) for keyword in node.keywords if keyword.arg}
-        self.calls += 1
-        self.called.add(name)
-        given = self._function(self.functions[name], names, keywords, positional, called=True)
-        return given[0] if len(given) == 1 else self.unknown(node)
-
-    def _function(
-        self,
-        function: Function,
-        names: Names,
-        keywords: dict[str, Value],
-        positional: Iterable[Value],
-        *,
-        called: bool = False,
-    ) -> list[Value]:
-        """Reads the body. A parameter that nothing is given for has its default where it is called."""
-        outer: Names = ChainMap(names.maps[-1])
-        inner: Names = outer.new_child()
-        arguments = [*function.args.posonlyargs, *function.args.args]
-        defaults = function.args.defaults
-        for argument in (*arguments, *function.args.kwonlyargs):
-            inner[argument.arg] = self._parameter(argument)
-        if called:
-            for argument, default in zip(reversed(arguments), reversed(defaults), strict=False):
-                inner[argument.arg] = self.value(default, outer)
-            for argument, given in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
-                if given is not None:
-                    inner[argument.arg] = self.value(given, outer)
-            inner |= {argument.arg: value for argument, value in zip(arguments, positional, strict=False)}
-            inner |= {name: value for name, value in keywords.items() if name in inner}
-        for extra in (function.args.vararg, function.args.kwarg):
-            if extra is not None:
-                inner[extra.arg] = self._parameter(extra)
-        self.stack.append(function.name)
-        before, self.given = self.given, []
-        self.statements(function.body, inner)
-        answers, self.given = self.given, before
-        self.stack.pop()
-        return answers
-
-    def _parameter(self, argument: ast.arg) -> Text:
-        name = ast.copy_location(ast.Name(argument.arg), argument)
-        return self.unknown(name)
 
 
 def _each(value: Listing | Either) -> Iterator[Listing]:

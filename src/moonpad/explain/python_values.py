@@ -14,7 +14,7 @@ from typing import Final
 
 from moonpad.explain.commands import Piece, Word, concatenated
 from moonpad.explain.interpreter import ScriptState
-from moonpad.explain.python_conditions import decisive, truth
+from moonpad.explain.python_conditions import computed, decisive, truth
 from moonpad.explain.python_data import (
     DEEPEST,
     UNKNOWN,
@@ -33,12 +33,16 @@ from moonpad.explain.python_data import (
     words_in,
 )
 from moonpad.explain.python_loops import comprehension
+from moonpad.explain.python_paths import path_of
 from moonpad.explain.python_strings import filled_by_format, filled_by_percent, quoted, replaced, respelled
 
 _NAME: Final = 60
 _MOST_ITEMS: Final = 4_096
 _MOST_SOURCES: Final = 32
-_SAME: Final = frozenset({"str", "int", "float", "repr", "shlex.quote", "Path", "textwrap.dedent", "dedent", "quote"})
+_SAME: Final = frozenset({
+    *("str", "int", "float", "repr", "shlex.quote", "Path", "pathlib.Path", "textwrap.dedent", "dedent", "quote"),
+    *("os.path.expanduser", "os.path.abspath", "os.path.realpath", "os.path.normpath", "os.fspath"),
+})  # fmt: skip
 """Calls that leave a text what it is, for a shell."""
 _SHELLS: Final = frozenset({
     *("system", "run", "Popen", "popen", "call", "check_call", "check_output", "getoutput", "getstatusoutput"),
@@ -83,6 +87,10 @@ class Evaluator:
         """What a function of the program gives back; None for a function that is not."""
         return None
 
+    def attribute(self, node: ast.Attribute, names: Names) -> Value | None:
+        """What an object of a class of the program holds; None for any other."""
+        return None
+
     # --- by the kind of node ---
 
     def _value(self, node: ast.expr, names: Names) -> Value:
@@ -110,17 +118,23 @@ class Evaluator:
                 return self._percent(node, names)
             case ast.ListComp() | ast.GeneratorExp():
                 return comprehension(self, node, names)
+            case ast.BinOp(op=ast.Div()):
+                return path_of(self, node, [self.value(node.left, names), self.value(node.right, names)])
             case ast.BinOp(op=ast.BitOr()):
                 return self._merged(node, names)
             case ast.BinOp():
                 return self._number(node, names)
             case ast.IfExp():
                 return self._chosen(node, names)
+            case ast.BoolOp(op=ast.Or(), values=[first, second]) if truth(self, first, names) is not None:
+                return self.value(first if truth(self, first, names) else second, names)
             case ast.Subscript():
                 return self._part(node, names)
             case ast.Attribute() if dotted(node) == "sys.executable":
                 begin, end = self.places.of(node)
                 return Text(self.state.text.word("python", begin, end), "python")
+            case ast.Attribute() if (held := self.attribute(node, names)) is not None:
+                return held
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 self.value(child, names)
@@ -156,9 +170,9 @@ class Evaluator:
                 known &= isinstance(inner, Text) and inner.known
                 sources += (inner, *inner.sources) if isinstance(inner, Text) else ()
                 parts.append(replace(word, pieces=(Piece(0, len(word.text), begin, end),)))
-        return self._text(parts, begin, end, known=known, sources=sources)
+        return self.text(parts, begin, end, known=known, sources=sources)
 
-    def _text(
+    def text(
         self, parts: list[Word], begin: int, end: int, *, known: bool, sources: Sequence[Listing | Text] = ()
     ) -> Text:
         """One text of several. Raises UsageError where texts grow beyond what a person writes."""
@@ -202,10 +216,14 @@ class Evaluator:
         first = arguments[0] if arguments else None
         if name in _SAME and isinstance(first, Text):
             return first
+        if name == "os.path.join" and len(arguments) > 1:
+            return path_of(self, node, arguments)
         if name == "len" and isinstance(first, Listing) and all(isinstance(i, Text) and i.known for i in first.items):
             return self._whole_number(node, len(first.items))
         if name == "json.dumps" and isinstance(first, Table | Listing):
             return self._json(node, first)
+        if name == "json.dumps" and isinstance(first, Text) and type(first.value) is int:
+            return first
         if name in ("os.environ.get", "os.getenv") and len(arguments) == 2 and isinstance(first, Text):
             return arguments[1]
         if name in ("os.environ.get", "os.getenv") and isinstance(first, Text):
@@ -252,7 +270,7 @@ class Evaluator:
         begin, end = self.places.of(node)
         blank = Word(" ", pieces=(Piece(0, 1, begin, begin),))
         parts = [part for word in words for part in (blank, word)][1:]
-        return self._text(parts, begin, end, known=False, sources=(listing,))
+        return self.text(parts, begin, end, known=False, sources=(listing,))
 
     def _respelled(self, node: ast.Call, method: str, owner: Text, arguments: list[Value], names: Names) -> Text | None:
         """What a method of a text makes of it; None for others."""
@@ -271,7 +289,7 @@ class Evaluator:
         if not parts:
             return None
         owner.used = True
-        return self._text(parts, begin, end, known=not any(part.unresolved for part in parts))
+        return self.text(parts, begin, end, known=not any(part.unresolved for part in parts))
 
     def _field(self, node: ast.expr, name: str, value: Value | None) -> Word:
         if isinstance(value, Text):
@@ -294,7 +312,7 @@ class Evaluator:
         if not parts:
             return self.unknown(node)
         left.used = True
-        return self._text(parts, *self.places.of(node), known=not any(part.unresolved for part in parts))
+        return self.text(parts, *self.places.of(node), known=not any(part.unresolved for part in parts))
 
     def _json(self, node: ast.expr, value: Value) -> Text:
         begin, end = self.places.of(node)
@@ -328,24 +346,14 @@ class Evaluator:
                 text.used = True
             sources = [source for text in texts for source in (text, *text.sources)]
             known = all(text.known for text in texts)
-            return self._text([text.word for text in texts], begin, end, known=known, sources=sources)
+            return self.text([text.word for text in texts], begin, end, known=known, sources=sources)
         return self._number(node, names)
 
     def _number(self, node: ast.BinOp, names: Names) -> Text:
         left, right = self.value(node.left, names), self.value(node.right, names)
         numbers = [one.value for one in (left, right) if isinstance(one, Text) and type(one.value) is int]
         if len(numbers) == 2 and all(abs(number) < 1e12 for number in numbers):
-            first, second = numbers
-            result = None
-            match node.op:
-                case ast.Add():
-                    result = first + second
-                case ast.Sub():
-                    result = first - second
-                case ast.Mult():
-                    result = first * second
-                case ast.FloorDiv() if second:
-                    result = first // second
+            result = computed(node.op, *numbers)
             if result is not None:
                 return self._whole_number(node, result)
         return self.unknown(node)

@@ -7,7 +7,8 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
 
-from moonpad.explain.markdown import Block, is_other_language, without_session
+from moonpad.explain.markdown import Block, is_other_language
+from moonpad.explain.terminal_session import without_session
 
 _DIRECTIVE: Final = re.compile(
     r"^([ ]*)\.\. (?:code-block|code|sourcecode|parsed-literal)::[ ]*([\w-]*)[ ]*$", re.MULTILINE

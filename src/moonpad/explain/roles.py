@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 ROLES: Final = ("prefill", "decode")
-_IN_NAME: Final = re.compile(r"(?<![a-z])(prefill|decode)(?:er)?(?![a-z])|(Prefill|Decode)(?=[A-Z0-9]|$)")
+_IN_NAME: Final = re.compile(r"(?<![a-z])(prefill|decode)(?:e?r)?(?![a-z])|(Prefill|Decode)(?=[A-Z0-9]|$)")
 """`llama-prefill`, `VllmDecodeWorker`."""
 
 

@@ -39,6 +39,11 @@ class Scope:
         if export or self.export_all or name in self.exports:
             self.export(name, value)
 
+    def is_open(self, name: str) -> bool:
+        """Whether its value is not known."""
+        value = self.variables.get(name)
+        return value is None or not _known(value)
+
     def export(self, name: str, value: Value) -> None:
         # An array cannot be exported.
         self.exports[name] = value if isinstance(value, Word) else unresolved(name, value)

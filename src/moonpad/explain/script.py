@@ -15,12 +15,14 @@ from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, 
 from moonpad.explain.config_files import with_file_options
 from moonpad.explain.device_mentions import machines_of
 from moonpad.explain.dockerfile import is_dockerfile
+from moonpad.explain.forks import with_forks
 from moonpad.explain.input_kinds import gather_config_maps, is_program, read_kind, read_unused_scripts
 from moonpad.explain.input_limits import PROBLEMS, Budget
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.last_resort import DECISIVE, read_last_resort
 from moonpad.explain.launchers import with_launchers
 from moonpad.explain.line_repair import repaired, words_of_lines
+from moonpad.explain.machine_types import types_in
 from moonpad.explain.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
 from moonpad.explain.pasted_failures import error_lines
 from moonpad.explain.powershell import as_shell, is_powershell
@@ -28,13 +30,21 @@ from moonpad.explain.programs import program_named
 from moonpad.explain.restructured_text import blocks_of, is_restructured_text
 from moonpad.explain.slurm_directives import slurm_variables
 from moonpad.explain.source_text import IGNORED, InputText, Source
+from moonpad.explain.spoken_roles import with_roles
 from moonpad.explain.start_logs import NO_LOGS, PastedLogs, beside_logs, pasted_logs, with_logs
 from moonpad.explain.systemd_unit import is_unit
+from moonpad.explain.terminal_session import without_prompts, without_repeats
+from moonpad.explain.wrapper_scripts import with_started_scripts
 from moonpad.explain.wrappers import assignment
 
 _QUOTED_FENCE: Final = re.compile(r"^'''[ \t]*$", re.MULTILINE)
 _PYTHON: Final = re.compile(r"^(?:import|from|def|class)[ ]", re.MULTILINE)
 _FILE_NAME: Final = re.compile(r"(?<![\w/.-])[\w./-]{1,100}\.(?:ya?ml|json)\b")
+_SHOWN: Final = re.compile(r"\s*(?:\$ )?cat[ \t]+([\w./-]{1,100}\.(?:ya?ml|json))[ \t]*\n(?=[\w{-])")
+_FAILED: Final = re.compile(
+    r"\b(?:(?:did|does|do) ?(?:not|n't) (?:work|help)|not working|failed|tried before|avoid)\b|没用|不行|失败|无效",
+    re.IGNORECASE,
+)
 _VARIABLE_NAME: Final = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
 _OPTIONS: Final = re.compile(r"(?:[ \t\0]*(?:#.*)?\n)*[ \t\0]*[A-Za-z][\w.-]*:(?:[ \n]|$)")
 """A block of `key: value`."""
@@ -148,8 +158,12 @@ def _name_file(block: Block, state: ScriptState) -> None:
     if block.intro and _OPTIONS.match(block.text):
         names += [spelled for name in _VARIABLE_NAME.findall(block.intro) for spelled in (f"${{{name}}}", f"${name}")]
     line = state.text.place(block.start)[0]
+    text = block.text.replace(IGNORED, " ")
+    if shown := _SHOWN.match(text):  # `cat config.yaml` and what it wrote
+        names.append(shown[1])
+        text, line = text[shown.end() :], line + shown[0].count("\n")
     for name in names:
-        state.files.setdefault(name, HereFile(name, block.text.replace(IGNORED, " "), line))
+        state.files.setdefault(name, HereFile(name, text, line))
 
 
 def _fenced(text: str) -> str:
@@ -196,7 +210,7 @@ def read_command(
 def _read_block(block: Block, state: ScriptState, document: bool) -> None:
     state.intro = block.intro
     problems_before, commands_before = len(state.problems.items), state.budget.commands
-    text = as_shell(block.text) if is_powershell(block.text) else block.text
+    text = as_shell(block.text) if is_powershell(block.text) else without_prompts(block.text)
     text = repaired(text, block.start, state.problems)
     shell = Shell(state, Source.block(state.text, block.start, text))
     if placed := words_of_lines(block.text):
@@ -252,6 +266,8 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
         flags = {word.text.partition("=")[0] for word in argv if word.text.startswith("-")} | set(env)
         if flags <= {word.text.partition("=")[0] for word in above.words} | set(above.env):
             return
+    if isinstance(part, Bullets) and any(_FAILED.search(text) for text in (part.heading or "", part.intro or "")):
+        return  # what was tried
     if isinstance(part, Bullets) and sum(" " in code or "=" in code for _, code in part.codes) * 2 < len(part.codes):
         return  # what the options mean
     few = len(argv) <= _ADDITION and not any(word.text.partition("=")[0] in DECISIVE for word in argv)
@@ -264,12 +280,13 @@ def _read_flags(part: Block | Bullets, state: ScriptState) -> None:
 
 def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], logs: PastedLogs = NO_LOGS) -> Script:
     read_unused_scripts(state)
-    state.commands[:] = with_launchers(state.commands)
+    state.commands[:] = with_launchers(with_started_scripts(state))
     state.commands[:] = [with_file_options(command, state.files, state.budget) for command in state.commands]
     state.commands[:] = with_logs(state.commands, logs, state.budget)
     if not any(command.program not in ("other", "docker") for command in state.commands):
         read_last_resort(state, texts)
-    state.commands[:] = _without_parts(state)
+    lines = state.text.lines
+    state.commands[:] = with_forks(with_roles(without_repeats(_without_parts(state), lines), lines), lines)
     whole = state.text
     text = whole.clean.replace(IGNORED, " ")
     named, minimum = text_hints.versions_of(text)
@@ -279,7 +296,9 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
         if image is not None and (version := text_hints.version_of_image(image.text)):
             named.setdefault(*version)
     hints = dict.fromkeys((machine, line) for line, machine in (*state.machines, *logs.machines))
-    hints |= dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in machines_of(text))
+    hints |= dict.fromkeys(
+        (machine, whole.place(offset)[0]) for offset, machine in (*machines_of(text), *types_in(text))
+    )
     state.budget.work(5 * len(hints), "the machines that it names")
     found = beside_logs(state.problems.items, state.commands, logs)
     problems = (*found, *islice(_odd_characters(state.commands), PROBLEMS))
@@ -293,6 +312,7 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
         tuple(dict.fromkeys(sorted(problems, key=lambda problem: (problem.line, problem.column)))),
         document,
         objects=tuple(state.objects),
+        asked=frozenset((machine, line) for line, machine in state.machines),
         error_lines=error_lines(whole.lines, logs.lines),
         budget=state.budget,
     )

@@ -63,3 +63,16 @@ def lacking_in(words: Sequence[Token], holds: bool) -> frozenset[str]:
         return frozenset()
     names = {segment.name for word in words for segment in word.segments if isinstance(segment, Variable)}
     return frozenset(names | {texts[at + 1] for at, text in enumerate(texts[:-1]) if text == "-v"})
+
+
+def demanded(words: Sequence[Token]) -> tuple[str, Token] | None:
+    """The variable and what it has to be where `[ "$TP" -ne 8 ]` or `[[ $TP != 8 ]]` ends the script; None for other
+    tests."""
+    inner = [word for word in words if word.text not in TESTS and word.text not in ("]", "]]")]
+    if len(inner) != 3 or inner[1].text not in ("-ne", "!=") or len(inner[0].segments) != 1:
+        return None
+    variable, value = inner[0].segments[0], inner[2]
+    plain = all(isinstance(part, LiteralText) and not set(part.text) & set("*?[") for part in value.segments)
+    if not isinstance(variable, Variable) or variable.subscript or not value.segments or not plain:
+        return None
+    return variable.name, value

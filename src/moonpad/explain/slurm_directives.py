@@ -28,6 +28,7 @@ _SET: Final[Mapping[str, tuple[str, ...]]] = {
     "--gpus": ("SLURM_GPUS",),
     "--cpus-per-task": ("SLURM_CPUS_PER_TASK",),
 }
+_A100: Final = re.compile(r"(?<![a-z0-9])a100(?![0-9])", re.IGNORECASE)
 _KINDS: Final = ("--partition", "--constraint", "--gres", "--gpus-per-node", "--gpus")
 
 
@@ -53,9 +54,14 @@ def slurm_variables(text: str, start: int, state: ScriptState) -> dict[str, Word
         ranks = int(nodes.text) * (int(tasks.text) if tasks is not None else 1)
         variables["SLURM_NTASKS"] = variables["SLURM_NPROCS"] = replace(nodes, text=str(ranks))
     for option in _KINDS:
-        if option in given and (kind := cluster_of_label(given[option].text)):
+        if option in given and (kind := _kind_of(given[option].text)):
             _remember(kind, given[option].line, variables, state)
     return variables
+
+
+def _kind_of(text: str) -> str:
+    """As a text names it: where nothing is said of 40 GB, `A100` is the one of 80."""
+    return cluster_of_label(text) or ("A100" if _A100.search(text) and "40" not in text else "")
 
 
 def _remember(kind: str, line: int, variables: Mapping[str, Word], state: ScriptState) -> None:

@@ -220,7 +220,7 @@ def _is_same(command: Command, logged: Command) -> bool:
     for name in (*LAYOUT, "max_model_len"):
         flag = line.options.get(name)
         ours, log = _value(given, flag), _value(said, flag)
-        if ours is None and log is not None and not command.unresolved and name != "max_model_len":
+        if ours is None and log not in (None, "1") and not command.unresolved and name != "max_model_len":
             return False
         if ours is not None and log is not None and not _open(ours) and _plain(ours) != _plain(log):
             return False

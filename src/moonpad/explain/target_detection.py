@@ -22,13 +22,16 @@ from moonpad.explain.device_mentions import (
     capability_of,
     cluster_named,
     mentions,
+    named_by_names,
     platform_of,
     sections,
+    sure_mentions,
 )
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.other_families import is_other, other_in_text
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import shortened
+from moonpad.explain.spoken_builds import is_spoken_of
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.plan import Platform
@@ -88,22 +91,10 @@ def engine_of(command: Command, question: Question, script: Script | None = None
     builds = [name for name in named if name != engine and _base_of(name) == engine]
     if not builds and script is not None:
         builds = [
-            name for name in ENGINES if name != engine and _base_of(name) == engine and _is_spoken_of(name, script)
+            name for name in ENGINES if name != engine and _base_of(name) == engine and is_spoken_of(name, script)
         ]
     elsewhere = question.cluster is not None or (command.container is not None and command.container.image is not None)
     return builds[0] if len(builds) == 1 and engine not in named and not elsewhere else engine
-
-
-def _is_spoken_of(name: str, script: Script) -> bool:
-    """Whether the text is about a build for devices of its own: its name or its variables, and none of CUDA's."""
-    line = ENGINES[name].command_line
-    if line.build is None or line.build.platform is not Platform.ASCEND:
-        return False
-    script.budget.work(len(script.lines) // 2, "the text around its engine commands")
-    marks = "|".join((*line.names, *(rf"\b{prefix}[A-Z_]+" for prefix in line.build.environment)))
-    lines = [text[:_LONGEST] for text in script.lines]
-    others = any("NVIDIA" in text or "CUDA_" in text or "nvidia.com/gpu" in text for text in lines)
-    return not others and any(re.search(marks, text) for text in lines)
 
 
 def _base_of(engine: str) -> str:
@@ -346,14 +337,31 @@ def cluster_of(
     others = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM] or named
     script.budget.work(2 * len(named), "the text around its engine commands")
     whole = is_fragment(commands[0])  # of the machines that are named, whatever part of the layout it gives
-    for near in by_nearness(named, others, script.lines, first, document=script.markdown):
+    before = max((other.line for other in script.commands if other.line < first and _serves(other)), default=0)
+    sure = sure_mentions(named, script.asked, script.lines, before, first)
+    for near in (*sure, *by_nearness(named, others, script.lines, first, document=script.markdown)):
         copy = reading.layout.world_size
         cluster, because = _of_mentions(near, used, copy, allowed, layout_known=layout_known, whole=whole)
         if cluster is not None or because:
             return cluster, because
+    if not named:
+        names = [each for each in named_by_names(script.lines) if script.says_of(each.line, first)]
+        cluster, _ = _of_mentions(
+            names, used, reading.layout.world_size, allowed, layout_known=layout_known, whole=whole
+        )
+        if cluster is not None and layout_known:
+            return (
+                cluster,
+                f"a name in the text has {cluster.name.rpartition('x')[2]}, the command uses {cluster.devices}",
+            )
     if rocm:
         return None, "the text is about ROCm, and names no AMD device"
     return None, NO_DEVICES
+
+
+def _serves(command: Command) -> bool:
+    program = program_named(command.program)
+    return program is not None and program.kind == "server"
 
 
 def _of_mentions(

@@ -28,19 +28,19 @@ _LATER_NODE: Final = re.compile(
 
 
 @lru_cache(maxsize=4)
-def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """Names with a version: in a pin, as the tag of an image, in prose. The names of an engine are a group, `e` and its
-    number."""
+def _patterns(engines: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    """Names with a version: in a pin, as the tag of an image, in prose, in a wheel's name. The names of an engine are a
+    group, `e` and its number."""
     lines = [ENGINES[name].command_line for name in engines]
     names, images = _either([line.names for line in lines]), _either([line.images for line in lines])
-    pin, image, prose = (
+    patterns = (
         rf"(?<![\w-]){names}(?:\[[\w,.-]{{0,60}}\])?[ ]?(?:==|(?P<least>>=))[ ]?{_NUMBER}",
         rf"(?<![\w-]){images}:{_NUMBER}",
         rf"(?<![\w/-]){names}(?:[ ](?:nightly|version|release|image)){{0,2}}(?:[ ]\(|[ ]|-(?=v)|[ ]?[:：](?:[ ]|(?=v)))"
         rf"{_NUMBER}{_LATER}",
+        rf"(?<![\w-]){names}-{_NUMBER}[\w.+]{{0,60}}-(?:cp|py)[0-9]",
     )
-    flags = re.IGNORECASE | re.ASCII
-    return re.compile(pin, flags), re.compile(image, flags), re.compile(prose, flags)
+    return tuple(re.compile(pattern, re.IGNORECASE | re.ASCII) for pattern in patterns)
 
 
 def _either(of_engines: Sequence[Sequence[str]]) -> str:
@@ -56,8 +56,8 @@ def versions_of(text: str) -> tuple[dict[str, str], dict[str, str]]:
     """
     named: dict[str, str] = {}
     least: dict[str, str] = {}
-    pin, image, prose = _patterns(tuple(ENGINES))
-    exact = [*pin.finditer(text), *image.finditer(text)]
+    pin, image, prose, wheel = _patterns(tuple(ENGINES))
+    exact = [*pin.finditer(text), *image.finditer(text), *wheel.finditer(text)]
     for match in (*sorted(exact, key=lambda match: match.start()), *prose.finditer(text)):
         versions = least if match.groupdict().get("least") else named
         if not _NO_RELEASE.match(match["version"]) or match in exact:
@@ -74,7 +74,8 @@ def version_of_image(image: str) -> tuple[str, str] | None:
 def _engine_and_version(match: re.Match[str]) -> tuple[str, str]:
     """With `1.0.0-rc2` as `1.0.0rc2`."""
     engine = next(name for number, name in enumerate(ENGINES) if match.groupdict().get(f"e{number}"))
-    return engine, match["version"].lower().replace("-", "")
+    local = "+" if match.re is _patterns(tuple(ENGINES))[3] else "\n"  # of a wheel, what it was compiled for
+    return engine, match["version"].lower().replace("-", "").partition(local)[0]
 
 
 def node_in(label: str) -> int | None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from moonpad.engines.foreign_names import SPEAKING
 from moonpad.explain import wrapper_options as table
-from moonpad.explain.commands import Word, Wrapper, WrapperOption, join_words
+from moonpad.explain.commands import Word, Wrapper, WrapperOption, cut, join_words
 from moonpad.explain.input_limits import NESTING
 from moonpad.explain.programs import base_name, identify, named_by_image, program_named, program_table, served_by_image
 
@@ -132,7 +132,10 @@ def _handed_on(peeled: Peeled) -> Word | None:
     rest = peeled.rest
     if not rest or base_name(rest[0]) in SPEAKS_OF or base_name(rest[0]) in _HANDLERS:
         return None
-    return next((word for word in rest[1:_FARTHEST] if " " in word.text and _WHOLE.match(word.text)), None)
+    held = next((word for word in rest[1:_FARTHEST] if " " in word.text and _WHOLE.match(word.text)), None)
+    if held is None or set("[(") & set(held.text):
+        return held
+    return cut(held, 0, len(held.text.rstrip(",;)]")))  # `cmd: "vllm serve …",` of a program
 
 
 def assignment(word: Word) -> tuple[str, Word] | None:

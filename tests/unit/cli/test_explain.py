@@ -122,7 +122,7 @@ def test_several_files_are_one_deployment_and_places_name_the_file(moonpad: Moon
         file = tmp_path / f"node-{node}.sh"
         file.write_text(f"#!/bin/sh\n{words} --node-rank {node} {'--headless --no-such-flag' if node else ''}\n")
         files.append(str(file))
-    shown = moonpad("explain", "--on", "2x8xH200", "--file", *files)
+    shown = moonpad("explain", "--engine-version", "0.33.0", "--on", "2x8xH200", "--file", *files)
     assert shown.code == 3
     assert f"{files[1]} line 2" in shown.stdout
     (deployment,) = json.loads(moonpad("explain", "--json", "--file", files[0], "--file", files[1]).stdout)[

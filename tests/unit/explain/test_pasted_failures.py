@@ -99,3 +99,12 @@ def test_a_process_of_the_engine_that_speaks_outside_of_a_log() -> None:
     )
     (one,) = judge(read_script(text), Question(), ())
     assert [finding.code for finding in one.findings if "1.34 GiB" in finding.message] == [Code.LOGGED_FAILURE]
+
+
+def test_a_line_with_its_time_outside_of_a_fence() -> None:
+    line = (
+        "[2026-03-25 05:44:29,435 W 39 39] (raylet) store_runner.cc:83: System memory request exceeds memory available "
+        "in /dev/shm. The request is for 10200547328 bytes, and the amount available is 9663676416 bytes."
+    )
+    (one,) = judge(read_script(f"vllm serve vendor/model -tp 8 -pp 2\n\n{line}\n"), Question(), ())
+    assert any("10200547328 bytes in /dev/shm" in finding.message for finding in one.findings)

@@ -68,7 +68,7 @@ def test_what_is_written_is_read(text: str) -> None:
         (f'import x\ncmd = ["vllm", "serve", "{K2}", "-tp", str(args.tp)]\n{RUN}', "${args.tp}"),
         (f'import x\nos.system(f"vllm serve {K2} -tp {{args.tp}}")\n', "${args.tp}"),
         (
-            f'class S:\n    tp = 8\n    def go(self):\n        LLM(model="{K2}", tensor_parallel_size=self.tp)\n',
+            f'class S:\n    tp: int\n    def go(self):\n        LLM(model="{K2}", tensor_parallel_size=self.tp)\n',
             "${self.tp}",
         ),
         (f'import os\ncmd = ["vllm", "serve", "{K2}", "-tp", os.environ["TP"]]\n{RUN}', "${TP}"),

@@ -1,0 +1,90 @@
+"""What a person typed at the prompts of a terminal, in a paste of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from moonpad.explain.commands import Command
+from moonpad.explain.programs import program_named, program_table
+
+SESSIONS: Final = frozenset({"console", "shell-session", "shellsession", "terminal"})
+"""Languages of fences."""
+_PROMPT: Final = re.compile(
+    r"[ \t]*(?:\([\w.-]+\)[ \t]*)?(?:\$[ \t]+(?=\S)|\[?[\w.-]+@[\w.-]+(?:[: ][^\s$#]*)?[$#][ \t]+(?=\S))"
+)
+_SURE: Final = re.compile(
+    r"^[ \t]*(?:\([\w.-]+\)[ \t]*)?\[?[\w.-]+@[\w.-]+(?:[: ][^\s$#]*)?[$#][ \t]+(?=\S)", re.MULTILINE
+)
+"""With the names of a user and a host."""
+_ROOT_PROMPT: Final = re.compile(r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*([\w.-]+)[ \t])")
+_TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|curl|sudo|numactl")
+"""What a line behind a prompt may begin with, besides the programs that are known."""
+
+
+def without_prompts(text: str) -> str:
+    """Of a paste that has no fences: blanks where a prompt with a user and a host stands; the rest may be typed too."""
+    return _SURE.sub(lambda match: " " * len(match[0]), text) if "@" in text else text
+
+
+def without_repeats(commands: Sequence[Command], lines: Sequence[str]) -> list[Command]:
+    """Without what was shown and then typed at a prompt (`cat start.sh`): once is enough. Where only values differ,
+    what was typed was run."""
+    typed = [bool(_line_of(command, lines)) for command in commands]
+    if not any(typed):
+        return list(commands)
+    left: list[Command] = []
+    for at, command in enumerate(commands):
+        serves = (program := program_named(command.program)) is not None and program.kind == "server"
+        later = (other for other, now in zip(commands[at + 1 :], typed[at + 1 :], strict=True) if now)
+        if not (serves and not typed[at] and any(_is_again(command, other) for other in later)):
+            left.append(command)
+    return left
+
+
+def _line_of(command: Command, lines: Sequence[str]) -> re.Match[str] | None:
+    return _SURE.match(lines[command.line - 1]) if 0 < command.line <= len(lines) else None
+
+
+def _is_again(command: Command, typed: Command) -> bool:
+    """Whether both have the same options, and their values end alike wherever they are numbers of no use to others."""
+    if command.program != typed.program or len(command.argv) != len(typed.argv):
+        return False
+    pairs = [(one.text, other.text) for one, other in zip(command.argv, typed.argv, strict=True)]
+    flags = all(one == other for one, other in pairs if one.startswith("-") or other.startswith("-"))
+    paths = all(_last(one) == _last(other) for one, other in pairs if "/" in one or "/" in other)
+    return flags and paths
+
+
+def _last(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def without_session(lines: list[str], language: str) -> list[str]:
+    """Where lines begin with a prompt, the prompts and everything that was not typed become blanks."""
+    prompt: Callable[[str], re.Match[str] | None] = _PROMPT.match
+    if not any(_PROMPT.match(line) for line in lines):
+        if language not in SESSIONS or not any(_root_prompt(line) for line in lines):
+            return lines
+        prompt = _root_prompt
+    typed: list[str] = []
+    goes_on = False
+    for line in lines:
+        match = prompt(line)
+        if match:
+            shown = " " * match.end() + line[match.end() :]
+        elif goes_on:
+            shown = line if not line.startswith("> ") else f"  {line[2:]}"
+        else:
+            shown = " " * len(line) if not line.lstrip().startswith("#") or prompt is _root_prompt else line
+        goes_on = (match is not None or goes_on) and shown.rstrip(" \t").endswith("\\")
+        typed.append(shown)
+    return typed
+
+
+def _root_prompt(line: str) -> re.Match[str] | None:
+    """`# vllm serve …`, which a comment may look like: only in front of a command that is known."""
+    match = _ROOT_PROMPT.match(line)
+    known = match is not None and (_TYPED.fullmatch(match[1]) or match[1] in program_table().first_words)
+    return match if known else None
