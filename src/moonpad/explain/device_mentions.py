@@ -6,18 +6,20 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from operator import itemgetter
 from typing import Final
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import find_hardware, hardware
+from moonpad.explain.input_limits import Budget
 from moonpad.values.cluster import Cluster
 from moonpad.values.errors import UsageError
 from moonpad.values.platform import Platform
 
 _LONGEST: Final = 2000
+"""A longer line is data, not prose."""
 _CLOSE: Final = 6
 """Lines above a command in which a kind is surely its own."""
-"""A longer line is data, not prose."""
 _OTHERS: Final = (
     *("MI308X", "MI300A", "MI250X", "MI210", "MI100", "V100", "A10G", "A10", "A30", "A40", "A6000", "RTX A6000"),
     *("A800", "L20", "L40", "L4", "T4", "P40", "P100", "GH200", "RTX 6000 Ada", "RTX 5080"),
@@ -199,13 +201,32 @@ _MOST: Final = 1024
 """A larger number before a kind is none of devices."""
 
 
-def machines_of(text: str) -> Iterator[tuple[int, str]]:
+@cache
+def _fragments() -> tuple[str, ...]:
+    """Parts of names, in lower case: a line without any of them names no device."""
+    written = {name for row in hardware().values() for name in (row.label, *row.aliases)} | {*_OTHERS, *_VARIANTS}
+    parts = {max(re.split(r"[ \-_]|(?<=RTX)(?=[0-9])", name), key=len).lower() for name in written} - {""}
+    return tuple(part for part in sorted(parts) if not any(other != part and other in part for other in parts))
+
+
+def machines_of(text: str, budget: Budget) -> Iterator[tuple[int, str]]:
     """Offset and cluster for each machine that is surely meant: `8× NVIDIA H100 80GB` → `8xH100`, `2x8xH800`."""
-    machines = [(match.start(), f"{match[2]}x{match[1]}") for match in _ATLAS.finditer(text)]
-    taken: list[tuple[int, int]] = [match.span() for match in _ATLAS.finditer(text)]
+    budget.work(len(text) // 8, "the machines that it names")
+    start = 0
+    for line in text.splitlines(keepends=True):
+        lowered = line.lower()
+        if any(part in lowered for part in _fragments()):
+            budget.work(20 + 2 * len(line), "the machines that it names")
+            yield from ((start + offset, machine) for offset, machine in sorted(_machines_in(line), key=itemgetter(0)))
+        start += len(line)
+
+
+def _machines_in(line: str) -> list[tuple[int, str]]:
+    machines = [(match.start(), f"{match[2]}x{match[1]}") for match in _ATLAS.finditer(line)]
+    taken: list[tuple[int, int]] = [match.span() for match in _ATLAS.finditer(line)]
     for pattern in _patterns():
         spans = []
-        for match in pattern.finditer(text):
+        for match in pattern.finditer(line):
             if any(first < match.end() and match.start() < last for first, last in taken):
                 continue
             groups = match.groupdict()
@@ -226,7 +247,7 @@ def machines_of(text: str) -> Iterator[tuple[int, str]]:
                     machines.append((match.start(), "x".join((*map(str, counts), kind))))
             spans.append(match.span())
         taken += spans
-    yield from sorted(machines, key=lambda machine: machine[0])
+    return machines
 
 
 def _counts(match: re.Match[str], kind: str) -> list[int]:
