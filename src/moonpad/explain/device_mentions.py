@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from operator import itemgetter
 from typing import Final
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.hardware import find_hardware, hardware
+from moonpad.explain.input_limits import Budget
 from moonpad.values.cluster import Cluster
 from moonpad.values.errors import UsageError
 from moonpad.values.platform import Platform
 
 _LONGEST: Final = 2000
-_CLOSE: Final = 6
-"""Lines above a command in which a kind is surely its own."""
 """A longer line is data, not prose."""
 _OTHERS: Final = (
     *("MI308X", "MI300A", "MI250X", "MI210", "MI100", "V100", "A10G", "A10", "A30", "A40", "A6000", "RTX A6000"),
@@ -199,13 +199,32 @@ _MOST: Final = 1024
 """A larger number before a kind is none of devices."""
 
 
-def machines_of(text: str) -> Iterator[tuple[int, str]]:
+@cache
+def _fragments() -> tuple[str, ...]:
+    """Parts of names, in lower case: a line without any of them names no device."""
+    written = {name for row in hardware().values() for name in (row.label, *row.aliases)} | {*_OTHERS, *_VARIANTS}
+    parts = {max(re.split(r"[ \-_]|(?<=RTX)(?=[0-9])", name), key=len).lower() for name in written} - {""}
+    return tuple(part for part in sorted(parts) if not any(other != part and other in part for other in parts))
+
+
+def machines_of(text: str, budget: Budget) -> Iterator[tuple[int, str]]:
     """Offset and cluster for each machine that is surely meant: `8× NVIDIA H100 80GB` → `8xH100`, `2x8xH800`."""
-    machines = [(match.start(), f"{match[2]}x{match[1]}") for match in _ATLAS.finditer(text)]
-    taken: list[tuple[int, int]] = [match.span() for match in _ATLAS.finditer(text)]
+    budget.work(len(text) // 8, "the machines that it names")
+    start = 0
+    for line in text.splitlines(keepends=True):
+        lowered = line.lower()
+        if any(part in lowered for part in _fragments()):
+            budget.work(20 + 2 * len(line), "the machines that it names")
+            yield from ((start + offset, machine) for offset, machine in sorted(_machines_in(line), key=itemgetter(0)))
+        start += len(line)
+
+
+def _machines_in(line: str) -> list[tuple[int, str]]:
+    machines = [(match.start(), f"{match[2]}x{match[1]}") for match in _ATLAS.finditer(line)]
+    taken: list[tuple[int, int]] = [match.span() for match in _ATLAS.finditer(line)]
     for pattern in _patterns():
         spans = []
-        for match in pattern.finditer(text):
+        for match in pattern.finditer(line):
             if any(first < match.end() and match.start() < last for first, last in taken):
                 continue
             groups = match.groupdict()
@@ -226,7 +245,7 @@ def machines_of(text: str) -> Iterator[tuple[int, str]]:
                     machines.append((match.start(), "x".join((*map(str, counts), kind))))
             spans.append(match.span())
         taken += spans
-    yield from sorted(machines, key=lambda machine: machine[0])
+    return machines
 
 
 def _counts(match: re.Match[str], kind: str) -> list[int]:
@@ -302,71 +321,6 @@ def named_by_names(lines: Sequence[str]) -> tuple[Mention, ...]:
     """Kinds in the names of objects and jobs, `name: kimi-k3-h200-agg`, where nothing else names any."""
     found = [(number, match) for number, line in enumerate(lines, 1) if (match := _NAMING.match(line[:_LONGEST]))]
     return tuple(Mention(number, *_kind(match[1], None)) for number, match in found)
-
-
-# --- which of them a command is about ---
-
-_HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
-
-
-@lru_cache(maxsize=1)
-def sections(lines: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
-    """Of each line of a document, the lines of the headings that it stands under, the outermost first; a heading stands
-    under itself."""
-    chains: list[tuple[int, ...]] = []
-    open_titles: tuple[tuple[int, int], ...] = ()
-    fenced = False
-    for number, text in enumerate(lines, 1):
-        if text.lstrip(" >").startswith(("```", "~~~")):
-            fenced = not fenced
-        elif not fenced and (match := _HEADING.match(text[:_LONGEST])):
-            level = len(match[1])
-            open_titles = (*(title for title in open_titles if title[0] < level), (level, number))
-        chains.append(tuple(line for _, line in open_titles))
-    return tuple(chains)
-
-
-def sure_mentions(
-    named: Sequence[Mention], asked: frozenset[tuple[str, int]], lines: tuple[str, ...], before: int, line: int
-) -> Iterator[tuple[Mention, ...]]:
-    """Those that the program asks for with the command; those of the comment between it and the command `before`."""
-    machines = [each for each in named if (each.machine, each.line) in asked]
-    if len({each.kind for each in machines}) == 1:
-        yield _nearest(machines, line)
-    comments = [each for each in named if before < each.line < line and lines[each.line - 1].lstrip().startswith("#")]
-    if before and comments and len({each.kind for each in comments}) == 1:
-        yield _nearest(comments, line)
-
-
-def by_nearness(
-    named: Sequence[Mention], elsewhere: Sequence[Mention], lines: tuple[str, ...], line: int, *, document: bool
-) -> Iterator[tuple[Mention, ...]]:
-    """The mentions that a command at `line` may be about, in groups: those of its own section, of the sections around
-    it one by one, last those of other sections, which say something where they agree. Each in the order of nearness:
-    above the line from there upwards, then below it."""
-    above = (each for each in named if 0 <= line - each.line <= _CLOSE)
-    close = [each for each in above if not lines[each.line - 1].lstrip().startswith("|")]
-    if close:
-        yield _nearest(close, line)
-    if not document:
-        yield _nearest(named, line)
-        return
-    chains = sections(lines)
-    own = chains[min(line, len(chains)) - 1] if chains else ()
-    rest = list(named)
-    for depth in range(len(own), -1, -1):
-        here = [each for each in rest if chains[min(each.line, len(chains)) - 1] == own[:depth]]
-        rest = [each for each in rest if each not in here]
-        if here:
-            yield _nearest(here, line)
-    rest = [each for each in rest if each in elsewhere]
-    firsts = {each.line: each.kind for each in reversed(rest)}  # `8x H200/H20` is one of both
-    if len(set(firsts.values())) == 1:
-        yield _nearest(rest, line)
-
-
-def _nearest(named: Sequence[Mention], line: int) -> tuple[Mention, ...]:
-    return tuple(sorted(named, key=lambda each: (each.line > line, abs(each.line - line))))
 
 
 def cluster_named(text: str) -> Cluster | None:

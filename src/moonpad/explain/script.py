@@ -296,9 +296,8 @@ def _script(state: ScriptState, document: bool, texts: list[tuple[int, str]], lo
         if image is not None and (version := text_hints.version_of_image(image.text)):
             named.setdefault(*version)
     hints = dict.fromkeys((machine, line) for line, machine in (*state.machines, *logs.machines))
-    hints |= dict.fromkeys(
-        (machine, whole.place(offset)[0]) for offset, machine in (*machines_of(text), *types_in(text))
-    )
+    machines = (*machines_of(text, state.budget), *types_in(text))
+    hints |= dict.fromkeys((machine, whole.place(offset)[0]) for offset, machine in machines)
     state.budget.work(5 * len(hints), "the machines that it names")
     found = beside_logs(state.problems.items, state.commands, logs)
     problems = (*found, *islice(_odd_characters(state.commands), PROBLEMS))

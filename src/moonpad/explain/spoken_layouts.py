@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from moonpad.engines.foreign_names import PROGRAM_OF
+from moonpad.engines.foreign_names import NAME_IN_WORDS, PROGRAM_OF
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.interpreter import ScriptState
 from moonpad.explain.text_hints import versions_of
 
-_ENGINE: Final = re.compile(r"(?<![\w/.-])(vllm|sglang|trt-?llm|tensorrt[-_ ]llm)(?![\w/])", re.IGNORECASE)
 _USED: Final = re.compile(
-    rf"(?:\b(?:with|using|via|through|on|by)|用|使用)[ ]?(?:the )?{_ENGINE.pattern}", re.IGNORECASE
+    rf"(?:\b(?:with|using|via|through|on|by)|用|使用)[ ]?(?:the )?{NAME_IN_WORDS.pattern}", re.IGNORECASE
 )
 _SIZE: Final = re.compile(
     r"(?<![\w.-])(?P<name>tp|pp|dp)(?:[ _-]?size)?[ ]?[=:×x]?[ ]?(?P<size>[0-9]{1,3})(?!\w|\.[0-9])"
@@ -35,7 +34,7 @@ def spoken_layouts(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator
         if len(text) > _LONGEST:
             continue
         state.budget.work(len(text) // 4, "what its words say")
-        engines = {re.sub(r"[-_ ]", "", match[1].casefold()) for match in _ENGINE.finditer(text)}
+        engines = {re.sub(r"[-_ ]", "", match[1].casefold()) for match in NAME_IN_WORDS.finditer(text)}
         model = _MODEL.search(text)
         sizes: dict[str, dict[str, re.Match[str]]] = {}
         for match in _SIZE.finditer(text):
@@ -44,7 +43,7 @@ def spoken_layouts(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator
         if len(engines) != 1 or not used or model is None or len(sizes.get("tp", {})) != 1:
             continue
         name = engines.pop()
-        program = PROGRAM_OF.get(name) or PROGRAM_OF["tensorrt_llm"]
+        program = next(known for key, known in PROGRAM_OF.items() if re.sub("[-_]", "", key) == name)
         line = serving_programs()[program]
         place = state.text.word(model[0], start + model.start(), start + model.end())
         words = [*((replace(place, text=line.model, pieces=()),) if line.model else ()), place]

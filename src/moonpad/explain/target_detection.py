@@ -18,15 +18,13 @@ from moonpad.explain import text_hints
 from moonpad.explain.commands import Command, Script, Wrapper
 from moonpad.explain.device_mentions import (
     Mention,
-    by_nearness,
     capability_of,
     cluster_named,
     mentions,
     named_by_names,
     platform_of,
-    sections,
-    sure_mentions,
 )
+from moonpad.explain.device_nearness import by_nearness, sections, sure_mentions
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.other_families import is_other, other_in_text
 from moonpad.explain.programs import program_named, program_table

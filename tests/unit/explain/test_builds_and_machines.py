@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from moonpad.explain.device_mentions import machines_of
+from moonpad.explain.input_limits import Budget
 from moonpad.explain.machine_types import types_in
 
 from .judging import ask, devices
@@ -63,7 +64,7 @@ def test_other_devices_leave_the_engine(text: str) -> None:
     ],
 )
 def test_machines(text: str, machine: str) -> None:
-    assert [found for _, found in machines_of(text)] == [machine]
+    assert [found for _, found in machines_of(text, Budget())] == [machine]
 
 
 def test_types_of_clouds() -> None:
