@@ -21,15 +21,16 @@ _MARKUP: Final = (
     r"|strong|sub|summary|sup|table|td|th|think|tool_calls?|tr|u|ul|unk)\b[^<>]*>"
 )
 _ANGLE: Final = rf"(?<![<A-Za-z$])<(?!{_MARKUP})[A-Za-z0-9_\u4e00-\u9fff](?:[^<>|;{{}}$\n]{{0,60}}[^<>|;{{}}$\s])?>"
+_NUMBERED: Final = r"(?<=[A-Za-z])<(?-i:x+|[nNiI]|[A-Z][A-Z0-9_]*)>"
 _PATH: Final = r"(?:(?<![\w.$}{/-])/?path/(?=[\w-])|(?<![\w.$}{-])path[-_/](?:to|of)(?![A-Za-z])|\bthe/path/)"
-_YOUR: Final = r"(?<![A-Za-z0-9$}{%])your[-_./][\w-]+|\w*(?:你的|您的|请替换|请填写)\w*|\bexample\.(?:com|org|net)\b"
+_YOUR: Final = r"(?<![A-Za-z0-9$}{%])your[-_./][\w-]+|\w*(?:你的|您的|请替换|请填写)\w*"
 _XXX: Final = r"(?<![A-Za-z0-9$}{])(?:x{3,}|(?:eth|ens|enp|bond|mlx5_)x)(?![A-Za-z0-9])|\b(?:hf_|sk-)(?:\.{3}|…)"
 _ADDRESS: Final = r"(?<![\w.])(?=[\d.]*x)(?:\d{1,3}|x{1,3})(?:\.(?:\d{1,3}|x{1,3})){3}(?![\w.])"
 _TO_CHANGE: Final = (
     r"(?<![\w$}{%-])(?:change[-_]?me|replace[-_]?me|replace[-_]with[-_]\w+|insert_\w+|fill[-_]?me|(?-i:[A-Z]+_)+(?-i:HERE))\b"
     r"|(?<=[:/.@])(?-i:ACCOUNT_ID|PROJECT_ID|BUCKET_NAME)\b"
 )
-_PLACEHOLDER: Final = re.compile("|".join((_ANGLE, _PATH, _YOUR, _XXX, _ADDRESS, _TO_CHANGE)), re.IGNORECASE)
+_PLACEHOLDER: Final = re.compile("|".join((_ANGLE, _NUMBERED, _PATH, _YOUR, _XXX, _ADDRESS, _TO_CHANGE)), re.IGNORECASE)
 _OF_ADDRESS: Final = re.compile(r"--?[\w-]*(?:addr(?:ess)?|host|ip|port|url|ifname)", re.IGNORECASE)
 _NO_ADDRESS: Final = re.compile(
     r"(?:(?:(?i:[a-z][a-z0-9]*_)*(?i:ip)[0-9]?|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[\u4e00-\u9fff]+)(?::(?:[0-9]+|(?i:port)))?)"
@@ -81,7 +82,10 @@ def stand_in_remarks(commands: Sequence[Command], script: Script, models: Sequen
         for image in (wrapper.image for wrapper in command.wrappers if wrapper.image is not None):
             if _NO_IMAGE.fullmatch(image.text) and not image.unresolved:
                 lines.setdefault(image.text, []).append(image.line)
-        for word in command.prefix:
+        in_manifest = any(low <= command.line <= high for low, high in script.objects)  # whose lines are read below
+        wrappers = () if in_manifest else command.wrappers
+        around = (word for wrapper in wrappers for option in wrapper.options for word in option.words)
+        for word in (*command.prefix, *around):
             name = word.text.partition("=")[0]
             for text in placeholders_in(word.text):
                 key = f"{name}={text}" if _VARIABLE.fullmatch(name) else text

@@ -68,9 +68,10 @@ def notes(text: str, name: str = "run.sh") -> list[str]:
         "<模型路径>",
         "/data/你的模型路径",
         "hf_...",
-        "registry.example.com/vllm:latest",
         "REPLACE-WITH-TOKEN",
         "ethX",
+        "enp<xx>",
+        "node<N>",
     ],
 )
 def test_stands_for_something(text: str) -> None:
@@ -96,10 +97,12 @@ def test_stands_for_something(text: str) -> None:
         "maxxx",
         "cat <<EOF",
         "Vec<String>",
+        "list<int>",
         "${MODEL:?set MODEL=<org/model>}",
         "10.0.0.1",
         "-xnack",
         "node0",
+        "registry.example.com/vllm:latest",
         "<what is added to the list>",
     ],
 )
@@ -150,6 +153,24 @@ def test_a_manifest_with_its_secret() -> None:
         "your-registry/vllm:latest",
         "/path/to/models",
     ]
+
+
+def test_a_compose_file() -> None:
+    compose = """
+services:
+  k2:
+    image: vllm/vllm-openai:${TAG:-v0.32.0}
+    environment:
+      - HF_TOKEN=${HF_TOKEN:?set HF_TOKEN=<your token>}
+      - NCCL_SOCKET_IFNAME=<interface>
+    volumes:
+      - ${MODEL_DIR:-/path/to/models}:/models
+    command: --model /models/Kimi-K2-Instruct -tp 16
+"""
+    (note,) = notes(compose, "compose.yaml")
+    assert "NCCL_SOCKET_IFNAME=<interface> (line 7)" in note
+    assert "/path/to/models (line 9)" in note
+    assert "token" not in note
 
 
 def test_a_router_has_them_too() -> None:
