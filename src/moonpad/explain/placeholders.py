@@ -65,11 +65,14 @@ _DEFAULT: Final = re.compile(r"\$\{\w+:?[-=]")
 _TALK: Final = re.compile(r"\b(?:echo|printf?|usage|logger?|die|mktemp|description|summary)\b|\$0", re.IGNORECASE)
 _VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 _NAMES: Final = re.compile(r"[\"']?(?:name|key)[\"']?", re.IGNORECASE)
+_OF_PYTHON: Final = re.compile(r"(?:import|from [\w.]+ import|def \w+\() ?\w*")
 _TOKEN: Final = re.compile(r"[^\s\"'`,;\[\](){}]*")
 
 
 def stand_in_remarks(commands: Sequence[Command], script: Script, models: Sequence[str] = ()) -> Iterator[Remark]:
     """One note for all of a deployment. `models` is what each of its commands calls the model."""
+    if _in_docstring(commands, script):
+        return
     script.budget.work(20 + sum(len(command.words) + len(command.env) for command in commands), "its engine commands")
     lines: dict[str, list[int]] = {}
     shown: dict[str, str] = {}
@@ -103,12 +106,20 @@ def stand_in_remarks(commands: Sequence[Command], script: Script, models: Sequen
     ]
     more = f" and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
     message = f"to be filled in: {', '.join(named)}{more}"
-    remedy = "fill them in; unquoted, a shell treats < and > as redirections" if "<" in message else "fill them in"
     first = next(iter(places), next(iter(lines)))
     owner, place = places.get(first, (None, None))
     where = shortened(shown.get(first, first), 40)
-    remark = make_remark(Severity.NOTE, Code.INVALID_VALUE, where, message, remedy, at=place)
+    remark = make_remark(Severity.NOTE, Code.INVALID_VALUE, where, message, "fill them in", at=place)
     yield replace(remark, command=owner)
+
+
+def _in_docstring(commands: Sequence[Command], script: Script) -> bool:
+    """Whether the commands are an example in the documentation of a program."""
+    first = min(command.line for command in commands)
+    _, at = script.place(first)
+    if not any(_OF_PYTHON.match(line) for line in script.lines):
+        return False
+    return sum(line.count('"""') for line in script.lines[max(0, first - at) : first]) % 2 == 1
 
 
 def placeholders_in(text: str) -> Iterator[str]:

@@ -173,6 +173,11 @@ services:
     assert "token" not in note
 
 
+def test_quiet_in_the_documentation_of_a_program() -> None:
+    program = f'"""Starts a server.\n\nUsage::\n\n    {SERVE} --host <ip>\n"""\n\nimport sys\n'
+    assert not notes(program, "serve.py")
+
+
 def test_a_router_has_them_too() -> None:
     assert notes("python -m sglang_router.launch_router --worker-urls http://<NODE1_IP>:30000 --port 8000")
 
