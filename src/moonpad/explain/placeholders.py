@@ -140,6 +140,8 @@ def placeholders_in(text: str) -> Iterator[str]:
 def _of_arguments(command: Command, model: str) -> Iterator[tuple[int, str]]:
     """The place of each such argument, and how it is called. A word for an address may look like a value."""
     for at, word in enumerate(command.argv):
+        if "@" in word.unresolved:
+            continue  # what may stand there, in our own words
         option, _, value = word.text[:_LONGEST].rpartition("=")
         before = option or (command.argv[at - 1].text if at else "")
         if _NO_ADDRESS.fullmatch(value) and _OF_ADDRESS.fullmatch(before):

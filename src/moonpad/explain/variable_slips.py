@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from moonpad.engines.foreign_names import OF_LIBRARIES, VARIABLES
@@ -13,6 +13,7 @@ from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Finding, Severity
 
 _SHOWN: Final = 4
+_INDENTED: Final = 200
 _ASSIGNED: Final = r"(?:[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|[^\s;&|<>()\"'`]*)[ \t]*)"
 _ONLY_ASSIGNED: Final = re.compile(rf"[ \t]*{_ASSIGNED}{{1,40}}(?:\\|[ \t]#.*)?[ \t]*")
 _NAME: Final = re.compile(r"(?<![\w\"'$-])([A-Za-z_]\w*)=")
@@ -32,9 +33,10 @@ _NO_CARET: Final = ("GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 def not_exported(case: Case) -> Iterator[Remark]:
     """Assignments on lines of their own, which no process gets."""
     script, line = case.script, case.commands[0].line
+    start, end = block_of(case.commands, script)
     if any(low <= line <= high for low, high in script.objects):
-        return
-    lines = list(numbered(script, *block_of(case.commands, script)))
+        start = max(start, _scalar_of(script.lines, line))
+    lines = list(numbered(script, start, end))
     text = "\n".join(text for _, text in lines)
     if _EXPORTS.search(text):
         return
@@ -62,6 +64,18 @@ def not_exported(case: Case) -> Iterator[Remark]:
         message = f"{listed} {verb} set without export ({script.where(first)}): the server does not see {them}"
         finding = Finding(Severity.WARNING, Code.DEAD_ENV, names[0], message, "put export in front of each")
         yield Remark(finding, command=None)
+
+
+def _scalar_of(lines: Sequence[str], line: int) -> int:
+    """The first line of the script that a value of YAML holds: above it the indentation is less."""
+    own = lines[line - 1][:_INDENTED]
+    indent = len(own) - len(own.lstrip())
+    while line > 1:
+        above = lines[line - 2][:_INDENTED]
+        if above.strip() and len(above) - len(above.lstrip()) < indent:
+            break
+        line -= 1
+    return line
 
 
 def env_file_comment(case: Case) -> Iterator[Remark]:

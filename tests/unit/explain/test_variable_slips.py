@@ -13,6 +13,21 @@ from moonpad.values.finding import Finding, Severity
 SERVE = "vllm serve moonshotai/Kimi-K2-Instruct --trust-remote-code -tp 16"
 
 
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {{name: k2}}
+spec:
+  containers:
+  - name: k2
+    image: vllm/vllm-openai:v0.32.0
+    command: ["/bin/bash", "-c"]
+    args:
+    - |
+      {script}
+"""
+
+
 def findings(*files: tuple[str, str]) -> list[Finding]:
     found = [finding for each in judge(read_files(list(files)), Question()) for finding in each.findings]
     return [finding for finding in found if finding.severity is not Severity.ERROR]
@@ -27,6 +42,7 @@ def said(text: str, words: str, name: str = "run.sh") -> list[Finding]:
     [
         f"NCCL_DEBUG=INFO\nGLOO_SOCKET_IFNAME=eth0\n{SERVE}",
         f"VLLM_USE_DEEP_GEMM=1 \\\nNCCL_DEBUG=WARN \\\nFLASHINFER_DISABLE_VERSION_CHECK=1\n\n{SERVE}",
+        POD.format(script=f"NCCL_DEBUG=INFO\n      {SERVE}"),
         f"# guide\n```bash\nHCCL_BUFFSIZE=1024  # more\n{SERVE}\n```\n",
     ],
 )
@@ -44,6 +60,8 @@ def test_assignments_without_export(text: str) -> None:
         f"set -a\nNCCL_DEBUG=INFO\nset +a\n{SERVE}",
         f"CUDA_DEVICES=0,1\n{SERVE} --port $CUDA_DEVICES",
         f"MODEL_DIR=/models\nTP_SIZE=8\n{SERVE}",
+        POD.format(script=f"export NCCL_DEBUG=INFO\n      {SERVE}"),
+        POD.format(script=f"{SERVE}") + "    env:\n    - {name: NCCL_DEBUG, value: INFO}\n",
         f"docker run --gpus all \\\n  -e NCCL_DEBUG=INFO \\\n  img {SERVE}",
         "services:\n  k2:\n    image: vllm/vllm-openai:v0.32.0\n    environment:\n      - NCCL_DEBUG=INFO\n"
         "    command: --model moonshotai/Kimi-K2-Instruct -tp 16",
