@@ -66,6 +66,7 @@ _TALK: Final = re.compile(r"\b(?:echo|printf?|usage|logger?|die|mktemp|descripti
 _VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 _NAMES: Final = re.compile(r"[\"']?(?:name|key)[\"']?", re.IGNORECASE)
 _OF_PYTHON: Final = re.compile(r"(?:import|from [\w.]+ import|def \w+\() ?\w*")
+_ENV_FILE: Final = re.compile(r"(?:^|[./_-])env(?:\.\w+)?$")
 _TOKEN: Final = re.compile(r"[^\s\"'`,;\[\](){}]*")
 
 
@@ -177,9 +178,24 @@ def _of_lines(commands: Sequence[Command], script: Script) -> Iterator[tuple[int
         if given is not None and not _TALK.search(text):
             name = given.groupdict().get("name", "")
             yield from ((line, name, found) for found in placeholders_in(given["value"]))
+    yield from _of_env_files(script)
     for command in script.commands:
         if command.program == "docker" and top < command.line < first:
             yield from ((word.line, "", text) for word in command.words for text in placeholders_in(word.text))
+
+
+def _of_env_files(script: Script) -> Iterator[tuple[int, str, str]]:
+    """Files of variables beside the others."""
+    ends = [first for _, first in script.origins[1:]] + [len(script.lines) + 1]
+    for (file, first), end in zip(script.origins, ends, strict=True) if script.origins else ():
+        if not _ENV_FILE.search(file):
+            continue
+        script.budget.work(end - first, "its placeholders")
+        for line in range(first, end):
+            given = _ASSIGNED.match(_COMMENT.sub("", script.lines[line - 1][:_LONGEST]))
+            if given is not None:
+                name = given["name"]
+                yield from ((line, name, found) for found in placeholders_in(given["value"]))
 
 
 def _of_manifest(span: tuple[int, int], script: Script) -> Iterator[tuple[int, str, str]]:

@@ -173,6 +173,13 @@ services:
     assert "token" not in note
 
 
+def test_a_file_of_variables_beside_it() -> None:
+    unit = f"[Service]\nEnvironmentFile=/etc/k2.env\nExecStart=/usr/bin/env {SERVE}\n"
+    files = [("k2.service", unit), ("k2.env", "HF_TOKEN=<token>\nPORT=8000\n")]
+    found = [finding.message for each in judge(read_files(files), Question()) for finding in each.findings]
+    assert "to be filled in: HF_TOKEN=<token> (k2.env line 1)" in found
+
+
 def test_quiet_in_the_documentation_of_a_program() -> None:
     program = f'"""Starts a server.\n\nUsage::\n\n    {SERVE} --host <ip>\n"""\n\nimport sys\n'
     assert not notes(program, "serve.py")
