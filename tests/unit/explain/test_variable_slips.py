@@ -88,6 +88,8 @@ def test_a_comment_behind_a_value() -> None:
     assert [finding.where for finding in said(guide, "does not strip", "guide.md")] == ["HF_HOME"]
     docker = f"docker run --env-file k2.env vllm/vllm-openai:v0.32.0 {SERVE}"
     assert [f for f in findings(("run.sh", docker), ("k2.env", env)) if "docker does not strip" in f.message]
+    compose = f"docker compose --env-file k2.env up\n{SERVE}"
+    assert not [f for f in findings(("run.sh", compose), ("k2.env", env)) if "does not strip" in f.message]
     assert not [f for f in findings(("k2.service", UNIT), ("other.env", env)) if "does not strip" in f.message]
 
 
@@ -106,6 +108,11 @@ def test_mpirun_hands_on_what_it_is_told(options: str) -> None:
 )
 def test_mpirun_has_nothing_to_hand_on(options: str) -> None:
     assert not said(MPI.format(options), "passes only")
+
+
+def test_what_is_exported_on_the_other_host_itself() -> None:
+    text = "mpirun -np 16 -H a:8,b:8 -x A bash -c 'export NCCL_DEBUG=INFO; trtllm-serve serve /models/K2 --tp_size 16'"
+    assert not said(text, "passes only")
 
 
 def test_slurm_replaces_nothing_in_its_header() -> None:
@@ -138,6 +145,16 @@ def test_all_but_a_known_name(name: str, meant: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["NCCL_NEW_THING", "HCCL_X", "MY_CUDA_VISIBLE_DEVICES", *sorted(library_variables())])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "NCCL_NEW_THING",
+        "HCCL_X",
+        "CUDA_VISIBLE_DEVICES_1",
+        "NCCL_MAX_P2P_NCHANNELS",
+        "MY_CUDA_VISIBLE_DEVICES",
+        *sorted(library_variables()),
+    ],
+)
 def test_a_name_of_its_own(name: str) -> None:
     assert not said(f"export {name}=1\n{SERVE}", "ignored without")
