@@ -168,6 +168,8 @@ def remote_code(case: Case) -> Iterator[Remark]:
     name = case.checkpoint.name if case.checkpoint else case.first.model
     if option is None or case.first.serving.trust_remote_code or case.open_ended or "tiny" in name:
         return
+    if not case.laid_out and not all(word.text for word in case.commands[0].argv):
+        return  # a script that is told more when it is called
     if case.checkpoint is None and not (_REPOSITORY.fullmatch(name) and of_family(name)):
         return
     if is_other(case.checkpoint):

@@ -246,7 +246,7 @@ def env_remarks(names: Iterable[str], book: Rulebook, budget: Budget | None = No
 
 def _counts(name: str, near: str) -> bool:
     """Whether they differ in a number alone, as names of one kind do."""
-    return re.sub(r"[0-9]", "", name) == re.sub(r"[0-9]", "", near)
+    return re.sub(r"_?[0-9]+", "", name) == re.sub(r"_?[0-9]+", "", near)
 
 
 def file_remarks(parsed: Parsed, files: Mapping[str, HereFile], book: Rulebook, budget: Budget) -> Iterator[Remark]:

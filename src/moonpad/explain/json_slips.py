@@ -47,7 +47,7 @@ def json_slips(case: Case) -> Iterator[Remark]:
             places.setdefault(file.line + slip[0], slip[1])
     for line in sorted(places)[:_MOST]:
         message, remedy = _WORDS[places[line]]
-        remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, "JSON", f"{script.where(line)}: {message}", remedy)
+        remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, script.where(line), message, remedy)
         yield Remark(remark.finding, command=None)
 
 

@@ -23,7 +23,8 @@ _ENDS: Final = r"(?![a-z0-9])"
 @dataclass(frozen=True, slots=True)
 class Family:
     """`named` is what its models' names hold; `tools` and `reasoning` are the beginnings of the parsers that may be
-    right, none of them where nothing is judged; `writes` are the names to write, of which an engine has one."""
+    right, `*` for all but ours, none where nothing is judged; `writes` are the names to write, of which an engine has
+    one."""
 
     named: re.Pattern[str]
     tools: tuple[str, ...]
@@ -48,10 +49,11 @@ FAMILIES: Final = (
     _family(r"deepseek[-_ ]?v3[._]2", "deepseek", "", "deepseek_v32 deepseekv32"),
     _family(r"deepseek[-_ ]?v3[._]1", "deepseek", "", "deepseek_v31 deepseekv31"),
     _family(r"deepseek[-_ ]?(?:v3|r1)(?![._]?[0-9]{1,2}(?![0-9]))", "deepseek", "", "deepseek_v3 deepseekv3"),
-    _family(r"glm[-_ ]?[45]", "glm"),
+    _family(r"glm[-_ ]?(?:4[._][5-9]|5)", "glm"),
     _family(r"minimax[-_ ]?m", "minimax"),
     _family(r"gpt[-_ ]?oss", "openai gpt harmony"),
-    _family(r"qwen[-_ ]?[23]", "qwen hermes"),
+    _family(r"qwen[-_ ]?[23]|kimi[-_ ]?dev", "qwen hermes"),
+    _family(r"llama[-_ ]?[1-4]|mi[sx]tral|gemma|ernie|hunyuan|internlm|phi[-_ ]?[34]|seed[-_ ]?oss|step[-_ ]?3", "*"),
 )
 _MADE_OF: Final = re.compile(r"distill|merge|chimera|abliterat|hermes|tiny|dspark|eagle|draft")
 _OF_A_FAMILY: Final = re.compile(
@@ -68,8 +70,9 @@ def family_of(name: str) -> Family | None:
     for part in reversed(name.casefold().replace("--", "/").rstrip("/").split("/")):
         if _MADE_OF.search(part):
             return None
-        if (family := next((each for each in FAMILIES if each.named.search(part)), None)) is not None:
-            return family
+        named = [each for each in FAMILIES if each.named.search(part)]
+        if named:
+            return named[0] if len({each.tools for each in named}) == 1 else None
     return None
 
 
@@ -117,6 +120,8 @@ def _given(command: Command) -> Iterator[tuple[int, int, str, str, str]]:
 
 def _is_foreign(family: Family, kind: str, given: str) -> bool:
     plain = given.casefold()
+    if kind == "tool" and "*" in family.tools:
+        return plain.startswith("kimi")
     if kind == "tool":
         return _OF_A_FAMILY.match(plain) is not None and not plain.startswith(family.tools)
     if family.reasoning:

@@ -21,15 +21,16 @@ _MARKUP: Final = (
     r"|strong|sub|summary|sup|table|td|th|think|tool_calls?|tr|u|ul|unk)\b[^<>]*>"
 )
 _ANGLE: Final = rf"(?<![<A-Za-z$])<(?!{_MARKUP})[A-Za-z0-9_\u4e00-\u9fff](?:[^<>|;{{}}$\n]{{0,60}}[^<>|;{{}}$\s])?>"
+_NUMBERED: Final = r"(?<=[A-Za-z])<(?-i:x+|[nNiI]|[A-Z][A-Z0-9_]*)>"
 _PATH: Final = r"(?:(?<![\w.$}{/-])/?path/(?=[\w-])|(?<![\w.$}{-])path[-_/](?:to|of)(?![A-Za-z])|\bthe/path/)"
-_YOUR: Final = r"(?<![A-Za-z0-9$}{%])your[-_./][\w-]+|\w*(?:你的|您的|请替换|请填写)\w*|\bexample\.(?:com|org|net)\b"
+_YOUR: Final = r"(?<![A-Za-z0-9$}{%])your[-_./][\w-]+|\w*(?:你的|您的|请替换|请填写)\w*"
 _XXX: Final = r"(?<![A-Za-z0-9$}{])(?:x{3,}|(?:eth|ens|enp|bond|mlx5_)x)(?![A-Za-z0-9])|\b(?:hf_|sk-)(?:\.{3}|…)"
 _ADDRESS: Final = r"(?<![\w.])(?=[\d.]*x)(?:\d{1,3}|x{1,3})(?:\.(?:\d{1,3}|x{1,3})){3}(?![\w.])"
 _TO_CHANGE: Final = (
     r"(?<![\w$}{%-])(?:change[-_]?me|replace[-_]?me|replace[-_]with[-_]\w+|insert_\w+|fill[-_]?me|(?-i:[A-Z]+_)+(?-i:HERE))\b"
     r"|(?<=[:/.@])(?-i:ACCOUNT_ID|PROJECT_ID|BUCKET_NAME)\b"
 )
-_PLACEHOLDER: Final = re.compile("|".join((_ANGLE, _PATH, _YOUR, _XXX, _ADDRESS, _TO_CHANGE)), re.IGNORECASE)
+_PLACEHOLDER: Final = re.compile("|".join((_ANGLE, _NUMBERED, _PATH, _YOUR, _XXX, _ADDRESS, _TO_CHANGE)), re.IGNORECASE)
 _OF_ADDRESS: Final = re.compile(r"--?[\w-]*(?:addr(?:ess)?|host|ip|port|url|ifname)", re.IGNORECASE)
 _NO_ADDRESS: Final = re.compile(
     r"(?:(?:(?i:[a-z][a-z0-9]*_)*(?i:ip)[0-9]?|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[\u4e00-\u9fff]+)(?::(?:[0-9]+|(?i:port)))?)"
@@ -64,11 +65,15 @@ _DEFAULT: Final = re.compile(r"\$\{\w+:?[-=]")
 _TALK: Final = re.compile(r"\b(?:echo|printf?|usage|logger?|die|mktemp|description|summary)\b|\$0", re.IGNORECASE)
 _VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 _NAMES: Final = re.compile(r"[\"']?(?:name|key)[\"']?", re.IGNORECASE)
+_OF_PYTHON: Final = re.compile(r"(?:import|from [\w.]+ import|def \w+\() ?\w*")
+_ENV_FILE: Final = re.compile(r"(?:^|[./_-])env(?:\.\w+)?$")
 _TOKEN: Final = re.compile(r"[^\s\"'`,;\[\](){}]*")
 
 
 def stand_in_remarks(commands: Sequence[Command], script: Script, models: Sequence[str] = ()) -> Iterator[Remark]:
     """One note for all of a deployment. `models` is what each of its commands calls the model."""
+    if _in_docstring(commands, script):
+        return
     script.budget.work(20 + sum(len(command.words) + len(command.env) for command in commands), "its engine commands")
     lines: dict[str, list[int]] = {}
     shown: dict[str, str] = {}
@@ -81,7 +86,10 @@ def stand_in_remarks(commands: Sequence[Command], script: Script, models: Sequen
         for image in (wrapper.image for wrapper in command.wrappers if wrapper.image is not None):
             if _NO_IMAGE.fullmatch(image.text) and not image.unresolved:
                 lines.setdefault(image.text, []).append(image.line)
-        for word in command.prefix:
+        in_manifest = any(low <= command.line <= high for low, high in script.objects)  # whose lines are read below
+        wrappers = () if in_manifest else command.wrappers
+        around = (word for wrapper in wrappers for option in wrapper.options for word in option.words)
+        for word in (*command.prefix, *around):
             name = word.text.partition("=")[0]
             for text in placeholders_in(word.text):
                 key = f"{name}={text}" if _VARIABLE.fullmatch(name) else text
@@ -99,12 +107,20 @@ def stand_in_remarks(commands: Sequence[Command], script: Script, models: Sequen
     ]
     more = f" and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
     message = f"to be filled in: {', '.join(named)}{more}"
-    remedy = "fill them in; unquoted, a shell treats < and > as redirections" if "<" in message else "fill them in"
     first = next(iter(places), next(iter(lines)))
     owner, place = places.get(first, (None, None))
     where = shortened(shown.get(first, first), 40)
-    remark = make_remark(Severity.NOTE, Code.INVALID_VALUE, where, message, remedy, at=place)
+    remark = make_remark(Severity.NOTE, Code.INVALID_VALUE, where, message, "fill them in", at=place)
     yield replace(remark, command=owner)
+
+
+def _in_docstring(commands: Sequence[Command], script: Script) -> bool:
+    """Whether the commands are an example in the documentation of a program."""
+    first = min(command.line for command in commands)
+    _, at = script.place(first)
+    if not any(_OF_PYTHON.match(line) for line in script.lines):
+        return False
+    return sum(line.count('"""') for line in script.lines[max(0, first - at) : first]) % 2 == 1
 
 
 def placeholders_in(text: str) -> Iterator[str]:
@@ -126,7 +142,7 @@ def _of_arguments(command: Command, model: str) -> Iterator[tuple[int, str]]:
     """The place of each such argument, and how it is called. A word for an address may look like a value."""
     for at, word in enumerate(command.argv):
         if "@" in word.unresolved:
-            continue  # a marker of ours
+            continue  # what may stand there, in our own words
         option, _, value = word.text[:_LONGEST].rpartition("=")
         before = option or (command.argv[at - 1].text if at else "")
         if _NO_ADDRESS.fullmatch(value) and _OF_ADDRESS.fullmatch(before):
@@ -162,9 +178,24 @@ def _of_lines(commands: Sequence[Command], script: Script) -> Iterator[tuple[int
         if given is not None and not _TALK.search(text):
             name = given.groupdict().get("name", "")
             yield from ((line, name, found) for found in placeholders_in(given["value"]))
+    yield from _of_env_files(script)
     for command in script.commands:
         if command.program == "docker" and top < command.line < first:
             yield from ((word.line, "", text) for word in command.words for text in placeholders_in(word.text))
+
+
+def _of_env_files(script: Script) -> Iterator[tuple[int, str, str]]:
+    """Files of variables beside the others."""
+    ends = [first for _, first in script.origins[1:]] + [len(script.lines) + 1]
+    for (file, first), end in zip(script.origins, ends, strict=True) if script.origins else ():
+        if not _ENV_FILE.search(file):
+            continue
+        script.budget.work(end - first, "its placeholders")
+        for line in range(first, end):
+            given = _ASSIGNED.match(_COMMENT.sub("", script.lines[line - 1][:_LONGEST]))
+            if given is not None:
+                name = given["name"]
+                yield from ((line, name, found) for found in placeholders_in(given["value"]))
 
 
 def _of_manifest(span: tuple[int, int], script: Script) -> Iterator[tuple[int, str, str]]:

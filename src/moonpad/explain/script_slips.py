@@ -24,6 +24,7 @@ _FIRST: Final = re.compile(
 )
 _READS_OPTIONS: Final = re.compile(r"\bcase\b|\bgetopts?\b|\bshift\b|=[ \t]*[\"']?--|\$@|\$\*")
 _OPTION_OF: Final = re.compile(r"(?P<option>--?[A-Za-z][\w-]*)[ =]+[\"']?\$\{?(?P<name>[A-Za-z_]\w*)")
+_OF_MAKE: Final = re.compile(r"[\w.-]+[ \t]*[:?]=|\.PHONY|\.EXPORT")
 _EXPORT_ALONE: Final = re.compile(r"[ \t]*export[ \t]*(?:#.*)?$")
 
 
@@ -53,9 +54,8 @@ def used_before(case: Case) -> Iterator[Remark]:
             continue
         name = match["name"]
         if name in reads and name not in known and name not in value:
-            message = (
-                f"{script.where(reads[name])} uses {name} before {script.where(number)} sets it: it is empty there"
-            )
+            used, later = script.where(reads[name]), script.where(number)
+            message = f"{used} uses {name} before {later} sets it: it is empty there, unless it was exported"
             remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, name, message, "set it before it is used")
             yield Remark(remark.finding, command=None)
         known.add(name)
@@ -108,7 +108,10 @@ def option_as_argument(case: Case) -> Iterator[Remark]:
 def export_alone(case: Case) -> Iterator[Remark]:
     """`export` without a name."""
     script = case.script
-    for number, text in numbered(script, *span_of(case.commands, script)):
+    lines = list(numbered(script, *span_of(case.commands, script)))
+    if any(_OF_MAKE.match(text) for _, text in lines):
+        return  # there it exports all
+    for number, text in lines:
         if _EXPORT_ALONE.match(text):
             message = f"{script.where(number)}: export without a name sets nothing, and prints all variables"
             remark = make_remark(

@@ -34,7 +34,7 @@ _COMMANDS: Final = re.compile(
     r"|sleep|nohup|sudo|env|exec|time|srun|mpirun|ray|lm_eval|evalscope|aiperf|genai-perf|wait|kill|set)\b"
 )
 _CONTINUES: Final = re.compile(r"[A-Za-z0-9_-]\S*(?:\s+\S+)*?\s+--[A-Za-z]")
-_REST_OF_PATH: Final = re.compile(r"(?![~./-])[\w.-]+(?:/[\w.-]+)+/?")
+_REST_OF_PATH: Final = re.compile(r"(?![~./-])[\w.-]+(?:/[\w.-]+){2,}/?")
 _PATH_BEGUN: Final = re.compile(r"[~.]?/[\w.-]+(?:/[\w.-]+)*/?")
 _REST_OF_WORD: Final = re.compile(r"(?=[a-z]*[0-9])[a-z0-9]{1,12}")
 _LAST_ASSIGNED: Final = re.compile(r"(?:^|[ \t])([A-Za-z_]\w*)=[^\s\"'\\]+$")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from moonpad.engines.foreign_names import OF_LIBRARIES, VARIABLES
@@ -13,12 +13,15 @@ from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Finding, Severity
 
 _SHOWN: Final = 4
+_INDENTED: Final = 200
 _ASSIGNED: Final = r"(?:[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|[^\s;&|<>()\"'`]*)[ \t]*)"
 _ONLY_ASSIGNED: Final = re.compile(rf"[ \t]*{_ASSIGNED}{{1,40}}(?:\\|[ \t]#.*)?[ \t]*")
 _NAME: Final = re.compile(r"(?<![\w\"'$-])([A-Za-z_]\w*)=")
 _EXPORTS: Final = re.compile(r"\bset[ \t]+-[a-z]*a|allexport|^[ \t]*(?:import|from|def)[ \t]+\w", re.MULTILINE)
 _UNIT_FILE: Final = re.compile(r"[ \t]*EnvironmentFile=-?[\"']?(?P<path>[^\s\"']+)|--env-file[= ](?P<other>[^\s\"']+)")
 _WITH_COMMENT: Final = re.compile(r"[ \t]*(?P<name>[A-Za-z_]\w*)=(?P<value>[^\s\"'#][^\"'#\n]*?)(?P<rest>[ \t]+#.*)")
+_DOCKER_RUN: Final = re.compile(r"\bdocker[ \t]+(?:run|exec|create)\b")
+_NEAR: Final = 40
 _OF_FILE: Final = re.compile(r"[ \t]*(?:[A-Za-z_]\w*=.*|[#;].*|`{3}.*|~{3}.*)?")
 _OPEN_MPI: Final = frozenset({"-x", "-mca", "--mca", "--allow-run-as-root", "--map-by", "--hostfile", "-hostfile"})
 _OVER_HOSTS: Final = frozenset({"--hostfile", "-hostfile", "--machinefile", "-machinefile"})
@@ -32,9 +35,10 @@ _NO_CARET: Final = ("GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 def not_exported(case: Case) -> Iterator[Remark]:
     """Assignments on lines of their own, which no process gets."""
     script, line = case.script, case.commands[0].line
+    start, end = block_of(case.commands, script)
     if any(low <= line <= high for low, high in script.objects):
-        return
-    lines = list(numbered(script, *block_of(case.commands, script)))
+        start = max(start, _scalar_of(script.lines, line))
+    lines = list(numbered(script, start, end))
     text = "\n".join(text for _, text in lines)
     if _EXPORTS.search(text):
         return
@@ -64,13 +68,31 @@ def not_exported(case: Case) -> Iterator[Remark]:
         yield Remark(finding, command=None)
 
 
+def _scalar_of(lines: Sequence[str], line: int) -> int:
+    """The first line of the script that a value of YAML holds: above it the indentation is less."""
+    own = lines[line - 1][:_INDENTED]
+    indent = len(own) - len(own.lstrip())
+    while line > 1:
+        above = lines[line - 2][:_INDENTED]
+        if above.strip() and len(above) - len(above.lstrip()) < indent:
+            break
+        line -= 1
+    return line
+
+
 def env_file_comment(case: Case) -> Iterator[Remark]:
     """A comment behind a value, in a file of variables whose reader knows comments on lines of their own alone."""
     script = case.script
     if not is_first(case.commands, script):
         return
     lines = list(numbered(script, 1, len(script.lines)))
-    named = [match for _, text in lines if (match := _UNIT_FILE.search(text))]
+    text_of = dict(lines)
+    named = [
+        match
+        for number, text in lines
+        if (match := _UNIT_FILE.search(text))
+        and (match["path"] or _of_docker([text_of[n] for n in range(max(1, number - _NEAR), number + 1)]))
+    ]
     readers = {
         (match["path"] or match["other"]).rpartition("/")[2]: "systemd" if match["path"] else "docker"
         for match in named
@@ -96,6 +118,15 @@ def env_file_comment(case: Case) -> Iterator[Remark]:
                 yield Remark(remark.finding, command=None)
 
 
+def _of_docker(lines: Sequence[str]) -> bool:
+    """Whether the last of these lines, which names a file of variables, belongs to a `docker run`: compose and others
+    have readers of their own."""
+    first = len(lines) - 1
+    while first > 0 and lines[first - 1].rstrip().endswith("\\"):
+        first -= 1
+    return _DOCKER_RUN.search(" ".join(lines[first:])) is not None
+
+
 def not_handed_on(case: Case) -> Iterator[Remark]:
     """Exports that Open MPI does not take along to other hosts."""
     for number, command in enumerate(case.commands):
@@ -107,12 +138,12 @@ def not_handed_on(case: Case) -> Iterator[Remark]:
             continue
         if any("mca_base_env_list" in word.text for word in wrapper.words):
             continue
-        places = {(word.line, word.column) for word in wrapper.words}
+        start = wrapper.words[0].line if wrapper.words else command.line
         given = {value.partition("=")[0] for value in wrapper.values("-x")}
         lost = [
             name
             for name, word in command.env.items()
-            if name not in given and (word.line, word.column) not in places and not _HANDED_ON.match(name)
+            if name not in given and 0 < word.line < start and not _HANDED_ON.match(name)
         ]
         if lost:
             more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""

@@ -33,6 +33,8 @@ def answers(text: str, name: str = "run.sh") -> tuple[list[str], str]:
         (f"vllm serve deepseek-ai/DeepSeek-V3 {AUTO} --tool-call-parser hermes", "--tool-call-parser deepseek_v3"),
         (f"vllm serve /models/DeepSeek-R1-0528 {AUTO} --tool-call-parser kimi_k2", "--tool-call-parser deepseek_v3"),
         ("sglang serve --model-path deepseek-ai/DeepSeek-V3.1 --tool-call-parser kimi_k2", "deepseekv31"),
+        (f"vllm serve meta-llama/Llama-3.1-70B-Instruct {AUTO} --tool-call-parser kimi_k2", "take the parser"),
+        (f"vllm serve moonshotai/Kimi-Dev-72B {AUTO} --tool-call-parser kimi_k2", "take the parser"),
         ("sglang serve --model-path moonshotai/Kimi-K3 --tool-call-parser kimi_k2", "--tool-call-parser kimi_k3"),
         ("sglang serve --model-path /model --served-model-name Kimi-K3 --tool-call-parser kimi_k2", "kimi_k3"),
         ("python -m dynamo.vllm --model moonshotai/Kimi-K2.5 --dyn-tool-call-parser hermes", "kimi_k2"),
@@ -52,8 +54,11 @@ def test_is_of_another_family(command: str, right: str) -> None:
         f"vllm serve moonshotai/Kimi-K2-Instruct {AUTO} --tool-call-parser mine --tool-parser-plugin /p/mine.py",
         f"vllm serve deepseek-ai/DeepSeek-V3 {AUTO} --tool-call-parser hermes --chat-template /t/hermes.jinja",
         f"vllm serve deepseek-ai/DeepSeek-R1-Distill-Qwen-32B {AUTO} --tool-call-parser hermes",
+        f"vllm serve deepseek-ai/DeepSeek-R1-0528-Qwen3-8B {AUTO} --tool-call-parser hermes",
+        f"vllm serve zai-org/GLM-4-9B-0414 {AUTO} --tool-call-parser pythonic",
         f"vllm serve /model {AUTO} --tool-call-parser hermes",
         f"vllm serve $MODEL {AUTO} --tool-call-parser hermes",
+        f"vllm serve meta-llama/Llama-3.1-70B-Instruct {AUTO} --tool-call-parser hermes",
         f"vllm serve Qwen/Qwen3-235B-A22B {AUTO} --tool-call-parser hermes",
         f"vllm serve deepseek-ai/DeepSeek-V3.1 {AUTO} --tool-call-parser deepseek_v3",
         "python -m dynamo.vllm --model moonshotai/Kimi-K2.5 --dyn-tool-call-parser kimi_k2 "
@@ -129,4 +134,4 @@ def test_name_of_ours(name: str, parser: str) -> None:
 
 
 def test_no_family() -> None:
-    assert not any(family_of(name) for name in ("/model", "model", "moonshotai/Kimi-Dev-72B", "kimi-k2-tiny", ""))
+    assert not any(family_of(name) for name in ("/model", "model", "moonshotai/Kimi-VL-A3B", "kimi-k2-tiny", ""))

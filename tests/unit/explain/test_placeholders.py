@@ -68,9 +68,10 @@ def notes(text: str, name: str = "run.sh") -> list[str]:
         "<模型路径>",
         "/data/你的模型路径",
         "hf_...",
-        "registry.example.com/vllm:latest",
         "REPLACE-WITH-TOKEN",
         "ethX",
+        "enp<xx>",
+        "node<N>",
     ],
 )
 def test_stands_for_something(text: str) -> None:
@@ -96,10 +97,12 @@ def test_stands_for_something(text: str) -> None:
         "maxxx",
         "cat <<EOF",
         "Vec<String>",
+        "list<int>",
         "${MODEL:?set MODEL=<org/model>}",
         "10.0.0.1",
         "-xnack",
         "node0",
+        "registry.example.com/vllm:latest",
         "<what is added to the list>",
     ],
 )
@@ -150,6 +153,36 @@ def test_a_manifest_with_its_secret() -> None:
         "your-registry/vllm:latest",
         "/path/to/models",
     ]
+
+
+def test_a_compose_file() -> None:
+    compose = """
+services:
+  k2:
+    image: vllm/vllm-openai:${TAG:-v0.32.0}
+    environment:
+      - HF_TOKEN=${HF_TOKEN:?set HF_TOKEN=<your token>}
+      - NCCL_SOCKET_IFNAME=<interface>
+    volumes:
+      - ${MODEL_DIR:-/path/to/models}:/models
+    command: --model /models/Kimi-K2-Instruct -tp 16
+"""
+    (note,) = notes(compose, "compose.yaml")
+    assert "NCCL_SOCKET_IFNAME=<interface> (line 7)" in note
+    assert "/path/to/models (line 9)" in note
+    assert "token" not in note
+
+
+def test_a_file_of_variables_beside_it() -> None:
+    unit = f"[Service]\nEnvironmentFile=/etc/k2.env\nExecStart=/usr/bin/env {SERVE}\n"
+    files = [("k2.service", unit), ("k2.env", "HF_TOKEN=<token>\nPORT=8000\n")]
+    found = [finding.message for each in judge(read_files(files), Question()) for finding in each.findings]
+    assert "to be filled in: HF_TOKEN=<token> (k2.env line 1)" in found
+
+
+def test_quiet_in_the_documentation_of_a_program() -> None:
+    program = f'"""Starts a server.\n\nUsage::\n\n    {SERVE} --host <ip>\n"""\n\nimport sys\n'
+    assert not notes(program, "serve.py")
 
 
 def test_a_router_has_them_too() -> None:

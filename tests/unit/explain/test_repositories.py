@@ -62,6 +62,7 @@ def test_nothing_is_known_to_lack(repository: str) -> None:
         ("vllm serve moonshotai/Kimi-K2.5-Instruct -tp 8", "note"),
         ("vllm serve moonshotai/Kimi-K2-Instruct -tp $TP", "note"),
         ("vllm serve moonshotai/Kimi-K2-Instruct -tp 8 $EXTRA_ARGS", ""),
+        ('EXTRA=()\nvllm serve moonshotai/Kimi-K2-Instruct -tp "" "${EXTRA[@]}"', ""),
         ("vllm serve someone/Llama-3-8B -tp 8", ""),
         ("vllm serve moonshotai/Kimi-K2.5-Instruct -tp 8 --trust-remote-code", ""),
     ],

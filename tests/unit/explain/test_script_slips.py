@@ -19,7 +19,7 @@ def said(text: str, words: str, name: str = "run.sh") -> list[str]:
 
 def test_used_before_it_is_set() -> None:
     (message,) = said(f"LOG=$LOG_DIR/a.log\nLOG_DIR=/var/log\n{SERVE} > $LOG", "is empty there")
-    assert message == "line 1 uses LOG_DIR before line 2 sets it: it is empty there"
+    assert message == "line 1 uses LOG_DIR before line 2 sets it: it is empty there, unless it was exported"
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,7 @@ def test_an_option_in_a_comment() -> None:
 def test_export_without_a_name() -> None:
     assert said(f"export    # later\n{SERVE}", "export without a name")
     assert not said(f"export A=1\n{SERVE}", "export without a name")
+    assert not said(f"MODEL := K2\nexport\nserve:\n\t{SERVE}", "export without a name")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +93,7 @@ def test_one_slip(text: str, slip: tuple[int, str] | None) -> None:
 
 def test_json_in_bodies_fences_and_files() -> None:
     body = f'{SERVE}\ncurl http://x/v1 -d \'{{\n  "a": 1,  # new\n  "b": 2\n}}\''
-    assert said(body, "JSON") == ["line 3: JSON allows no comments: parsers reject it"]
+    assert said(body, "JSON") == ["JSON allows no comments: parsers reject it"]
     fence = f'# K2\n\n```json\n{{\n  "a": true,\n}}\n```\n\n```bash\n{SERVE}\n```\n'
     assert said(fence, "JSON allows no comma", "k2.md")
     file = f'cat > c.json <<EOF\n{{"a": 1,}}\nEOF\n{SERVE}'
@@ -109,6 +110,7 @@ def test_a_value_broken_by_its_line() -> None:
     assert said(f"{env}\n12f0 NCCL_DEBUG=INFO {SERVE}", "NCCL_SOCKET_IFNAME=ens is cut off")
     assert not said(f"{long} \\\n --context-length 8192", "is cut off by")
     assert not said(f"{long}\n./next.sh", "is cut off by")
+    assert not said(f"{long}\nbin/next", "is cut off by")
     assert not said(f"{long}\nscripts/next.sh", "is cut off by")
 
 

@@ -13,6 +13,21 @@ from moonpad.values.finding import Finding, Severity
 SERVE = "vllm serve moonshotai/Kimi-K2-Instruct --trust-remote-code -tp 16"
 
 
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {{name: k2}}
+spec:
+  containers:
+  - name: k2
+    image: vllm/vllm-openai:v0.32.0
+    command: ["/bin/bash", "-c"]
+    args:
+    - |
+      {script}
+"""
+
+
 def findings(*files: tuple[str, str]) -> list[Finding]:
     found = [finding for each in judge(read_files(list(files)), Question()) for finding in each.findings]
     return [finding for finding in found if finding.severity is not Severity.ERROR]
@@ -27,6 +42,7 @@ def said(text: str, words: str, name: str = "run.sh") -> list[Finding]:
     [
         f"NCCL_DEBUG=INFO\nGLOO_SOCKET_IFNAME=eth0\n{SERVE}",
         f"VLLM_USE_DEEP_GEMM=1 \\\nNCCL_DEBUG=WARN \\\nFLASHINFER_DISABLE_VERSION_CHECK=1\n\n{SERVE}",
+        POD.format(script=f"NCCL_DEBUG=INFO\n      {SERVE}"),
         f"# guide\n```bash\nHCCL_BUFFSIZE=1024  # more\n{SERVE}\n```\n",
     ],
 )
@@ -44,6 +60,8 @@ def test_assignments_without_export(text: str) -> None:
         f"set -a\nNCCL_DEBUG=INFO\nset +a\n{SERVE}",
         f"CUDA_DEVICES=0,1\n{SERVE} --port $CUDA_DEVICES",
         f"MODEL_DIR=/models\nTP_SIZE=8\n{SERVE}",
+        POD.format(script=f"export NCCL_DEBUG=INFO\n      {SERVE}"),
+        POD.format(script=f"{SERVE}") + "    env:\n    - {name: NCCL_DEBUG, value: INFO}\n",
         f"docker run --gpus all \\\n  -e NCCL_DEBUG=INFO \\\n  img {SERVE}",
         "services:\n  k2:\n    image: vllm/vllm-openai:v0.32.0\n    environment:\n      - NCCL_DEBUG=INFO\n"
         "    command: --model moonshotai/Kimi-K2-Instruct -tp 16",
@@ -70,6 +88,8 @@ def test_a_comment_behind_a_value() -> None:
     assert [finding.where for finding in said(guide, "does not strip", "guide.md")] == ["HF_HOME"]
     docker = f"docker run --env-file k2.env vllm/vllm-openai:v0.32.0 {SERVE}"
     assert [f for f in findings(("run.sh", docker), ("k2.env", env)) if "docker does not strip" in f.message]
+    compose = f"docker compose --env-file k2.env up\n{SERVE}"
+    assert not [f for f in findings(("run.sh", compose), ("k2.env", env)) if "does not strip" in f.message]
     assert not [f for f in findings(("k2.service", UNIT), ("other.env", env)) if "does not strip" in f.message]
 
 
@@ -88,6 +108,11 @@ def test_mpirun_hands_on_what_it_is_told(options: str) -> None:
 )
 def test_mpirun_has_nothing_to_hand_on(options: str) -> None:
     assert not said(MPI.format(options), "passes only")
+
+
+def test_what_is_exported_on_the_other_host_itself() -> None:
+    text = "mpirun -np 16 -H a:8,b:8 -x A bash -c 'export NCCL_DEBUG=INFO; trtllm-serve serve /models/K2 --tp_size 16'"
+    assert not said(text, "passes only")
 
 
 def test_slurm_replaces_nothing_in_its_header() -> None:
@@ -120,6 +145,16 @@ def test_all_but_a_known_name(name: str, meant: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["NCCL_NEW_THING", "HCCL_X", "MY_CUDA_VISIBLE_DEVICES", *sorted(library_variables())])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "NCCL_NEW_THING",
+        "HCCL_X",
+        "CUDA_VISIBLE_DEVICES_1",
+        "NCCL_MAX_P2P_NCHANNELS",
+        "MY_CUDA_VISIBLE_DEVICES",
+        *sorted(library_variables()),
+    ],
+)
 def test_a_name_of_its_own(name: str) -> None:
     assert not said(f"export {name}=1\n{SERVE}", "ignored without")
