@@ -1,5 +1,5 @@
 #!/bin/bash
-# Sets up a rented machine: two roles, gemma or kimi
+# Sets up rented machines (p5en.48xlarge): two roles, gemma or kimi
 #   ./setup.sh --host <HOST> --role kimi
 #   ./setup.sh --gemma-host <HOST1> --kimi-host <HOST2>
 set -euo pipefail
