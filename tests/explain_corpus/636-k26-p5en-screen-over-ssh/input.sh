@@ -7,19 +7,19 @@ set -euo pipefail
 SSH_KEY="${SSH_KEY:-$HOME/.ssh/gpu.pem}"
 SSH_USER="${SSH_USER:-ubuntu}"
 SSH_OPTS="-o StrictHostKeyChecking=no -o ConnectTimeout=15"
-MAX_WAIT=900
-CHECK_INTERVAL=30
+PATIENCE=900
+EVERY=30
 
 log() { echo "[$(date +%H:%M:%S)] $*"; }
 
-ssh_cmd() {
+on_host() {
     local host="$1"; shift
     ssh -i "$SSH_KEY" $SSH_OPTS "$SSH_USER@$host" "$@"
 }
 
-install_vllm() {
+prepare() {
     local host="$1"
-    ssh_cmd "$host" bash -s << 'REMOTE'
+    on_host "$host" bash -s << 'REMOTE'
 set -e
 export DATA=/opt/dlami/nvme
 [ -f $DATA/vllm-env/bin/activate ] || python3 -m venv $DATA/vllm-env
@@ -30,7 +30,7 @@ REMOTE
 
 launch_gemma() {
     local host="$1"
-    ssh_cmd "$host" bash -s << 'REMOTE'
+    on_host "$host" bash -s << 'REMOTE'
 export DATA=/opt/dlami/nvme
 source $DATA/vllm-env/bin/activate
 
@@ -51,7 +51,7 @@ REMOTE
 launch_kimi() {
     local host="$1"
     log "Kimi K2.6 on $host, all eight"
-    ssh_cmd "$host" bash -s << 'REMOTE'
+    on_host "$host" bash -s << 'REMOTE'
 export DATA=/opt/dlami/nvme
 source $DATA/vllm-env/bin/activate
 
@@ -74,10 +74,10 @@ REMOTE
 
 wait_for() {
     local host="$1" port="$2" elapsed=0
-    while [ $elapsed -lt $MAX_WAIT ]; do
-        sleep $CHECK_INTERVAL
-        elapsed=$((elapsed + CHECK_INTERVAL))
-        [ "$(ssh_cmd "$host" "curl -s -o /dev/null -w '%{http_code}' http://localhost:$port/v1/models")" = 200 ] && return 0
+    while [ $elapsed -lt $PATIENCE ]; do
+        sleep $EVERY
+        elapsed=$((elapsed + EVERY))
+        [ "$(on_host "$host" "curl -s -o /dev/null -w '%{http_code}' http://localhost:$port/v1/models")" = 200 ] && return 0
     done
     return 1
 }
@@ -94,10 +94,10 @@ while [[ $# -gt 0 ]]; do
 done
 
 if [ -n "$HOST" ] && [ -n "$ROLE" ]; then
-    install_vllm "$HOST"
+    prepare "$HOST"
     "launch_$ROLE" "$HOST"
     wait_for "$HOST" 8001
     exit $?
 fi
-[ -n "$GEMMA_HOST" ] && { install_vllm "$GEMMA_HOST"; launch_gemma "$GEMMA_HOST"; }
-[ -n "$KIMI_HOST" ] && { install_vllm "$KIMI_HOST"; launch_kimi "$KIMI_HOST"; }
+[ -n "$GEMMA_HOST" ] && { prepare "$GEMMA_HOST"; launch_gemma "$GEMMA_HOST"; }
+[ -n "$KIMI_HOST" ] && { prepare "$KIMI_HOST"; launch_kimi "$KIMI_HOST"; }

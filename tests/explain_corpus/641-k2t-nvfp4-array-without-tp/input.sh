@@ -27,7 +27,7 @@ VLLM_SERVED_MODEL_NAME="kimi-k2-nvfp4"
 
 python -c "import vllm, torch; print('vLLM', vllm.__version__, 'torch', torch.__version__)"
 
-aexec=(
+words=(
   python -m vllm.entrypoints.openai.api_server
   --model "$KIMI_MODEL_PATH"
   --served-model-name "$VLLM_SERVED_MODEL_NAME"
@@ -41,4 +41,4 @@ aexec=(
   --max-num-batched-tokens "$VLLM_MAX_NUM_BATCHED_TOKENS"
 )
 
-exec "${aexec[@]}"
+exec "${words[@]}"

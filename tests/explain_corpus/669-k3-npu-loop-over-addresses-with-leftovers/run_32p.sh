@@ -22,15 +22,15 @@ export SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK=128
 export HCCL_BUFFSIZE=2000
 export HCCL_OP_EXPANSION_MODE=AIV
 
-D_IP=('192.168.0.9' '192.168.0.12' '192.168.0.16' '192.168.0.17')
-LOCAL_HOST1=`hostname -I|awk -F " " '{print$1}'`
-LOCAL_HOST2=`hostname -I|awk -F " " '{print$2}'`
+NODES=('192.168.0.9' '192.168.0.12' '192.168.0.16' '192.168.0.17')
+ME1=`hostname -I|awk -F " " '{print$1}'`
+ME2=`hostname -I|awk -F " " '{print$2}'`
 
-for i in "${!D_IP[@]}";
+for i in "${!NODES[@]}";
 do
-    if [[ "$LOCAL_HOST1" == "${D_IP[$i]}" || "$LOCAL_HOST2" == "${D_IP[$i]}" ]];
+    if [[ "$ME1" == "${NODES[$i]}" || "$ME2" == "${NODES[$i]}" ]];
     then
-        echo "Decode -> ${D_IP[$i]}"
+        echo "Decode -> ${NODES[$i]}"
 
         export HCCL_SOCKET_IFNAME=enp196s0f0
         export GLOO_SOCKET_IFNAME=enp196s0f0
