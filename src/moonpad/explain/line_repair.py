@@ -22,6 +22,8 @@ _LEADING: Final = re.compile(r"\n[ \t]*\\[ \t]+(?=-)")
 """`\\ --reasoning-parser deepseek_r1` behind a line without a backslash."""
 _FLAT: Final = re.compile(r"^.*(?: \\[ \t]+-.*){2,}$", re.MULTILINE)
 """A command whose lines a post has joined, with the backslashes that ended them."""
+_TORN: Final = re.compile(r"(?<=[ \t=])(/[\w./-]{8,200})\n(?=([\w.-]{1,80}/[\w./-]{3,200})(?:[ \t\\]|\n|$))")
+"""A path that goes on in the next line."""
 _OPENS: Final = re.compile(
     r"#|export\b|[A-Za-z_]\w*=|\$ |(?:docker|podman|python3?|curl|ssh|srun|mpirun|kubectl|echo|if|for|done|fi)\b"
 )
@@ -34,6 +36,7 @@ def repaired(text: str, start: int, problems: Problems) -> str:
         text = _SPACED.sub(lambda lines: lines[0][:-1] + IGNORED, text)
     text = _LEADING.sub(lambda match: _led(match, start, problems), text)
     text = _FLAT.sub(lambda line: _flattened(line, start, problems), text)
+    text = _TORN.sub(lambda match: _mended(match, start, problems), text)
     return with_images(_unwrapped(text, start, problems), start, problems)
 
 
@@ -44,6 +47,16 @@ def words_of_lines(text: str) -> list[tuple[int, str]]:
     if len(lines) < _LEAST_WORDS or any(len(line.split()) > 1 and line[:1] not in "{['\"" for _, line in lines):
         return []
     return lines if SPEAKING.match(" ".join(line for _, line in lines)) else []
+
+
+def _mended(match: re.Match[str], start: int, problems: Problems) -> str:
+    """The two as one path where the text has it whole in another place."""
+    if not problems.has_in_text(match[1] + match[2].rstrip("/")):
+        return match[0]
+    at = start + match.end(1) - 1
+    message = "the line was cut inside a path: typed so, the shell ends the command here"
+    problems.add("missing-backslash", at, at + 1, message, "join the two lines")
+    return match[1] + IGNORED
 
 
 def _led(match: re.Match[str], start: int, problems: Problems) -> str:

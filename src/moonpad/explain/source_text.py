@@ -74,6 +74,9 @@ class Problems:
         self._text = text
         self.items: list[Problem] = []
 
+    def has_in_text(self, part: str) -> bool:
+        return part in self._text.clean
+
     def add(self, code: str, start: int, end: int, message: str, remedy: str = "") -> None:
         """`start` and `end` are offsets in the whole text."""
         if len(self.items) < PROBLEMS:

@@ -77,3 +77,14 @@ def test_the_launcher_says_what_the_arguments_are() -> None:
     assert (judged.layout.tp, judged.layout.dp) == (4, 4)
     (alone,) = judge(read_files([("run_dp_template.sh", template)]), Question())
     assert {"tp", "dp"} <= alone.unknown
+
+
+def test_a_path_that_is_cut_is_joined_where_the_text_has_it_whole() -> None:
+    path = "/data/cache/hub/models--nvidia--Kimi-K2.5-NVFP4/snapshots/574f"
+    torn = path.replace("cache/hub", "cac\nhe/hub")
+    serve = f"```\ntrtllm-serve --tp_size 8 {torn}\n```\n"
+    joined = read_script(f"{serve}```\nlm_eval --model_args model={path}/,num=1\n```\n")
+    assert path in [word.text for command in joined.commands for word in command.words]
+    assert any("cut inside a path" in problem.message for problem in joined.problems)
+    alone = read_script(serve)
+    assert path not in [word.text for command in alone.commands for word in command.words]
