@@ -343,13 +343,14 @@ class Deployment:
         """The judge's findings, at the engine's own flags. What lacks memory has the best way out as its remedy."""
         memory = judgement.memory
         short = memory is not None and (not memory.fits or memory.tight)
+        written = first.model if self.question.checkpoint is None else subject.configuration.checkpoint.name
         for finding in judgement.findings:
             is_error = finding.severity is not Severity.NOTE
             if finding.code in (Code.DOES_NOT_FIT, Code.TIGHT) and short and is_error and self.suggest:
                 finding = replace(finding, remedy=best_remedy(subject, suggestions))
             named = self.question.cluster is None
             asked = (subject.configuration, memory, subject.context, self.calibrations)
-            finding = as_published(as_sure(finding, *asked, named=named), subject.configuration, first.model)
+            finding = as_published(as_sure(finding, *asked, named=named), subject.configuration, written)
             option = self._occurrence(first, finding.where)
             flag = self.engine.command_line.options.get(finding.where, finding.where)
             remedy = in_own_flags(finding.remedy, self.engine.command_line)

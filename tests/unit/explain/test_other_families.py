@@ -113,3 +113,8 @@ def test_a_model_that_the_text_alone_names(heading: str, model: str, name: str) 
     one = ask_one(f"# {heading}\n\n```bash\nvllm serve {model} -tp 8 --max-model-len 8192\n```\n", "")
     assert (one.checkpoint.name if one.checkpoint else "") == name
     assert all(finding.severity is not Severity.ERROR for finding in one.findings)
+
+
+def test_a_model_that_was_asked_for_is_not_doubted() -> None:
+    one = ask_one(f"{FOLDER} -tp 8 --max-model-len 8192", "8xH100", model="deepseek-ai/DeepSeek-R1")
+    assert memory_of(one) == [Severity.ERROR]
