@@ -75,7 +75,6 @@ SAMPLES = {
     "gguf-folder": "KeyError: 'blk.0.attn_q_a.weight'",
     "llama-fa-576": "Unsupported KV type combination for head_size 576.",
     "llama-split-rows": "ggml/src/ggml-cuda/ggml-cuda.cu:1452: GGML_ASSERT(!(split && ne02 > 1)) failed",
-    "shared-memory-of-kernel": "(Worker_TP0_DCP0_EP0 pid=1955) ERROR 06-25 12:01:00 [multiproc_executor.py:1000] triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 102400, Hardware limit: 101376. Reducing block sizes or `num_stages` may help.",
     "ray-shared-memory": "[2026-03-25 05:44:29,435 W 39 39] (raylet) store_runner.cc:83: System memory request exceeds memory available in /dev/shm. The request is for 10200547328 bytes, and the amount available is 9663676416 bytes. You may be able to free up space by deleting files in /dev/shm.",
 }
 TALK = """
