@@ -110,7 +110,7 @@ def stand_in_remarks(commands: Sequence[Command], script: Script, models: Sequen
     first = next(iter(places), next(iter(lines)))
     owner, place = places.get(first, (None, None))
     where = shortened(shown.get(first, first), 40)
-    remark = make_remark(Severity.NOTE, Code.INVALID_VALUE, where, message, "fill them in", at=place)
+    remark = make_remark(Severity.NOTE, Code.INVALID_VALUE, where, message, "replace them before the start", at=place)
     yield replace(remark, command=owner)
 
 

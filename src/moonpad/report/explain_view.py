@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from rich.text import Text
@@ -71,13 +72,17 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii
     at = min((source.line for source in judged.sources if source.line), default=0)
     text = _wrapped("  ".join([_head(judged), script.where(at) if at else ""]).rstrip(), width, "")
     notes: dict[str, None] = {}
-    shown: set[tuple[str, int, int]] = set()
+    lines_of: dict[Finding, list[int]] = {}
+    for remark in judged.remarks:
+        if remark.command is not None:
+            lines_of.setdefault(remark.finding, []).append(_place(remark, judged.sources[remark.command])[0])
+    shown: set[Finding] = set()
     for number, source in enumerate(judged.sources):
         remarks = [remark for remark in judged.remarks if remark.command == number and not usual(remark)]
-        places = [(_said(remark.finding), *_place(remark, source)) for remark in remarks]
-        # Ranks of one template stand at one place.
-        remarks = [remark for remark, place in zip(remarks, places, strict=True) if place not in shown]
-        shown |= set(places)
+        # What is true of each node's command is said once.
+        remarks = [remark for remark in remarks if remark.finding not in shown]
+        shown |= {remark.finding for remark in remarks}
+        remarks = [_also(remark, lines_of[remark.finding], script) for remark in remarks]
         notes |= {_said(remark.finding): None for remark in remarks if remark.finding.severity is Severity.NOTE}
         marked = [remark for remark in remarks if remark.finding.severity is not Severity.NOTE]
         text.append_text(_command(source, marked, script, width, reported, marked_only=True))
@@ -109,6 +114,15 @@ def _short(judged: Judged, script: Script, width: int, reported: set[int], ascii
     return text
 
 
+def _also(remark: Remark, lines: Sequence[int], script: Script) -> Remark:
+    others = [line for line in dict.fromkeys(lines) if line != lines[0] and line]
+    if not others:
+        return remark
+    more = f" and {len(others) - NOTES} more" if len(others) > NOTES else ""
+    message = f"{remark.finding.message} (also {', '.join(map(script.where, others[:NOTES]))}{more})"
+    return replace(remark, finding=replace(remark.finding, message=message))
+
+
 def _alternative(other: Judged, main: Judged, script: Script, width: int) -> Text:
     """What it has of its own: the differences, the verdict, and the errors and warnings that the main one has not."""
     words = differences(other, main)
@@ -134,8 +148,12 @@ def _argvs(lines: Iterable[Line]) -> list[tuple[str, ...]]:
 
 def _said(finding: Finding) -> str:
     """In one sentence, the remedy behind it."""
-    named = "" if finding.message.startswith(finding.where) else f"{finding.where}: "
-    return f"{named}{finding.message}{f' ({finding.remedy})' if finding.remedy else ''}"
+    return f"{_named(finding)}{finding.message}{f' ({finding.remedy})' if finding.remedy else ''}"
+
+
+def _named(finding: Finding) -> str:
+    """Many messages name the flag; it is not said twice."""
+    return "" if finding.where in finding.message else f"{finding.where}: "
 
 
 def _usual(deployments: Sequence[Judged], width: int) -> Text:
@@ -272,9 +290,9 @@ def _word(remark: Remark, source: Command) -> Word | None:
 
 
 def _finding(finding: Finding, width: int) -> Text:
-    # Many messages begin with the name of the flag; it is not said twice.
-    named = "" if finding.message.startswith(finding.where) else f"{finding.where}: "
-    return _message(f"{finding.severity}: {named}{finding.message}", finding.remedy, STYLES[finding.severity], width)
+    return _message(
+        f"{finding.severity}: {_named(finding)}{finding.message}", finding.remedy, STYLES[finding.severity], width
+    )
 
 
 def _message(message: str, remedy: str, style: str, width: int) -> Text:
