@@ -27,6 +27,7 @@ UNNAMED: Final = "vllm"
 OPTION_KEYS: Final = frozenset({
     *("engine_args", "engine_kwargs", "engine_args_specific", "vllm_args", "sglang_args", "server_args", "serve_args"),
     *("vllm_config", "sglang_config", "extra_args", "args", "parameters", "flags", "options", "cli_args"),
+    *("model_parameters", "engine_parameters", "engine_options", "engine_config", "server_config"),
 })  # fmt: skip
 """Keys of mappings of options, also written `serverArgs`."""
 OF_ROLES: Final = "trtllm-serve"
