@@ -81,6 +81,11 @@ OPTION_NAMES: Final = frozenset({
     *("llm_kwargs", "llm_args", "vllm_config", "engine_config", "model_kwargs"),
 })  # fmt: skip
 """What dictionaries of options are called in programs."""
+ARGUMENT_LISTS: Final = frozenset({
+    *("extra_args", "other_args", "additional_args", "server_args", "extra_server_args", "launch_args", "serve_args"),
+    *("engine_args", "cli_args", "extra_flags", "server_flags", "vllm_args", "sglang_args", "vllm_serve_args", "args"),
+})  # fmt: skip
+"""What lists of an engine's arguments are called in programs that hand them to a harness."""
 WHOLE_HISTORY: Final = frozenset({"vllm serve"})
 """Programs of which every release of two years is recorded: what none has, no release has."""
 SPEAKING: Final = re.compile(

@@ -19,6 +19,7 @@ from moonpad.explain.python_data import Either, Listing, Names, Places, Table, T
 from moonpad.explain.python_engines import EngineOptions, Imports
 from moonpad.explain.python_functions import Function, FunctionReader, without_twins
 from moonpad.explain.python_loops import bind, only_adds, rounds_of
+from moonpad.explain.python_settings import read_settings
 from moonpad.explain.source_text import Source
 
 _PYTHON: Final = re.compile(
@@ -62,6 +63,8 @@ def read_python(text: str, start: int, state: ScriptState, env: Mapping[str, Wor
     before = len(commands)
     for value in reader.made:
         emit(value, options, reader.environment, Source.block(state.text, start, text))
+    if not any(command.program != "other" for command in commands[before:]):
+        read_settings(reader.made, options)
     commands[before:] = sorted(without_twins(commands[before:]), key=lambda command: command.line)
     return True
 
@@ -211,6 +214,8 @@ class _Reader(FunctionReader):
                 "extend",
             ):
                 target, given, whole = owner, arguments, method == "append"
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr="insert"), args=[ast.BinOp(), item])):
+                target, given, whole = owner, [item], True  # `cmd.insert(len(cmd) - 2, x)`
             case ast.AugAssign(op=ast.Add()):
                 target, given = node.target, [node.value]
         if not isinstance(target, ast.Name | ast.Attribute) or not given:
