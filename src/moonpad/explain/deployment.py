@@ -243,7 +243,9 @@ class Deployment:
         if cluster is None or checkpoint is None or self.question.cluster is not None:
             return False
         helped = self.engine.facts.host_experts or first.settings.cpu_offload_gib or first.takes_all_devices
-        alone = cluster.devices == 1 and first.layout == Layout() and first.replicas == 1
+        container = self.group.commands[0].container
+        granted = container is not None and container.devices == 1  # `device_ids: ["1"]`
+        alone = not granted and cluster.devices == 1 and first.layout == Layout() and first.replicas == 1
         return alone and not helped and checkpoint.total_bytes > cluster.device.usable_bytes > 0
 
     def _is_part(self, first: Reading, cluster: Cluster | None) -> str:

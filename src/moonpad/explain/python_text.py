@@ -18,7 +18,7 @@ from moonpad.explain.python_conditions import truth
 from moonpad.explain.python_data import Either, Listing, Names, Places, Table, Text, Value, dotted, spread
 from moonpad.explain.python_engines import EngineOptions, Imports
 from moonpad.explain.python_functions import Function, FunctionReader, without_twins
-from moonpad.explain.python_loops import bind, only_adds, rounds_of
+from moonpad.explain.python_loops import bind, has_one_round, only_adds, rounds_of
 from moonpad.explain.python_settings import read_settings
 from moonpad.explain.source_text import Source
 
@@ -146,7 +146,8 @@ class _Reader(FunctionReader):
 
     def _loop(self, node: ast.stmt, names: Names, depth: int) -> None:
         """Its body is read once; what a loop goes through is unknown, but where it only adds known words to a list."""
-        if isinstance(node, ast.For) and only_adds(node) and (rounds := rounds_of(self, node.iter, names)) is not None:
+        is_read = isinstance(node, ast.For) and (only_adds(node) or has_one_round(node.iter, names))
+        if isinstance(node, ast.For) and is_read and (rounds := rounds_of(self, node.iter, names)) is not None:
             before, self.round_arms = self.round_arms, len(self.state.arms)
             for value in rounds:
                 bind(self, node.target, value, names)
