@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
+from moonpad.explain.commands import Wrapper
 from moonpad.explain.device_mentions import Mention
+from moonpad.values.cluster import Cluster
 
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
@@ -71,6 +73,17 @@ def of_layout(named: Sequence[Mention], lines: tuple[str, ...], sizes: Mapping[s
         fits = all((name, str(count)) in said for name, count in sizes.items() if any(name == key for key, _ in said))
         (other if said and not fits else same if said else []).append(each)
     return [each for each in named if each not in other] if same else named
+
+
+def is_granted(cluster: Cluster, container: Wrapper | None, lines: tuple[str, ...]) -> bool:
+    """Whether the container gets one device, and what is beside that says of which kind: `device_ids: ["1"]  # RTX 5090`."""
+    if container is None or container.devices != 1:
+        return False
+    kind = cluster.name.rpartition("x")[2].casefold()
+    places = {word.line for option in container.given("--gpus") for word in option.words if word.line > 0}
+    beside = [text for line in places for text in lines[line - 1 : line + 2]]  # of YAML a mapping of a few lines
+    said = (re.sub(r"[ _-]", "", text[:_LONGEST]).casefold() for text in beside)
+    return any(kind in text for text in said)
 
 
 def sure_mentions(
