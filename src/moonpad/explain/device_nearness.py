@@ -76,7 +76,7 @@ def of_layout(named: Sequence[Mention], lines: tuple[str, ...], sizes: Mapping[s
 
 
 def is_granted(cluster: Cluster, container: Wrapper | None, lines: tuple[str, ...]) -> bool:
-    """Whether the container gets one device, and what is beside that says of which kind: `device_ids: ["1"]  # RTX 5090`."""
+    """Whether it gets one device, and what is beside that says of which kind: `device_ids: ["1"]  # RTX 5090`."""
     if container is None or container.devices != 1:
         return False
     kind = cluster.name.rpartition("x")[2].casefold()
