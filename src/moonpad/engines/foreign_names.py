@@ -27,6 +27,7 @@ UNNAMED: Final = "vllm"
 OPTION_KEYS: Final = frozenset({
     *("engine_args", "engine_kwargs", "engine_args_specific", "vllm_args", "sglang_args", "server_args", "serve_args"),
     *("vllm_config", "sglang_config", "extra_args", "args", "parameters", "flags", "options", "cli_args"),
+    *("model_parameters", "engine_parameters", "engine_options", "engine_config", "server_config"),
 })  # fmt: skip
 """Keys of mappings of options, also written `serverArgs`."""
 OF_ROLES: Final = "trtllm-serve"
@@ -80,6 +81,11 @@ OPTION_NAMES: Final = frozenset({
     *("llm_kwargs", "llm_args", "vllm_config", "engine_config", "model_kwargs"),
 })  # fmt: skip
 """What dictionaries of options are called in programs."""
+ARGUMENT_LISTS: Final = frozenset({
+    *("extra_args", "other_args", "additional_args", "server_args", "extra_server_args", "launch_args", "serve_args"),
+    *("engine_args", "cli_args", "extra_flags", "server_flags", "vllm_args", "sglang_args", "vllm_serve_args", "args"),
+})  # fmt: skip
+"""What lists of an engine's arguments are called in programs that hand them to a harness."""
 WHOLE_HISTORY: Final = frozenset({"vllm serve"})
 """Programs of which every release of two years is recorded: what none has, no release has."""
 SPEAKING: Final = re.compile(

@@ -22,6 +22,7 @@ from moonpad.explain.command_checks import command_checks, no_layout
 from moonpad.explain.commands import Command, HereFile, Script
 from moonpad.explain.config_files import files_of
 from moonpad.explain.config_keys import config_remarks
+from moonpad.explain.device_nearness import is_granted
 from moonpad.explain.dynamo_workers import is_worker, worker_remarks
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
@@ -243,6 +244,8 @@ class Deployment:
         if cluster is None or checkpoint is None or self.question.cluster is not None:
             return False
         helped = self.engine.facts.host_experts or first.settings.cpu_offload_gib or first.takes_all_devices
+        if is_granted(cluster, self.group.commands[0].container, self.script.lines):
+            return False
         alone = cluster.devices == 1 and first.layout == Layout() and first.replicas == 1
         return alone and not helped and checkpoint.total_bytes > cluster.device.usable_bytes > 0
 

@@ -134,7 +134,7 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
         r"(?:(?:[ \-(（]{0,2}|[ ]with[ ])(?P<size>[0-9]{2,3})[ ]?G(?:i?B)?\b[)）]?)?",
     )
     also = rf"(?:(?:/|[ ]or[ ]|[ ]and[ ]|、|或)(?P<also>{_device()})(?![\w]))?"
-    end = r"(?![\w])(?!-[0-9a-z])"
+    end = r"s?(?![\w])(?!-[0-9a-z])"
     count = rf"(?<![\w.\-])(?<!Atlas[ ])(?:(?P<nodes>{_NUMBER}){_TIMES})?(?P<count>{_NUMBER})"
     of_nodes = (
         rf"(?P<nodes>{_NUMBER})[ ]?{_NODE}[ ]?(?:of|with|each|[x×*,(:，])?[ ]?(?P<count>{_NUMBER})[ ]?(?:[x×*]|卡|张)?"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
+from moonpad.explain.commands import Wrapper
 from moonpad.explain.device_mentions import Mention
+from moonpad.values.cluster import Cluster
 
 _LONGEST: Final = 2000
 """A longer line is data, not prose."""
@@ -31,6 +33,57 @@ def sections(lines: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
             open_titles = (*(title for title in open_titles if title[0] < level), (level, number))
         chains.append(tuple(line for _, line in open_titles))
     return tuple(chains)
+
+
+_LAYOUT: Final = re.compile(r"(?<![A-Za-z])(tp|pp)(?:[ _-]?size)?[ =:]{0,2}([0-9]{1,3})(?![0-9])")
+
+
+_OWNED: Final = re.compile(
+    r"\b(?:we|i) (?:have|own|run|use)\b|\b(?:our|my) (?:\w+ )?(?:cluster|machines?|servers?|nodes?|box|cards?|gpus?)\b"
+    r"|我们有|我有|现有",
+    re.IGNORECASE,
+)
+_WANTED: Final = re.compile(
+    r"\b(?:at least|minimum|min\.|requires?|required|requirements?|recommended)\b|最低|至少|要求|推荐", re.IGNORECASE
+)
+
+
+def owned(named: Sequence[Mention], lines: tuple[str, ...]) -> Sequence[Mention]:
+    """Without those that a model is said to want, where the text says which there are: `at least 8x H200 (we have 16x
+    H100)`."""
+    said = {each: _said_of(each, lines[each.line - 1][:_LONGEST]) for each in named}
+    return [each for each in named if said[each] != "wanted"] if "owned" in said.values() else named
+
+
+def _said_of(each: Mention, text: str) -> str:
+    at = text.upper().rfind(each.kind.upper())
+    found = [(match.start(), what) for what, pattern in (("wanted", _WANTED), ("owned", _OWNED))
+             for match in pattern.finditer(text) if match.start() < at]  # fmt: skip
+    return max(found)[1] if found else ""
+
+
+def of_layout(named: Sequence[Mention], lines: tuple[str, ...], sizes: Mapping[str, int]) -> Sequence[Mention]:
+    """Without those on rows of a table whose layout is another than that of the command, `TP16` where it has
+    8; all where none has the same."""
+    same: list[Mention] = []
+    other: list[Mention] = []
+    for each in named:
+        text = lines[each.line - 1][:_LONGEST]
+        said = _LAYOUT.findall(text.lower()) if text.lstrip().startswith("|") else []
+        fits = all((name, str(count)) in said for name, count in sizes.items() if any(name == key for key, _ in said))
+        (other if said and not fits else same if said else []).append(each)
+    return [each for each in named if each not in other] if same else named
+
+
+def is_granted(cluster: Cluster, container: Wrapper | None, lines: tuple[str, ...]) -> bool:
+    """Whether it gets one device, and what is beside that says of which kind: `device_ids: ["1"]  # RTX 5090`."""
+    if container is None or container.devices != 1:
+        return False
+    kind = cluster.name.rpartition("x")[2].casefold()
+    places = {word.line for option in container.given("--gpus") for word in option.words if word.line > 0}
+    beside = [text for line in places for text in lines[line - 1 : line + 2]]  # of YAML a mapping of a few lines
+    said = (re.sub(r"[ _-]", "", text[:_LONGEST]).casefold() for text in beside)
+    return any(kind in text for text in said)
 
 
 def sure_mentions(

@@ -14,6 +14,7 @@ from moonpad.explain.commands import Command, Piece, Word
 from moonpad.explain.flag_lists import serving_programs
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.line_repair import repaired
+from moonpad.explain.printed_commands import printed_commands
 from moonpad.explain.programs import base_name, identify, program_named
 from moonpad.explain.python_text import is_python
 from moonpad.explain.source_text import Source
@@ -97,6 +98,8 @@ def read_last_resort(state: ScriptState, texts: list[tuple[int, str]]) -> None:
     for start, text in texts:
         if not is_python(text) or "```" in text:  # a docstring tells what has to run already; a cell's text is a guide
             _spoken(state, start, text)
+    if not any(_serves(command) for command in state.commands):
+        state.commands += list(printed_commands(state, texts))
     if not any(_serves(command) for command in state.commands) and (spoken := list(spoken_layouts(state, texts))):
         state.commands += spoken
         state.problems.items.clear()  # no shell was meant to read sentences

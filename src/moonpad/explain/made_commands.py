@@ -8,12 +8,13 @@ from dataclasses import replace
 from yaml import Node
 
 from moonpad.engines import foreign_names as names
+from moonpad.explain.chart_parts import mapped_variables, server_part
 from moonpad.explain.commands import Command, Word, Wrapper, WrapperOption, whole_number
 from moonpad.explain.custom_resources import served_by_controller
 from moonpad.explain.grouping import value_of
 from moonpad.explain.option_maps import image_of, list_words, option_commands
 from moonpad.explain.pods import PodReader, is_container
-from moonpad.explain.programs import program_named
+from moonpad.explain.programs import named_by_image, program_named, served_by_image
 from moonpad.explain.recipes import Served, served_by_recipe
 from moonpad.explain.surroundings import Surroundings
 from moonpad.explain.yaml_source import Fields
@@ -27,10 +28,13 @@ class MadeCommands:
 
     def engine_options(self, fields: Fields, around: Surroundings, *, alone: bool = False) -> bool:
         """Mappings of an engine's options, `engine: vllm` with `engine_args:`, `--flag: value`."""
-        options = list(option_commands(fields, self.source, around.model, around.program, alone=alone))
+        server = server_part(fields, self.source, self._has_engine) if alone else None
+        options = list(option_commands(fields, self.source, around.model, around.program, alone=alone, server=server))
         env = {**around.variables, **dict(self.pods.environment(fields, around))} if options else {}
+        for part in (fields, server.fields if server is not None else {}) if options else ():
+            env |= mapped_variables(part, self.source)
         for found in options:
-            devices = around.devices
+            devices = around.devices or (server.devices if server is not None else None)
             before = len(self.state.commands)
             granted = (WrapperOption("--gpus", devices.text, (devices,)),) if devices is not None else ()
             wrappers = (Wrapper("docker run", (), granted, found.image),) if found.image is not None else ()
@@ -42,6 +46,10 @@ class MadeCommands:
                 around = replace(around, pods=max(around.pods, whole_number(nodes.text) or 1))
             self.pods.deployed(before, around, self.state.commands[-1].line, devices)
         return bool(options)
+
+    def _has_engine(self, fields: Fields) -> bool:
+        image = image_of(fields, self.source)
+        return image is not None and bool(served_by_image(image.text) or named_by_image(image.text))
 
     def recipe(self, fields: Fields, around: Surroundings) -> bool:
         served: list[Served] = list(served_by_recipe(fields, self.source))

@@ -13,6 +13,7 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from moonpad.catalog.options import OptionSet, option_set
 from moonpad.engines import foreign_names as names
+from moonpad.explain.chart_parts import ServerPart
 from moonpad.explain.commands import Word
 from moonpad.explain.flag_lists import SIZES
 from moonpad.explain.input_limits import NESTING
@@ -32,6 +33,8 @@ _EXTRA: Final = re.compile(
 _MODEL_KEY: Final = re.compile(r"(?=.*[A-Z])(?=.*[0-9])[A-Za-z][\w.]*-[\w.-]+")
 """`Kimi-K2.5-MXFP4`."""
 BARE_JSON: Final = re.compile(r"(?:^|[\s=])[\[{]+\"")
+_SHELLS: Final = re.compile(r"'[\[{][^']*[\]}]'")
+"""JSON in the quotes of a shell: that of the line which a template makes."""
 _HUB: Final = re.compile(r"^(?:hf|huggingface)://")
 
 
@@ -46,14 +49,20 @@ class OptionMap:
 
 
 def option_commands(
-    fields: Fields, source: YamlSource, model: Word | None = None, program_around: str = "", *, alone: bool = False
+    fields: Fields,
+    source: YamlSource,
+    model: Word | None = None,
+    program_around: str = "",
+    *,
+    alone: bool = False,
+    server: ServerPart | None = None,
 ) -> Iterator[OptionMap]:
     """For the options in the mapping; `model` and the program are what the keys around it name. `alone`: it is a whole
-    file, which may be one of options."""
+    file, which may be one of options. `server`: its part with the image."""
     if scalar(fields.get("enabled")).lower() in ("false", "no"):
         return
-    image = image_of(fields, source)
-    engine = _engine_named(fields)
+    image = image_of(fields, source) or (image_of(server.fields, source) if server is not None else None)
+    engine = _engine_named(fields) or (_engine_named(server.named) if server is not None else "")
     by_image = served_by_image(image.text) or named_by_image(image.text) if image is not None else ""
     given: dict[str, Node] = {}
     lists: list[Node] = []
@@ -93,7 +102,8 @@ def option_commands(
     argv += [word for node in lists for word in list_words(node, source)]
     loading = source.fields(fields.get("model_loading_config"))
     if not any(word.text in ("--model", "--model-path") for word in argv):
-        models = (where[name] for where in (loading, fields) for name in _MODEL if name in where)
+        called = [{_snake(name): node for name, node in each.items()} for each in (loading, fields, given)]
+        models = (where[name] for where in (loading, fields, *called) for name in _MODEL if name in where)
         at = next((source.word(node) for node in models if scalar(node)), model)
         if at is not None:
             option = "--model-path" if program == names.MODEL_BY_PATH else "--model"
@@ -271,7 +281,10 @@ def option_words(
         elif value.lower() in ("false", "no") and (option is None or option.nargs == "0"):
             continue
         elif value:
-            yield from (key, at)
+            yield from (
+                key,
+                replace(at, text=value[1:-1], pieces=()) if only_known and _SHELLS.fullmatch(value) else at,
+            )
         elif option is not None and option.nargs == "0" and at.text == value:
             yield key
 

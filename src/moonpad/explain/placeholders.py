@@ -56,6 +56,8 @@ _ASSIGNED: Final = re.compile(
     r"[+\s]*(?:(?:export|local|readonly|declare|typeset|set|ENV|ARG|-?-e|-?-env)[ \t]+(?:-[A-Za-z]+[ \t]+)*|\$env:"
     r"|Environment=\"?)?(?P<name>[A-Za-z_]\w{0,80})[ \t]?=[ \t]?(?P<value>\S.*)"
 )
+_UNFILLED: Final = re.compile(r"[ \t]*Environment=[\"']?\w+=%s[\"']?[ \t]*")
+"""What `printf` would have filled in, in a unit."""
 _OF_JSON: Final = re.compile(r"\s*\{?\s*\"(?P<name>[\w.-]{1,80})\"\s*:\s*(?P<value>\S.*)")
 _DIRECTIVE: Final = re.compile(r"#(?:SBATCH|PBS|BSUB)[ \t]+(?P<value>-.*)")
 _ENTRY: Final = re.compile(r"[+\s]*(?:-[ \t]+)*(?:(?P<name>[\"']?[\w./-]{1,80}[\"']?)[ \t]*:[ \t]+)?(?P<value>\S.*)")
@@ -178,6 +180,8 @@ def _of_lines(commands: Sequence[Command], script: Script) -> Iterator[tuple[int
         if given is not None and not _TALK.search(text):
             name = given.groupdict().get("name", "")
             yield from ((line, name, found) for found in placeholders_in(given["value"]))
+            if _UNFILLED.fullmatch(text):  # to systemd it is the shell of the user
+                yield line, name, "%s"
     yield from _of_env_files(script)
     for command in script.commands:
         if command.program == "docker" and top < command.line < first:

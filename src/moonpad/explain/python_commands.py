@@ -51,7 +51,7 @@ def emit(value: Text | Listing | Table, options: EngineOptions, environment: Map
     shown = isinstance(value, Text) and not value.in_shell
     shown = isinstance(value, Text) and not value.in_shell
     made = [command for command in state.commands[commands_before:] if _serves(command)]
-    state.commands[commands_before:] = [command for command in made if not (shown and _is_prose(command))]
+    state.commands[commands_before:] = [command for command in made if not (shown and is_prose(command))]
     if len(state.commands) == commands_before:
         del state.problems.items[problems_before:]
 
@@ -105,7 +105,7 @@ def _serves(command: Command) -> bool:
     return program is not None and program.kind == "server" and len(command.argv) > 1
 
 
-def _is_prose(command: Command) -> bool:
+def is_prose(command: Command) -> bool:
     """Whether a text that nothing is known to run speaks of a command: "vllm serve with more than one rank …"."""
     options = option_set(command.program)
     texts = [word.text for word in command.argv]

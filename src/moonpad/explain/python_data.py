@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import ChainMap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final
@@ -13,6 +13,7 @@ from moonpad.explain.commands import Word
 
 DEEPEST: Final = 40
 """Of expressions in expressions; what is deeper is unknown."""
+OF_ENVIRONMENT: Final = ("os.environ.get", "os.getenv")
 _PARTS: Final = 8
 """Names in a dotted one."""
 
@@ -165,6 +166,19 @@ def plain(value: Value, depth: int = 0) -> object:
         case Table():
             return {name: plain(inner, depth + 1) for name, inner in value.fields.items()}
     return None
+
+
+def is_default(node: ast.Call, owner: Value | None, arguments: Sequence[Value]) -> bool:
+    """Whether a call gives back its second argument for all that the text tells: `os.getenv("TP", "8")`, and
+    `given.get("tensor_parallel_size", 8)` of a table that only running the program would tell; but 1 is what programs
+    write where nothing is chosen."""
+    match arguments:
+        case [Text(), _] if dotted(node.func) in OF_ENVIRONMENT:
+            return True
+        case [Text(), Text(value=bool() | str() | int() as value)] if isinstance(owner, Text) and not owner.known:
+            is_get = isinstance(node.func, ast.Attribute) and node.func.attr == "get"
+            return is_get and value != "" and (value is True or value is False or value != 1)
+    return False
 
 
 def given_to_shell(value: Value) -> None:

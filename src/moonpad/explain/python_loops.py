@@ -78,6 +78,14 @@ def rounds_of(reader: Evaluator, node: ast.expr, names: Names) -> list[Value] | 
     return result
 
 
+def has_one_round(node: ast.expr, names: Names) -> bool:
+    """Whether it goes through a table or a list under a name that has one item."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
+        node = node.func.value
+    value = names.get(node.id) if isinstance(node, ast.Name) else None
+    return len(value.fields if isinstance(value, Table) else value.items if isinstance(value, Listing) else ()) == 1
+
+
 def bind(reader: Evaluator, target: ast.expr, value: Value, names: Names) -> None:
     """The names of a loop in one of its rounds."""
     if isinstance(target, ast.Name):

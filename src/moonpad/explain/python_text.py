@@ -18,7 +18,8 @@ from moonpad.explain.python_conditions import truth
 from moonpad.explain.python_data import Either, Listing, Names, Places, Table, Text, Value, dotted, spread
 from moonpad.explain.python_engines import EngineOptions, Imports
 from moonpad.explain.python_functions import Function, FunctionReader, without_twins
-from moonpad.explain.python_loops import bind, only_adds, rounds_of
+from moonpad.explain.python_loops import bind, has_one_round, only_adds, rounds_of
+from moonpad.explain.python_settings import read_settings
 from moonpad.explain.source_text import Source
 
 _PYTHON: Final = re.compile(
@@ -62,6 +63,8 @@ def read_python(text: str, start: int, state: ScriptState, env: Mapping[str, Wor
     before = len(commands)
     for value in reader.made:
         emit(value, options, reader.environment, Source.block(state.text, start, text))
+    if not any(command.program != "other" for command in commands[before:]):
+        read_settings(reader.made, options)
     commands[before:] = sorted(without_twins(commands[before:]), key=lambda command: command.line)
     return True
 
@@ -143,7 +146,8 @@ class _Reader(FunctionReader):
 
     def _loop(self, node: ast.stmt, names: Names, depth: int) -> None:
         """Its body is read once; what a loop goes through is unknown, but where it only adds known words to a list."""
-        if isinstance(node, ast.For) and only_adds(node) and (rounds := rounds_of(self, node.iter, names)) is not None:
+        is_read = isinstance(node, ast.For) and (only_adds(node) or has_one_round(node.iter, names))
+        if isinstance(node, ast.For) and is_read and (rounds := rounds_of(self, node.iter, names)) is not None:
             before, self.round_arms = self.round_arms, len(self.state.arms)
             for value in rounds:
                 bind(self, node.target, value, names)
@@ -211,6 +215,8 @@ class _Reader(FunctionReader):
                 "extend",
             ):
                 target, given, whole = owner, arguments, method == "append"
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr="insert"), args=[ast.BinOp(), item])):
+                target, given, whole = owner, [item], True  # `cmd.insert(len(cmd) - 2, x)`
             case ast.AugAssign(op=ast.Add()):
                 target, given = node.target, [node.value]
         if not isinstance(target, ast.Name | ast.Attribute) or not given:

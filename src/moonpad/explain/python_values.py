@@ -17,6 +17,7 @@ from moonpad.explain.interpreter import ScriptState
 from moonpad.explain.python_conditions import computed, decisive, truth
 from moonpad.explain.python_data import (
     DEEPEST,
+    OF_ENVIRONMENT,
     UNKNOWN,
     Either,
     Listing,
@@ -27,6 +28,7 @@ from moonpad.explain.python_data import (
     Value,
     dotted,
     given_to_shell,
+    is_default,
     merge,
     plain,
     spread,
@@ -214,20 +216,18 @@ class Evaluator:
         is_command = name.rpartition(".")[2] in _EXEC
         arguments = list(self._items(node.args, names, only_shown=not is_command))
         first = arguments[0] if arguments else None
-        if name in _SAME and isinstance(first, Text):
-            return first
         if name == "os.path.join" and len(arguments) > 1:
             return path_of(self, node, arguments)
         if name == "len" and isinstance(first, Listing) and all(isinstance(i, Text) and i.known for i in first.items):
             return self._whole_number(node, len(first.items))
         if name == "json.dumps" and isinstance(first, Table | Listing):
             return self._json(node, first)
-        if name == "json.dumps" and isinstance(first, Text) and type(first.value) is int:
+        if isinstance(first, Text) and (name in _SAME or (name == "json.dumps" and type(first.value) is int)):
             return first
-        if name in ("os.environ.get", "os.getenv") and len(arguments) == 2 and isinstance(first, Text):
-            return arguments[1]
-        if name in ("os.environ.get", "os.getenv") and isinstance(first, Text):
+        if name in OF_ENVIRONMENT and isinstance(first, Text) and len(arguments) == 1:
             return self.unknown(node, str(first.value) if first.known else "")
+        if is_default(node, owner, arguments):
+            return arguments[1]
         if isinstance(node.func, ast.Attribute) and owner is not None:
             method = node.func.attr
             if method == "join" and isinstance(owner, Text) and isinstance(first, Listing):

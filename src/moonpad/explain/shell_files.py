@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 def here_manifest(shell: Shell, here: Here) -> bool:
     from moonpad.explain.here_manifests import read_here_manifest  # it needs the interpreter
+    from moonpad.explain.quadlets import is_quadlet, read_quadlets
 
+    if is_quadlet(shell.source.text[here.start : here.end]):
+        read_quadlets(shell.expander.here(here), shell.state)
+        return True
     start, end = shell.source.origin(here.start, here.end)
     text = shell.source.text[here.start : here.end]
     if end - start == len(text):

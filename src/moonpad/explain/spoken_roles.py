@@ -28,6 +28,13 @@ _KEY: Final = re.compile(r"[ \t]*(?:- )?[\w.-]+:[ \t]*")
 _SIDES: Final = re.compile(r"(?<![\w-])(?:prefill|decod)[a-z]*", re.IGNORECASE)
 _COUNTED: Final = re.compile(r"(?:\d{1,2}|[①-⑨])[.)、]?\s+")
 _CONFIG_SIDE: Final = re.compile(r"(?:^|[/_-])(prefill|decode|ctx|gen|context|generation)(?:er)?[_.-]", re.IGNORECASE)
+_TEST: Final = re.compile(
+    r"\s*(?:(?:el)?if\b(?:.*?=[ ]?[\"']?(?P<role>prefill|decode)[\"']?[ ]*\]{1,2})?|(?:else|fi|esac)\b"
+    r"|[\"']?(?P<arm>prefill|decode)[\"']?[ ]*\))",
+    re.IGNORECASE,
+)
+"""A line that begins or ends a branch, and the side that it asks for."""
+_BRANCH: Final = 8
 _MEANS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("prefill", "p", "预填充", "context", "ctx"), "prefill"),
     **dict.fromkeys(("decod", "d", "解码", "generation", "gen"), "decode"),
@@ -49,7 +56,7 @@ def with_roles(commands: Sequence[Command], lines: Sequence[str]) -> list[Comman
     if {_meaning(word) for word in words if word in _OF_BOTH} == {*ROLES}:
         sure |= words & _OF_BOTH
     roles = {at: _meaning(word) for at, word in spoken.items() if word in sure}
-    for named in (_by_container(servers), _by_config(servers)):
+    for named in (_by_container(servers), _by_config(servers), _by_test(servers, lines)):
         roles = {**named, **roles}
     return [replace(command, role=command.role or roles.get(id(command), "")) for command in commands]
 
@@ -107,6 +114,18 @@ def _by_container(servers: Sequence[Command]) -> Mapping[int, str]:
     names = {id(command): (command.container.value("--name") or "") if command.container else "" for command in servers}
     roles = roles_of(name for name in names.values() if name)
     return {at: roles[name] for at, name in names.items() if name in roles}
+
+
+def _by_test(servers: Sequence[Command], lines: Sequence[str]) -> Mapping[int, str]:
+    """Of the branches of a script, where there are both: `elif [ "$ROLE" = decode ]; then`, `decode)`."""
+    found: dict[int, str] = {}
+    for command in servers:
+        for number in range(min(command.line, len(lines)) - 1, max(command.line - _BRANCH, 0), -1):
+            if match := _TEST.match(lines[number - 1][:_LONGEST]):
+                if match["role"] or match["arm"]:
+                    found[id(command)] = (match["role"] or match["arm"]).lower()
+                break
+    return found if {*found.values()} == {*ROLES} else {}
 
 
 def _by_config(servers: Sequence[Command]) -> Mapping[int, str]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from moonpad.explain.commands import Piece
 from moonpad.explain.interpreter import ScriptState, Shell, words_of
+from moonpad.explain.quadlets import holds_quadlets, is_quadlet, read_quadlets
 from moonpad.explain.source_text import Source
 from moonpad.explain.wrappers import assignment
 
@@ -17,15 +19,21 @@ _SETTING: Final = re.compile(
     r"^[ \t]*(Environment|ExecStart)[ \t]*=[ \t]*((?:.*\\[ \t]*\n(?:[ \t]*[#;].*\n)*)*.*)$", re.MULTILINE
 )
 _SPECIAL: Final = re.compile(r"[-@:+!|]*")
-_COMMENT: Final = re.compile(r"(?<=\n)[ \t]*[#;].*")
+_COMMENT: Final = re.compile(r"(?<=\n)[ \t]*[#;].*\n")
 
 
 def is_unit(text: str) -> bool:
+    if holds_quadlets(text):
+        return is_quadlet(text)
     return bool(_SECTION.search(text)) and bool(_SETTING.search(text))
 
 
 def read_unit(text: str, start: int, state: ScriptState) -> None:
     """Adds the commands of the units in `text`, which begins at the offset `start` of the whole."""
+    if is_quadlet(text):
+        end = start + len(text)
+        read_quadlets(state.text.word(text, start, end, (Piece(0, len(text), start, end),)), state)
+        return
     source = Source.block(state.text, start, text)
     shell = Shell(state, source)
     for match in _SETTING.finditer(text):

@@ -24,7 +24,7 @@ from moonpad.explain.device_mentions import (
     named_by_names,
     platform_of,
 )
-from moonpad.explain.device_nearness import by_nearness, sections, sure_mentions
+from moonpad.explain.device_nearness import by_nearness, of_layout, owned, sections, sure_mentions
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.other_families import is_other, other_in_text
 from moonpad.explain.programs import program_named, program_table
@@ -332,6 +332,9 @@ def cluster_of(
         return None, NO_DEVICES  # a recipe for several kinds
     if of_gfx950:  # a text that compares names other devices too
         named = [each for each in named if capability_of(each.kind) == "gfx950"] or named
+    named = [*owned(named, script.lines)]
+    if layout_known:
+        named = [*of_layout(named, script.lines, {"tp": reading.layout.tp, "pp": reading.layout.pp})]
     others = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM] or named
     script.budget.work(2 * len(named), "the text around its engine commands")
     whole = is_fragment(commands[0])  # of the machines that are named, whatever part of the layout it gives
