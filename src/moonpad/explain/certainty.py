@@ -52,6 +52,8 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, *, named: bool) -> st
     if option.problem in ("missing-value", "unexpected-value") and book.program not in WHOLE_HISTORY and not named:
         return f"releases that are not recorded may read it otherwise: {ask}"
     if code is Code.INVALID_VALUE:
+        if not named and _had_another_form(option, book):
+            return f"releases before {versions(book.program)[0]} may take it: {ask}"
         if not _is_plugged_in(option, book):
             return ""
         taking = _releases_taking(option, book)
@@ -68,6 +70,13 @@ def _doubt(option: Occurrence, code: Code, book: Rulebook, *, named: bool) -> st
         before = f" before {versions(book.program)[0]}" if book.program in WHOLE_HISTORY else " that are not recorded"
         return f"releases{before} may have it: {ask}"
     return ""
+
+
+def _had_another_form(option: Occurrence, book: Rulebook) -> bool:
+    """`--limit-mm-per-prompt image=5`, from before the value was JSON."""
+    known = book.options.named(option.flag) if option.flag else None
+    value = option.value if isinstance(option.value, str) else ""
+    return known is not None and known.kind == "json" and "=" in value and value[:1] not in "{["
 
 
 def _is_plugged_in(option: Occurrence, book: Rulebook) -> bool:
