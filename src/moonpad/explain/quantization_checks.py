@@ -42,6 +42,7 @@ def quantization_mismatch(case: Case) -> Iterator[Remark]:
         if method == names.FOR_ASCEND or kind in case.first.model.casefold() or not _is_named(case):
             return
         severity, edits = Severity.WARNING, []
+        message = f"{method}: {checkpoint.name} as published is {own}, and the engine refuses another method"
         remedy = f"leave it out, unless these are {kind.upper()} weights of someone else's"
     if method == names.FOR_ASCEND:
         message = (

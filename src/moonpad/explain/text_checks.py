@@ -18,7 +18,7 @@ from moonpad.explain.script_slips import (
     used_before,
 )
 from moonpad.explain.setting_slips import colon_for_blank, file_for_folder, variable_for_option
-from moonpad.explain.shell_slips import broken_line, broken_value, redirected_install
+from moonpad.explain.shell_slips import broken_line, broken_value, lost_options, redirected_install
 from moonpad.explain.variable_slips import (
     env_file_comment,
     interface_caret,
@@ -31,6 +31,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     redirected_install,
     broken_line,
     broken_value,
+    lost_options,
     not_exported,
     env_file_comment,
     not_handed_on,
