@@ -42,7 +42,9 @@ _LAST_ASSIGNED: Final = re.compile(r"(?:^|[ \t])([A-Za-z_]\w*)=[^\s\"'\\]+$")
 _SCRIPT: Final = re.compile(r"\S+\.(?:sh|py|bash|exe)\b")
 _FENCE: Final = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*(?P<language>\w*)")
 _SHELLS: Final = frozenset({"bash", "sh", "shell", "zsh", "console"})
-_OPTION_LINE: Final = re.compile(r"[ \t]+(?P<option>--?[A-Za-z][\w-]*)(?:[ =][^\\(){}]*)?$")
+_OPTION_LINE: Final = re.compile(
+    r"[ \t]+(?P<option>--?[A-Za-z][\w-]*)(?:[ \t=]+(?:\"[^\"]*\"|'[^']*'|[^\s\\(){}\"']+))?[ \t]*$"
+)
 _PLAIN_COMMAND: Final = re.compile(r"(?:[$%][ \t]+)?[a-z][\w./-]*(?:[ \t]+[\w./:@=-]+)*[ \t]*")
 """Nothing in it goes on in the next line: no quote, no backslash, no bracket."""
 LINE_BREAK: Final = "line break"
@@ -148,12 +150,11 @@ def lost_options(case: Case) -> Iterator[Remark]:
         is_command = _PLAIN_COMMAND.fullmatch(text) is not None and number not in own
         above = (text.strip() if is_command else above if option is not None else "") if shell else ""
     if len(found) > 1 and found[1][2] == found[0][2]:
-        number, option, above = found[0]
-        message = (
-            f"{script.where(number - 1)} has no backslash at its end: the shell runs {option} as a command of its own"
-        )
+        first, written, command = found[0]
+        ends = f"{script.where(first - 1)} has no backslash at its end"
+        message = f"{ends}: the shell runs {written} as a command of its own"
         remedy = "end each line but the last with a backslash"
-        where = shortened(" ".join(above.split()[:3]), 40)
+        where = shortened(" ".join(command.split()[:3]), 40)
         yield replace(make_remark(Severity.WARNING, Code.INVALID_VALUE, where, message, remedy), command=None)
 
 

@@ -19,6 +19,7 @@ from moonpad.explain.script_slips import (
 )
 from moonpad.explain.setting_slips import colon_for_blank, file_for_folder, variable_for_option
 from moonpad.explain.shell_slips import broken_line, broken_value, lost_options, redirected_install
+from moonpad.explain.spoken_devices import fewer_ranks
 from moonpad.explain.variable_slips import (
     env_file_comment,
     interface_caret,
@@ -51,4 +52,5 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     worker_on_loopback,
     mode_in_comment,
     target_not_built,
+    fewer_ranks,
 )
