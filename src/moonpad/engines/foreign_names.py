@@ -234,9 +234,16 @@ OWN_DRAFTS: Final = frozenset({"NEXTN", "EAGLE"})
 """Algorithms of the engine of `EXPERTS_BY_OPTION` that use the checkpoint's own layer where no other draft is named."""
 
 RPC_WORKER: Final = re.compile(
-    r"(?<![\w-])(?:\./|\S{0,80}/)?(?:ggml-)?rpc-server(?:\.exe)?(?P<options>[ \t]+-[^#;&|]*|[ \t]*$)"
+    r"(?:(?<![\w/-])|^)(?:\S{0,80}/)?(?:ggml-)?rpc-server(?:\.exe)?(?P<options>[ \t]+-[^#;&|]*)"
+    r"|^[ \t]*(?:[$>][ \t]+)?(?:\S{0,80}/)?(?:ggml-)?rpc-server(?:\.exe)?(?P<alone>[ \t]*)$"
 )
 """A worker of the engines that read GGUF alone, as a line starts it, and its options."""
+NO_WORKER: Final = re.compile(r"--target|\bcmake\b|\bmake\b|kill|\b(?:s?cp|rsync|rm|which|ls)[ \t]")
+RANK_SERVERS: Final = (
+    *("--data-parallel-external-lb", "--data-parallel-hybrid-lb", "--data-parallel-rank", "--data-parallel-start-rank"),
+    "--data-parallel-size-local",
+)
+"""Options with which more nodes than the first have an API server of their own."""
 RPC_HOST: Final = re.compile(r"(?<![\w-])(?:-H|--host)(?:[ =]|\b)")
 RPC_OPTION: Final = "--rpc"
 BUILDS: Final = re.compile(r"\bcmake[ \t]+--build\b(?P<words>[^#;&|]*)")

@@ -22,7 +22,9 @@ def headless_ranks(case: Case) -> Iterator[Remark]:
     """Ranks above 0 that start an API server of their own, by a number or by the one command of all nodes."""
     nodes = case.engine.command_line.nodes
     node = case.first.node
-    if nodes is None or case.open_ended or (node.nodes or 0) < 2:
+    if nodes is None or case.open_ended or (node.nodes or 0) < 2 or case.first.layout.dp > 1:
+        return
+    if any(case.option(flag) is not None for flag in names.RANK_SERVERS):
         return
     rank_of_all = case.option("--node-rank", "-r")
     for number, (command, reading) in enumerate(zip(case.commands, case.readings, strict=True)):
@@ -60,9 +62,10 @@ def worker_on_loopback(case: Case) -> Iterator[Remark]:
         return
     for number, text in numbered(case.script, 1, len(case.script.lines)):
         worker = None if _COMMENT.match(text) else names.RPC_WORKER.search(text)
-        if worker is None or text.rstrip().endswith("\\") or "$" in worker["options"]:
+        if worker is None or names.NO_WORKER.search(text) or text.rstrip().endswith("\\"):
             continue
-        if not names.RPC_HOST.search(worker["options"]):
+        options = worker["options"] or ""
+        if "$" not in options and not names.RPC_HOST.search(options):
             started, where = shortened(worker.group().strip(), 50), case.script.where(number)
             message = f"{where}: {started} listens on 127.0.0.1, and {far[0]} is looked for elsewhere"
             remedy = "start it with -H and the address of its machine, in a network of your own: it has no key"
@@ -81,7 +84,7 @@ def mode_in_comment(case: Case) -> Iterator[Remark]:
     routed = any(names.ROUTERS.search(text) for text in live)
     for number, text in lines:
         match = names.MODE.search(text) if re.match(r"[ \t]*#+[ \t]*--", text) else None
-        if match is None or match["role"] in roles or not (roles or routed):
+        if match is None or match["role"] in roles or not (roles or routed) or not _among_options(lines, number):
             continue
         who = "the router" if routed else f"the {min(roles)} server"
         message = f"{script.where(number)}: commented out, so no server is for {match['role']}, which {who} counts on"
@@ -91,11 +94,19 @@ def mode_in_comment(case: Case) -> Iterator[Remark]:
         return
 
 
+def _among_options(lines: Sequence[tuple[int, str]], line: int) -> bool:
+    """Whether options that count stand above and below it, remarks aside: it is not one of a command that is a remark
+    as a whole."""
+    above = next((text for number, text in reversed(lines) if number < line and not _COMMENT.match(text)), "")
+    below = next((text for number, text in lines if number > line and not _COMMENT.match(text)), "")
+    return above.lstrip().startswith("--") and below.lstrip().startswith(("--", ")"))
+
+
 def target_not_built(case: Case) -> Iterator[Remark]:
     """A build of some programs, without the one that is started out of it."""
     command = case.commands[0]
     program = command.prefix[0].text.rpartition("/")[2].removesuffix(".exe") if command.prefix else ""
-    if program not in names.BUILT:
+    if program not in names.BUILT or command.container is not None:
         return
     first, targets = 0, list[str]()
     for number, text in numbered(case.script, 1, len(case.script.lines)):

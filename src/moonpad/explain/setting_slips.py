@@ -52,7 +52,7 @@ def variable_for_option(case: Case) -> Iterator[Remark]:
         if any(name in known_environment(program, version) for version in versions(program)) or _is_read(case, name):
             continue
         given = case.option(flag) is not None
-        message = f"{case.engine.facts.title} reads no variable of that name: it has no effect"
+        message = f"{case.engine.facts.title} reads no variable of that name: it has no effect on the server"
         remedy = f"leave it out: {flag} is given" if given else f"write {flag} in the command"
         finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, message, remedy)
         yield Remark(finding, command=0, variable=name, drop_variable=given)
@@ -60,7 +60,9 @@ def variable_for_option(case: Case) -> Iterator[Remark]:
 
 def _is_read(case: Case, name: str) -> bool:
     """Whether the text uses the variable elsewhere than where it sets it."""
-    used = re.compile(rf"\$[{{(]?{name}\b|[\[(][ ]?[\"']{name}[\"']|\benv\.{name}\b|%{name}%")
+    used = re.compile(
+        rf"\$[{{(]?{name}\b|[\[(][ ]?[\"']{name}[\"']|\benv\.{name}\b|%{name}%|\{{\{{-?[ ]*{name}\b|printenv {name}\b"
+    )
     case.script.budget.work(len(case.script.lines), "its variables")
     return any(used.search(line[:_LONGEST]) for line in case.script.lines)
 

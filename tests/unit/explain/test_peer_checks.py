@@ -29,9 +29,10 @@ def found(text: str, words: str) -> list[Finding]:
         (f"{NODES} --node-rank 0\n{NODES} --node-rank 1", "rank 1 of 2 starts an API server of its own"),
         (f"./build/bin/rpc-server -p 50052\n{HEAD}", "rpc-server -p 50052 listens on 127.0.0.1"),
         (f"rpc-server\n{HEAD}", "rpc-server listens on 127.0.0.1"),
-        (f"A=(\n  # --disaggregation-mode decode\n)\n{SGLANG}\n{ROUTER}", "which the router counts on"),
+        (f"A=(\n  --tp-size 8\n  # --disaggregation-mode decode\n)\n{SGLANG}\n{ROUTER}", "which the router counts on"),
         (
-            f"{SGLANG} --disaggregation-mode prefill\nB=(\n  #--disaggregation-mode decode\n)\n{SGLANG}",
+            f"{SGLANG} --disaggregation-mode prefill\nB=(\n  --tp-size 8\n  #--disaggregation-mode decode\n  --port 1\n)\n"
+            f"{SGLANG}",
             "which the prefill server counts on",
         ),
         (f"{BUILD} --target llama-cli llama-quantize\n{SERVER}", "and not llama-server"),
@@ -54,6 +55,13 @@ def test_they_do_not_fit(text: str, words: str) -> None:
         (f"rpc-server -p 50052\n{HEAD}".replace("10.0.0.2", "127.0.0.1"), "listens on"),
         (f"# rpc-server -p 50052\n{HEAD}", "listens on"),
         (f"# --disaggregation-mode decode\n{SGLANG}", "commented out"),
+        (
+            f"# python -m x --tp-size 8 \\\n#   --disaggregation-mode decode\n{SGLANG} --disaggregation-mode prefill",
+            "commented out",
+        ),
+        (f"Start the rpc-server\ncmake --build build --target rpc-server -j 8\n{HEAD}", "listens on"),
+        (f"rpc-server -p $PORT $MORE\n{HEAD}", "listens on"),
+        (f"{NODES} --node-rank 0 -dp 2\n{NODES} --node-rank 1 -dp 2", "API server of its own"),
         (
             f"{SGLANG} --disaggregation-mode prefill\n# --disaggregation-mode decode\n"
             f"{SGLANG} --disaggregation-mode decode",
