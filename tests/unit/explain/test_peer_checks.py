@@ -31,8 +31,8 @@ def found(text: str, words: str) -> list[Finding]:
         (f"rpc-server\n{HEAD}", "rpc-server listens on 127.0.0.1"),
         (f"A=(\n  --tp-size 8\n  # --disaggregation-mode decode\n)\n{SGLANG}\n{ROUTER}", "which the router counts on"),
         (
-            f"{SGLANG} --disaggregation-mode prefill\nB=(\n  --tp-size 8\n  #--disaggregation-mode decode\n  --port 1\n)\n"
-            f"{SGLANG}",
+            f"{SGLANG} --disaggregation-mode prefill\n"
+            f"B=(\n  --tp-size 8\n  #--disaggregation-mode decode\n  --port 1\n)\n{SGLANG}",
             "which the prefill server counts on",
         ),
         (f"{BUILD} --target llama-cli llama-quantize\n{SERVER}", "and not llama-server"),
