@@ -13,6 +13,12 @@ _LONGEST: Final = 2000
 """A longer line is data, not prose."""
 _CLOSE: Final = 6
 """Lines above a command in which a kind is surely its own."""
+_OWNED: Final = re.compile(
+    r"\b(?:at least|minimum|min\.|recommended|required|requires?|needs?)\b.*?\b(?:we|I) (?:have|own|use|run on)\b"
+    r"|(?:至少|最低|推荐|需要).*?(?:我们有|我们用|现有)",
+    re.IGNORECASE,
+)
+"""`At least 8x H200 (we have 16x H100)`."""
 _HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
 
 
@@ -31,6 +37,15 @@ def sections(lines: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
             open_titles = (*(title for title in open_titles if title[0] < level), (level, number))
         chains.append(tuple(line for _, line in open_titles))
     return tuple(chains)
+
+
+def owned(named: Sequence[Mention], lines: Sequence[str]) -> Iterator[Mention]:
+    """Without what a line says to be needed, where the same line says what is there."""
+    for each in named:
+        text = lines[each.line - 1][:_LONGEST] if 0 < each.line <= len(lines) else ""
+        is_there = _OWNED.search(text)
+        if is_there is None or each.kind.casefold() in text[is_there.end() :].casefold():
+            yield each
 
 
 def sure_mentions(

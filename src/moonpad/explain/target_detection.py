@@ -24,7 +24,7 @@ from moonpad.explain.device_mentions import (
     named_by_names,
     platform_of,
 )
-from moonpad.explain.device_nearness import by_nearness, sections, sure_mentions
+from moonpad.explain.device_nearness import by_nearness, owned, sections, sure_mentions
 from moonpad.explain.flag_lists import is_fragment
 from moonpad.explain.other_families import is_other, other_in_text
 from moonpad.explain.programs import program_named, program_table
@@ -325,7 +325,7 @@ def cluster_of(
     allowed = (Platform.ROCM,) if rocm else platforms
     named = [
         each
-        for each in mentions(script.lines, script.placed_hints)
+        for each in owned(mentions(script.lines, script.placed_hints), script.lines)
         if (not each.known or platform_of(each.kind) in allowed) and script.says_of(each.line, first)
     ]
     if not layout_known and commands[0].more and commands[0].arms:
