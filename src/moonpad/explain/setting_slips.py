@@ -12,10 +12,11 @@ from moonpad.catalog.library_variables import library_variables
 from moonpad.catalog.options import known_environment, option_set, versions
 from moonpad.engines import foreign_names as names
 from moonpad.explain.check_case import Case
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.flags import COLON
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.values.finding import Code, Finding, Severity
 
-_COLON: Final = re.compile(r"(--[A-Za-z][\w-]{1,60})[:：](\S+)")
 _LONGEST: Final = 2000
 _LEAST: Final = 4
 """Letters of an option that a variable is surely named after."""
@@ -25,15 +26,22 @@ def colon_for_blank(case: Case) -> Iterator[Remark]:
     """`--cpu_infer:16`: no option of any engine has a colon in its name."""
     for number, command in enumerate(case.commands):
         for at, word in enumerate(command.argv):
-            match = _COLON.fullmatch(word.text[:_LONGEST])
+            match = COLON.fullmatch(word.text[:_LONGEST])
             if match is None or word.unresolved:
                 continue
             flag, value = match[1], match[2]
             message = f"a colon stands where a blank belongs: there is no option {shortened(word.text, 50)}"
             edits = [Edit(at, 1, (flag, value))]
             remedy = f"write {flag} {shortened(value)}"
-            severity, code = Severity.WARNING, Code.INVALID_VALUE
+            severity, code = Severity.ERROR if _refuses(case) else Severity.WARNING, Code.INVALID_VALUE
             yield replace(make_remark(severity, code, flag, message, remedy, at=at, edits=edits), command=number)
+
+
+def _refuses(case: Case) -> bool:
+    """Whether the parser of the release that is named surely ends the start at a word that it does not know."""
+    options = option_set(case.engine.program, case.version) if case.version else None
+    known = options is not None and options.exact and case.engine.program in names.WHOLE_HISTORY
+    return known and case.engine.command_line.build is None and not is_fragment(case.commands[0])
 
 
 def variable_for_option(case: Case) -> Iterator[Remark]:

@@ -50,3 +50,9 @@ def test_it_does_not_arrive(text: str, words: str) -> None:
 )
 def test_it_arrives_or_is_not_known(text: str, words: str) -> None:
     assert found(text, words) == []
+
+
+@pytest.mark.parametrize(("release", "severity"), [("# vLLM 0.32.0\n", Severity.ERROR), ("", Severity.WARNING)])
+def test_a_colon_is_said_once(release: str, severity: Severity) -> None:
+    (only,) = found(f"{release}{K2} --max-model-len:131072", "--max-model-len:131072")
+    assert only.severity is severity
