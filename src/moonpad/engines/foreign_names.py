@@ -212,14 +212,20 @@ TEMPLATES: Final = frozenset({
     *("gigachat", "megrez", "yandex", "bailing", "smolvlm", "hunyuan-moe", "hunyuan-dense", "gpt-oss"),
 })  # fmt: skip
 """Names of chat templates in the engines that read GGUF alone; that of the family is `kimi-k2`."""
-NO_MODULES: Final[Mapping[str, str]] = {
-    "sglang.launch_disaggregation_router": "sglang_router.launch_router --pd-disaggregation",
-    "sglang.launch_pd_server": "sglang.launch_server --disaggregation-mode",
-    "sglang.launch_disagg_server": "sglang.launch_server --disaggregation-mode",
-    "sglang.launch_router": "sglang_router.launch_router",
-    "sglang.launch_worker": "sglang.launch_server",
+NO_MODULES: Final[Mapping[str, Mapping[str, str]]] = {
+    "sglang": {
+        "sglang.launch_disaggregation_router": "sglang_router.launch_router --pd-disaggregation",
+        "sglang.launch_pd_server": "sglang.launch_server --disaggregation-mode",
+        "sglang.launch_disagg_server": "sglang.launch_server --disaggregation-mode",
+        "sglang.launch_router": "sglang_router.launch_router",
+        "sglang.launch_worker": "sglang.launch_server",
+    },
+    "vllm": {
+        "lmcache.vllm.entrypoints.openai.api_server": "vllm.entrypoints.openai.api_server with --kv-transfer-config",
+        "lmcache.entrypoints.openai.api_server": "vllm.entrypoints.openai.api_server with --kv-transfer-config",
+    },
 }
-"""Modules that guides invent for the engine of `EXPERTS_BY_OPTION`, in no release of it, and what there is."""
+"""An engine → modules that guides invent for it or for a library of it, in no release, and what there is."""
 PARALLEL_DRAFTS: Final = frozenset({"dspark", "dflash"})
 """Methods of `EXPERTS_BY_VARIABLE` that propose all tokens at once, and reserve room for them in each step."""
 PREFILL_PARALLEL: Final = "--prefill-context-parallel-size"
@@ -232,3 +238,28 @@ ALGORITHM: Final = "--speculative-algorithm"
 DRAFT_PATH: Final = "--speculative-draft-model-path"
 OWN_DRAFTS: Final = frozenset({"NEXTN", "EAGLE"})
 """Algorithms of the engine of `EXPERTS_BY_OPTION` that use the checkpoint's own layer where no other draft is named."""
+
+RPC_WORKER: Final = re.compile(
+    r"(?:(?<![\w/-])|^)(?:\S{0,80}/)?(?:ggml-)?rpc-server(?:\.exe)?(?P<options>[ \t]+-[^#;&|]*)"
+    r"|^[ \t]*(?:[$>][ \t]+)?(?:\S{0,80}/)?(?:ggml-)?rpc-server(?:\.exe)?(?P<alone>[ \t]*)$"
+)
+"""A worker of the engines that read GGUF alone, as a line starts it, and its options."""
+NO_WORKER: Final = re.compile(r"--target|\bcmake\b|\bmake\b|kill|\b(?:s?cp|rsync|rm|which|ls)[ \t]")
+RANK_SERVERS: Final = (
+    *("--data-parallel-external-lb", "--data-parallel-hybrid-lb", "--data-parallel-rank", "--data-parallel-start-rank"),
+    "--data-parallel-size-local",
+)
+"""Options with which more nodes than the first have an API server of their own."""
+RPC_HOST: Final = re.compile(r"(?<![\w-])(?:-H|--host)(?:[ =]|\b)")
+RPC_OPTION: Final = "--rpc"
+BUILDS: Final = re.compile(r"\bcmake[ \t]+--build\b(?P<words>[^#;&|]*)")
+"""A line that builds, with the rest of its words."""
+TARGETS: Final = ("--target", "-t")
+BUILT: Final = frozenset({"llama-server", "llama-cli", "llama-bench", "rpc-server", "llama-gguf-split"})
+MODE: Final = re.compile(r"--disaggregation-mode[ =]+[\"']?(?P<role>prefill|decode)\b")
+ROUTERS: Final = re.compile(r"--pd-disaggregation|--mini-lb|\bmini_lb\b|--vllm-pd-disaggregation")
+"""How a router is told that it has servers of both roles."""
+FOLDER: Final[Mapping[str, str]] = {"--model_path": "--gguf_path", "--model-path": "--gguf-path"}
+"""Of the engine that keeps experts in RAM, in its old form: where its configuration lies, and where the weights."""
+ALL_DECLARED: Final[Mapping[str, str]] = {"vllm": "VLLM_"}
+"""How the variables of an engine begin that declares all that it reads, none of them in the place of an option."""

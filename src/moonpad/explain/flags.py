@@ -37,6 +37,8 @@ _TAKES: Mapping[str, str] = {"int": "a whole number", "float": "a number", "json
 _STANDS_IN = re.compile(r"[0-9]*[X]+[0-9]*|N[0-9]?|[A-Z]+_[A-Z_]+|RANK|PORT|TP|DP|PP", re.ASCII)
 GLUED = re.compile(r"([^\s-]\S*?)(--[a-z][\w-]+)", re.ASCII)
 """`8111--gpu-memory-utilization`: a value and the next option."""
+COLON = re.compile(r"(--[A-Za-z][\w-]{1,60})[:：](\S+)")
+"""`--cpu-infer:16`: an option and its value."""
 
 # A switch that became an option with a value; of the second the value stands with another flag.
 _BECAME: Mapping[str, str] = {"--enable-deepep-moe": "deepep"}
@@ -65,6 +67,8 @@ def flag_remarks(
     budget = budget or Budget()
     for option in parsed.occurrences:
         budget.work(20, "its flags")
+        if option.problem == "unknown" and COLON.fullmatch(option.written):
+            continue  # said by `colon_for_blank`
         spelled_wrong = option.problem == "unknown" and bool(option.matches)
         if not spelled_wrong and (change := _change(option, book.now)) is not None:
             yield from _changed(words, option, change, parsed, book)

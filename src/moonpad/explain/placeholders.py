@@ -31,9 +31,10 @@ _TO_CHANGE: Final = (
     r"|(?<=[:/.@])(?-i:ACCOUNT_ID|PROJECT_ID|BUCKET_NAME)\b"
 )
 _PLACEHOLDER: Final = re.compile("|".join((_ANGLE, _NUMBERED, _PATH, _YOUR, _XXX, _ADDRESS, _TO_CHANGE)), re.IGNORECASE)
-_OF_ADDRESS: Final = re.compile(r"--?[\w-]*(?:addr(?:ess)?|host|ip|port|url|ifname)", re.IGNORECASE)
+_OF_ADDRESS: Final = re.compile(r"--?[\w-]*(?:addr(?:ess)?|host|ip|port|url|ifname|rpc)", re.IGNORECASE)
 _NO_ADDRESS: Final = re.compile(
-    r"(?:(?:(?i:[a-z][a-z0-9]*_)*(?i:ip)[0-9]?|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[\u4e00-\u9fff]+)(?::(?:[0-9]+|(?i:port)))?)"
+    r"(?:(?:(?i:[a-z][a-z0-9]*_)*(?i:ip)[0-9]?|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[\u4e00-\u9fff]+|[a-z0-9]{1,20}-ip)"
+    r"(?::(?:[0-9]+|(?i:port)))?)"
 )
 """Names of hosts have no underscores, but those of services of a compose file may, in small letters."""
 _NO_IMAGE: Final = re.compile(r"[A-Z][A-Z0-9_-]+(?:[/:].*)?")
@@ -61,6 +62,15 @@ _UNFILLED: Final = re.compile(r"[ \t]*Environment=[\"']?\w+=%s[\"']?[ \t]*")
 _OF_JSON: Final = re.compile(r"\s*\{?\s*\"(?P<name>[\w.-]{1,80})\"\s*:\s*(?P<value>\S.*)")
 _DIRECTIVE: Final = re.compile(r"#(?:SBATCH|PBS|BSUB)[ \t]+(?P<value>-.*)")
 _ENTRY: Final = re.compile(r"[+\s]*(?:-[ \t]+)*(?:(?P<name>[\"']?[\w./-]{1,80}[\"']?)[ \t]*:[ \t]+)?(?P<value>\S.*)")
+_ELSEWHERE: Final = re.compile(
+    r"[ \t]*(?:\$[ \t]+)?(?:sudo[ \t]+)?"
+    r"(?:ssh|scp|rsync|ray[ \t]+start|git[ \t]+clone|hf[ \t]+download|huggingface-cli|modelscope)[ \t]+(?P<value>\S.*)"
+)
+"""Commands that go to other machines, or get what the server needs."""
+_LIST: Final = re.compile(
+    r"[ \t]*(?P<name>\w*(?:ADDR|IP|HOST|NODE)(?:ESSE)?S?(?:_\w+)?)=\([ \t]*(?:#.*)?", re.IGNORECASE
+)
+_REMARK: Final = re.compile(r"[ \t]*(?:#.*)?")
 _COMMENT: Final = re.compile(r"(?:^|[ \t])#(?=[^\"']*$).*")
 _FAILS_WITH: Final = re.compile(r"\$\{\w+:?\?[^}]*\}?")
 _DEFAULT: Final = re.compile(r"\$\{\w+:?[-=]")
@@ -176,16 +186,42 @@ def _of_lines(commands: Sequence[Command], script: Script) -> Iterator[tuple[int
     script.budget.work(max(0, last - top) + len(script.commands), "its placeholders")
     for line in range(top + 1, min(last, len(script.lines)) + 1):
         text = script.lines[line - 1][:_LONGEST]
-        given = _DIRECTIVE.match(text) or _ASSIGNED.match(_COMMENT.sub("", text)) or _OF_JSON.match(text)
+        code = _COMMENT.sub("", text)
+        given = _DIRECTIVE.match(text) or _ASSIGNED.match(code) or _OF_JSON.match(text) or _ELSEWHERE.match(code)
         if given is not None and not _TALK.search(text):
             name = given.groupdict().get("name", "")
             yield from ((line, name, found) for found in placeholders_in(given["value"]))
             if _UNFILLED.fullmatch(text):  # to systemd it is the shell of the user
                 yield line, name, "%s"
+    yield from _empty_lists(script, top + 1, first)
     yield from _of_env_files(script)
     for command in script.commands:
         if command.program == "docker" and top < command.line < first:
             yield from ((word.line, "", text) for word in command.words for text in placeholders_in(word.text))
+
+
+def _empty_lists(script: Script, top: int, end: int) -> Iterator[tuple[int, str, str]]:
+    """Lists of machines with a remark inside and nothing else."""
+    name, begins, remarks = "", 0, 0
+    for line in range(top, end):
+        text = script.lines[line - 1][:_LONGEST]
+        if name and text.strip() == ")":
+            known = re.compile(rf"\$\{{#?{name}\[")
+            is_set = re.compile(rf"\b{name}(?:\+=|=\([^)#]*[^)#\s]|\[)|\b(?:mapfile|read|readarray)\b.*\b{name}\b")
+            script.budget.work(len(script.lines), "its placeholders")
+            others = [each[:_LONGEST] for each in script.lines]
+            if remarks and any(map(known.search, others)) and not any(map(is_set.search, _without(known, others))):
+                yield begins, "", f"{name}=()"
+            name = ""
+        elif name:
+            remarks += bool(text.strip())
+            name = name if _REMARK.fullmatch(text) else ""
+        elif match := _LIST.fullmatch(text):
+            name, begins, remarks = match["name"], line, "#" in text
+
+
+def _without(pattern: re.Pattern[str], lines: Sequence[str]) -> Iterator[str]:
+    return (pattern.sub("", line) for line in lines)
 
 
 def _of_env_files(script: Script) -> Iterator[tuple[int, str, str]]:

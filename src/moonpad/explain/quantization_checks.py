@@ -33,10 +33,17 @@ def quantization_mismatch(case: Case) -> Iterator[Remark]:
         return
     own = checkpoint.quantization.method
     same = method == own or (method.startswith(own) and own in ("fp8", "modelopt")) or own in ("", "gguf")
-    if same or method not in names.OTHER_METHODS or not in_full(checkpoint.name, case.first.model):
+    if same or method not in names.OTHER_METHODS:
         return
     message = f"{method}: config.json of {checkpoint.name} says {own}, and the engine refuses another method"
     edits, severity, remedy = [Edit(place.index, place.length, ())], Severity.ERROR, "leave it out"
+    if not in_full(checkpoint.name, case.first.model):  # a folder, which may hold other weights
+        kind = method.partition("_")[0]
+        if method == names.FOR_ASCEND or kind in case.first.model.casefold() or not _is_named(case):
+            return
+        severity, edits = Severity.WARNING, []
+        message = f"{method}: {checkpoint.name} as published is {own}, and the engine refuses another method"
+        remedy = f"leave it out, unless these are {kind.upper()} weights of someone else's"
     if method == names.FOR_ASCEND:
         message = (
             f"{message}: it reads weights that ModelSlim has made for Ascend, with their quant_model_description.json"
@@ -44,6 +51,14 @@ def quantization_mismatch(case: Case) -> Iterator[Remark]:
         remedy, edits = "serve such weights, W8A8 or W4A8, or leave it out", []
         severity = Severity.WARNING  # builds for these devices choose the method in ways of their own
     yield make_remark(severity, Code.CONFLICT, _FLAG, message, remedy, at=place.index, edits=edits)
+
+
+def _is_named(case: Case) -> bool:
+    """Whether the last part of the path names the model, with the method of the published weights at most."""
+    written, checkpoint = case.first.model.rstrip("/").rpartition("/")[2].casefold(), case.checkpoint
+    own = checkpoint.name.rpartition("/")[2].casefold() if checkpoint is not None else ""
+    rest = written.removeprefix(own) if own and written.startswith(own) else written
+    return rest in ("", f"-{checkpoint.quantization.scheme}" if checkpoint is not None else "")
 
 
 def weights_for_ascend(case: Case) -> Iterator[Remark]:

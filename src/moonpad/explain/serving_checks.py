@@ -20,16 +20,18 @@ _DRAFT: Final = "--speculative-config"
 
 def no_such_module(case: Case) -> Iterator[Remark]:
     """A module that the text starts beside the servers and that is in no release."""
-    if case.engine.name != names.EXPERTS_BY_OPTION:
+    modules = names.NO_MODULES.get(case.engine.name, {})
+    if not modules:
         return
     case.script.budget.work(len(case.script.lines), "the text around its engine commands")
     lines = [line[:_LONGEST] for line in case.script.lines]
     if any(case.engine.program == command.program and command.line for command in _before(case)):
         return  # said of the first
-    for module, right in names.NO_MODULES.items():
+    for module, right in modules.items():
         number = next((at for at, line in enumerate(lines, 1) if f"{module} " in f"{line} "), None)
         if number is not None:
-            message = f"{case.script.where(number)}: {case.engine.facts.title} has no module of that name"
+            title = case.engine.facts.title if module.startswith(case.engine.name) else module.partition(".")[0]
+            message = f"{case.script.where(number)}: {title} has no module of that name"
             yield make_remark(Severity.WARNING, Code.REMOVED_FLAG, module, message, f"start python -m {right}")
 
 

@@ -12,6 +12,7 @@ from typing import Final
 from moonpad.catalog.options import option_set
 from moonpad.explain.check_case import Case
 from moonpad.explain.commands import Command
+from moonpad.explain.own_lines import is_first, numbered
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.values.finding import Code, Severity
@@ -39,6 +40,13 @@ _PATH_BEGUN: Final = re.compile(r"[~.]?/[\w.-]+(?:/[\w.-]+)*/?")
 _REST_OF_WORD: Final = re.compile(r"(?=[a-z]*[0-9])[a-z0-9]{1,12}")
 _LAST_ASSIGNED: Final = re.compile(r"(?:^|[ \t])([A-Za-z_]\w*)=[^\s\"'\\]+$")
 _SCRIPT: Final = re.compile(r"\S+\.(?:sh|py|bash|exe)\b")
+_FENCE: Final = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*(?P<language>\w*)")
+_SHELLS: Final = frozenset({"bash", "sh", "shell", "zsh", "console"})
+_OPTION_LINE: Final = re.compile(
+    r"[ \t]+(?P<option>--?[A-Za-z][\w-]*)(?:[ \t=]+(?:\"[^\"]*\"|'[^']*'|[^\s\\(){}\"']+))?[ \t]*$"
+)
+_PLAIN_COMMAND: Final = re.compile(r"(?:[$%][ \t]+)?[a-z][\w./-]*(?:[ \t]+[\w./:@=-]+)*[ \t]*")
+"""Nothing in it goes on in the next line: no quote, no backslash, no bracket."""
 LINE_BREAK: Final = "line break"
 
 
@@ -122,6 +130,32 @@ def _broken_path(command: Command, case: Case) -> Iterator[tuple[str, str, str, 
     is_begun = len(line) >= _NARROWEST and line.endswith(last.text) and _PATH_BEGUN.fullmatch(last.text) is not None
     if is_begun and _REST_OF_PATH.fullmatch(following) and not _SCRIPT.match(following):
         yield last.text, following, shortened(last.text, 50), len(command.argv) - 1
+
+
+def lost_options(case: Case) -> Iterator[Remark]:
+    """Lines of options under another program's command that does not go on: the shell runs each as a command."""
+    script = case.script
+    if not is_first(case.commands, script):
+        return
+    own = {word.line for command in script.commands if command.program != "other" for word in command.words}
+    shell, above, found = False, "", list[tuple[int, str, str]]()
+    for number, text in numbered(script, 1, len(script.lines)):
+        if fence := _FENCE.match(text):
+            shell = not shell and fence["language"].lower() in _SHELLS
+            above = ""
+            continue
+        option = _OPTION_LINE.match(text) if shell and above and number not in own else None
+        if option is not None:
+            found.append((number, option["option"], above))
+        is_command = _PLAIN_COMMAND.fullmatch(text) is not None and number not in own
+        above = (text.strip() if is_command else above if option is not None else "") if shell else ""
+    if len(found) > 1 and found[1][2] == found[0][2]:
+        first, written, command = found[0]
+        ends = f"{script.where(first - 1)} has no backslash at its end"
+        message = f"{ends}: the shell runs {written} as a command of its own"
+        remedy = "end each line but the last with a backslash"
+        where = shortened(" ".join(command.split()[:3]), 40)
+        yield replace(make_remark(Severity.WARNING, Code.INVALID_VALUE, where, message, remedy), command=None)
 
 
 def cut_off(remarks: Iterable[Remark]) -> str:

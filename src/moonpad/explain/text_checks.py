@@ -7,6 +7,7 @@ from typing import Final
 
 from moonpad.explain.check_case import Case
 from moonpad.explain.json_slips import json_slips
+from moonpad.explain.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
 from moonpad.explain.results import Remark
 from moonpad.explain.script_slips import (
     call_sets_another,
@@ -16,7 +17,9 @@ from moonpad.explain.script_slips import (
     option_as_argument,
     used_before,
 )
-from moonpad.explain.shell_slips import broken_line, broken_value, redirected_install
+from moonpad.explain.setting_slips import colon_for_blank, file_for_folder, variable_for_option
+from moonpad.explain.shell_slips import broken_line, broken_value, lost_options, redirected_install
+from moonpad.explain.spoken_devices import fewer_ranks
 from moonpad.explain.variable_slips import (
     env_file_comment,
     interface_caret,
@@ -29,6 +32,7 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     redirected_install,
     broken_line,
     broken_value,
+    lost_options,
     not_exported,
     env_file_comment,
     not_handed_on,
@@ -41,4 +45,12 @@ TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     only_in_comment,
     conflict_markers,
     json_slips,
+    colon_for_blank,
+    variable_for_option,
+    file_for_folder,
+    headless_ranks,
+    worker_on_loopback,
+    mode_in_comment,
+    target_not_built,
+    fewer_ranks,
 )
