@@ -27,9 +27,9 @@ def with_file_options(command: Command, files: Mapping[str, HereFile], budget: B
         return command
     from yaml import MarkedYAMLError  # it takes its time to load
 
-    from moonpad.explain.option_maps import option_words
+    from moonpad.explain.manifests.option_maps import option_words
+    from moonpad.explain.manifests.yaml_source import YamlSource
     from moonpad.explain.source_text import InputText
-    from moonpad.explain.yaml_source import YamlSource
 
     source = YamlSource(InputText(file.text, budget), 0, file.text)
     try:

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.engines import ENGINES
+from moonpad.explain.checks.stray_words import NO_SUCH
 from moonpad.explain.commands import Command, Word
 from moonpad.explain.grouping import Group, value_of
 from moonpad.explain.programs import identify, listens
 from moonpad.explain.results import Better, Edit, Judged, Line, Remark, mended, mended_line
-from moonpad.explain.stray_words import NO_SUCH
 from moonpad.values.finding import Code, Severity
 from moonpad.values.versions import since
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Final
 
 from moonpad.catalog.hardware import hardware
-from moonpad.explain.check_case import Case
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.other_families import doubtful_name
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.other_families import doubtful_name
 from moonpad.explain.results import Remark, make_remark
 from moonpad.plan.judgement import judge
 from moonpad.values.cluster import Cluster

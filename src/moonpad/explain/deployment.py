@@ -16,30 +16,30 @@ from moonpad.engines.foreign_names import FORKS
 from moonpad.engines.value_checks import unresolved
 from moonpad.explain.accepted_options import but_accepted
 from moonpad.explain.builds import of_its_build, other_build
-from moonpad.explain.certainty import as_certain
-from moonpad.explain.check_case import Case
-from moonpad.explain.command_checks import command_checks, no_layout
+from moonpad.explain.checks.certainty import as_certain
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.command_checks import command_checks, no_layout
+from moonpad.explain.checks.config_keys import config_remarks
+from moonpad.explain.checks.dynamo_workers import is_worker, worker_remarks
+from moonpad.explain.checks.memory_certainty import as_sure
+from moonpad.explain.checks.node_checks import node_remarks, starts_ray
+from moonpad.explain.checks.offload_checks import offload_ignored
+from moonpad.explain.checks.other_families import as_published, doubtful_weights
+from moonpad.explain.checks.security import serving_remarks, wrapper_remarks
+from moonpad.explain.checks.serving_flags import parser_remarks
+from moonpad.explain.checks.stray_words import stray_remarks
 from moonpad.explain.commands import Command, HereFile, Script
 from moonpad.explain.config_files import files_of
-from moonpad.explain.config_keys import config_remarks
-from moonpad.explain.device_nearness import is_granted
-from moonpad.explain.dynamo_workers import is_worker, worker_remarks
+from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
 from moonpad.explain.input_limits import OPTION_FILE, too_large
-from moonpad.explain.memory_certainty import as_sure
-from moonpad.explain.node_checks import node_remarks, starts_ray
-from moonpad.explain.offload_checks import offload_ignored
-from moonpad.explain.option_sources import program_of, rulebook
-from moonpad.explain.other_families import as_published, doubtful_weights
+from moonpad.explain.manifests.option_sources import program_of, rulebook
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.programs import listens, program_named
 from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
-from moonpad.explain.security import serving_remarks, wrapper_remarks
-from moonpad.explain.serving_flags import parser_remarks
-from moonpad.explain.shell_slips import cut_off
-from moonpad.explain.stray_words import stray_remarks
+from moonpad.explain.shell.shell_slips import cut_off
 from moonpad.explain.suggestions import Improvement, Subject, best_remedy, improvements
 from moonpad.explain.target_detection import (
     NO_DEVICES,

@@ -14,7 +14,7 @@ from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.value_checks import fits
 from moonpad.explain.commands import Command, HereFile, Word
 from moonpad.explain.input_limits import Budget
-from moonpad.explain.option_sources import Rulebook
+from moonpad.explain.manifests.option_sources import Rulebook
 from moonpad.explain.programs import program_named
 from moonpad.explain.results import Edit, Remark, make_remark, shortened
 from moonpad.explain.target_detection import Version

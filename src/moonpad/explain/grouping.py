@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from moonpad.explain.commands import Command, Word
+from moonpad.explain.documents.text_hints import node_in
 from moonpad.explain.programs import program_named
-from moonpad.explain.text_hints import node_in
 
 _KINDS: Final = {"lm_eval": "client", "ray": "ray", "docker": "container", "fragment": "fragment"}
 """Of the programs that do not belong to an engine."""

@@ -6,13 +6,13 @@ import re
 from typing import Final
 
 from moonpad.explain.commands import Word
-from moonpad.explain.dockerfile import is_dockerfile, read_dockerfile
-from moonpad.explain.interpreter import ScriptState, Shell
-from moonpad.explain.pod_description import is_pod_description, read_pod_description
-from moonpad.explain.python_text import is_python, parsed, read_python
-from moonpad.explain.source_strings import is_source, read_strings
+from moonpad.explain.documents.dockerfile import is_dockerfile, read_dockerfile
+from moonpad.explain.documents.source_strings import is_source, read_strings
+from moonpad.explain.documents.systemd_unit import is_unit, read_unit
+from moonpad.explain.manifests.pod_description import is_pod_description, read_pod_description
+from moonpad.explain.python.text import is_python, parsed, read_python
+from moonpad.explain.shell.interpreter import ScriptState, Shell
 from moonpad.explain.source_text import Source
-from moonpad.explain.systemd_unit import is_unit, read_unit
 
 _FIRST_KEY: Final = re.compile(
     r"""(?:[ \t]*(?:\#.*)?\n|---.*\n|%.*\n|[<]{7}.*\n|\{\{.*\}\}.*\n)*"""
@@ -55,7 +55,7 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
     if is_source(text) and not is_python(text) and read_strings(text, start, state):
         return True
     if _FIRST_KEY.match(text) or _JSON.match(text):
-        from moonpad.explain.manifests import read_manifest  # it needs PyYAML
+        from moonpad.explain.manifests.manifest_reader import read_manifest  # it needs PyYAML
 
         return read_manifest(_SURROGATE.sub(_BLANK, text), start, state)
     return False
@@ -64,7 +64,7 @@ def read_kind(text: str, start: int, state: ScriptState) -> bool:
 def gather_config_maps(text: str, start: int, state: ScriptState) -> None:
     """What the ConfigMaps in a text hold, before what uses them is read."""
     if _CONFIG_MAP.search(text):
-        from moonpad.explain.config_maps import gather
+        from moonpad.explain.manifests.config_maps import gather
 
         gather(text, start, state)
 

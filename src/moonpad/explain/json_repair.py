@@ -14,7 +14,7 @@ from moonpad.catalog.options import option_set
 from moonpad.engines.value_checks import as_json, unresolved
 from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.results import Remark, make_remark, shortened
-from moonpad.explain.wrappers import is_known
+from moonpad.explain.shell.wrappers import is_known
 from moonpad.values.finding import Code, Severity
 
 _LONGEST: Final = 4000

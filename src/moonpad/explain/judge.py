@@ -13,22 +13,22 @@ from moonpad.engines import ENGINES
 from moonpad.engines.argv_reader import Parsed, parse
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.alternatives import fold
+from moonpad.explain.checks.placeholders import stand_in_remarks
+from moonpad.explain.checks.security import wrapper_remarks
 from moonpad.explain.commands import ErrorLine, Script
 from moonpad.explain.corrected import with_corrected
 from moonpad.explain.deployment import Deployment
+from moonpad.explain.documents.pasted_failures import failures_in, owners_of
 from moonpad.explain.flag_lists import as_commands
 from moonpad.explain.flags import env_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group, group
 from moonpad.explain.input_limits import LINE_SHOWN
 from moonpad.explain.json_repair import with_json
-from moonpad.explain.option_sources import rulebook
-from moonpad.explain.pasted_failures import failures_in, owners_of
-from moonpad.explain.placeholders import stand_in_remarks
+from moonpad.explain.manifests.option_sources import rulebook
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import Judged, Remark, mended_line, printable
-from moonpad.explain.security import wrapper_remarks
+from moonpad.explain.shell.typo_repair import as_meant
 from moonpad.explain.target_detection import Question, Version, engine_of, version_of
-from moonpad.explain.typo_repair import as_meant
 from moonpad.values.finding import Finding
 
 _SHOWING: Final = "showing the answer"

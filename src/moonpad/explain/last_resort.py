@@ -11,15 +11,15 @@ from typing import Final
 from moonpad.catalog.options import option_set
 from moonpad.engines.foreign_names import MARKING, MENTION, PROGRAM_OF, SPEAKING, UNNAMED
 from moonpad.explain.commands import Command, Piece, Word
+from moonpad.explain.documents.spoken_layouts import spoken_layouts
 from moonpad.explain.flag_lists import serving_programs
-from moonpad.explain.interpreter import ScriptState, Shell, words_of
-from moonpad.explain.line_repair import repaired
-from moonpad.explain.printed_commands import printed_commands
 from moonpad.explain.programs import base_name, identify, program_named
-from moonpad.explain.python_text import is_python
+from moonpad.explain.python.text import is_python
+from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
+from moonpad.explain.shell.line_repair import repaired
+from moonpad.explain.shell.printed_commands import printed_commands
+from moonpad.explain.shell.wrappers import SPEAKS_OF
 from moonpad.explain.source_text import Source
-from moonpad.explain.spoken_layouts import spoken_layouts
-from moonpad.explain.wrappers import SPEAKS_OF
 
 DECISIVE: Final = frozenset({
     *("--tensor-parallel-size", "-tp", "--tp", "--tp-size", "--data-parallel-size", "-dp", "--dp", "--dp-size"),

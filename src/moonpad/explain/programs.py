@@ -11,7 +11,7 @@ from typing import Final
 from moonpad.engines import ENGINES
 from moonpad.engines.command_line import Program
 from moonpad.explain.commands import Command, Word
-from moonpad.explain.wrapper_options import PYTHON, scan
+from moonpad.explain.shell.wrapper_options import PYTHON, scan
 
 OTHERS: Final[Mapping[str, str]] = {"ray": "ray", "lm_eval": "lm_eval", "lm-eval": "lm_eval"}
 """Commands of no engine → the name of their program."""

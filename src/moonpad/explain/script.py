@@ -10,32 +10,32 @@ from itertools import islice
 from typing import Final
 
 from moonpad.engines.log_lines import without
-from moonpad.explain import text_hints
 from moonpad.explain.commands import Command, HereFile, Piece, Problem, Script, Word
 from moonpad.explain.config_files import with_file_options
-from moonpad.explain.device_mentions import machines_of
-from moonpad.explain.dockerfile import is_dockerfile
-from moonpad.explain.forks import with_forks
+from moonpad.explain.documents import text_hints
+from moonpad.explain.documents.device_mentions import machines_of
+from moonpad.explain.documents.dockerfile import is_dockerfile
+from moonpad.explain.documents.machine_types import types_in
+from moonpad.explain.documents.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
+from moonpad.explain.documents.pasted_failures import error_lines
+from moonpad.explain.documents.restructured_text import blocks_of, is_restructured_text
+from moonpad.explain.documents.spoken_roles import with_roles
+from moonpad.explain.documents.start_logs import NO_LOGS, PastedLogs, beside_logs, pasted_logs, with_logs
+from moonpad.explain.documents.systemd_unit import is_unit
 from moonpad.explain.input_kinds import gather_config_maps, is_program, read_kind, read_unused_scripts
 from moonpad.explain.input_limits import PROBLEMS, Budget
-from moonpad.explain.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.last_resort import DECISIVE, read_last_resort
-from moonpad.explain.launchers import with_launchers
-from moonpad.explain.line_repair import repaired, words_of_lines
-from moonpad.explain.machine_types import types_in
-from moonpad.explain.markdown import Block, Bullets, Inline, is_markdown, only_flags, parts_of
-from moonpad.explain.pasted_failures import error_lines
-from moonpad.explain.powershell import as_shell, is_powershell
 from moonpad.explain.programs import program_named
-from moonpad.explain.restructured_text import blocks_of, is_restructured_text
-from moonpad.explain.slurm_directives import slurm_variables
+from moonpad.explain.shell.forks import with_forks
+from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
+from moonpad.explain.shell.launchers import with_launchers
+from moonpad.explain.shell.line_repair import repaired, words_of_lines
+from moonpad.explain.shell.powershell import as_shell, is_powershell
+from moonpad.explain.shell.slurm_directives import slurm_variables
+from moonpad.explain.shell.terminal_session import without_prompts, without_repeats
+from moonpad.explain.shell.wrapper_scripts import with_started_scripts
+from moonpad.explain.shell.wrappers import assignment
 from moonpad.explain.source_text import IGNORED, InputText, Source
-from moonpad.explain.spoken_roles import with_roles
-from moonpad.explain.start_logs import NO_LOGS, PastedLogs, beside_logs, pasted_logs, with_logs
-from moonpad.explain.systemd_unit import is_unit
-from moonpad.explain.terminal_session import without_prompts, without_repeats
-from moonpad.explain.wrapper_scripts import with_started_scripts
-from moonpad.explain.wrappers import assignment
 
 _QUOTED_FENCE: Final = re.compile(r"^'''[ \t]*$", re.MULTILINE)
 _PYTHON: Final = re.compile(r"^(?:import|from|def|class)[ ]", re.MULTILINE)

@@ -14,9 +14,10 @@ from moonpad.catalog.models import find_model, models
 from moonpad.catalog.options import versions as recorded_versions
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine, Reading
-from moonpad.explain import text_hints
+from moonpad.explain.checks.other_families import is_other, other_in_text
 from moonpad.explain.commands import Command, Script, Wrapper
-from moonpad.explain.device_mentions import (
+from moonpad.explain.documents import text_hints
+from moonpad.explain.documents.device_mentions import (
     Mention,
     capability_of,
     cluster_named,
@@ -24,12 +25,11 @@ from moonpad.explain.device_mentions import (
     named_by_names,
     platform_of,
 )
-from moonpad.explain.device_nearness import by_nearness, of_layout, owned, sections, sure_mentions
+from moonpad.explain.documents.device_nearness import by_nearness, of_layout, owned, sections, sure_mentions
+from moonpad.explain.documents.spoken_builds import is_spoken_of
 from moonpad.explain.flag_lists import is_fragment
-from moonpad.explain.other_families import is_other, other_in_text
 from moonpad.explain.programs import program_named, program_table
 from moonpad.explain.results import shortened
-from moonpad.explain.spoken_builds import is_spoken_of
 from moonpad.values.checkpoint import Checkpoint
 from moonpad.values.cluster import Cluster
 from moonpad.values.plan import Platform

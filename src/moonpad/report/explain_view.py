@@ -13,7 +13,7 @@ from rich.text import Text
 from moonpad.explain.alternatives import SHOWN, differences
 from moonpad.explain.commands import Command, Script, Word
 from moonpad.explain.results import Judged, Line, Remark, shortened
-from moonpad.explain.typo_repair import ONE_ITEM, shown_with_words
+from moonpad.explain.shell.typo_repair import ONE_ITEM, shown_with_words
 from moonpad.report.caret_rows import Mark, source_rows
 from moonpad.report.explain_verdict import memory_words, usual, verdict
 from moonpad.report.memory_bar import memory_bar

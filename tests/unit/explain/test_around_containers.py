@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from moonpad.explain.node_labels import cluster_of_label, kind_of_label
+from moonpad.explain.manifests.node_labels import cluster_of_label, kind_of_label
 from moonpad.explain.results import Judged
 from moonpad.explain.script import read_files, read_script
 from tests.unit.explain.judging import ask, devices, layout

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.explain.device_mentions import machines_of
+from moonpad.explain.documents.device_mentions import machines_of
+from moonpad.explain.documents.machine_types import types_in
 from moonpad.explain.input_limits import Budget
-from moonpad.explain.machine_types import types_in
 
 from .judging import ask, devices
 

@@ -8,7 +8,7 @@ import pytest
 
 from moonpad.catalog.clusters import parse_cluster
 from moonpad.catalog.toml_rows import rows
-from moonpad.explain.command_checks import CHECKS, ELSEWHERE, check_id
+from moonpad.explain.checks.command_checks import CHECKS, ELSEWHERE, check_id
 from moonpad.explain.judge import judge
 from moonpad.explain.script import read_script
 from moonpad.explain.target_detection import Question

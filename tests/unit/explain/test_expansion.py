@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moonpad.explain.expansion import evaluate
 from moonpad.explain.script import read_script
+from moonpad.explain.shell.expansion import evaluate
 
 NUMBERS = st.integers(0, 9999).map(str)
 SUMS = st.recursive(

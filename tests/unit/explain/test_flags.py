@@ -12,7 +12,7 @@ from moonpad.engines.argv_reader import parse
 from moonpad.engines.ktransformers_read import run_grammar
 from moonpad.engines.option_grammar import Grammar
 from moonpad.explain.flags import env_remarks, flag_remarks
-from moonpad.explain.option_sources import rulebook
+from moonpad.explain.manifests.option_sources import rulebook
 from moonpad.explain.results import Remark, mended
 from moonpad.explain.target_detection import Version
 from moonpad.plan.tensors import catalog_checkpoint

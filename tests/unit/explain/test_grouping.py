@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.explain.documents.text_hints import node_in
 from moonpad.explain.grouping import group, model_of, value_of
 from moonpad.explain.script import read_script
-from moonpad.explain.text_hints import node_in
 
 
 def shape(text: str) -> list[tuple[str, list[int]]]:

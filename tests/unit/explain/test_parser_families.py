@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.explain.checks.parser_families import family_of, own_parser
 from moonpad.explain.judge import judge
-from moonpad.explain.parser_families import family_of, own_parser
 from moonpad.explain.script import read_files
 from moonpad.explain.target_detection import Question
 from moonpad.values.finding import Severity

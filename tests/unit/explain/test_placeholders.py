@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from moonpad.explain.checks.placeholders import placeholders_in
 from moonpad.explain.judge import judge
-from moonpad.explain.placeholders import placeholders_in
 from moonpad.explain.script import read_files
 from moonpad.explain.target_detection import Question
 

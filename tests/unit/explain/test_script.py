@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from moonpad.explain.commands import Command, Script
+from moonpad.explain.documents.text_hints import version_of_image
 from moonpad.explain.script import read_command, read_script
-from moonpad.explain.text_hints import version_of_image
 
 SEEDS = sorted((Path(__file__).resolve().parents[2] / "seeds").glob("*.md"))
 

@@ -1,0 +1,1 @@
+"""What is wrong with a command that is read: one file a kind of mistake."""

@@ -1,0 +1,154 @@
+"""AITER's kernels of a release against the number of heads, the block and the experts that a command line asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from moonpad.engines import foreign_names as names
+from moonpad.engines.vllm_rules import GLUON_BY_DEVICE, GLUON_HEADS, aiter_heads
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.results import Edit, Remark, make_remark
+from moonpad.values.configuration import Configuration
+from moonpad.values.finding import Code, Severity
+from moonpad.values.platform import Platform
+from moonpad.values.versions import since
+
+BACKEND: Final = "ROCM_AITER_MLA"
+ANY_BLOCK: Final = "0.12.0"
+"""Before, AITER's MLA took blocks of one token alone."""
+CHOSEN_BY_BLOCK: Final = "0.18.0"
+"""Before, blocks of one token chose AITER's MLA, whatever its variables were."""
+_ON: Final = frozenset({"1", "true", "True"})
+_OFF: Final = frozenset({"0", "false", "False"})
+_UNITS: Final = {"gfx942": 304, "gfx950": 256}
+"""Compute units of MI300X and MI325X, MI350X and MI355X."""
+_TOKENS_OF_A_UNIT: Final = 212
+"""More tokens than that for each unit went to a kernel that wants a power of two of experts."""
+
+
+def _version(case: Case) -> str:
+    """Of an engine with AITER on AMD devices; "" where it is none, or its release is not named."""
+    cluster = case.cluster
+    of_amd = cluster is not None and cluster.device.platform is Platform.ROCM and case.checkpoint is not None
+    return case.version if of_amd and case.engine.name in names.AITER_ANY_EXPERTS else ""
+
+
+def _by_variable(case: Case) -> bool:
+    on, mla = case.variable(names.AITER) in _ON, case.variable(names.AITER_MLA)
+    return on and mla not in _OFF
+
+
+def _by_block(case: Case) -> bool:
+    return case.first.settings.block_size == 1 and not since(case.version, CHOSEN_BY_BLOCK)
+
+
+def _configuration(case: Case, backend: str) -> Configuration | None:
+    if case.checkpoint is None or case.cluster is None:
+        return None
+    settings = replace(case.first.settings, attention_backend=backend)
+    return Configuration(case.checkpoint, case.cluster, case.engine.facts, case.version, case.first.layout, settings)
+
+
+def aiter_unasked(case: Case) -> Iterator[Remark]:
+    """AITER is switched on by a variable or by the block, and its MLA of this release lacks the number of heads."""
+    if case.engine.name != names.EXPERTS_BY_VARIABLE or not _version(case) or not case.laid_out:
+        return
+    by_variable = _by_variable(case)
+    configuration = _configuration(case, BACKEND)
+    if configuration is None or case.first.settings.attention_backend is not None:
+        return
+    if not by_variable and not _by_block(case):
+        return
+    for finding in aiter_heads(configuration):
+        heads = configuration.architecture.heads
+        tp = max((n for n in (1, 2, 4, 8) if heads // n in (16, 128)), default=4)
+        block = case.option("--block-size")
+        if by_variable:
+            message = f"{names.AITER}=1 chooses AITER's MLA: {finding.message}"
+            remedy = f"set {names.AITER_MLA}=0, or tensor parallel {tp}, or take a later release"
+            if _by_block(case):
+                remedy = f"set {names.AITER_MLA}=0 without --block-size, or tensor parallel {tp}, or take a later one"
+            remark = make_remark(Severity.ERROR, Code.CONFLICT, names.AITER, message, remedy)
+            yield replace(remark, variable=names.AITER)
+        elif block is not None:
+            message = f"blocks of one token choose AITER's MLA: {finding.message}"
+            edit, where = Edit(block.index, block.length, ()), "--block-size"
+            code = Code.CONFLICT
+            yield make_remark(Severity.ERROR, code, where, message, "leave it out", at=block.index, edits=[edit])
+
+
+def aiter_block(case: Case) -> Iterator[Remark]:
+    """AITER's MLA wanted blocks of one token, and Triton's refuses them."""
+    version, block = _version(case), case.first.settings.block_size
+    if case.engine.name != names.EXPERTS_BY_VARIABLE or not version or not case.laid_out:
+        return
+    backend, place = case.first.settings.attention_backend, case.option("--block-size")
+    chosen = backend == BACKEND or (backend is None and _by_variable(case))
+    code, where, title = Code.CONFLICT, "--block-size", case.engine.facts.title
+    if chosen and block != 1 and since(version, "0.10.0") and not since(version, ANY_BLOCK):
+        message = f"AITER's MLA of {title} {version} takes blocks of one token alone, and {block or 16} is asked for"
+        first, length = (place.index, place.length) if place else (len(case.commands[0].argv), 0)
+        edit = Edit(first, length, (where, "1"))
+        severity = Severity.ERROR if version == "0.11.0" else Severity.WARNING
+        remedy = f"add {where} 1, or take {ANY_BLOCK} or later"
+        yield make_remark(severity, code, where, message, remedy, at=place.index if place else None, edits=[edit])
+    elif backend == "TRITON_MLA" and block == 1 and place is not None and not since(version, CHOSEN_BY_BLOCK):
+        message = f"Triton's MLA of {title} {version} refuses blocks of one token"
+        edit = Edit(place.index, place.length, ())
+        severity = Severity.ERROR if since(version, "0.11.0") else Severity.WARNING
+        yield make_remark(severity, code, where, message, "leave it out", at=place.index, edits=[edit])
+
+
+def aiter_experts(case: Case) -> Iterator[Remark]:
+    """A prefill of many tokens for a number of experts that is not a power of two."""
+    version, settings = _version(case), case.first.settings
+    if (
+        not version
+        or case.checkpoint is None
+        or case.cluster is None
+        or since(version, names.AITER_ANY_EXPERTS[case.engine.name])
+    ):
+        return
+    experts, units = case.checkpoint.architecture.routed_experts, _UNITS.get(case.cluster.device.capability or "")
+    if not experts or units is None or not experts & (experts - 1):
+        return
+    of_sglang, most = case.engine.name == names.EXPERTS_BY_OPTION, units * _TOKENS_OF_A_UNIT
+    if not of_sglang and case.variable(names.AITER) not in _ON:
+        return
+    flag = "--chunked-prefill-size" if of_sglang else "--max-num-batched-tokens"
+    place, tokens = case.option(flag), settings.max_num_batched_tokens or 0
+    if place is not None and place.value == "-1":
+        tokens = settings.max_model_len or case.checkpoint.architecture.max_context
+    tokens //= case.first.layout.dp if of_sglang else 1
+    if place is None or tokens <= most:
+        return
+    message = f"{experts} experts, no power of two: with more than {most:,} tokens at once AITER of that time ends"
+    severity, code = Severity.WARNING, Code.CONFLICT
+    edit, remedy = Edit(place.index, place.length, (flag, "16384")), f"write {flag} 16384, or take a later release"
+    yield make_remark(severity, code, flag, message, remedy, at=place.index, edits=[edit])
+
+
+def aiter_small_heads(case: Case) -> Iterator[Remark]:
+    """Kernels for fewer than 16 heads that had no FP8 cache: of one series, and for numbers that do not divide 16."""
+    version, settings, place = case.version, case.first.settings, case.option("--kv-cache-dtype")
+    configuration = _configuration(case, BACKEND)
+    if case.engine.name != names.EXPERTS_BY_VARIABLE or configuration is None or place is None or not case.laid_out:
+        return
+    chosen = settings.attention_backend == BACKEND or (settings.attention_backend is None and _by_variable(case))
+    of_amd, fp8 = configuration.platform is Platform.ROCM, configuration.stored_kv.startswith("fp8")
+    heads = configuration.architecture.heads // max(1, case.first.layout.tp)
+    if not (chosen and of_amd and fp8) or not 0 < heads < 16 or (version and not since(version, GLUON_HEADS)):
+        return
+    uneven = bool(16 % heads)
+    if not uneven and (not version or since(version, GLUON_BY_DEVICE)):
+        return
+    what = f"{heads} heads a rank with an FP8 cache"
+    message = (
+        f"{what}: by a report of 2026-08 AITER finds no kernel for them"
+        if uneven
+        else (f"{what}: that kernel of AITER serves one sequence at once")
+    )
+    remedy = f"leave it out, or set {names.AITER_MLA}=0" + ("" if uneven else f", or take {GLUON_BY_DEVICE} or later")
+    yield make_remark(Severity.WARNING, Code.CONFLICT, "--kv-cache-dtype", message, remedy, at=place.index)

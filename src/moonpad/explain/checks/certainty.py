@@ -1,0 +1,105 @@
+"""Errors that hold for one release alone are warnings where no release is named: what is judged is the newest."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from moonpad.catalog.options import newest, option_set, releases_with, values_of, versions
+from moonpad.engines.argv_reader import Occurrence, Parsed
+from moonpad.engines.foreign_names import WHOLE_HISTORY
+from moonpad.explain.commands import Command
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.manifests.option_sources import Rulebook
+from moonpad.explain.results import Edit, Remark
+from moonpad.explain.target_detection import Version
+from moonpad.values.finding import Code, Severity
+
+_OF_A_RELEASE: Final = frozenset({Code.UNKNOWN_FLAG, Code.REMOVED_FLAG, Code.INVALID_VALUE, Code.PREFIX_FLAG})
+_OF_THE_PARSER: Final = (" does not take ", " needs a value", " takes no value")
+"""What is said of a value by the options of a release alone."""
+_ALIKE: Final = 0.8
+
+
+def as_certain(
+    remarks: Iterable[Remark], command: Command, parsed: Parsed, book: Rulebook, version: Version
+) -> Iterator[Remark]:
+    """The remarks with errors that may be none as warnings: an option of another release where none is named, and all
+    of a list of flags whose program is not there, which a wrapper may read."""
+    for remark in remarks:
+        finding = remark.finding
+        option = next((option for option in parsed.occurrences if option.index == remark.at), None)
+        if finding.severity is not Severity.ERROR or finding.code not in _OF_A_RELEASE or option is None:
+            yield remark
+        elif is_fragment(command) and finding.code is not Code.INVALID_VALUE:
+            yield replace(remark, finding=replace(finding, severity=Severity.WARNING))
+        elif finding.code is Code.INVALID_VALUE and not any(word in finding.message for word in _OF_THE_PARSER):
+            yield remark  # a row of the catalogue says so
+        elif doubt := _doubt(option, finding.code, book, named=bool(version.text)):
+            finding = replace(finding, severity=Severity.WARNING, message=f"{finding.message}; {doubt}")
+            gone = finding.code is Code.UNKNOWN_FLAG and releases_with(book.program, option.written)
+            edits = remark.edits or ((Edit(option.index, option.length, ()),) if gone else ())
+            yield replace(remark, finding=finding, edits=edits)
+        else:
+            yield remark
+
+
+def _doubt(option: Occurrence, code: Code, book: Rulebook, *, named: bool) -> str:
+    """Why it may be right in the release that is run; "" where it cannot. `named`: the release is."""
+    ask = "--engine-version says which is meant"
+    if option.problem in ("missing-value", "unexpected-value") and book.program not in WHOLE_HISTORY and not named:
+        return f"releases that are not recorded may read it otherwise: {ask}"
+    if code is Code.INVALID_VALUE:
+        if not named and _had_another_form(option, book):
+            return f"releases before {versions(book.program)[0]} may take it: {ask}"
+        if not _is_plugged_in(option, book):
+            return ""
+        taking = _releases_taking(option, book)
+        if not taking:
+            return "no recorded release takes it, a plugin or another build may"
+        return "" if named else f"{taking[0]} to {taking[-1]} take it: {ask}"
+    if named:
+        return ""
+    releases = releases_with(book.program, option.written)
+    if releases and releases[-1] != newest(book.program):
+        span = releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}"
+        return f"{span} {'has' if len(releases) == 1 else 'have'} it: {ask}"
+    if code is Code.UNKNOWN_FLAG and not _is_slip(option, book):
+        before = f" before {versions(book.program)[0]}" if book.program in WHOLE_HISTORY else " that are not recorded"
+        return f"releases{before} may have it: {ask}"
+    return ""
+
+
+def _had_another_form(option: Occurrence, book: Rulebook) -> bool:
+    """`--limit-mm-per-prompt image=5`, from before the value was JSON."""
+    known = book.options.named(option.flag) if option.flag else None
+    value = option.value if isinstance(option.value, str) else ""
+    return known is not None and known.kind == "json" and "=" in value and value[:1] not in "{["
+
+
+def _is_plugged_in(option: Occurrence, book: Rulebook) -> bool:
+    """Whether the value is a name of a list to which builds and plugins add, and no slip of one of them."""
+    known = book.options.named(option.flag) if option.flag else None
+    if known is None or len(known.choices) < 5 or not isinstance(option.value, str):
+        return False
+    return not difflib.get_close_matches(option.value[:80], known.choices, n=1, cutoff=_ALIKE)
+
+
+def _releases_taking(option: Occurrence, book: Rulebook) -> list[str]:
+    """The recorded releases that have the value among those of the option."""
+    taking = []
+    for release in versions(book.program):
+        options = option_set(book.program, release)
+        known = options.named(option.flag) if options is not None and option.flag else None
+        listed = values_of(book.program, release, (option.flag or "").removeprefix("--").replace("-", "_"))
+        if known is not None and option.value in (known.choices or listed):
+            taking.append(release)
+    return taking
+
+
+def _is_slip(option: Occurrence, book: Rulebook) -> bool:
+    near = len(option.written)
+    names = [name for known in book.options.options for name in known.names if abs(len(name) - near) < 3]
+    return bool(difflib.get_close_matches(option.written[:80], names, n=1, cutoff=_ALIKE))

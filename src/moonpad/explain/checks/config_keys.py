@@ -1,0 +1,88 @@
+"""The keys of options that take JSON or are written with dots: `--attention-config.use_cudnn_prefill=True`.
+
+The engine refuses a key that its release does not know (https://docs.vllm.ai, "Engine Arguments": configurations are
+parsed as pydantic dataclasses).
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from moonpad.catalog.options.config_keys import ConfigKey, config_key, keys_of
+from moonpad.engines.argv_reader import Occurrence, Parsed
+from moonpad.engines.value_checks import as_json, unresolved
+from moonpad.explain.manifests.option_sources import Rulebook
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.explain.target_detection import Version
+from moonpad.values.finding import Code, Severity
+
+_MOST_KEYS: Final = 100
+_ALIKE: Final = 0.8
+
+
+def config_remarks(words: Sequence[str], parsed: Parsed, book: Rulebook, version: Version) -> Iterator[Remark]:
+    """A finding for each key that the release does not have."""
+    for option in parsed.occurrences:
+        for path in _paths(option):
+            table, key = ".".join((option.flag or "", *path[:-1])), path[-1]
+            known = config_key(book.program, table, key, version.text or None)
+            if known is not None and not known.known:
+                yield _remark(words, option, path, known, book, version)
+
+
+def _paths(option: Occurrence) -> list[tuple[str, ...]]:
+    """Of each key the tables that it stands in, and itself."""
+    if option.flag is None or option.problem is not None:
+        return []
+    _, dot, dotted = option.written.partition(".")
+    if dot:
+        return [tuple(dotted.replace("-", "_").split(".")[:2])]
+    value = as_json(option.value) if isinstance(option.value, str) and option.value[:1] == "{" else None
+    if not isinstance(value, dict):
+        return []
+    paths: list[tuple[str, ...]] = [(key,) for key in value]
+    paths += [(key, inner) for key, table in value.items() if isinstance(table, dict) for inner in table]
+    return [path for path in paths[:_MOST_KEYS] if not any(unresolved(key) for key in path)]
+
+
+def _remark(
+    words: Sequence[str], option: Occurrence, path: tuple[str, ...], known: ConfigKey, book: Rulebook, version: Version
+) -> Remark:
+    table, key = ".".join((option.flag or "", *path[:-1])), path[-1]
+    had = f", which {known.first} to {known.last} have" if known.first else ""
+    message = f"{book.label}: {table} has no key {shortened(key)}{had}: the command fails at once"
+    certain = known.exact and bool(version.text or not known.first)
+    severity = Severity.ERROR if certain else Severity.WARNING
+    code = Code.REMOVED_FLAG if known.first else Code.UNKNOWN_FLAG
+    if near := _nearest(key, book.program, table, version):
+        return make_remark(severity, code, option.written, message, f"did you mean {near}?", at=option.index)
+    edits = [Edit(option.index, option.length, _without(words, option, path))]
+    return make_remark(severity, code, option.written, message, f"leave {key} out", at=option.index, edits=edits)
+
+
+def _nearest(key: str, program: str, table: str, version: Version) -> str | None:
+    names = keys_of(program, table, version.text or None)
+    return next(iter(difflib.get_close_matches(key[:80], names, n=1, cutoff=_ALIKE)), None)
+
+
+def _without(words: Sequence[str], option: Occurrence, path: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of the option without the key."""
+    value = as_json(option.value) if isinstance(option.value, str) and "." not in option.written else None
+    if not isinstance(value, dict):
+        return ()
+    left = _less(value, path)
+    if not left:
+        return ()
+    text = json.dumps(left, ensure_ascii=False, separators=(",", ":"))
+    return (f"{option.written}={text}",) if "=" in words[option.index] else (option.written, text)
+
+
+def _less(table: Mapping[str, object], path: tuple[str, ...]) -> dict[str, object]:
+    first, *rest = path
+    inner = table.get(first)
+    if rest and isinstance(inner, dict):
+        return {**table, first: _less(inner, tuple(rest))}
+    return {key: value for key, value in table.items() if key != first}

@@ -1,0 +1,139 @@
+"""What was reported about the release, the model, the devices and the options of a command: warnings, never errors.
+
+The rows are data/known_reports.toml. What is not known matches no row that asks for it: a row with releases needs the
+release, one with devices the devices.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from moonpad.catalog.known_reports import KnownReport, known_reports
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.cluster import Cluster
+from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import is_final, order, release_of
+
+_MOST: Final = 4
+_LONGEST: Final = 2000
+
+
+def reported(case: Case) -> Iterator[Remark]:
+    """One warning for each report, at the first of its options or variables that the command has."""
+    rows = [row for row in known_reports().values() if case.engine.name in row.engines]
+    case.script.budget.work(10 * len(rows), "its known reports")
+    matching = (remark for row in rows if (remark := _remark(row, case)) is not None)
+    for _, remark in zip(range(_MOST), matching, strict=False):
+        yield remark
+
+
+def _remark(row: KnownReport, case: Case) -> Remark | None:
+    if not (_of_release(row, case.version) and _of_model(row, case) and _of_devices(row, case.cluster)):
+        return None
+    if any(case.option(flag) is not None for flag in row.lacks) or not _of_image(row, case):
+        return None
+    options = {flag: case.option(flag) for flag in row.options}
+    for flag, place in options.items():
+        value = place.value if place is not None else None
+        texts = value if isinstance(value, tuple) else (value if isinstance(value, str) else "",)
+        if place is None or value is False or not _matches(row.options[flag], " ".join(texts)):
+            return None
+    variables = case.commands[0].env
+    if any(name not in variables for name in row.variables) or any(name in variables for name in row.unset):
+        return None
+    if not all(_matches(pattern, case.variable(name)) for name, pattern in row.variables.items()):
+        return None
+    place = next((place for place in options.values() if place is not None), None)
+    where = place.written if place is not None else next(iter((*row.variables, *row.lacks)), "engine")
+    known = _words(case)
+    message = f"reported for {_releases(row, case)}: {row.message.format_map(known)}{_threads(row.provenance.source)}"
+    at = place.index if place is not None else None
+    sure = not row.usual and (case.version or not (row.until or row.last))
+    severity = Severity.WARNING if sure else Severity.NOTE
+    remark = make_remark(severity, Code.KNOWN_REPORT, where, message, row.remedy.format_map(known), at=at)
+    return remark if place is not None or not row.variables else replace(remark, variable=where)
+
+
+def _of_release(row: KnownReport, version: str) -> bool:
+    """A row that ends somewhere needs a release that is named."""
+    if not version:
+        return row.also_unnamed or not (row.until or row.last)
+    if row.since and order(version) < order(row.since):
+        return False
+    if row.last:
+        rebuilt = is_final(row.last) and release_of(version) == release_of(row.last)
+        return rebuilt or order(version) <= order(row.last)
+    return not row.until or order(version) < order(row.until)
+
+
+def _of_image(row: KnownReport, case: Case) -> bool:
+    if not row.image:
+        return True
+    container = case.commands[0].container
+    image = container.image if container is not None else None
+    if image is None:
+        case.script.budget.work(len(case.script.lines), "its known reports")
+    texts = [image.text] if image is not None else case.script.lines
+    return any(re.search(row.image, text[:_LONGEST], re.IGNORECASE) for text in texts)
+
+
+def _of_model(row: KnownReport, case: Case) -> bool:
+    checkpoint = case.checkpoint
+    scheme = checkpoint.quantization.scheme if checkpoint and checkpoint.quantization else ""
+    if row.weights and scheme not in row.weights:
+        return False
+    names = _names(case)
+    return not row.models or any(re.search(row.models, name, re.IGNORECASE) for name in names)
+
+
+def _names(case: Case) -> Sequence[str]:
+    written = case.first.model.rstrip("/").replace("--", "/")[-_LONGEST:]
+    return [*([case.checkpoint.name] if case.checkpoint else []), written]
+
+
+def _of_devices(row: KnownReport, cluster: Cluster | None) -> bool:
+    if not row.devices and not row.other_devices:
+        return True
+    if cluster is None:
+        return False
+    device = cluster.device
+    label = cluster.name.rpartition("x")[2] if not cluster.name.casefold().endswith("x") else cluster.name
+    kinds = {word.casefold() for word in (device.id, device.platform, device.capability, device.product, label)}
+    kinds |= {device.id.partition("-")[0].casefold(), device.architecture.casefold()}
+    given = {word.casefold() for word in row.devices}
+    others = {word.casefold() for word in row.other_devices}
+    return (not given or bool(kinds & given)) and not kinds & others
+
+
+def _matches(pattern: str, text: str) -> bool:
+    if pattern and unresolved(text):
+        return False
+    return not pattern or re.fullmatch(pattern, text[:_LONGEST].strip("'\""), re.IGNORECASE | re.DOTALL) is not None
+
+
+def _words(case: Case) -> Mapping[str, str]:
+    device = case.cluster.device.product if case.cluster else "these devices"
+    name = case.checkpoint.name if case.checkpoint else case.first.model.rstrip("/").rpartition("/")[2]
+    return {"model": name or "the model", "device": device, "version": case.version or "this release"}
+
+
+def _releases(row: KnownReport, case: Case) -> str:
+    title, concluded = case.engine.facts.title, row.provenance.standing == "estimated"
+    if row.last:
+        first = "" if row.since in ("", row.last) else f"{row.since} to "
+        return f"{title}{', of the time of' if concluded else ''} {first}{row.last}"
+    if row.until:
+        first = f" from {row.since} on, mended in {row.until}" if row.since else f" before {row.until}"
+        return f"{title}{first}{', by the dates' if concluded else ''}"
+    return f"{title} from {row.since} on" if row.since else title
+
+
+def _threads(source: str) -> str:
+    """` (#12345)`, so that the thread can be found; the address is in the table."""
+    repositories = re.findall(r"github\.com/([\w.-]+/[\w.-]+)/(?:issues|pull)/(\d+)", source)
+    return f" ({repositories[0][0]}#{repositories[0][1]})" if repositories else ""

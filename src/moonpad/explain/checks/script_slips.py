@@ -1,0 +1,157 @@
+"""What a script does otherwise than its own comments say: variables before their value, arguments of its usage line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.results import Remark, make_remark, shortened
+from moonpad.explain.shell.own_lines import is_first, numbered, span_of
+from moonpad.values.finding import Code, Severity
+
+_USED: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+)|\{(\w+)[^}:\-+?=]*\})")
+_SET: Final = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<value>[^\s(]\S*)")
+_SOURCES: Final = re.compile(r"[ \t]*(?:source|\.)[ \t]|.*\b(?:read|getopts|eval|mapfile|declare|local|for)\b")
+_CALL: Final = re.compile(r"[ \t]*#+[ \t]*(?P<set>(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)+)(?:ba|z)?sh?[ \t]*\S*\.sh\b")
+_NAMES: Final = re.compile(r"([A-Z][A-Z0-9_]*)=")
+_USAGE: Final = re.compile(
+    r"\busage\b.*?(?:\S+\.sh|\$0|\$\{0\S*)[\"']?[ \t]+\[?(?P<option>--?[a-z][\w-]*)", re.IGNORECASE
+)
+_FIRST: Final = re.compile(
+    r"[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_]\w*)=[\"']?\$\{?1(?::?-[^}]*)?\}?[\"']?[ \t]*(?:#.*)?$"
+)
+_READS_OPTIONS: Final = re.compile(r"\bcase\b|\bgetopts?\b|\bshift\b|=[ \t]*[\"']?--|\$@|\$\*")
+_OPTION_OF: Final = re.compile(r"(?P<option>--?[A-Za-z][\w-]*)[ =]+[\"']?\$\{?(?P<name>[A-Za-z_]\w*)")
+_OF_MAKE: Final = re.compile(r"[\w.-]+[ \t]*[:?]=|\.PHONY|\.EXPORT")
+_EXPORT_ALONE: Final = re.compile(r"[ \t]*export[ \t]*(?:#.*)?$")
+
+
+def used_before(case: Case) -> Iterator[Remark]:
+    """A variable that a script reads on one line and gives its only value on a later one."""
+    script = case.script
+    if script.markdown or script.objects or not is_first(case.commands, script):
+        return
+    lines = list(numbered(script, 1, len(script.lines)))
+    known: set[str] = set()
+    reads: dict[str, int] = {}
+    for number, text in lines:
+        code = text.partition(" #")[0]
+        if not code.strip() or code.lstrip().startswith("#"):
+            continue
+        if _SOURCES.match(code) or "() {" in code or "$(<" in code:
+            return  # anything may be set there
+        match = _SET.match(code)
+        value = match["value"] if match else code
+        if code[:1].strip():
+            for groups in _USED.findall(value.replace("\\$", "")):
+                name = next(filter(None, groups), "")
+                if name and name not in known and match is not None and f"{name}:-" not in value:
+                    reads.setdefault(name, number)
+        if match is None:
+            known |= {name for name, _ in re.findall(r"\b([A-Za-z_]\w*)(\+?=)", code)}
+            continue
+        name = match["name"]
+        if name in reads and name not in known and name not in value:
+            used, later = script.where(reads[name]), script.where(number)
+            message = f"{used} uses {name} before {later} sets it: it is empty there, unless it was exported"
+            remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, name, message, "set it before it is used")
+            yield Remark(remark.finding, command=None)
+        known.add(name)
+
+
+def call_sets_another(case: Case) -> Iterator[Remark]:
+    """A call in a comment sets `DCP=2`, and the script reads DCP_SIZE alone."""
+    script = case.script
+    first, last = span_of(case.commands, script)
+    lines = list(numbered(script, first, last))
+    whole = numbered(script, 1, len(script.lines)) if any(_CALL.match(text) for _, text in lines) else ()
+    code = "\n".join(text for _, text in whole if not text.lstrip().startswith("#"))
+    seen: set[str] = set()
+    for number, text in lines:
+        match = _CALL.match(text)
+        for name in _NAMES.findall(match["set"]) if match else ():
+            longer = re.findall(rf"\$\{{({name}_[A-Z0-9_]+):?[-=]", code)
+            if (
+                name in seen
+                or not longer
+                or re.search(rf"\$\{{?{name}\b|^[ \t]*(?:export[ \t]+)?{name}=", code, re.MULTILINE)
+            ):
+                continue
+            seen.add(name)
+            message = (
+                f"the call in {script.where(number)} sets {name}, but the script reads {longer[0]}: it has no effect"
+            )
+            remark = make_remark(Severity.WARNING, Code.DEAD_ENV, name, message, f"set {longer[0]} in the call")
+            yield Remark(remark.finding, command=None)
+
+
+def option_as_argument(case: Case) -> Iterator[Remark]:
+    """`Usage: run.sh [--port PORT]` over a script that takes `$1` for the port."""
+    script = case.script
+    first, last = span_of(case.commands, script)
+    lines = list(numbered(script, first, last))
+    usage = next(((number, match) for number, text in lines if (match := _USAGE.search(text))), None)
+    if usage is None or any(_READS_OPTIONS.search(text) for _, text in lines if not text.lstrip().startswith("#")):
+        return
+    for _, text in lines:
+        if match := _FIRST.match(text):
+            option, name = usage[1]["option"], match["name"]
+            message = f"called as {script.where(usage[0])} shows, $1 is the word {option}, so {name} becomes {option}"
+            remedy = "give the value alone, or read the option in a loop"
+            remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, shortened(name), message, remedy)
+            yield Remark(remark.finding, command=None)
+            return
+
+
+def export_alone(case: Case) -> Iterator[Remark]:
+    """`export` without a name."""
+    script = case.script
+    lines = list(numbered(script, *span_of(case.commands, script)))
+    if any(_OF_MAKE.match(text) for _, text in lines):
+        return  # there it exports all
+    for number, text in lines:
+        if _EXPORT_ALONE.match(text):
+            message = f"{script.where(number)}: export without a name sets nothing, and prints all variables"
+            remark = make_remark(
+                Severity.WARNING, Code.INVALID_VALUE, "export", message, "name the variable, or leave it out"
+            )
+            yield Remark(remark.finding, command=None)
+
+
+def only_in_comment(case: Case) -> Iterator[Remark]:
+    """A value that is made for an option, which stands in a comment: the engine starts without it."""
+    script = case.script
+    first, last = span_of(case.commands, script)
+    lines = list(numbered(script, first, last))
+    comments = [(number, text) for number, text in lines if text.lstrip().startswith("#")]
+    options = [(number, match) for number, text in comments for match in _OPTION_OF.finditer(text)]
+    if not options:
+        return
+    code = "\n".join(text for _, text in numbered(script, 1, len(script.lines)) if not text.lstrip().startswith("#"))
+    seen: set[str] = set()
+    for number, match in options:
+        name, option = match["name"], match["option"]
+        if name in seen or re.search(rf"\$\{{?{name}\b|\bexport\b[^\n]*\b{name}\b", code):
+            continue
+        seen.add(name)
+        if re.search(rf"^[ \t]*(?:local[ \t]+)?{name}=", code, re.MULTILINE):
+            message = f"{name} is set, but {option} that would use it is commented out ({script.where(number)})"
+            remark = make_remark(Severity.NOTE, Code.REDUNDANT_FLAG, name, message, f"give {option}, or drop {name}")
+            yield Remark(remark.finding, command=None)
+
+
+def conflict_markers(case: Case) -> Iterator[Remark]:
+    """What is left of a merge in a script; a manifest is told elsewhere."""
+    script = case.script
+    if not is_first(case.commands, script) or any(problem.code == "merge-conflict" for problem in script.problems):
+        return
+    lines = list(numbered(script, 1, len(script.lines)))
+    begins = next((number for number, text in lines if text.startswith("<<<<<<< ")), 0)
+    ends = next((number for number, text in lines if begins and number > begins and text.startswith(">>>>>>> ")), 0)
+    if ends:
+        message = f"{script.where(begins)} to {ends}: an unresolved merge conflict, both halves of which are here"
+        remedy = "keep one half, and delete the three lines of markers"
+        remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, "<<<<<<<", message, remedy)
+        yield Remark(remark.finding, command=None)

@@ -1,0 +1,99 @@
+"""Modules that are not there, and what a step, a machine and its RAM have room for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
+
+from moonpad.engines import foreign_names as names
+from moonpad.engines.value_checks import as_json, unresolved, whole
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.commands import Command
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+
+_warning = partial(make_remark, Severity.WARNING)
+_LONGEST: Final = 2000
+_DRAFT: Final = "--speculative-config"
+
+
+def no_such_module(case: Case) -> Iterator[Remark]:
+    """A module that the text starts beside the servers and that is in no release."""
+    modules = names.NO_MODULES.get(case.engine.name, {})
+    if not modules:
+        return
+    case.script.budget.work(len(case.script.lines), "the text around its engine commands")
+    lines = [line[:_LONGEST] for line in case.script.lines]
+    if any(case.engine.program == command.program and command.line for command in _before(case)):
+        return  # said of the first
+    for module, right in modules.items():
+        number = next((at for at, line in enumerate(lines, 1) if f"{module} " in f"{line} "), None)
+        if number is not None:
+            title = case.engine.facts.title if module.startswith(case.engine.name) else module.partition(".")[0]
+            message = f"{case.script.where(number)}: {title} has no module of that name"
+            yield make_remark(Severity.WARNING, Code.REMOVED_FLAG, module, message, f"start python -m {right}")
+
+
+def _before(case: Case) -> Iterator[Command]:
+    own = case.commands[0]
+    for command in case.script.commands:
+        if 0 < command.line < own.line:
+            yield command
+
+
+def step_budget(case: Case) -> Iterator[Remark]:
+    """Tokens of one step against those that all sequences propose."""
+    place, batched = case.option(_DRAFT), case.option("--max-num-batched-tokens")
+    sequences = case.option("--max-num-seqs")
+    if case.base != names.EXPERTS_BY_VARIABLE or place is None or batched is None or sequences is None:
+        return
+    config = as_json(place.value.strip("'")) if isinstance(place.value, str) else place.value
+    tokens = config.get("num_speculative_tokens") if isinstance(config, dict) else None
+    at_once, room = _whole(sequences.value), _whole(batched.value)
+    if not isinstance(config, dict) or not isinstance(tokens, int) or at_once is None or room is None or tokens < 1:
+        return
+    where, asked = "--max-num-batched-tokens", at_once * (1 + tokens)
+    how = f"{at_once} sequences with {tokens} draft tokens"
+    remedy = f"write {where} {asked} or more, or fewer --max-num-seqs"
+    left = room - at_once * (tokens - 1)
+    if config.get("method") in names.PARALLEL_DRAFTS and left <= 0:
+        message = f"{room}: {how} reserve {at_once} × {tokens - 1}, and {left} are left, which ends the start"
+        yield make_remark(Severity.ERROR, Code.INVALID_VALUE, where, message, remedy, at=batched.index)
+    elif room < asked:
+        message = f"{room}: {how} are {asked} tokens a step, so not all of them go on in each step"
+        yield make_remark(Severity.NOTE, Code.SUBOPTIMAL, where, message, remedy, at=batched.index)
+
+
+def _whole(value: object) -> int | None:
+    return None if not isinstance(value, str) or unresolved(value) else whole(value.strip("'\""))
+
+
+def prefill_context(case: Case) -> Iterator[Remark]:
+    """Prefill context parallelism has ranks of its own, unlike decode context parallelism."""
+    place = case.option(names.PREFILL_PARALLEL)
+    ways = _whole(place.value) if place is not None else None
+    if place is None or ways is None or ways < 2 or not case.laid_out or case.cluster is None:
+        return
+    layout, devices = case.first.layout, case.cluster.devices
+    ranks = layout.world_size * ways
+    if ranks > devices:
+        message = (
+            f"{ways}: it multiplies the devices, {layout.world_size} × {ways} = {ranks}, and "
+            f"{case.cluster.name} has {devices}"
+        )
+        remedy = f"write {place.written} 1, or divide the tensor parallelism by {ways}"
+        yield _warning(Code.ILLEGAL_LAYOUT, place.written, message, remedy, at=place.index)
+
+
+def cache_of_workers(case: Case) -> Iterator[Remark]:
+    """RAM for KV cache, which each worker takes for itself."""
+    if case.base != names.EXPERTS_BY_VARIABLE or not case.laid_out:
+        return
+    ranks = case.first.layout.tp * case.first.layout.pp
+    case.script.budget.work(len(case.script.lines), "the text around its engine commands")
+    sizes = [found[1] for line in case.script.lines if (found := names.CACHE_OF_WORKERS.search(line[:_LONGEST]))]
+    if ranks > 1 and sizes and (size := int(sizes[-1])) > 1:
+        message = f"{size} GB for each of {ranks} workers: {ranks * size} GB of the machine's RAM"
+        remedy = "compare it with what free -g shows beside the weights"
+        yield make_remark(Severity.NOTE, Code.MEMORY_LOW, names.CACHE_OPTION, message, remedy)

@@ -1,0 +1,90 @@
+"""Settings that do not arrive: an option with a colon in place of a blank, a variable named after an option, a file of
+weights where a folder is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from moonpad.catalog.library_variables import library_variables
+from moonpad.catalog.options import known_environment, option_set, versions
+from moonpad.engines import foreign_names as names
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.flags import COLON
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.values.finding import Code, Finding, Severity
+
+_LONGEST: Final = 2000
+_LEAST: Final = 4
+"""Letters of an option that a variable is surely named after."""
+
+
+def colon_for_blank(case: Case) -> Iterator[Remark]:
+    """`--cpu_infer:16`: no option of any engine has a colon in its name."""
+    for number, command in enumerate(case.commands):
+        for at, word in enumerate(command.argv):
+            match = COLON.fullmatch(word.text[:_LONGEST])
+            if match is None or word.unresolved:
+                continue
+            flag, value = match[1], match[2]
+            message = f"a colon stands where a blank belongs: there is no option {shortened(word.text, 50)}"
+            edits = [Edit(at, 1, (flag, value))]
+            remedy = f"write {flag} {shortened(value)}"
+            severity, code = Severity.ERROR if _refuses(case) else Severity.WARNING, Code.INVALID_VALUE
+            yield replace(make_remark(severity, code, flag, message, remedy, at=at, edits=edits), command=number)
+
+
+def _refuses(case: Case) -> bool:
+    """Whether the parser of the release that is named surely ends the start at a word that it does not know."""
+    options = option_set(case.engine.program, case.version) if case.version else None
+    known = options is not None and options.exact and case.engine.program in names.WHOLE_HISTORY
+    return known and case.engine.command_line.build is None and not is_fragment(case.commands[0])
+
+
+def variable_for_option(case: Case) -> Iterator[Remark]:
+    """`VLLM_MAX_MODEL_LEN=262144`, which no release reads: the option sets it, and the variable does nothing."""
+    begins = names.ALL_DECLARED.get(case.engine.name)
+    command, program = case.commands[0], case.engine.program
+    written = [name for name in command.env if begins and name.startswith(begins)]
+    options = option_set(program, case.version or None) if written else None
+    if options is None or begins is None or command.embedded or command.custom:
+        return  # the image's own start may read it
+    case.script.budget.work(20 * len(written), "its variables")
+    for name in written:
+        flag = f"--{name.removeprefix(begins).lower().replace('_', '-')}"
+        if len(flag) < _LEAST or options.named(flag) is None or name in library_variables():
+            continue
+        if any(name in known_environment(program, version) for version in versions(program)) or _is_read(case, name):
+            continue
+        given = case.option(flag) is not None
+        message = f"{case.engine.facts.title} reads no variable of that name: it has no effect on the server"
+        remedy = f"leave it out: {flag} is given" if given else f"write {flag} in the command"
+        finding = Finding(Severity.WARNING, Code.DEAD_ENV, name, message, remedy)
+        yield Remark(finding, command=0, variable=name, drop_variable=given)
+
+
+def _is_read(case: Case, name: str) -> bool:
+    """Whether the text uses the variable elsewhere than where it sets it."""
+    used = re.compile(
+        rf"\$[{{(]?{name}\b|[\[(][ ]?[\"']{name}[\"']|\benv\.{name}\b|%{name}%|\{{\{{-?[ ]*{name}\b|printenv {name}\b"
+    )
+    case.script.budget.work(len(case.script.lines), "its variables")
+    return any(used.search(line[:_LONGEST]) for line in case.script.lines)
+
+
+def file_for_folder(case: Case) -> Iterator[Remark]:
+    """A GGUF file as the folder of configuration and tokenizer, which stand in none."""
+    for flag, weights in names.FOLDER.items():
+        place = case.option(flag)
+        value = place.value.strip("'\"") if place is not None and isinstance(place.value, str) else ""
+        if place is None or not value.casefold().endswith(".gguf") or case.option(weights) is None:
+            continue
+        message = (
+            f"{shortened(value, 60)} is a file of weights: this is the folder with config.json and the tokenizer of "
+            "the published model"
+        )
+        remedy = f"name that folder, or the repository, and the folder of the GGUF behind {weights}"
+        yield make_remark(Severity.WARNING, Code.INVALID_VALUE, flag, message, remedy, at=place.index)

@@ -1,0 +1,117 @@
+"""Weights of models that are not planned against the memory of the devices, and sizes that a pasted log has."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.catalog.hardware import hardware
+from moonpad.catalog.other_models import as_published, other_model
+from moonpad.engines import foreign_names as names
+from moonpad.engines.argv_reader import Occurrence
+from moonpad.engines.value_checks import as_json
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.results import Remark, make_remark
+from moonpad.plan.tensors import nextn_bytes
+from moonpad.values.finding import Code, Severity
+from moonpad.values.units import GIB, gib
+
+_LOADED: Final = re.compile(
+    r"Load weight end\..{0,200}?avail mem=(?P<left>\d{1,4}\.\d{1,3}) GB, mem usage=(?P<held>\d{1,4}\.\d{1,3}) GB"
+)
+_CUT: Final = re.compile(r"\.\.\.|…")
+_REPOSITORY: Final = re.compile(r"[\w.-]+/[\w.-]+")
+_LONGEST: Final = 2000
+
+
+def weights_of_others(case: Case) -> Iterator[Remark]:
+    """The publisher's weights alone, less than everything, against all memory that the engine may use."""
+    reading = case.first
+    known = other_model(reading.model) if case.checkpoint is None else None
+    helped = case.engine.facts.host_experts or reading.left_to_engine or reading.settings.cpu_offload_gib
+    if known is None or helped or not case.whole or is_fragment(case.commands[0]):
+        return
+    other_format = case.option("--quantization") is not None or not as_published(reading.model)
+    if (other_format and not known.any_format) or case.option("--load-format") is not None:
+        return
+    flag = case.engine.command_line.options.get("tp")
+    place = case.option(flag) if flag else None
+    case.script.budget.work(len(case.script.lines), "the text around its engine commands")
+    if flag is None or reading.takes_all_devices or (place is None and any(map(_CUT.search, case.script.lines))):
+        return
+    ranks = reading.layout.tp * reading.layout.pp * ((reading.layout.ep > 1 and reading.layout.dp) or 1)
+    fraction = reading.settings.gpu_memory_utilization or 1.0
+    if case.cluster is not None:
+        each, kind = case.cluster.device.usable_bytes, f"of {case.cluster.device.product}"
+    else:
+        devices = [row.device for row in hardware().values() if row.device]
+        each = max(device.usable_bytes for device in devices if device.platform in case.engine.platforms)
+        kind = "of the largest kind known"
+    if not each or known.least_bytes <= ranks * each * fraction:
+        return
+    share = f"{fraction:g} of " if fraction < 1 else ""
+    message = (
+        f"the weights of {known.title} are at least {known.least_bytes / GIB:,.0f} GiB, and {ranks} "
+        f"{'device' if ranks == 1 else 'devices'} {kind} {'has' if ranks == 1 else 'have'} "
+        f"{share}{ranks * each / GIB:,.0f} GiB"
+    )
+    needed = max(8, 2 ** math.ceil(math.log2(known.least_bytes / (each * min(fraction, 0.9)))))
+    sure = place is not None and case.cluster is not None and _REPOSITORY.fullmatch(reading.model) is not None
+    severity = Severity.ERROR if sure else Severity.WARNING
+    remedy = f"take {needed} or more devices, or smaller weights"
+    yield make_remark(severity, Code.DOES_NOT_FIT, flag, message, remedy, at=place.index if place else None)
+
+
+def static_fraction(case: Case) -> Iterator[Remark]:
+    """The share for weights and KV cache, against what the log in the text has of the weights."""
+    fraction, place = case.first.settings.gpu_memory_utilization, case.option("--mem-fraction-static")
+    if case.base != names.EXPERTS_BY_OPTION or fraction is None or place is None:
+        return
+    case.script.budget.work(len(case.script.lines), "the text around its engine commands")
+    loaded = [found for line in case.script.lines if (found := _LOADED.search(line[:_LONGEST]))]
+    if not loaded:
+        return
+    held = max(float(found["held"]) for found in loaded)
+    there = held + float(next(found["left"] for found in loaded if float(found["held"]) == held))
+    if there <= 0 or fraction * there >= held:
+        return
+    least = math.ceil(10000 * held / there) / 10000
+    message = (
+        f"{fraction:g} of {there:.1f} GB is {fraction * there:.1f} GB, and by the log in the text the weights take "
+        f"{held:g} GB of it: nothing is left for the KV cache"
+    )
+    remedy = f"write {place.written} above {least:g}, or spread the weights over more devices"
+    yield make_remark(Severity.ERROR, Code.DOES_NOT_FIT, place.written, message, remedy, at=place.index)
+
+
+def prediction_layer(case: Case) -> Iterator[Remark]:
+    """The checkpoint's own layer that proposes tokens, which no figure of the memory counts."""
+    checkpoint, layout = case.checkpoint, case.first.layout
+    held = nextn_bytes(checkpoint) if checkpoint is not None else 0
+    place = _own_draft(case)
+    if not held or place is None or not case.laid_out:
+        return
+    ranks = layout.tp * (layout.dp if layout.ep > 1 else 1)
+    message = (
+        f"the layer for multi-token prediction takes about {gib(held / ranks)} more on each device of the last stage, "
+        "with a cache of its own, and is not counted in what fits"
+    )
+    remedy = "leave as much free, by a shorter context or a smaller share of the memory"
+    yield make_remark(Severity.NOTE, Code.TIGHT, place.written, message, remedy, at=place.index)
+
+
+def _own_draft(case: Case) -> Occurrence | None:
+    if case.base == names.EXPERTS_BY_VARIABLE:
+        place = case.option("--speculative-config")
+        config = as_json(place.value.strip("'")) if place is not None and isinstance(place.value, str) else None
+        if not isinstance(config, dict) or "model" in config:
+            return None
+        return place if "mtp" in str(config.get("method")) else None
+    place, draft = case.option(names.ALGORITHM), case.text(names.DRAFT_PATH).casefold().rstrip("/")
+    own = case.base == names.EXPERTS_BY_OPTION and place is not None and place.value in names.OWN_DRAFTS
+    return (
+        place if own and (not draft or "nextn" in draft or draft == case.first.model.casefold().rstrip("/")) else None
+    )

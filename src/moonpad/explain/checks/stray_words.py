@@ -1,0 +1,46 @@
+"""Words that no option takes and that are not the model: the engine's parser refuses the whole command for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.engines.base import Reading
+from moonpad.engines.foreign_names import WHOLE_HISTORY
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.commands import Command
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.flags import GLUED
+from moonpad.explain.manifests.option_sources import Rulebook
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+
+NO_SUCH: Final = "takes no such argument"
+_PROSE: Final = frozenset("，。；：！？、（）")
+
+
+def stray_remarks(
+    command: Command, reading: Reading, book: Rulebook, *, named: bool, document: bool
+) -> Iterator[Remark]:
+    """An error for the first of them, in a document a warning: a sentence may go on there. Nothing is said where the
+    release is not recorded (`named`: it is) or not known, or where an option is unknown, whose second value it may
+    be."""
+    if not named and book.program not in WHOLE_HISTORY:
+        return
+    severity = Severity.WARNING if document or is_fragment(command) else Severity.ERROR
+    if not book.options.exact or any(option.flag is None for option in reading.parsed.occurrences):
+        return
+    if any(isinstance(option.value, str) and GLUED.fullmatch(option.value) for option in reading.parsed.occurrences):
+        return  # it is the value of the option that is glued to another's
+    for at, text in reading.parsed.positionals:
+        if text[:1] in _PROSE:
+            return  # a sentence goes on behind the command
+        is_word = at < len(command.argv) and not command.argv[at].unresolved and not unresolved(text)
+        if text in reading.unknown and is_word and text.strip():
+            message, remedy, edits = "it is neither an option nor the value of one", "leave it out", []
+            if book.options.named(flag := f"--{text}") is not None:
+                message, remedy = "the option of that name lacks its dashes", f"write {flag}"
+                edits = [Edit(at, 1, (flag,))]
+            message, where, code = f"{book.label} {NO_SUCH}: {message}", shortened(text), Code.INVALID_VALUE
+            yield make_remark(severity, code, where, message, remedy, at=at, edits=edits)
+            return

@@ -1,0 +1,56 @@
+"""The checks that look at the lines of the text, beside the words of the command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.json_slips import json_slips
+from moonpad.explain.checks.peer_checks import headless_ranks, mode_in_comment, target_not_built, worker_on_loopback
+from moonpad.explain.checks.script_slips import (
+    call_sets_another,
+    conflict_markers,
+    export_alone,
+    only_in_comment,
+    option_as_argument,
+    used_before,
+)
+from moonpad.explain.checks.setting_slips import colon_for_blank, file_for_folder, variable_for_option
+from moonpad.explain.checks.variable_slips import (
+    env_file_comment,
+    interface_caret,
+    not_exported,
+    not_handed_on,
+    slurm_header,
+)
+from moonpad.explain.documents.spoken_devices import fewer_ranks
+from moonpad.explain.results import Remark
+from moonpad.explain.shell.shell_slips import broken_line, broken_value, lost_options, redirected_install
+
+TEXT_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
+    redirected_install,
+    broken_line,
+    broken_value,
+    lost_options,
+    not_exported,
+    env_file_comment,
+    not_handed_on,
+    slurm_header,
+    interface_caret,
+    used_before,
+    call_sets_another,
+    option_as_argument,
+    export_alone,
+    only_in_comment,
+    conflict_markers,
+    json_slips,
+    colon_for_blank,
+    variable_for_option,
+    file_for_folder,
+    headless_ranks,
+    worker_on_loopback,
+    mode_in_comment,
+    target_not_built,
+    fewer_ranks,
+)

@@ -1,0 +1,129 @@
+"""Which of the devices that a text names a command is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Final
+
+from moonpad.explain.commands import Wrapper
+from moonpad.explain.documents.device_mentions import Mention
+from moonpad.values.cluster import Cluster
+
+_LONGEST: Final = 2000
+"""A longer line is data, not prose."""
+_CLOSE: Final = 6
+"""Lines above a command in which a kind is surely its own."""
+_HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.*)")
+
+
+@lru_cache(maxsize=1)
+def sections(lines: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
+    """Of each line of a document, the lines of the headings that it stands under, the outermost first; a heading stands
+    under itself."""
+    chains: list[tuple[int, ...]] = []
+    open_titles: tuple[tuple[int, int], ...] = ()
+    fenced = False
+    for number, text in enumerate(lines, 1):
+        if text.lstrip(" >").startswith(("```", "~~~")):
+            fenced = not fenced
+        elif not fenced and (match := _HEADING.match(text[:_LONGEST])):
+            level = len(match[1])
+            open_titles = (*(title for title in open_titles if title[0] < level), (level, number))
+        chains.append(tuple(line for _, line in open_titles))
+    return tuple(chains)
+
+
+_LAYOUT: Final = re.compile(r"(?<![A-Za-z])(tp|pp)(?:[ _-]?size)?[ =:]{0,2}([0-9]{1,3})(?![0-9])")
+
+
+_OWNED: Final = re.compile(
+    r"\b(?:we|i) (?:have|own|run|use)\b|\b(?:our|my) (?:\w+ )?(?:cluster|machines?|servers?|nodes?|box|cards?|gpus?)\b"
+    r"|我们有|我有|现有",
+    re.IGNORECASE,
+)
+_WANTED: Final = re.compile(
+    r"\b(?:at least|minimum|min\.|requires?|required|requirements?|recommended)\b|最低|至少|要求|推荐", re.IGNORECASE
+)
+
+
+def owned(named: Sequence[Mention], lines: tuple[str, ...]) -> Sequence[Mention]:
+    """Without those that a model is said to want, where the text says which there are: `at least 8x H200 (we have 16x
+    H100)`."""
+    said = {each: _said_of(each, lines[each.line - 1][:_LONGEST]) for each in named}
+    return [each for each in named if said[each] != "wanted"] if "owned" in said.values() else named
+
+
+def _said_of(each: Mention, text: str) -> str:
+    at = text.upper().rfind(each.kind.upper())
+    found = [(match.start(), what) for what, pattern in (("wanted", _WANTED), ("owned", _OWNED))
+             for match in pattern.finditer(text) if match.start() < at]  # fmt: skip
+    return max(found)[1] if found else ""
+
+
+def of_layout(named: Sequence[Mention], lines: tuple[str, ...], sizes: Mapping[str, int]) -> Sequence[Mention]:
+    """Without those on rows of a table whose layout is another than that of the command, `TP16` where it has
+    8; all where none has the same."""
+    same: list[Mention] = []
+    other: list[Mention] = []
+    for each in named:
+        text = lines[each.line - 1][:_LONGEST]
+        said = _LAYOUT.findall(text.lower()) if text.lstrip().startswith("|") else []
+        fits = all((name, str(count)) in said for name, count in sizes.items() if any(name == key for key, _ in said))
+        (other if said and not fits else same if said else []).append(each)
+    return [each for each in named if each not in other] if same else named
+
+
+def is_granted(cluster: Cluster, container: Wrapper | None, lines: tuple[str, ...]) -> bool:
+    """Whether it gets one device, and what is beside that says of which kind: `device_ids: ["1"]  # RTX 5090`."""
+    if container is None or container.devices != 1:
+        return False
+    kind = cluster.name.rpartition("x")[2].casefold()
+    places = {word.line for option in container.given("--gpus") for word in option.words if word.line > 0}
+    beside = [text for line in places for text in lines[line - 1 : line + 2]]  # of YAML a mapping of a few lines
+    said = (re.sub(r"[ _-]", "", text[:_LONGEST]).casefold() for text in beside)
+    return any(kind in text for text in said)
+
+
+def sure_mentions(
+    named: Sequence[Mention], asked: frozenset[tuple[str, int]], lines: tuple[str, ...], before: int, line: int
+) -> Iterator[tuple[Mention, ...]]:
+    """Those that the program asks for with the command; those of the comment between it and the command `before`."""
+    machines = [each for each in named if (each.machine, each.line) in asked]
+    if len({each.kind for each in machines}) == 1:
+        yield _nearest(machines, line)
+    comments = [each for each in named if before < each.line < line and lines[each.line - 1].lstrip().startswith("#")]
+    if before and comments and len({each.kind for each in comments}) == 1:
+        yield _nearest(comments, line)
+
+
+def by_nearness(
+    named: Sequence[Mention], elsewhere: Sequence[Mention], lines: tuple[str, ...], line: int, *, document: bool
+) -> Iterator[tuple[Mention, ...]]:
+    """The mentions that a command at `line` may be about, in groups: those of its own section, of the sections around
+    it one by one, last those of other sections, which say something where they agree. Each in the order of nearness:
+    above the line from there upwards, then below it."""
+    above = (each for each in named if 0 <= line - each.line <= _CLOSE)
+    close = [each for each in above if not lines[each.line - 1].lstrip().startswith("|")]
+    if close:
+        yield _nearest(close, line)
+    if not document:
+        yield _nearest(named, line)
+        return
+    chains = sections(lines)
+    own = chains[min(line, len(chains)) - 1] if chains else ()
+    rest = list(named)
+    for depth in range(len(own), -1, -1):
+        here = [each for each in rest if chains[min(each.line, len(chains)) - 1] == own[:depth]]
+        rest = [each for each in rest if each not in here]
+        if here:
+            yield _nearest(here, line)
+    rest = [each for each in rest if each in elsewhere]
+    firsts = {each.line: each.kind for each in reversed(rest)}  # `8x H200/H20` is one of both
+    if len(set(firsts.values())) == 1:
+        yield _nearest(rest, line)
+
+
+def _nearest(named: Sequence[Mention], line: int) -> tuple[Mention, ...]:
+    return tuple(sorted(named, key=lambda each: (each.line > line, abs(each.line - line))))

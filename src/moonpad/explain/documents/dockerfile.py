@@ -1,0 +1,111 @@
+"""What an image starts by its Dockerfile: the last stage's ENTRYPOINT and CMD, with its FROM and ENV.
+
+Source: https://docs.docker.com/reference/dockerfile/.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from moonpad.explain.commands import Piece, Word
+from moonpad.explain.input_limits import FAILURES
+from moonpad.explain.manifests.containers import Container, read_container
+from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
+from moonpad.explain.shell.wrappers import assignment
+from moonpad.explain.source_text import Source
+
+_DOCKERFILE: Final = re.compile(
+    r"(?:[ \t]*(?:#.*|ARG[ \t].*)?\n)*[ \t]*FROM[ \t]+(?!\S+[ \t]+import\b)\S+.*$", re.MULTILINE | re.IGNORECASE
+)
+_INSTRUCTIONS: Final = re.compile(r"^[ \t]*(?:CMD|ENTRYPOINT)[ \t]+[\[\w./\"]", re.MULTILINE)
+_LINE: Final = re.compile(r"^[ \t]*([A-Za-z]+)[ \t]+((?:.*\\[ \t]*\n(?:[ \t]*#.*\n)*)*.*)$", re.MULTILINE)
+_COMMENT: Final = re.compile(r"(?<=\n)[ \t]*#.*\n")
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+_HEREDOC: Final = re.compile(r"<<-?[ \t]*[\"']?(\w+)[\"']?")
+_FLAGS: Final = re.compile(r"(?:--\S+[ \t]+)*")
+
+
+def is_dockerfile(text: str) -> bool:
+    """Whether it begins with FROM, or is a piece of such a file with CMD or ENTRYPOINT."""
+    begins = text.lstrip("\0\n\t ").split(maxsplit=1)[:1]
+    return bool(_DOCKERFILE.match(text)) or (
+        begins[:1] in (["CMD"], ["ENTRYPOINT"]) and bool(_INSTRUCTIONS.search(text))
+    )
+
+
+def read_dockerfile(text: str, start: int, state: ScriptState) -> None:
+    """Adds the command of the image that is built of `text`, which begins at the offset `start` of the whole."""
+    image, env = state.text.word("image", start, start), dict[str, Word]()
+    entrypoint: list[Word] = []
+    command: list[Word] = []
+    at = image
+    for name, offset, value in _instructions(text):
+        state.budget.work(20 + len(value) // 20, "its instructions")
+        place = start + offset
+        if name == "FROM":
+            words = words_of(Source.block(state.text, place, value), state)
+            image = next((word for word in words if not word.text.startswith("--")), image)
+            env, entrypoint, command = {}, [], []
+        elif name == "ENV":
+            env |= _variables(words_of(Source.block(state.text, place, value), state))
+        elif name == "RUN":
+            Shell(state, Source.block(state.text, place, value)).read()
+        elif name == "ENTRYPOINT":
+            entrypoint, at, command = _argv(value, place, state), state.text.word("", place, place), []
+        elif name == "CMD":
+            command, at = _argv(value, place, state), state.text.word("", place, place)
+    if entrypoint or command:
+        image = replace(image, text=image.text if image.line else "image")
+        source = Source.block(state.text, start, text)
+        read_container(Container(at, image, entrypoint, command, env), source, state)
+
+
+def _instructions(text: str) -> Iterator[tuple[str, int, str]]:
+    """Name, offset and value. Comments between continued lines are blanked; a heredoc belongs to its instruction."""
+    position = unclosed = 0
+    while match := _LINE.search(text, position):
+        end = match.end()
+        name, value = match[1].upper(), match[2]
+        if unclosed < FAILURES and name in ("RUN", "COPY", "ADD") and (heredoc := _HEREDOC.search(value)):
+            closing = re.compile(rf"^[ \t]*{re.escape(heredoc[1])}[ \t]*$", re.MULTILINE).search(text, end)
+            unclosed += closing is None
+            end = closing.end() if closing else end
+            value = text[match.start(2) : end]
+            if name != "RUN":
+                # `COPY <<EOF /start.sh` writes a file as `cat > /start.sh <<EOF` does.
+                name = "COPY"
+        blanked = _COMMENT.sub(lambda comment: " " * (len(comment.group()) - 2) + "\\\n", value)
+        yield name, match.start(2), blanked if name != "RUN" or "<<" not in value else value
+        position = max(end, position + 1)
+
+
+def _variables(words: list[Word]) -> dict[str, Word]:
+    """`NAME=value NAME=value`, or `NAME value`."""
+    if words and assignment(words[0]) is None and len(words) > 1:
+        return {words[0].text: words[1]}
+    return dict(pair for word in words if (pair := assignment(word)))
+
+
+def _argv(value: str, start: int, state: ScriptState) -> list[Word]:
+    """The exec form, a list in JSON; else the shell form."""
+    inner = value.strip()
+    if inner.startswith("[") and inner.endswith("]"):
+        words: list[Word] = []
+        for match in _STRING.finditer(value):
+            try:
+                text = str(json.loads(match.group(), strict=False))
+            except ValueError:
+                text = match.group()[1:-1]
+            place = (start + match.start() + 1, start + match.end() - 1)
+            words.append(
+                state.text.word(text, start + match.start(), start + match.end(), (Piece(0, len(text), *place),))
+            )
+        return words
+    value = value.rstrip()
+    piece = Piece(0, len(value), start, start + len(value))
+    word = state.text.word(value, start, start + len(value), (piece,))
+    return [replace(word, text="sh", pieces=()), replace(word, text="-c", pieces=()), word]

@@ -1,0 +1,213 @@
+"""The parts of a document that are commands: fenced blocks of shell, and bullets that list flags.
+
+A block keeps the places of its characters: what is not a command (prompts, the output of a session) is blanked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import dropwhile
+from typing import Final
+
+from moonpad.engines.foreign_names import SPEAKING
+from moonpad.explain.shell.terminal_session import SESSIONS, without_session
+
+_LANGUAGES: Final = (
+    frozenset({"", "bash", "sh", "shell", "zsh", "shellscript", "powershell", "ps1", "pwsh", "cmd", "bat", "batch"})
+    | SESSIONS
+)
+_OTHER_LANGUAGES: Final = frozenset(
+    {
+        "yaml",
+        "yml",
+        "json",
+        "jsonc",
+        "dockerfile",
+        "docker",
+        "ini",
+        "systemd",
+        "toml",
+        "service",
+        "helm",
+        "conf",
+        "python",
+        "py",
+    }
+)
+"""Blocks of files that may start an engine."""
+_CODE: Final = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]+?)\1(?!`)")
+_FLAGS: Final = re.compile(
+    r"[ \t*_]*(?:[A-Za-z]+ ){0,3}(?:flags|arguments|args|options|parameters)[ \t*_]*:", re.IGNORECASE
+)
+"""`Flags: `--a`, `--b`, `--c``."""
+_LINE: Final = re.compile("^.*$", re.MULTILINE)
+
+_SHELL_IN: Final = frozenset({"python", "py", "ini", "conf", "toml"})
+"""Languages that some fences name though a shell's command is in them."""
+_SPOKEN: Final = re.compile(
+    rf"(?:[ \t\0]*(?:#.*)?\n)*[ \t\0]*(?:\$ )?(?:(?:export )?[A-Z][A-Z0-9_]*=\S+(?:[ \t]+|[ \t]*\\?\n[ \t]*))*"
+    rf"(?:(?:sudo|nohup|docker|podman|python3?|numactl|srun)\b[^\n]*?|(?:\S*/)?)(?:{SPEAKING.pattern})"
+)
+"""A text whose first command starts an engine."""
+_ONLY_FILE: Final = re.compile(
+    r"(?:(?:\d{1,2}[.)]|step \d{1,2}[.:]?)[ ]{1,3})?(?:(?:create|write|save|file)[ :]{1,2}(?:as )?)?"
+    r"[`\"*_]{0,3}(?P<file>[\w./-]{1,100}\.(?:ya?ml|json|sh|env|toml|service))[`\"*_]{0,3}",
+    re.IGNORECASE,
+)
+_UNFENCED: Final = re.compile(
+    rf"[ \t\0]*(?:\$ )?(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python3? |docker run [^`\n]*|/\S*/)?(?:{SPEAKING.pattern})"
+    r"(?:(?<=[-$/.])|\S*/)[^`\n]*"
+)
+"""A command that stands in the text as it is: with an option, or a path, at once behind the program."""
+_OTHER_TEXT: Final = re.compile(r"\s*(?:apiVersion:|services:|FROM[ ]|\[Unit\]|\[Service\])")
+"""What such files begin with where a block has no language."""
+_FENCE: Final = re.compile(r"([ \t\0>]*)(`{3,}|~{3,})([^`]*)")
+"""What stands before the fence, the fence, and what stands behind it."""
+_HEADING: Final = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(\S.*)|[ \t]*<summary>(.*)</summary>")
+_BULLET: Final = re.compile(r"[ \t]*[-*+][ \t]+(?:\*\*)?(`+)((?:--?[A-Za-z]|[A-Z][A-Z0-9_]*=[^\s`])[^`\n]*)\1")
+"""A list's item that begins with a flag or a variable in backticks."""
+_ITEM: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]")
+_SUBSTITUTIONS: Final = re.compile(r"[ \t]*:substitutions:[ \t]*")
+_DIRECTIVE_OPTION: Final = re.compile(r"[ \t]*:[A-Za-z_-]+:")
+_VARIABLE_LINE: Final = re.compile(r"[ \t\0]*[A-Z][A-Z0-9_]*=[^\s;&|]+[ \t]*\\?")
+_FLAG_LINE: Final = re.compile(r"[ \t\0]*--?[A-Za-z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block of shell. `text` has its place at `start` of the document."""
+
+    start: int
+    text: str
+    heading: str | None
+    intro: str | None
+    indent: int
+    substitutions: bool = False
+    other: bool = False
+    """It is not a shell's: YAML, a Dockerfile, a unit of systemd."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """Code in a sentence or in the cell of a table, which begins at `start` of the document."""
+
+    start: int
+    text: str
+    heading: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """A list of flags and variables: the offset and the text of each."""
+
+    codes: tuple[tuple[int, str], ...]
+    heading: str | None
+    intro: str | None
+
+
+def is_markdown(text: str) -> bool:
+    """Whether a text is a document. A script begins with `#!`, or has neither fences nor bullets of flags."""
+    if text.lstrip("\0\n\t ").startswith("#!"):
+        return False
+    return any(_FENCE.fullmatch(line) or _BULLET.match(line) or _has_command(line) for line in text.split("\n"))
+
+
+def _has_command(line: str) -> bool:
+    """Whether code in a sentence or in a cell of a table is a command."""
+    if "`" not in line or (line.lstrip().startswith("#") and "|" not in line):
+        return False
+    return any(SPEAKING.search(code[2]) and len(code[2]) < len(line.strip()) for code in _CODE.finditer(line))
+
+
+def is_other_language(language: str) -> bool:
+    """Whether a block in it is a file that may start an engine."""
+    return language in _OTHER_LANGUAGES
+
+
+def only_flags(text: str) -> bool:
+    """Whether every line begins with a flag, as where a guide lists them without the command."""
+    whole = re.sub(r"\\[ \t\0]*\n", "  ", text)
+    lines = [line for line in whole.split("\n") if line.strip(" \t\0") and not line.strip(" \t\0").startswith("#")]
+    flags = list(dropwhile(_VARIABLE_LINE.fullmatch, lines))
+    return bool(flags) and all(_FLAG_LINE.match(line) for line in flags)
+
+
+def parts_of(text: str, start: int = 0) -> Iterator[Block | Bullets | Inline]:
+    """In the order of the document, which begins at the offset `start` of the whole text."""
+    heading: str | None = None
+    intro: str | None = None
+    above: str | None = None
+    codes: list[tuple[int, str]] = []
+    lines = ((start + line.start(), line.group()) for line in _LINE.finditer(text))
+    for offset, line in lines:
+        fence = _FENCE.fullmatch(line)
+        item = _ITEM.match(line)
+        title = None if fence else _HEADING.fullmatch(line)
+        if codes and (fence or title or (line.strip() and not item and not line.startswith((" ", "\t")))):
+            yield Bullets(tuple(codes), heading, above)
+            codes = []
+        if fence:
+            yield from _block(offset + len(line) + 1, lines, fence, heading, intro)
+            intro = None
+        elif title:
+            heading = next(group for group in title.groups() if group is not None).strip("# \t:*\0")[:200] or heading
+            intro = None
+        elif _UNFENCED.match(line):
+            taken, at = [line], offset
+            while taken[-1].rstrip(" \t\0").endswith("\\") and (goes_on := next(lines, None)) is not None:
+                taken.append(goes_on[1])
+            yield Block(at, "\n".join(taken), heading, intro, 0)
+            intro = None
+            continue
+        elif bullet := _BULLET.match(line):
+            above = above if codes else intro
+            codes.append((offset + bullet.start(2), bullet.group(2)))
+        elif "`" in line:
+            if _FLAGS.match(line) and len(flags := [code for code in _CODE.finditer(line) if code[2][:2] == "--"]) > 2:
+                yield Bullets(tuple((offset + code.start(2), code[2]) for code in flags), heading, intro)
+            for code in _CODE.finditer(line):
+                if SPEAKING.search(code[2]):
+                    yield Inline(offset + code.start(2), code[2], heading)
+        if not fence and not title and (written := line.strip(" \t\0*_")):
+            intro = written[:-1].strip(" \t\0*_") if written.endswith((":", "：")) and len(written) <= 200 else None
+            intro = only["file"] if (only := _ONLY_FILE.fullmatch(written)) else intro
+    if codes:
+        yield Bullets(tuple(codes), heading, above)
+
+
+def _block(
+    start: int, lines: Iterator[tuple[int, str]], fence: re.Match[str], heading: str | None, intro: str | None
+) -> Iterator[Block]:
+    """Takes the block's lines, which begin at `start`; nothing where its language is not a shell's."""
+    lead, mark, info = fence.groups()
+    taken: list[str] = []
+    for _, line in lines:
+        inner = line.lstrip(" \t\0>")
+        if inner.startswith(mark) and not inner.strip(mark[0]).strip():
+            break
+        quoted = line.lstrip(" \t>") if ">" in lead else line
+        taken.append(" " * (len(line) - len(quoted)) + quoted)
+    # `bash`, `{code-block} bash`, `{.bash}`, `bash title="x"`; a directive of another kind is itself.
+    words = info.replace("{code-block}", " ").replace("{code}", " ").replace("{.", " ").replace("}", " ").split()
+    language = words[0].lower() if words else ""
+    spoken = _SPOKEN.match("\n".join(taken))
+    if (
+        language in _OTHER_LANGUAGES - _SHELL_IN
+        or (language in _SHELL_IN and not spoken)
+        or (not language and _OTHER_TEXT.match("\n".join(taken)))
+    ):
+        yield Block(start, "\n".join(taken), heading, intro, len(lead), other=True)
+        return
+    if language not in _LANGUAGES and not spoken and not only_flags("\n".join(taken)):
+        return
+    substitutions = False
+    if "{" in info:
+        for number, line in enumerate(taken):
+            if line.strip() and not _DIRECTIVE_OPTION.match(line):
+                break
+            substitutions |= bool(_SUBSTITUTIONS.fullmatch(line))
+            taken[number] = " " * len(line)
+    text = "\n".join(without_session(taken, language))
+    yield Block(start, text, heading, intro, len(lead), substitutions)

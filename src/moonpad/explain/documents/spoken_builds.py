@@ -1,0 +1,40 @@
+"""Whether a text is about a build of an engine for devices of its own, where its command does not show it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from moonpad.engines import ENGINES
+from moonpad.explain.commands import Script
+from moonpad.explain.documents.device_mentions import mentions, platform_of
+from moonpad.values.platform import Platform
+
+_LONGEST: Final = 2000
+"""A longer line is data, not prose."""
+_OF_OTHERS: Final = ("NVIDIA", "CUDA_", "nvidia.com/gpu")
+
+
+def is_spoken_of(name: str, script: Script) -> bool:
+    """By its name, its variables or its devices, where none of others are named."""
+    line = ENGINES[name].command_line
+    if line.build is None or line.build.platform is not Platform.ASCEND:
+        return False
+    script.budget.work(len(script.lines) // 2, "the text around its engine commands")
+    lines = [text[:_LONGEST] for text in script.lines]
+    if any(mark in text for text in lines for mark in _OF_OTHERS):
+        return False
+    marks = re.compile("|".join((*line.names, *(rf"\b{prefix}[A-Z_]+" for prefix in line.build.environment))))
+    if any(marks.search(text) for text in lines):
+        return True
+    spoken = re.compile(line.build.spoken) if line.build.spoken else None
+    if spoken is None or not any(spoken.search(text) for text in lines):
+        return False
+    kinds = [each.kind for each in mentions(script.lines, script.placed_hints)]
+    return all(not _is_gpu(kind) for kind in kinds)
+
+
+def _is_gpu(kind: str) -> bool:
+    """Whether it is surely a device of another maker: of those that the catalogue does not have, by its name."""
+    platform = platform_of(kind)
+    return platform is not Platform.ASCEND if platform is not None else not re.match(r"910|310|950", kind)

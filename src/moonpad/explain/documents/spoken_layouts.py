@@ -1,0 +1,56 @@
+"""A deployment that a text tells of without any command: `vllm==0.9.2, tp16` beside the name of a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from moonpad.engines.foreign_names import NAME_IN_WORDS, PROGRAM_OF
+from moonpad.explain.commands import Command, Word
+from moonpad.explain.documents.text_hints import versions_of
+from moonpad.explain.flag_lists import serving_programs
+from moonpad.explain.shell.interpreter import ScriptState
+
+_USED: Final = re.compile(
+    rf"(?:\b(?:with|using|via|through|on|by)|用|使用)[ ]?(?:the )?{NAME_IN_WORDS.pattern}", re.IGNORECASE
+)
+_SIZE: Final = re.compile(
+    r"(?<![\w.-])(?P<name>tp|pp|dp)(?:[ _-]?size)?[ ]?[=:×x]?[ ]?(?P<size>[0-9]{1,3})(?!\w|\.[0-9])"
+    r"|tensor[- ]parallel(?:ism)?(?:[- ]size)?[ ]?(?:of|=|:|is)?[ ]?(?P<tensor>[0-9]{1,3})(?!\w|\.[0-9])",
+    re.IGNORECASE,
+)
+_MODEL: Final = re.compile(
+    r"(?<![\w./-])(?:moonshotai|deepseek-ai|Qwen|zai-org|nvidia|amd|unsloth)/[\w.-]{2,80}\w(?![\w/])"
+)
+_LONGEST: Final = 20_000
+_UNSAID: Final = "<what the command says>"
+
+
+def spoken_layouts(state: ScriptState, texts: list[tuple[int, str]]) -> Iterator[Command]:
+    """None where the text names several engines, or sizes that differ."""
+    for start, text in texts:
+        if len(text) > _LONGEST:
+            continue
+        state.budget.work(len(text) // 4, "what its words say")
+        engines = {re.sub(r"[-_ ]", "", match[1].casefold()) for match in NAME_IN_WORDS.finditer(text)}
+        model = _MODEL.search(text)
+        sizes: dict[str, dict[str, re.Match[str]]] = {}
+        for match in _SIZE.finditer(text):
+            sizes.setdefault((match["name"] or "tp").casefold(), {})[match["size"] or match["tensor"]] = match
+        used = bool(versions_of(text)[0]) or _USED.search(text) is not None
+        if len(engines) != 1 or not used or model is None or len(sizes.get("tp", {})) != 1:
+            continue
+        name = engines.pop()
+        program = next(known for key, known in PROGRAM_OF.items() if re.sub("[-_]", "", key) == name)
+        line = serving_programs()[program]
+        place = state.text.word(model[0], start + model.start(), start + model.end())
+        words = [*((replace(place, text=line.model, pieces=()),) if line.model else ()), place]
+        for size, found in sizes.items():
+            if len(found) == 1 and size in line.options:
+                value, match = next(iter(found.items()))
+                at = state.text.word(value, start + match.start(), start + match.end())
+                words += (replace(at, text=line.options[size], pieces=()), at)
+        rest = Word(_UNSAID, place.line, end_line=place.line, unresolved=("@",))
+        yield Command(program, (*words, rest), (), {}, line=place.line, guessed=True)

@@ -1,0 +1,68 @@
+"""Which devices a node has, by the labels that select it, and by the types of machines of clouds.
+
+Source: https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from moonpad.catalog.cloud_machines import machine_of_type
+from moonpad.catalog.clusters import parse_cluster
+from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
+from moonpad.values.errors import UsageError
+
+_SMALLER: Final = re.compile(r"a100(?![\w-]*80)|p4d\.|a2-highgpu", re.IGNORECASE)
+"""The A100 of 40 GB is not in the catalogue."""
+_KIND: Final = re.compile(
+    r"(?<![a-z0-9])(?:([1248])x)?(gb[23]00|b[23]00|h[128]00|h20|a[18]00|l40s|mi3[0-9]{2}x|rtx[-_ ]?pro[-_ ]?6000"
+    r"|gaudi-?3|(?:ascend-?)?910[bc])(?![0-9])",
+    re.IGNORECASE,
+)
+_ANOTHER: Final = re.compile(r"(?:^|[-_.])(?:h20-?3e|h100-?nvl|gh200)", re.IGNORECASE)
+_OPERATORS: Final = frozenset({"In", ""})
+
+
+def cluster_of_label(text: str) -> str:
+    """`8xH100` for a type of machine, `H100` for a name with a kind in it, "" where none is known."""
+    text = text.strip()[:100]
+    if machine := machine_of_type(text):
+        return _known(machine)
+    if _SMALLER.search(text) or not (match := _KIND.search(text)):
+        return ""
+    kind = re.sub(r"[-_ ]", "-", match[2].upper())
+    kind = re.sub(r"^(?:ASCEND-?)?(?=910)", "Ascend-", kind)
+    if another := _ANOTHER.search(text):
+        kind = {"H20": "H20-141", "H100": "H100-NVL"}.get(kind, "") if "gh200" not in another[0].lower() else ""
+    return _known(f"{match[1]}x{kind}" if match[1] else kind) if kind else ""
+
+
+def kind_of_label(text: str) -> str:
+    """`H100`, also for a type of machine that has eight of them."""
+    count, times, kind = cluster_of_label(text).partition("x")
+    return kind if times and count.isdigit() else count
+
+
+@lru_cache(maxsize=64)
+def _known(cluster: str) -> str:
+    try:
+        device = parse_cluster(cluster)
+    except UsageError:
+        return ""
+    count, times, _ = cluster.partition("x")
+    label = device.name.rpartition("x")[2] if device.name[:1].isdigit() else device.name
+    return f"{count}x{label}" if times and count.isdigit() else label
+
+
+def kinds_of_nodes(pod: Fields, source: YamlSource) -> Iterator[str]:
+    """What the nodes have that a pod is bound to: by `nodeSelector`, or by what its affinity demands."""
+    for value in source.fields(pod.get("nodeSelector")).values():
+        yield cluster_of_label(scalar(value))
+    demanded = source.inner(pod, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+    for term in map(source.fields, items(source.inner(source.fields(demanded), "nodeSelectorTerms"))):
+        for expression in map(source.fields, items(term.get("matchExpressions"))):
+            if scalar(expression.get("operator")) in _OPERATORS:
+                yield from (cluster_of_label(scalar(value)) for value in items(expression.get("values")))

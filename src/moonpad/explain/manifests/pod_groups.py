@@ -1,0 +1,73 @@
+"""Groups of pods that run one deployment: a leader and its workers.
+
+Sources: https://lws.sigs.k8s.io/docs/reference/, https://docs.ome.io (engineConfig of a ServingRuntime),
+https://github.com/sgl-project/rbg (roles of a RoleBasedGroup), https://kthena.volcano.sh (roles of a ModelServing) and https://docs.ray.io/en/latest/cluster/kubernetes/.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from yaml import Node
+
+from moonpad.explain.commands import Word, whole_number
+from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
+
+_LWS: Final = ("LWS_WORKER_INDEX", "LWS_GROUP_SIZE", "LWS_LEADER_ADDRESS")
+_RBG: Final = ("RBG_LWP_WORKER_INDEX", "RBG_LWP_GROUP_SIZE", "RBG_LWP_LEADER_ADDRESS")
+_KTHENA: Final = ("WORKER_INDEX", "GROUP_SIZE", "ENTRY_ADDRESS")
+
+
+@dataclass(frozen=True, slots=True)
+class PodGroup:
+    """`size` counts the leader too. `variables` name a pod's number, the size, and the leader's address."""
+
+    leader: Node | None
+    worker: Node | None
+    size: int
+    variables: tuple[str, str, str] = _LWS
+
+
+def pod_group(fields: Fields, source: YamlSource) -> PodGroup | None:
+    """None where the mapping does not describe one."""
+    pattern, group = (source.fields(fields.get(key)) for key in ("leaderWorkerPattern", "leaderWorkerSet"))
+    if "template" in pattern:
+        size = whole_number(scalar(pattern.get("size"))) or 1
+        return PodGroup(pattern["template"], pattern["template"], size, _RBG)
+    if "template" in fields and (size := whole_number(scalar(group.get("size"))) or 0):
+        return PodGroup(fields["template"], fields["template"], size)
+    template = source.fields(fields.get("leaderWorkerTemplate"))
+    if not template and "leaderTemplate" in fields and "workerTemplate" in fields:
+        template = fields
+    if template:
+        worker = template.get("workerTemplate")
+        count = scalar(template.get("size"))
+        return PodGroup(template.get("leaderTemplate", worker), worker, int(count[:9]) if _is_number(count) else 1)
+    if "entryTemplate" in fields:
+        workers = whole_number(scalar(fields.get("workerReplicas"))) or 0
+        return PodGroup(fields["entryTemplate"], fields.get("workerTemplate"), workers + 1, _KTHENA)
+    worker = fields.get("worker")
+    count = scalar(source.fields(worker).get("size"))
+    if "leader" in fields and _is_number(count):
+        return PodGroup(fields["leader"], worker, int(count[:9]) + 1)
+    return None
+
+
+def groups_of_ranks(layout: Mapping[str, Word]) -> int:
+    """The pods that share the data-parallel ranks, 0 where nothing is said of it."""
+    ranks, local = (whole_number(layout[name].text) if name in layout else None for name in ("dp", "dp_local"))
+    return ranks // local if ranks and local else 0
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
+def ray_pods(fields: Fields, source: YamlSource) -> int:
+    """The pods of a cluster of Ray, 0 where the mapping describes none."""
+    if "headGroupSpec" not in fields:
+        return 0
+    workers = map(source.fields, items(fields.get("workerGroupSpecs")))
+    return 1 + sum((whole_number(scalar(group.get("replicas"))) or 1) for group in workers)

@@ -1,0 +1,318 @@
+"""A container of YAML with all that it gets from around it: environment, devices, mounted files, and its place among
+the pods of a deployment.
+
+Sources: https://docs.docker.com/reference/compose-file/services/,
+https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#Container and
+https://kubernetes.io/docs/tasks/inject-data-application/define-interdependent-environment-variables/.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from yaml import Node
+
+from moonpad.catalog.options import option_set
+from moonpad.engines import foreign_names as names
+from moonpad.explain.commands import Command, HereFile, Word
+from moonpad.explain.documents.surroundings import Surroundings, unknown_value
+from moonpad.explain.flag_lists import knows_most, with_program
+from moonpad.explain.grouping import model_of
+from moonpad.explain.manifests import config_maps
+from moonpad.explain.manifests.containers import Container, read_container
+from moonpad.explain.manifests.layout_keys import has_layout, with_layout
+from moonpad.explain.manifests.node_labels import kinds_of_nodes
+from moonpad.explain.manifests.option_maps import image_of
+from moonpad.explain.manifests.yaml_source import Fields, YamlSource, is_true, items, scalar
+from moonpad.explain.programs import base_name, program_named
+from moonpad.explain.shell.env_files import from_env_files
+from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
+from moonpad.explain.shell.typo_repair import ONE_ITEM
+from moonpad.explain.source_text import Source
+
+_DEVICES: Final = re.compile(r"(?:[\w.-]+/)?(?:gpu|dcu|gaudi|Ascend\w*)")
+"""Resources that are devices: `nvidia.com/gpu`, `huawei.com/Ascend910`, and `gpu` in some resources of others."""
+
+_OF_ECS: Final = frozenset({"entryPoint", "resourceRequirements", "portMappings", "essential", "logConfiguration"})
+"""Keys of a container that only Amazon ECS has, whose `command` are the arguments of its entrypoint
+(https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_definition_parameters.html)."""
+_SHELLS: Final = frozenset({"bash", "sh", "zsh"})
+_ITEM: Final = re.compile(r"(--?[A-Za-z][\w-]*)[ \t]+([^\s'\"{\[-][^'\"{\[\n]*)")
+
+# Keys of a compose service → the option of `docker run`, for each item of a list, and for one value.
+_LISTS: Final = {
+    "ports": "--publish",
+    "volumes": "--volume",
+    "cap_add": "--cap-add",
+    "security_opt": "--security-opt",
+    "devices": "--device",
+}
+_VALUES: Final = {"network_mode": "--network", "shm_size": "--shm-size", "gpus": "--gpus", "ipc": "--ipc"}
+_OF_GROUP: Final = (
+    ("worker-index", "LWS_WORKER_INDEX"),
+    ("leaderworkerset.sigs.k8s.io/size", "LWS_GROUP_SIZE"),
+    ("leader-address", "LWS_LEADER_ADDRESS"),
+)
+"""Labels that a controller gives each pod of a group, and the variables that it sets to the same."""
+
+
+class PodReader:
+    """Reads the containers of one YAML text."""
+
+    def __init__(self, source: YamlSource, state: ScriptState) -> None:
+        self.source, self.state = source, state
+        self.fields, self.inner, self.word = source.fields, source.inner, source.word
+
+    def pod(self, fields: Fields, around: Surroundings) -> Surroundings:
+        """What the containers of a pod get from it."""
+        kinds = tuple(kind for kind in kinds_of_nodes(fields, self.source) if kind)
+        held = config_maps.volumes(fields, self.source, self.state)
+        return replace(
+            around,
+            options=tuple(self._pod_options(fields)) or around.options,
+            kinds=kinds or around.kinds,
+            files={**around.files, **held},
+        )
+
+    def devices(self, fields: Fields) -> Word | None:
+        """How many devices the resources ask for."""
+        resources = self.fields(fields.get("resources"))
+        for asked in (resources.get("limits"), resources.get("requests"), fields.get("resources")):
+            for name, number in self.fields(asked).items():
+                if _DEVICES.fullmatch(name) and scalar(number).isdigit():
+                    return self.word(number)
+        for required in map(self.fields, items(fields.get("resourceRequirements"))):
+            if scalar(required.get("type")).upper() == "GPU" and "value" in required:
+                return self.word(required["value"])
+        asked = fields.get("requestGPU")
+        return self.word(asked) if asked is not None and scalar(asked).isdigit() else None
+
+    def _pod_options(self, pod: Fields) -> Iterator[Word]:
+        if is_true(pod.get("hostNetwork")):
+            yield from self._option("--network", "host", pod["hostNetwork"])
+        for volume in items(pod.get("volumes")):
+            if path := self.inner(self.fields(volume), "hostPath", "path"):
+                yield from self._option("--volume", f"{scalar(path)}:{scalar(path)}", path)
+
+    def interpolated(self, node: Node, around: Surroundings, values: Mapping[str, Word]) -> Word:
+        self.state.budget.work(20, "its YAML")
+        return around.interpolated(self.word(node), values, self.state.budget)
+
+    def container(self, node: Node, around: Surroundings) -> None:
+        fields = self.fields(node)
+        before = len(self.state.commands)
+        env = dict(self.environment(fields, around))
+        around = around if around.custom or not scalar(fields.get("image")) else replace(around, controller="")
+        of_image = around.compose or bool(_OF_ECS & fields.keys()) or scalar(fields.get("command")) != ""
+        keys = ("entrypoint" if around.compose else "entryPoint", "command") if of_image else ("command", "args")
+        entrypoint, arguments = (self._argv(fields.get(key), around, env) for key in keys)
+        if len(entrypoint) == 1 and base_name(entrypoint[0]) in _SHELLS and scalar(fields.get("source")):
+            at = self.word(fields["source"])  # a script of Argo Workflows
+            arguments = [replace(at, text="-c", pieces=()), at]
+        words = [*entrypoint, *arguments]
+        source = Source.block(self.state.text, self.source.start, self.source.text)
+        shell = Shell(self.state, source, label=around.label)
+        devices = self.devices(fields) or around.devices
+        image = image_of(fields, self.source) if "image" in fields else None
+        if image is not None:
+            options = (*around.options, *self._options(fields), *self._granted_devices(devices))
+            place = around.interpolated(image, {}, self.state.budget)
+            container = Container(
+                *(self.word(node), place, entrypoint, arguments, env, options), around.label, around.variables
+            )
+            read_container(container, source, self.state)
+            self._of_unknown_image(before, entrypoint, arguments)
+        elif words and words[0].text.startswith("-"):
+            # Arguments of a program that is named elsewhere.
+            argv = tuple(_renamed(word) for word in words)
+            self.state.add(Command("fragment", argv, (), env, label=around.label, line=words[0].line))
+        elif words:
+            for name, value in env.items():
+                shell.scope.set(name, value, export=True)
+            shell.command(words)
+        self.deployed(before, around, self.word(node).line, devices)
+        files = dict(config_maps.mounts(fields, around.files, self.source))
+        self._mounted(before, files)
+
+    def _of_unknown_image(self, before: int, entrypoint: Sequence[Word], arguments: Sequence[Word]) -> None:
+        """Arguments of an image whose name says nothing (`{{ .Values.image }}`): of the program that knows them."""
+        alone = [command for command in self.state.commands[before:] if command.program == "docker"]
+        if entrypoint or len(alone) != 1 or not arguments or not arguments[0].text.startswith("-"):
+            return
+        flags = {word.text.partition("=")[0] for word in arguments if word.text.startswith("--")}
+        fragment = with_program(replace(alone[0], program="fragment", argv=tuple(arguments), prefix=()))
+        if flags & names.DECISIVE and fragment.program != "fragment" and knows_most(fragment, flags):
+            fragment = replace(fragment, guessed=True)
+            self.state.commands[before:] = [
+                fragment if command is alone[0] else command for command in self.state.commands[before:]
+            ]
+
+    def deployed(self, before: int, around: Surroundings, line: int, devices: Word | None = None) -> None:
+        """What is known of the commands read since `before` from around them."""
+        commands = self.state.commands[before:]
+        servers = [command for command in commands if is_server(command)]
+        if servers:
+            for kind in around.kinds:
+                self.state.machines.append((line, _machine(kind, around.pods, devices)))
+        self.state.commands[before:] = [
+            _as_deployed(command, around) if is_server(command) else command for command in commands
+        ]
+
+    def _mounted(self, before: int, files: Mapping[str, HereFile]) -> None:
+        if files:
+            self.state.files.update((path, file) for path, file in files.items() if path not in self.state.files)
+            self.state.commands[before:] = [replace(command, files=files) for command in self.state.commands[before:]]
+
+    def _argv(self, node: Node | None, around: Surroundings, env: Mapping[str, Word]) -> Sequence[Word]:
+        """A list of words, or in compose a text that is split into words as by a shell."""
+        if not scalar(node) or node is None:
+            words = [self.interpolated(item, around, env) for item in items(node)]
+            return [part for word in words for part in self._apart(word, around)]
+        return words_of(Source.inside(self.interpolated(node, around, {}), self.state.text), self.state)
+
+    def _apart(self, word: Word, around: Surroundings) -> Sequence[Word]:
+        """The option and its value where one item holds both, which is a mistake unless a chart splits them."""
+        match = _ITEM.fullmatch(word.text)
+        if match is None or around.compose:
+            return [word]
+        flag, value = match.groups()
+        if not around.custom and not around.controller and word.pieces:
+            start, end = word.pieces[0].source_start, word.pieces[-1].source_end
+            message = f"one item of the list is one argument: {flag} and its value reach the program as one word"
+            remedy = f"write them as two items, or as {flag}={value}"
+            self.state.problems.add(ONE_ITEM, start, end, message, remedy)
+        return [replace(word, text=text, pieces=()) for text in (flag, *value.split())]
+
+    def environment(self, fields: Fields, around: Surroundings) -> Iterator[tuple[str, Word]]:
+        """Of compose a mapping or a list of `NAME=value`, of Kubernetes a list in which names refer to those before."""
+        yield from from_env_files(fields, self.source, self.state.files)
+        environment = fields.get("environment")
+        for item in (item for item in items(environment) if scalar(item)):
+            word = self.interpolated(item, around, {})
+            name, equals, value = word.text.partition("=")
+            yield name, replace(word, text=value, pieces=()) if equals else unknown_value(word, name)
+        for name, node in self.fields(environment).items():
+            word = self.interpolated(node, around, {})
+            yield name, word if scalar(node) else unknown_value(word, name)
+        for variable in map(self.fields, items(environment)):
+            if "value" in variable and (name := scalar(variable.get("name"))):
+                yield name, self.word(variable["value"])
+        values = {**around.variables, **dict(config_maps.imported(fields, self.source, self.state))}
+        for variable in map(self.fields, items(fields.get("env"))):
+            name = scalar(variable.get("name"))
+            if "value" in variable:
+                values[name] = self.interpolated(variable["value"], around, values)
+            elif name:
+                values[name] = self._taken(variable, name, fields, around)
+        yield from values.items()
+
+    def _taken(self, variable: Fields, name: str, container: Fields, around: Surroundings) -> Word:
+        """The value under `valueFrom`."""
+        if word := config_maps.referred(variable, name, self.source, self.state):
+            return word
+        label = scalar(self.inner(variable, "valueFrom", "fieldRef", "fieldPath"))
+        for part, known in _OF_GROUP:
+            if part in label and known in around.variables:
+                return around.variables[known]
+        resource = scalar(self.inner(variable, "valueFrom", "resourceFieldRef", "resource"))
+        if _DEVICES.fullmatch(resource.partition(".")[2]) and (devices := self.devices(container)):
+            return devices
+        return unknown_value(self.word(variable["name"]), name)
+
+    def _granted_devices(self, devices: Word | None) -> Iterator[Word]:
+        if devices is not None:
+            yield from (replace(devices, text="--gpus", pieces=()), devices)
+
+    def _options(self, fields: Fields) -> Iterator[Word]:
+        """What the container is granted: keys of compose, then those of Kubernetes."""
+        for key, option in _LISTS.items():
+            for item in items(fields.get(key)):
+                yield from self._granted(key, option, item)
+        for key, option in _VALUES.items():
+            if value := scalar(fields.get(key)):
+                yield from self._option(option, value, fields[key])
+        for device in items(self.inner(fields, "deploy", "resources", "reservations", "devices")):
+            reserved = self.fields(device)
+            count = scalar(reserved.get("count")) or str(len(items(reserved.get("device_ids"))) or "all")
+            yield from self._option("--gpus", count, device)
+        security = self.fields(fields.get("securityContext"))
+        for privileged in (fields.get("privileged"), security.get("privileged")):
+            if privileged is not None and is_true(privileged):
+                yield replace(self.word(privileged), text="--privileged")
+        for item in items(self.inner(security, "capabilities", "add")):
+            yield from self._option("--cap-add", scalar(item), item)
+        profile = self.inner(security, "seccompProfile", "type")
+        if profile is not None and scalar(profile) == "Unconfined":
+            yield from self._option("--security-opt", "seccomp=unconfined", profile)
+
+    def _granted(self, key: str, option: str, item: Node) -> Iterator[Word]:
+        """An item of a list, which for ports and volumes may be a mapping."""
+        given = {name: scalar(value) for name, value in self.fields(item).items() if scalar(value)}
+        if not given:
+            yield from self._option(option, scalar(item), item)
+        elif key == "volumes":
+            yield from self._option("--mount", ",".join(f"{name}={value}" for name, value in given.items()), item)
+        elif key == "ports" and "published" in given:
+            parts = (given.get("host_ip", ""), given["published"], given.get("target", ""))
+            yield from self._option(option, ":".join(part for part in parts if part), item)
+
+    def _option(self, name: str, value: str, node: Node) -> tuple[Word, Word]:
+        at = self.word(node)
+        return replace(at, text=name, pieces=()), replace(at, text=value, pieces=())
+
+
+def _renamed(word: Word) -> Word:
+    """An option of a server that passes the others on to the engine, as the engine has it."""
+    flag, equals, value = word.text.partition("=")
+    name = names.OF_WRAPPING_SERVERS.get(flag)
+    return replace(word, text=f"{name}{equals}{value}", pieces=()) if name else word
+
+
+def is_container(fields: Fields) -> bool:
+    """Whether it has a command or arguments as a list, or beside an image as a text."""
+    return any(items(fields.get(name)) for name in ("command", "args", "entrypoint", "entryPoint")) or (
+        "image" in fields and any(scalar(fields.get(name)) for name in ("command", "args"))
+    )
+
+
+def is_server(command: Command) -> bool:
+    """Whether it starts an engine, or is a list of flags for one."""
+    program = program_named(command.program)
+    return command.program == "fragment" or (program is not None and program.kind == "server")
+
+
+def _as_deployed(command: Command, around: Surroundings) -> Command:
+    if command.program == "fragment":
+        command = with_program(command)
+        command = _with_model(command, around)
+    if command.program != "fragment":
+        command = with_layout(command, around.layout)
+    lacking = command.more or (around.controller if not has_layout(command) else "")
+    return replace(
+        command,
+        pods=max(command.pods, around.pods),
+        role=command.role or around.role,
+        more=lacking,
+        custom=around.custom,
+    )
+
+
+def _with_model(command: Command, around: Surroundings) -> Command:
+    """A list of options with the model that the keys around it name, where it names none."""
+    option = "--model-path" if command.program == names.MODEL_BY_PATH else "--model"
+    recorded = option_set(command.program)
+    named = model_of(command) is not None or recorded is None or recorded.named(option) is None
+    if around.model is None or named:
+        return command
+    return replace(command, argv=(replace(around.model, text=option, pieces=()), around.model, *command.argv))
+
+
+def _machine(kind: str, pods: int, devices: Word | None) -> str:
+    """`2x4xGB300` of `GB300`; a type of machine with more devices than the pod gets is only a kind."""
+    count, times, name = kind.partition("x")
+    per_pod = devices.text if devices is not None else count if times and count.isdigit() else ""
+    label = name if times and count.isdigit() else kind
+    return f"{pods}x{per_pod}x{label}" if per_pod.isdigit() and pods > 1 else f"{per_pod}x{label}".lstrip("x")

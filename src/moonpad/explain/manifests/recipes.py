@@ -1,0 +1,161 @@
+"""Recipes, which tools make the commands of several servers of: options by role, or lists of them that are combined.
+
+Sources: https://github.com/NVIDIA/srt-slurm (docs), the Slurm examples of TensorRT-LLM, and
+https://github.com/vllm-project/recipes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from yaml import MappingNode
+
+from moonpad.engines import foreign_names as names
+from moonpad.explain.commands import HereFile, Word, whole_number
+from moonpad.explain.manifests.node_labels import cluster_of_label
+from moonpad.explain.manifests.option_maps import as_json, list_words, option_words
+from moonpad.explain.manifests.yaml_source import Fields, YamlSource, items, scalar
+
+_ROLES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("prefill", "ctx", "context"), "prefill"),
+    **dict.fromkeys(("decode", "gen", "generation"), "decode"),
+    **dict.fromkeys(("aggregated", "agg"), ""),
+}
+_CONFIG: Final = re.compile(r"(\w+?)_config")
+_LISTS: Final = ("base_args", "extra_args", "args")
+_OF_RECIPE: Final = frozenset({"base_args", "hardware_overrides", "strategy_overrides"})
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A command that a recipe describes. `machine` is its cluster, `arm` the number of the alternative."""
+
+    program: str
+    argv: Sequence[Word]
+    role: str = ""
+    env: Mapping[str, Word] = field(default_factory=dict)
+    files: Mapping[str, HereFile] = field(default_factory=dict)
+    machine: str = ""
+    pods: int = 1
+    arm: int | None = None
+    more: str = ""
+    line: int = 0
+
+
+def served_by_recipe(fields: Fields, source: YamlSource) -> Iterator[Served]:
+    """Nothing where the mapping is no recipe of these kinds."""
+    backend = source.fields(fields.get("backend"))
+    for key, node in backend.items():
+        if (match := _CONFIG.fullmatch(key)) and (program := names.PROGRAM_OF.get(match[1])):
+            yield from _by_roles(source.fields(node), program, fields, backend, source)
+            return
+    roles = source.fields(fields.get("worker_config"))
+    if any("tensor_parallel_size" in source.fields(roles.get(name)) for name in ("ctx", "gen")):
+        yield from _by_roles(roles, names.OF_ROLES, fields, {}, source)
+        return
+    known = [source.fields(fields.get("model")), fields]
+    if any(_OF_RECIPE & part.keys() for part in known):
+        yield from _combined(fields, source)
+
+
+# --- one server for each role ---
+
+
+def _by_roles(roles: Fields, program: str, recipe: Fields, backend: Fields, source: YamlSource) -> Iterator[Served]:
+    model = source.fields(recipe.get("model"))
+    path = model.get("path") or source.fields(recipe.get("environment")).get("model_path")
+    resources = source.fields(recipe.get("resources")) or source.fields(recipe.get("hardware"))
+    for name, node in roles.items():
+        if name not in _ROLES or not isinstance(node, MappingNode):
+            continue
+        pods, machine = _machines(name, resources)
+        environment = source.fields(backend.get(f"{name}_environment"))
+        env = {key: source.word(value) for key, value in environment.items()}
+        line = source.word(node).line
+        given = source.fields(node)
+        if program == names.OF_ROLES:
+            file = HereFile(f"{name}.yaml", as_json(node, source), line)
+            at = (
+                source.word(path)
+                if path is not None
+                else replace(source.word(node), text="MODEL", unresolved=("MODEL",))
+            )
+            words = [at, *(replace(at, text=text, pieces=(), unresolved=()) for text in ("--config", file.path))]
+            yield Served(program, words, _ROLES[name], env, {file.path: file}, machine, pods, line=line)
+            continue
+        option = "--model-path" if program == names.MODEL_BY_PATH else "--model"
+        words = list(option_words(given, source, program))
+        if path is not None and not any(word.text == option for word in words):
+            at = source.word(path)
+            words = [replace(at, text=option, pieces=()), at, *words]
+        if words:
+            yield Served(program, words, _ROLES[name], env, machine=machine, pods=pods, line=line)
+
+
+def _machines(role: str, resources: Fields) -> tuple[int, str]:
+    """The nodes of one server of the role, and what they are."""
+    short = {"aggregated": "agg"}.get(role, role)
+    number = {key: whole_number(scalar(node)) or 0 for key, node in resources.items()}
+    per_node = number.get("gpus_per_node", 0)
+    workers = number.get(f"{short}_workers", 0) or number.get(f"num_{short}_servers", 0) or 1
+    devices = number.get(f"gpus_per_{short}", 0) or number.get(f"{short}_nodes", 0) * per_node // workers
+    if not devices or not per_node:
+        return 1, ""
+    nodes = max(1, devices // per_node)
+    kind = cluster_of_label(scalar(resources.get("gpu_type")))
+    if not kind:
+        return nodes, ""
+    return nodes, f"{nodes}x{per_node}x{kind}" if nodes > 1 else f"{min(devices, per_node)}x{kind}"
+
+
+# --- lists that are combined ---
+
+
+def _combined(recipe: Fields, source: YamlSource) -> Iterator[Served]:
+    """One command, with each override in its turn: which of them are combined, and the layout, is chosen elsewhere."""
+    model = source.fields(recipe.get("model"))
+    base = [*_words_in(recipe, source), *_words_in(model, source)]
+    opted = {scalar(item) for item in items(recipe.get("opt_in_features"))}
+    for name, feature in source.fields(recipe.get("features")).items():
+        if name not in opted:
+            base += _words_in(source.fields(feature), source)
+    named = model.get("model_id") or recipe.get("model_id")
+    overrides = list(_overrides(recipe, source))
+    if len(overrides) > 1:
+        overrides = [({}, []), *overrides]
+    more = "what the recipe's strategy adds"
+    for arm, (override, extra) in enumerate(overrides or [({}, [])]):
+        chosen = override.get("model_id") or named
+        named_model = (source.word(chosen),) if chosen is not None else ()
+        words = [*named_model, *_without(base, extra), *extra]
+        if words and any(word.text.startswith("--") for word in words):
+            yield Served(names.PROGRAM_OF[names.UNNAMED], words, arm=arm, more=more, line=words[-1].line)
+
+
+def _without(words: Sequence[Word], replaced: Sequence[Word]) -> list[Word]:
+    """Without the options that are given again."""
+    again = {word.text.partition("=")[0] for word in replaced if word.text.startswith("--")}
+    kept: list[Word] = []
+    leaves_out = False
+    for word in words:
+        if word.text.startswith("--"):
+            leaves_out = word.text.partition("=")[0] in again
+        if not leaves_out:
+            kept.append(word)
+    return kept
+
+
+def _overrides(recipe: Fields, source: YamlSource) -> Iterator[tuple[Fields, list[Word]]]:
+    for key in ("variants", "hardware_overrides", "strategy_overrides"):
+        for override in map(source.fields, source.fields(recipe.get(key)).values()):
+            words = list(_words_in(override, source))
+            if words or "model_id" in override:
+                yield override, words
+
+
+def _words_in(fields: Fields, source: YamlSource) -> Iterator[Word]:
+    for key in _LISTS:
+        yield from list_words(fields[key], source) if key in fields else ()

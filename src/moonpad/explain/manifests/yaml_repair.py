@@ -1,0 +1,136 @@
+"""YAML that is not whole: merge marks, templates of Helm, tabs, lines that are cut off. What can be read is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from yaml import MarkedYAMLError, Node
+
+from moonpad.explain.manifests.yaml_source import YamlSource
+from moonpad.explain.shell.interpreter import ScriptState
+
+_LEFT_OUT: Final = 20
+"""Lines that are left out before the text is no YAML."""
+_TEMPLATE_LINE: Final = re.compile(
+    r"^[ \t]*(?:-[ \t]*(?=\{\{-?[ \t]*(?:if|else|end|range|with|include|toYaml)\b))?\{\{.*\}\}[ \t]*$", re.MULTILINE
+)
+"""Nothing but templates, which are no values: an item `- {{ .Values.model }}` is one."""
+_TEMPLATE: Final = re.compile(r"\{\{-?(.{0,300}?)-?\}\}|\{%.{0,300}?%\}")
+_VALUE: Final = re.compile(r"\{\{-?([ \t]*[.$A-Za-z_][^{}\n]{0,200}?)-?\}\}")
+"""`{{ tp }}` of Ansible, `{{ .Values.tp }}` of Helm in quotes."""
+_TABS: Final = re.compile(r"^[ ]*\t[ \t]*", re.MULTILINE)
+
+
+def readable(state: ScriptState, start: int, text: str, *, surely: bool) -> tuple[YamlSource | None, Sequence[Node]]:
+    """The source with what is no YAML blanked, each a problem, and its documents; None where it is no YAML.
+
+    `surely` says that the text is meant as YAML: then even a text with many mistakes is read as far as it goes.
+    """
+    source = YamlSource(state.text, start, text)
+    try:
+        documents = source.documents()
+    except MarkedYAMLError as error:
+        first = source.line(error)
+    else:
+        return _with_templates(state, start, text) or (source, documents)
+    mended = _without_marks(text, start, state)
+    tries = _LEFT_OUT if surely or mended != text else 3
+    left_out: list[int] = []
+    for _ in range(tries):
+        source = YamlSource(state.text, start, mended)
+        try:
+            documents = source.documents()
+        except MarkedYAMLError as error:
+            at = _line_to_leave_out(mended, error)
+            if at is None:
+                break
+            left_out.append(at)
+            lines = mended.split("\n")
+            lines[at] = " " * len(lines[at])
+            mended = "\n".join(lines)
+        else:
+            if not surely and mended == text:
+                return None, ()
+            _say(state, start, text, left_out)
+            source.mended = True
+            source.unknown = frozenset(match[1:] for match in map(_as_variable, _TEMPLATE.finditer(text)))
+            return source, documents
+    if surely:
+        offset = sum(len(line) + 1 for line in state.text.lines[: first - 1])
+        state.problems.add("yaml", offset, offset + 1, "this is not YAML, so the file was read as lines of a shell")
+    return None, ()
+
+
+def _with_templates(state: ScriptState, start: int, text: str) -> tuple[YamlSource, Sequence[Node]] | None:
+    """With names for what templates fill in, where they stand in values of YAML that is whole; None without any."""
+    names = frozenset(_as_variable(match)[1:] for match in _VALUE.finditer(text))
+    if not names:
+        return None
+    source = YamlSource(state.text, start, _VALUE.sub(_as_variable, text))
+    source.unknown = names
+    try:
+        return source, source.documents()
+    except MarkedYAMLError:
+        return None
+
+
+def _without_marks(text: str, start: int, state: ScriptState) -> str:
+    """With the first side of each conflict, names for what a template fills in, and blanks for tabs."""
+    text = _without_conflicts(text, start, state)
+    text = _TEMPLATE_LINE.sub(lambda line: " " * len(line.group()), text)
+    text = _TEMPLATE.sub(_as_variable, text)
+    return _TABS.sub(lambda tabs: tabs.group().replace("\t", " "), text)
+
+
+def _without_conflicts(text: str, start: int, state: ScriptState) -> str:
+    """With the first side of each conflict."""
+    if "<<<<<<<" not in text:
+        return text
+    lines, side, offset = text.split("\n"), "", start
+    for number, line in enumerate(lines):
+        mark = line[:7]
+        if mark == "<<<<<<<" and not side:
+            side = "ours"
+            message = "the mark of a merge conflict: the first of its two sides was read"
+            state.problems.add("merge-conflict", offset, offset + 7, message, "keep one of them")
+        elif side and mark in ("|||||||", "======="):
+            side = "theirs"
+        elif side and mark == ">>>>>>>":
+            side, lines[number] = "", " " * len(line)
+        if side == "theirs" or (side and mark == "<<<<<<<"):
+            lines[number] = " " * len(line)
+        offset += len(line) + 1
+    return "\n".join(lines)
+
+
+def _as_variable(template: re.Match[str]) -> str:
+    """`{{ .Values.model }}` as a variable of the same length, whose value is not known."""
+    name = re.sub(r"\W+", "_", (template[1] or "").strip()).strip("_") or "template"
+    length = len(template.group()) - 1
+    return f"${name[:length].ljust(length, '_')}"
+
+
+def _line_to_leave_out(text: str, error: MarkedYAMLError) -> int | None:
+    """A line that is not blank: where a key began that has no colon, else where the parser stopped, or above."""
+    lines = text.split("\n")
+    marks = [mark.line for mark in (error.context_mark, error.problem_mark) if mark is not None]
+    if "simple key" not in (error.context or "") and "scalar" not in (error.context or ""):
+        marks.reverse()
+    for mark in marks:
+        for at in range(min(mark, len(lines) - 1), -1, -1):
+            if lines[at].strip():
+                return at
+    return None
+
+
+def _say(state: ScriptState, start: int, text: str, left_out: Sequence[int]) -> None:
+    offsets = [0]
+    for line in text.split("\n"):
+        offsets.append(offsets[-1] + len(line) + 1)
+    for at in left_out:
+        end = max(offsets[at] + 1, offsets[at + 1] - 1)
+        state.problems.add(
+            "yaml", start + offsets[at], start + end, "this line is not YAML: it was left out", "mend it"
+        )

@@ -1,0 +1,1 @@
+"""Commands in Python programs, which are read and never run."""

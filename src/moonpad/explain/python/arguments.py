@@ -1,0 +1,103 @@
+"""What a Python program takes on its own command line: options of argparse and click with their defaults.
+
+A default stands for its option, as `${TP:-8}` does in a shell. An option without one is not given: it counts as None in
+a condition, and is unknown where it is written.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from moonpad.explain.python.data import Listing, Names, Table, Text, Value, dotted
+
+if TYPE_CHECKING:
+    from moonpad.explain.python.functions import Function, FunctionReader
+
+NAMESPACE: Final = "<arguments>"
+"""The class of what `parse_args()` gives back."""
+_PARSES: Final = frozenset({"parse_args", "parse_known_args"})
+_SWITCHES: Final[Mapping[str, bool]] = {"store_true": False, "store_false": True}
+_DEFAULTED: Final = frozenset({"Option", "Argument"})
+
+
+class ProgramArguments:
+    def __init__(self) -> None:
+        self.fields: dict[str, Value] = {}
+
+    def read(self, reader: FunctionReader, node: ast.Call, names: Names) -> Value | None:
+        """`parser.add_argument(…)` and `parser.parse_args()`; None for other calls."""
+        method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if method == "add_argument":
+            self._add(reader, node, names)
+            return reader.unknown(node)
+        if method in _PARSES and self.fields:
+            word = reader.state.text.word("", *reader.places.of(node))
+            given = Table(dict(self.fields), word, NAMESPACE, used=True, of_class=NAMESPACE)
+            given.branches = len(reader.state.arms)
+            return given if method == "parse_args" else Listing([given, reader.unknown(node)], used=True)
+        return None
+
+    def _add(self, reader: FunctionReader, node: ast.Call, names: Names) -> None:
+        written = [part.value for part in node.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+        keywords = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
+        if not written:
+            return
+        name = next((flag for flag in written if flag.startswith("--")), written[0]).lstrip("-").replace("-", "_")
+        given = keywords.get("dest")
+        dest = str(given.value) if isinstance(given, ast.Constant) else name
+        self.fields[dest] = _value(reader, node, dest, keywords, names, is_option=written[0].startswith("-"))
+
+
+def of_decorators(reader: FunctionReader, function: Function, names: Names) -> dict[str, Value]:
+    """What `@click.option("--tp", default=8)` gives a function; {} where it has none."""
+    found: dict[str, Value] = {}
+    for item in function.decorator_list:
+        if not isinstance(item, ast.Call) or dotted(item.func).rpartition(".")[2] != "option":
+            continue
+        written = [part.value for part in item.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+        plain = [flag for flag in written if not flag.startswith("-")]
+        flag = next((flag for flag in written if flag.startswith("--")), "")
+        name = plain[0] if plain else flag.partition("/")[0].lstrip("-").replace("-", "_")
+        keywords = {keyword.arg: keyword.value for keyword in item.keywords if keyword.arg}
+        if name:
+            found[name] = _value(reader, item, name, keywords, names, is_option=True)
+    return found
+
+
+def is_command(function: Function) -> bool:
+    """Whether its parameters are options of a command line: `@app.command()` of Typer."""
+    calls = (item.func if isinstance(item, ast.Call) else item for item in function.decorator_list)
+    return any(dotted(call).rpartition(".")[2] == "command" for call in calls)
+
+
+def default_of(node: ast.expr) -> ast.expr | None:
+    """The default in `typer.Option(8, "--tp")`, None where it has none; of a parameter that is written as it is, that
+    itself."""
+    if not isinstance(node, ast.Call) or dotted(node.func).rpartition(".")[2] not in _DEFAULTED:
+        return node
+    given = next((part.value for part in node.keywords if part.arg == "default"), node.args[0] if node.args else None)
+    return None if isinstance(given, ast.Constant) and given.value is ... else given
+
+
+def _value(
+    reader: FunctionReader,
+    node: ast.expr,
+    name: str,
+    keywords: Mapping[str, ast.expr],
+    names: Names,
+    *,
+    is_option: bool,
+) -> Value:
+    action = keywords.get("action")
+    switch = _SWITCHES.get(str(action.value)) if isinstance(action, ast.Constant) else None
+    if "default" in keywords:
+        return reader.value(keywords["default"], names)
+    unknown = reader.unknown(node, f"args.{name}")
+    required = keywords.get("required")
+    if switch is not None or "is_flag" in keywords:
+        return Text(unknown.word, bool(switch))
+    if not is_option or (isinstance(required, ast.Constant) and required.value):
+        return unknown
+    return Text(unknown.word, None)

@@ -1,0 +1,117 @@
+"""Which values of a Python program are commands of engines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from moonpad.catalog.options import option_set
+from moonpad.engines.argv_reader import parse
+from moonpad.engines.foreign_names import MENTION
+from moonpad.engines.option_grammar import Grammar
+from moonpad.explain.commands import Command, Word, cut
+from moonpad.explain.programs import program_named
+from moonpad.explain.python.data import Listing, Table, Text
+from moonpad.explain.python.engines import EngineOptions
+from moonpad.explain.shell.interpreter import Shell
+from moonpad.explain.shell.scope import Scope
+from moonpad.explain.source_text import Source
+
+_DOTS: Final = ("...", "…", "-", "—", "`")
+_FENCE: Final = re.compile(
+    r"^[ \t]*```[ \t]*(?:bash|sh|shell|console|zsh|text)?[ \t]*\n((?:(?![ \t]*```).*\n)+)[ \t]*```", re.MULTILINE
+)
+_CERTAIN: Final = 3
+"""With so many options it is a command, if one word is none of theirs."""
+
+
+def emit(value: Text | Listing | Table, options: EngineOptions, environment: Mapping[str, Word], whole: Source) -> None:
+    """A list of words is a command, a text with an engine's name is read as by a shell, a table may hold options."""
+    state = options.state
+    if isinstance(value, Table):
+        options.read(value)
+        return
+    scope = Scope({**environment, **value.environment})
+    commands_before, problems_before = len(state.commands), len(state.problems.items)
+    arms = list(state.arms)
+    if isinstance(value, Listing):
+        words = _command_words(value)
+        if value.used or not words or value.in_shell:
+            return
+        state.arms[:] = value.arms
+        Shell(state, whole, scope).command(words)
+    elif not value.in_shell and (value.used or any(_stands_for_itself(source) for source in value.sources)):
+        return
+    elif MENTION.search(value.word.text) and " " in value.word.text.strip():
+        for part in _code(value.word):
+            Shell(state, Source.inside(part, state.text), scope).read()
+    state.arms[:] = arms
+    shown = isinstance(value, Text) and not value.in_shell
+    shown = isinstance(value, Text) and not value.in_shell
+    made = [command for command in state.commands[commands_before:] if _serves(command)]
+    state.commands[commands_before:] = [command for command in made if not (shown and is_prose(command))]
+    if len(state.commands) == commands_before:
+        del state.problems.items[problems_before:]
+
+
+def _code(word: Word) -> Iterator[Word]:
+    """What a shell may read of a text: in Markdown its fences."""
+    fences = list(_FENCE.finditer(word.text))
+    for fence in fences:
+        yield cut(word, fence.start(1), fence.end(1))
+    if not fences:
+        yield word
+
+
+def _stands_for_itself(source: Listing | Text) -> bool:
+    """Then a text that is made of it only shows it."""
+    return source.in_shell or (isinstance(source, Listing) and bool(_command_words(source)))
+
+
+def _command_words(listing: Listing) -> list[Word]:
+    """Empty where it is no command of an engine: none of its words names one."""
+    words: list[Word] = []
+    mentions = False
+    for item in listing.items:
+        if isinstance(item, Text):
+            words.append(item.word)
+            mentions |= bool(MENTION.search(item.word.text)) and " " not in item.word.text.strip()
+        elif isinstance(item, Listing | Table):
+            return []
+    words = _known_names(words)
+    if mentions and words[0].text == "-m":  # the interpreter is added where it is started
+        words.insert(0, replace(words[0], text="python", pieces=()))
+    return words if mentions else []
+
+
+def _known_names(words: list[Word]) -> list[Word]:
+    """An option whose name is not known may be any: `f"--{name}"` with its value."""
+    result: list[Word] = []
+    open_name = False
+    for word in words:
+        if open_name and not word.text.startswith("-"):
+            open_name = False
+            continue
+        open_name = bool(word.unresolved) and word.text.startswith("-") and "${" in word.text.partition("=")[0]
+        result.append(replace(word, text=f"${{{word.unresolved[0]}}}") if open_name else word)
+        open_name &= "=" not in word.text
+    return result
+
+
+def _serves(command: Command) -> bool:
+    program = program_named(command.program)
+    return program is not None and program.kind == "server" and len(command.argv) > 1
+
+
+def is_prose(command: Command) -> bool:
+    """Whether a text that nothing is known to run speaks of a command: "vllm serve with more than one rank …"."""
+    options = option_set(command.program)
+    texts = [word.text for word in command.argv]
+    if options is None or any(text in _DOTS for text in texts):
+        return True
+    given = parse(texts, Grammar(options)).occurrences
+    taken = {at for option in given for at in range(option.index, option.index + option.length)}
+    others = [at for at, word in enumerate(command.argv) if at not in taken and not word.unresolved and at]
+    return len(others) > (len(given) >= _CERTAIN)

@@ -1,0 +1,1 @@
+"""What a shell makes of a script: words, expansion, control flow, and what stands before the program."""

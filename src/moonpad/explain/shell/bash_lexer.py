@@ -1,0 +1,399 @@
+"""Words and operators of bash, each with its place in the text.
+
+Nothing is expanded here: a word is a row of segments, literal ones and those that name a variable or a command.
+Where people copy a command wrongly (`\\ ` with a space behind it, a comment in the middle of a command, a line whose
+backslash is missing) the lexer reads what was meant, and reports a problem.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import partial
+from typing import Final, Literal
+
+from moonpad.explain.input_limits import FAILURES, NESTING, too_deep
+from moonpad.explain.shell.tokens import Array, Here, LiteralText, Opaque, Segment, Token, Variable
+from moonpad.explain.source_text import IGNORED, Problems, Source
+
+_Mode = Literal["word", "double", "here", "operand", "quoted operand"]
+_PLAIN: Final[Mapping[_Mode, re.Pattern[str]]] = {
+    "word": re.compile(r"""[^ \t\n;&|()<>\\'"$`\0]+"""),
+    "double": re.compile(r'[^"\\$`\0]+'),
+    "here": re.compile(r"[^\\$`\0]+"),
+    "operand": re.compile(r"""[^\\'"$`\0]+"""),
+    "quoted operand": re.compile(r'[^"\\$`\0]+'),
+}
+_ESCAPABLE: Final[Mapping[_Mode, str]] = {"double": '$`"\\', "here": "$`\\", "quoted operand": '$`"\\}'}
+_SPECIAL: Final = re.compile(r"""\\.?|\$[({]|['"`(){}]""", re.S)
+_CLOSERS: Final = {"$(": ")", "${": "}", '"': '"', "`": "`"}
+_ESCAPE: Final = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|(.))", re.S)
+_NAMED: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
+_BLANK: Final = re.compile(r"[ \t\0]+")
+_BLANK_OR_CONTINUED: Final = re.compile(r"(?:[ \t\0]|\\\n)*")
+_OPERATOR: Final = re.compile(r";;&|;;|;&|&&|\|\||\|&|[;&|()]")
+_REDIRECT: Final = re.compile(
+    r"(?:\d{1,9})?(?:<<<|<<-|<<|<>|<&|>>|>&|>\|)|\d{1,9}[<>]|[<>](?!\()|&>>|&>",
+)
+_LINE: Final = re.compile(r"(?=.|\n)([^\n]*)\n?")
+_BETWEEN_ELEMENTS: Final = re.compile(r"[ \t\n\0;&|<>(]+|#[^\n]*")
+_PARAMETER: Final = re.compile(r"([A-Za-z_]\w*|\d+|[@*#?$!-])(?:\[([^\]\n]{0,99})\])?(?:\}|(:?[-=+?]))", re.ASCII)
+_SHORT_PARAMETER: Final = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
+_ARRAY_NAME: Final = re.compile(r"[A-Za-z_]\w*\+?=\Z", re.ASCII)
+_PLACEHOLDER: Final = re.compile(
+    r"<(?:[A-Za-z]|[0-9]{1,3}_)(?:[\w/-]{0,60}|[\w-]{0,30}(?: [A-Za-z][\w-]{0,30}){1,5})>", re.ASCII
+)
+_PLACEHOLDER_OF_SPHINX: Final = re.compile(rf"{_PLACEHOLDER.pattern}|\|[a-z][a-z0-9_]{{0,60}}\|", re.ASCII)
+_BROKEN_CONTINUATION: Final = re.compile(r"\\[ \t\0]+(?:(?=\n)|(#)[^\n]*)")
+_DOUBLED_CONTINUATION: Final = re.compile(r"\\{2,9}[ \t\0]*(?=\n[ \t\0]*--?[A-Za-z])")
+_FLAG_FOLLOWS: Final = re.compile(r"\n[ \t\0]*--[A-Za-z]")
+_FLAG_AFTER_COMMENTS: Final = re.compile(r"((?:\n[ \t\0]*#[^\n]*)*\n)[ \t\0]*--?[A-Za-z]")
+_QUOTED: Final = {"'": re.compile(r"([^']*)'"), "$'": re.compile(r"([^'\\]*(?:\\.[^'\\]*)*)'", re.S)}
+
+
+class Lexer:
+    """Reads one source. Raises UsageError when quotes and substitutions are nested too deep.
+
+    `substitutions` reads `|name|` as a placeholder, as Sphinx does; `indent` is that of the block in its document.
+    """
+
+    def __init__(self, source: Source, problems: Problems, *, substitutions: bool = False, indent: int = 0) -> None:
+        self.source, self.text, self.problems, self.indent = source, source.text, problems, indent
+        self.work = partial(source.whole.budget.work, what="its words")
+        self.placeholder = _PLACEHOLDER_OF_SPHINX if substitutions else _PLACEHOLDER
+        self.at = 0
+        self.failures = 0
+        self.read: list[Token] = []
+        self.waiting: list[Token] = []
+        """Redirects of heredocs whose bodies begin on the next line."""
+
+    def tokens(self) -> list[Token]:
+        text, end, continued = self.text, len(self.text), False
+        while self.at < end:
+            self.work(3)
+            start = self.at
+            if blank := _BLANK.match(text, start):
+                self.at = blank.end()
+                continue
+            if self._continuation():
+                continued = True
+                continue
+            if text[start] == "\n":
+                self._newline()
+            elif text[start] == "#":
+                self._comment(continued)
+            elif self.placeholder.match(text, start):
+                self.read.append(self._word(end, 0))
+            elif redirect := _REDIRECT.match(text, start):
+                self._redirect(redirect)
+            elif operator := _OPERATOR.match(text, start):
+                self.at = operator.end()
+                self.read.append(Token("op", operator.group(), start, self.at))
+            else:
+                self.read.append(self._word(end, 0))
+            continued = False
+        self._bodies()
+        return self.read
+
+    # --- where lines end ---
+
+    def _continuation(self) -> bool:
+        """Steps over a backslash that continues the line, or one that was meant to."""
+        start = self.at
+        if self.text[start : start + 2] in ("\\\n", "\\"):
+            self.at = start + 2
+        elif match := _BROKEN_CONTINUATION.match(self.text, start):
+            what, remedy = "space", "remove the space"
+            if match[1]:
+                what, remedy = "comment", "put the comment above the command"
+            message = f"a {what} follows this backslash, so the shell ends the command here"
+            self._problem(f"{what}-after-backslash", start, match.end(), message, remedy)
+            self.at = match.end() + 1
+        elif match := _DOUBLED_CONTINUATION.match(self.text, start):
+            message = "of two backslashes the shell makes one that is an argument, and ends the command here"
+            self._problem("doubled-backslash", start, match.end(), message, "end the line with one backslash")
+            self.at = match.end() + 1
+        else:
+            return False
+        return True
+
+    def _newline(self) -> None:
+        start = self.at
+        self.at += 1
+        # Whether a command stands on the line that ends here, a comment behind it or not.
+        before = [token.kind for token in self.read[-2:] if token.kind != "comment" or token.own_line]
+        if before[-1:] == ["word"] and not self.waiting and _FLAG_FOLLOWS.match(self.text, start):
+            message = "this line does not end with a backslash, so the shell does not pass the flags below"
+            self._problem("missing-backslash", start - 1, start, message, "end the line with a backslash")
+            return
+        self.read.append(Token("newline", "\n", start, self.at))
+        self._bodies()
+
+    def _comment(self, continued: bool) -> None:
+        start = self.at
+        self.at = end = _line_end(self.text, start, len(self.text))
+        if continued and (flags := _FLAG_AFTER_COMMENTS.match(self.text, end)):
+            message = "this comment is inside a command, so the shell ends the command here and drops the flags below"
+            self._problem("comment-in-command", start, end, message, "move the comment above the command")
+            self.at = flags.end(1)
+            return
+        own_line = not continued and (not self.read or self.read[-1].kind == "newline")
+        comment = self.text[start:end].replace(IGNORED, "")
+        self.read.append(Token("comment", comment, start, end, own_line=own_line))
+
+    # --- redirects and heredocs ---
+
+    def _redirect(self, operator: re.Match[str]) -> None:
+        start, self.at = self.at, operator.end()
+        if blank := _BLANK_OR_CONTINUED.match(self.text, self.at):
+            self.at = blank.end()
+        segments = self._segments(len(self.text), "word", 0)
+        token = Token("redirect", operator.group().lstrip("0123456789"), start, self.at, segments)
+        self.read.append(token)
+        if token.text in ("<<", "<<-") and segments:
+            self.waiting.append(token)
+
+    def _bodies(self) -> None:
+        """Reads the bodies of the heredocs of the line before."""
+        for token in self.waiting:
+            self._body(token)
+        self.waiting.clear()
+
+    def _body(self, token: Token) -> None:
+        text, start = self.text, min(self.at, len(self.text))
+        mark = "".join(s.text if isinstance(s, LiteralText) else text[s.start : s.end] for s in token.segments)
+        line = next((line for line in _LINE.finditer(text, start) if line[1].strip(" \t\0") == mark), None)
+        self.work((text.count("\n", start, line.end() if line else len(text)) + 1) // 2)
+        if line:
+            self._check_end_mark(line, mark, token)
+            end, behind = line.span()
+        else:
+            message = f"this heredoc is never ended by a line {mark}"
+            self._problem("unclosed", token.start, token.end, message, f"end it with a line {mark}")
+            end = behind = len(text)
+        if any(isinstance(s, LiteralText) and s.quoted for s in token.segments):
+            segments: tuple[Segment, ...] = (LiteralText(text[start:end], start, end, True),)
+        else:
+            self.at = start
+            segments = self._segments(end, "here", 0)
+        token.here = Here(segments, start, end, token.text == "<<-")
+        self.at = behind
+
+    def _check_end_mark(self, match: re.Match[str], mark: str, token: Token) -> None:
+        line = match[1]
+        if token.text == "<<-":
+            line = line.lstrip("\t")
+        elif not line[: self.indent].strip(" \t\0"):
+            line = line[self.indent :]
+        if line.replace(IGNORED, "") != mark:
+            message = f"there are spaces around {mark}, so the shell does not end the heredoc here"
+            self._problem("heredoc-end", *match.span(1), message, "remove the spaces")
+
+    # --- words ---
+
+    def _word(self, end: int, depth: int) -> Token:
+        start = self.at
+        segments = self._segments(end, "word", depth)
+        self.at = max(self.at, start + 1)
+        only = segments[0] if len(segments) == 1 else None
+        plain = only.text if isinstance(only, LiteralText) and not only.quoted else ""
+        return Token("word", plain, start, self.at, segments)
+
+    def _segments(self, end: int, mode: _Mode, depth: int) -> tuple[Segment, ...]:
+        """From here to where the mode ends them: a metacharacter, the closing quote, `end`."""
+        if depth > NESTING:
+            raise too_deep("quotes and substitutions")
+        text, plain = self.text, _PLAIN[mode]
+        quoted = mode in ("double", "here", "quoted operand")
+        segments: list[Segment] = []
+        while self.at < end:
+            self.work(4)
+            start, character = self.at, text[self.at]
+            if match := plain.match(text, start, end):
+                self.at = match.end()
+                segments.append(LiteralText(match.group(), start, self.at, quoted))
+            elif character == IGNORED:
+                self.at += 1
+            elif character == "\\":
+                broken = _BROKEN_CONTINUATION.match(text, start) or _DOUBLED_CONTINUATION.match(text, start)
+                if mode == "word" and broken:
+                    break
+                segments += self._escape(end, mode)
+            elif character in "$`":
+                segment = self._dollar(end, quoted, depth)
+                self._check_stray_dollar(segment, segments)
+                segments.append(segment)
+            elif character == '"':
+                if mode == "double":
+                    break
+                segments += self._double(end, depth)
+            elif character == "'":
+                segments.append(self._quoted("'", end))
+            elif match := self.placeholder.match(text, start, end):
+                self.at = match.end()
+                segments.append(Opaque(match.group(), start, self.at, False))
+            elif text.startswith(("<(", ">("), start):
+                segments.append(self._skipped(2, ")", end, False))
+            elif character == "(" and len(segments) == 1 and _is_array_name(segments[0]):
+                segments.append(self._array(end, depth))
+            else:
+                break
+        return tuple(segments)
+
+    def _escape(self, end: int, mode: _Mode) -> list[Segment]:
+        start = self.at
+        following = self.text[start + 1 : min(start + 2, end)]
+        escapes = following == "\n" or (following and following in _ESCAPABLE.get(mode, following))
+        self.at += 2 if escapes else 1
+        if following == "\n":
+            return []
+        return [LiteralText(following if escapes else "\\", start, self.at, True)]
+
+    def _quoted(self, opener: str, end: int) -> Segment:
+        """`'…'` and `$'…'`."""
+        start, inside = self.at, self.at + len(opener)
+        match = _QUOTED[opener].match(self.text, inside, end) if self.failures <= FAILURES else None
+        if match is None:
+            return self._unclosed(start, opener, end)
+        self.at = match.end()
+        if opener == "'":
+            return LiteralText(match[1].replace(IGNORED, ""), inside, self.at - 1, True)
+        return LiteralText(_ESCAPE.sub(_escaped_character, match[1]).replace(IGNORED, ""), start, self.at, True)
+
+    def _double(self, end: int, depth: int) -> tuple[Segment, ...]:
+        start = self.at
+        if self.failures <= FAILURES:
+            self.at += 1
+            segments = self._segments(end, "double", depth + 1)
+            if self.at < end:
+                self.at += 1
+                return segments or (LiteralText("", start, start + 1, True),)
+        return (self._unclosed(start, '"', end),)
+
+    def _dollar(self, end: int, quoted: bool, depth: int) -> Segment:
+        text, start = self.text, self.at
+        if text[start] == "`":
+            return self._skipped(1, "`", end, quoted)
+        following = text[start + 1 : min(start + 2, end)]
+        if following == "(":
+            segment = self._skipped(2, ")", end, quoted)
+            written = text[start : self.at]
+            if isinstance(segment, Opaque) and written.startswith("$((") and written.endswith("))"):
+                segment = segment._replace(arithmetic=written[3:-2])
+            return segment
+        if following == "{":
+            return self._braces(end, quoted, depth)
+        if following == "'" and not quoted:
+            return self._quoted("$'", end)
+        if match := _SHORT_PARAMETER.match(text, start + 1, end):
+            self.at = match.end()
+            return Variable(match.group(), "", "", (), start, self.at, quoted)
+        self.at += 1
+        if following == '"' and not quoted:
+            return LiteralText("", start, self.at, True)
+        return LiteralText("$", start, self.at, quoted)
+
+    def _braces(self, end: int, quoted: bool, depth: int) -> Segment:
+        start = self.at
+        segment = self._skipped(2, "}", end, quoted)
+        behind = self.at
+        match = _PARAMETER.match(self.text, start + 2, max(start + 2, behind))
+        if not isinstance(segment, Opaque) or match is None or (match.group(3) is None and match.end() != behind):
+            return segment
+        name, index, operator = match.groups(default="")
+        operand: tuple[Segment, ...] = ()
+        if operator:
+            self.at = match.end()
+            operand = self._segments(behind - 1, "quoted operand" if quoted else "operand", depth + 1)
+            self.at = behind
+        return Variable(name, index, operator, operand, start, behind, quoted)
+
+    def _array(self, end: int, depth: int) -> Segment:
+        start, words = self.at, list[Token]()
+        self.at += 1
+        while self.at < end and self.text[self.at] != ")":
+            if match := _BETWEEN_ELEMENTS.match(self.text, self.at, end):
+                self.at = match.end()
+            elif not self._continuation():
+                words.append(self._word(end, depth + 1))
+        if self.at >= end:
+            self._problem("unclosed", start, start + 1, "this bracket is never closed", "close it with )")
+        self.at = min(self.at + 1, end)
+        return Array(tuple(words), start, self.at)
+
+    def _skipped(self, length: int, closer: str, end: int, quoted: bool) -> Segment:
+        """What stands between an opener of this length and its closer is not read."""
+        start, inside = self.at, self.at + length
+        behind = self._behind_closer(inside, closer, end) if self.failures <= FAILURES else -1
+        if behind >= 0:
+            self.at = behind
+            return Opaque(self.text[start:behind].replace(IGNORED, ""), start, behind, quoted)
+        self._fail(start, inside)
+        self.at = inside
+        return LiteralText(self.text[start:inside], start, inside, quoted)
+
+    def _behind_closer(self, position: int, closer: str, end: int) -> int:
+        """Behind the closer of what was opened before `position`, past all that is nested in it; -1 without one.
+
+        Raises UsageError beyond 50 levels.
+        """
+        text, stack = self.text, [closer]
+        while match := _SPECIAL.search(text, position, end):
+            self.work(1)
+            special, top, position = match.group(), stack[-1], match.end()
+            if special == top:
+                stack.pop()
+                if not stack:
+                    return position
+            elif top == "`":
+                continue
+            elif special == "'" and top != '"':
+                position = text.find("'", position, end) + 1
+                if position == 0:
+                    return -1
+            elif special in _CLOSERS or (special == "(" and top == ")"):
+                stack.append(_CLOSERS.get(special, ")"))
+            if len(stack) > NESTING:
+                raise too_deep("quotes and substitutions")
+        return -1
+
+    # --- problems ---
+
+    def _unclosed(self, start: int, quote: str, end: int) -> Segment:
+        """An open quote is read up to the end of its line; the rest of the text goes on as if it had been closed."""
+        inside = start + len(quote)
+        self._fail(start, inside)
+        self.at = _line_end(self.text, start, end)
+        return LiteralText(self.text[inside : self.at].replace(IGNORED, ""), inside, self.at, True)
+
+    def _fail(self, start: int, end: int) -> None:
+        self.failures += 1
+        if self.failures <= FAILURES:
+            self._problem("unclosed", start, end, f"this {self.text[start:end]} is never closed", "close it")
+
+    def _check_stray_dollar(self, segment: Segment, before: list[Segment]) -> None:
+        if before and isinstance(before[-1], Variable) and isinstance(segment, LiteralText) and segment.text == "$":
+            message = f"this $ after ${before[-1].name} is passed on literally"
+            self._problem("stray-dollar", segment.start, segment.end, message, "remove it")
+
+    def _problem(self, code: str, start: int, end: int, message: str, remedy: str) -> None:
+        self.problems.add(code, *self.source.origin(max(start, 0), max(end, 1)), message, remedy)
+
+
+def _line_end(text: str, start: int, end: int) -> int:
+    newline = text.find("\n", start, end)
+    return newline if newline >= 0 else end
+
+
+def _is_array_name(segment: Segment) -> bool:
+    return isinstance(segment, LiteralText) and _ARRAY_NAME.match(segment.text) is not None
+
+
+def _escaped_character(match: re.Match[str]) -> str:
+    """Of `$'…'`, by `_ESCAPE`: hexadecimal, octal, or a letter."""
+    kind = match.lastindex or 0
+    text: str = match[kind]
+    if kind == 5:
+        return _NAMED.get(text, text if text in "\\'\"?" else f"\\{text}")
+    code = int(text, 8) & 0xFF if kind == 4 else int(text, 16)
+    return chr(code) if code <= 0x10FFFF and not 0xD800 <= code < 0xE000 else "\ufffd"

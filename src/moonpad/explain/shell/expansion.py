@@ -1,0 +1,307 @@
+"""Variables and the words that come out of them, without running anything.
+
+What the script itself does not say stays as it is written, and the word names it as unresolved. The environment
+of the user who runs the script is unknown: `${TP:-8}` is 8 unless the script sets TP.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from moonpad.explain.commands import Piece, Word, concatenated, cut, join_words, whole_number
+from moonpad.explain.input_limits import Budget, too_large
+from moonpad.explain.shell.scope import Scope, Value, text_of, unresolved
+from moonpad.explain.shell.tokens import Array, Here, LiteralText, Opaque, Segment, Token, Variable
+from moonpad.explain.source_text import IGNORED, Source
+
+_ASSIGNMENT: Final = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]]*)\])?(\+?)=", re.ASCII)
+_LONGEST_ARRAY: Final = 1_000
+_BLANK: Final = re.compile(r"[ \t\n]")
+_FIELD: Final = re.compile(r"[^ \t\n]+")
+_SUM_TOKEN: Final = re.compile(
+    r"\s*(?:(\d{1,18})|\$?\{?([A-Za-z_]\w*)(?::?-(?=\d+\})(\d{1,18}))?\}?|([-+*/%()]))\s*", re.ASCII
+)
+_LONGEST_SUM: Final = 200
+_LARGEST_NUMBER: Final = 2**63
+_NESTED_SUMS: Final = 50
+
+
+def assignment_of(token: Token) -> re.Match[str] | None:
+    """`NAME=value`, `NAME+=value`, `NAME=( … )`, `NAME[0]=value`: what stands before the value."""
+    first = token.segments[0] if token.segments else None
+    return _ASSIGNMENT.match(first.text) if isinstance(first, LiteralText) and not first.quoted else None
+
+
+def _checked(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    if len(words) > _LONGEST_ARRAY:
+        raise too_large(f"an array of the script has more than {_LONGEST_ARRAY:,} elements", "shorten it")
+    return words
+
+
+class Expander:
+    """Expands the words of one source. Substituted text is paid for from the budget."""
+
+    def __init__(
+        self, source: Source, scope: Scope, budget: Budget, output: Callable[[Opaque], Word | None] | None = None
+    ) -> None:
+        """`output`: what a command in `$(…)` writes, where that is known."""
+        self.source, self.scope, self.budget, self.output = source, scope, budget, output
+
+    def fields(self, token: Token) -> list[Word]:
+        """What a shell makes of a word of a command: none, one or several."""
+        fields = _FieldBuilder(self.source, token.start, token.end)
+        self.budget.work(10 + 6 * len(token.segments), "its words")
+        for segment in token.segments:
+            self._expand(segment, fields, split=True)
+        return fields.close()
+
+    def scalar(self, segments: Sequence[Segment], start: int, end: int) -> Word:
+        """The same without splitting, as for assignments; `start:end` is what the word stands for."""
+        fields = _FieldBuilder(self.source, start, end)
+        fields.exists = fields.written_here = True
+        self.budget.work(10 + 6 * len(segments), "its words")
+        for segment in segments:
+            self._expand(segment, fields, split=False)
+        return fields.close()[0]
+
+    def here(self, here: Here) -> Word:
+        """The body of a heredoc."""
+        word = self.scalar(here.segments, here.start, here.end)
+        if not here.strip_tabs:
+            return word
+        return replace(word, text=re.sub(r"^\t+", "", word.text, flags=re.M), pieces=())
+
+    def assignment(self, token: Token) -> tuple[str, Value] | None:
+        """The name and its new value, at the place of the whole assignment; None where it is not an assignment."""
+        match = assignment_of(token)
+        if match is None:
+            return None
+        (first, *rest), (name, index, plus) = token.segments, match.groups()
+        before = self.scope.variables.get(name)
+        elements = before if isinstance(before, tuple) else () if before is None else (before,)
+        self.budget.work(len(elements) // 20, "its arrays")
+        if rest and isinstance(rest[0], Array):
+            words = tuple(word for element in rest[0].words for word in self.fields(element))
+            return name, _checked((*elements, *words) if plus else words)
+        start = first.start + match.end()
+        if start < first.end:
+            rest = [LiteralText(match.string[match.end() :], start, first.end, False), *rest]
+        value = self.scalar(rest, token.start, token.end)
+        if index is not None:
+            elements = before if isinstance(before, tuple) else ()
+            at = whole_number(index)
+            if at is None or at > len(elements):
+                return name, unresolved(name, value)
+            return name, _checked((*elements[:at], value, *elements[at + 1 :]))
+        if not plus or before is None:
+            return name, value
+        if isinstance(before, tuple):
+            return name, _checked((*before, value))
+        self.budget.spend(1, len(before.text))
+        self.budget.work(len(before.pieces), "what its variables, loops and functions expand to")
+        return name, concatenated((before, value), value)
+
+    # --- segments ---
+
+    def _expand(self, segment: Segment, fields: _FieldBuilder, *, split: bool) -> None:
+        match segment:
+            case LiteralText(text, start, end, quoted):
+                fields.add(text, start, end, quoted)
+            case Opaque(name, start, end) if self.output is not None and (word := self.output(segment)) is not None:
+                stripped = cut(word, 0, len(word.text.rstrip("\n")))
+                fields.substitute(stripped, start, end, split and not segment.quoted)
+            case Opaque(name, start, end):
+                value = None if segment.arithmetic is None else evaluate(segment.arithmetic, self._number)
+                fields.add(name if value is None else str(value), start, end, True, (name,) if value is None else ())
+            case Variable():
+                self._variable(segment, fields, split)
+            case Array(_, start, end):
+                fields.add(self._written(start, end), start, end, True)
+
+    def _number(self, name: str) -> str | None:
+        value = self.scope.variables.get(name)
+        return None if value is None else value.text if isinstance(value, Word) and not value.unresolved else "?"
+
+    def _variable(self, segment: Variable, fields: _FieldBuilder, split: bool) -> None:
+        value = self._value(segment)
+        if segment.operator:
+            fields.exists |= segment.quoted
+            value = self._operated(segment, value, fields, split and not segment.quoted)
+        if isinstance(value, tuple) and (not split or (segment.quoted and "*" in (segment.subscript, segment.name))):
+            value = join_words(value)
+        if isinstance(value, tuple):
+            self.budget.spend(len(value), sum(len(word.text) for word in value))
+            fields.extend(value, segment.start, segment.end)
+        elif value is not None:
+            split = split and not segment.quoted
+            self.budget.spend(len(value.text.split()) if split else 1, len(value.text))
+            fields.substitute(value, segment.start, segment.end, split)
+
+    def _value(self, segment: Variable) -> Value | None:
+        """What it stands for without its operator; None where nothing does, and the operator decides."""
+        name, index, arguments = segment.name, segment.subscript, self.scope.arguments
+        value = self.scope.variables.get(name)
+        if name in ("@", "*"):
+            value, index = arguments, "@"
+        elif name.isdigit() and name.strip("0") and arguments is not None:
+            value, index = (Word(""), *arguments), name
+        if isinstance(value, tuple):
+            if index not in ("@", "*"):
+                at = whole_number(index or "0")
+                value = value[at] if at is not None and at < len(value) else None
+        elif index not in ("", "0", "@", "*"):
+            value = None
+        return self._marker(segment) if value is None and not segment.operator else value
+
+    def _operated(self, segment: Variable, value: Value | None, fields: _FieldBuilder, split: bool) -> Value | None:
+        """The value to be substituted; None where the operand was, or nothing is."""
+        sign = segment.operator.removeprefix(":")
+        is_set = value is not None and (text_of(value) != "" or sign == segment.operator)
+        if is_set == (sign == "+"):
+            if sign == "?":
+                return self._marker(segment)
+            if sign == "=":
+                self.scope.variables[segment.name] = self.scalar(segment.operand, segment.start, segment.end)
+            if split:
+                # Split like the variable, where it is not quoted.
+                quoted = all(isinstance(inner, LiteralText) and inner.quoted for inner in segment.operand)
+                operand = self.scalar(segment.operand, segment.start, segment.end)
+                fields.substitute(operand, segment.start, segment.end, split=not quoted)
+            for inner in () if split else segment.operand:
+                self._expand(inner, fields, split=False)
+            return None
+        return value if is_set else None
+
+    def _marker(self, segment: Variable) -> Word:
+        text = self._written(segment.start, segment.end)
+        text = f"${{{segment.name}}}" if _BLANK.search(text) else text  # `${TP:?set TP}`
+        return self.source.word(text, segment.start, segment.end, (segment.name,))
+
+    def _written(self, start: int, end: int) -> str:
+        return self.source.text[start:end].replace(IGNORED, "")
+
+
+class _FieldBuilder:
+    """The words that come out of the word written at `start:end` of the source, the last one still open."""
+
+    def __init__(self, source: Source, start: int, end: int) -> None:
+        self.source, self.start, self.end = source, start, end
+        self.words: list[Word] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        self.parts: list[Word] = []
+        self.exists = False
+        self.written_here = False
+        """Not only out of an array or of a variable with several words, which have the place of their definition."""
+
+    def add(self, text: str, start: int, end: int, exists: bool, names: Sequence[str] = ()) -> None:
+        """Text for `start:end` of the source. `exists`: it is a word even when it is empty."""
+        self.exists |= exists or bool(text)
+        self.written_here = True
+        pieces = (Piece(0, len(text), *self.source.origin(start, end)),)
+        self.parts.append(Word(text, unresolved=tuple(names), pieces=pieces))
+
+    def substitute(self, value: Word, start: int, end: int, split: bool) -> None:
+        """A variable's value in its place `start:end`; `split` at blanks, where it is not quoted."""
+        spans = [match.span() for match in _FIELD.finditer(_masked(value))] if split else [(0, len(value.text))]
+        if value.text and (not spans or spans[0][0] > 0):
+            self.close()
+        if len(spans) == 1:
+            first, last = spans[0]
+            self.add(value.text[first:last], start, end, not split, value.unresolved)
+        else:
+            fields = [cut(value, *span) for span in spans]
+            names = [tuple(name for name in field.unresolved if name in field.text) for field in fields]
+            self.extend([replace(field, unresolved=own) for field, own in zip(fields, names, strict=True)], start, end)
+        if spans and spans[-1][1] < len(value.text):
+            self.close()
+
+    def extend(self, words: Sequence[Word], start: int, end: int) -> None:
+        """Several words in the place `start:end`: the first joins what stands before it, the last what comes behind."""
+        for number, word in enumerate(words):
+            if number > 0:
+                self.close()
+            self.exists = True
+            pieces = word.pieces or (Piece(0, len(word.text), *self.source.origin(start, end)),)
+            self.parts.append(replace(word, pieces=pieces))
+
+    def close(self) -> list[Word]:
+        """All words up to here."""
+        if self.exists and len(self.parts) == 1 and not self.written_here and self.parts[0].line:
+            self.words += self.parts
+        elif self.exists:
+            pieces = [piece for part in self.parts for piece in part.pieces if piece.end > piece.start]
+            start, end = self.source.origin(self.start, self.end)
+            if pieces and not self.written_here:
+                start, end = pieces[0].source_start, pieces[-1].source_end
+            self.words.append(concatenated(self.parts, self.source.whole.word("", start, end)))
+        self._begin()
+        return self.words
+
+
+def _masked(value: Word) -> str:
+    """The text without the blanks of what is unresolved: `$(hostname -I)` is one word."""
+    text = value.text
+    for name in value.unresolved:
+        if _BLANK.search(name):
+            text = text.replace(name, _BLANK.sub("_", name))
+    return text
+
+
+# --- arithmetic ---
+
+
+def evaluate(text: str, lookup: Callable[[str], str | None]) -> int | None:
+    """The inside of `$((…))` where it is whole numbers, + - * / % and variables that are known numbers, else None.
+
+    As in bash, / rounds towards zero.
+    """
+    if len(text) > _LONGEST_SUM or text.count("(") > _NESTED_SUMS or _SUM_TOKEN.sub("", text):
+        return None
+    tokens: list[str] = []
+    for match in _SUM_TOKEN.finditer(text):
+        number, name, default, sign = match.groups()
+        if name is not None:
+            number = lookup(name) or default or "?"
+        if number is not None and not re.fullmatch(r"-?(?:0|[1-9][0-9]{0,17})", number, re.ASCII):
+            return None  # not a number, or octal for a shell
+        tokens.append(sign or number)
+    try:
+        # The blanks keep `**` and `//` from becoming operators of Python.
+        return _value(ast.parse(" ".join(tokens), mode="eval").body)
+    except (SyntaxError, ValueError, ZeroDivisionError):
+        return None
+
+
+def _value(node: ast.expr) -> int:
+    match node:
+        case ast.Constant(value=int(number)):
+            return number
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
+            return _value(operand) * (-1 if isinstance(sign, ast.USub) else 1)
+        case ast.BinOp(left=left, op=symbol, right=right):
+            value = _OPERATORS[type(symbol)](_value(left), _value(right))
+            if abs(value) < _LARGEST_NUMBER:
+                return value
+    raise ValueError("not a sum, or too large")
+
+
+def _quotient(value: int, other: int) -> int:
+    """Towards zero, as in C."""
+    quotient = abs(value) // abs(other)
+    return quotient if (value < 0) == (other < 0) else -quotient
+
+
+_OPERATORS: Final[dict[type[ast.operator], Callable[[int, int], int]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: _quotient,
+    ast.Mod: lambda value, other: value - _quotient(value, other) * other,
+}

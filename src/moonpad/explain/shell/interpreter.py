@@ -1,0 +1,391 @@
+"""Reads statements in their order, keeping variables, functions and files, and hands each command on. Runs nothing.
+
+Both sides of an `if` are read. A `for` over a written list is read once for each value (up to 32), with the value; a
+`while` once. A function is read where it is called, or at the end with its arguments unresolved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from moonpad.explain.commands import Command, HereFile, Word, Wrapper, whole_number
+from moonpad.explain.input_limits import LOOP_PASSES, LOOP_VALUES, SHELLS, Budget
+from moonpad.explain.programs import base_name, runs_python
+from moonpad.explain.shell.bash_lexer import Lexer
+from moonpad.explain.shell.bash_parser import Branches, Compound, For, Function, Node, Parser, Simple
+from moonpad.explain.shell.expansion import Expander, assignment_of
+from moonpad.explain.shell.scope import Layer, Scope, size_of, unresolved
+from moonpad.explain.shell.shell_files import add_file, here_manifest
+from moonpad.explain.shell.shell_output import output_of, written_by
+from moonpad.explain.shell.shell_tests import TESTS, compared, decided, demanded, lacking_in
+from moonpad.explain.shell.tokens import Here, Token
+from moonpad.explain.shell.wrappers import Peeled, asks_only, peel
+from moonpad.explain.source_text import InputText, Problems, Source
+
+_DECLARE: Final = frozenset({"export", "declare", "typeset", "local", "readonly"})
+_BUILTINS: Final = """
+    . : break cd continue echo exit false getopts hash let popd printf pushd pwd read return set shift shopt sleep
+    source trap true ulimit umask unset wait
+"""
+_NO_PROGRAMS: Final = _DECLARE | TESTS | frozenset(_BUILTINS.split())
+_ALONE: Final = Simple()
+"""A command with nothing around it: no comments, no label."""
+_TAKES_MANIFESTS: Final = frozenset({"kubectl", "oc", "cat", "tee", "sudo", "k3s", "microk8s"})
+_HANDLES: Final = frozenset(
+    {"tee", "cat", "chmod", "chown", "cp", "scp", "rsync", "mv", "rm", "ls", "sed", "less", "ln"}
+)
+"""What does something with a script and does not run it."""
+_RANGE: Final = re.compile(r"(?:\{(\d{1,6})\.\.(\d{1,6})\}|\$\(seq (\d{1,6}) (\d{1,6})\))", re.ASCII)
+_LEAST_FLAGS: Final = 3
+_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+@dataclass(slots=True)
+class ScriptState:
+    """What all shells of one text share."""
+
+    text: InputText
+    problems: Problems = field(init=False)
+    budget: Budget = field(init=False)
+    commands: list[Command] = field(default_factory=list)
+    files: dict[str, HereFile] = field(default_factory=dict)
+    written: set[str] = field(default_factory=set)
+    """Those of the files that commands of the text write."""
+    scripts: dict[str, Word] = field(default_factory=dict)
+    """Scripts that the text holds besides those that it writes, by file name."""
+    ran_scripts: set[str] = field(default_factory=set)
+    machines: list[tuple[int, str]] = field(default_factory=list)
+    """Line and cluster (`8xH200`) that a task asks for."""
+    config_maps: dict[tuple[str, str], dict[str, Word]] = field(default_factory=dict)
+    """By kind (ConfigMap, Secret) and name, what each of its keys holds."""
+    objects: list[tuple[int, int]] = field(default_factory=list)
+    """First and last line of each object of YAML that starts an engine: what it says is not said of the others."""
+    containers: dict[str, Wrapper] = field(default_factory=dict)
+    last_known: Command | None = None
+    """The last command of a program that is known."""
+    heading: str | None = None
+    arms: list[tuple[int, int]] = field(default_factory=list)
+    """The branches that are being read: the condition's number, and which of its branches."""
+    conditions: dict[int, tuple[int, object]] = field(default_factory=dict)
+    """By the identity of their branches, their numbers (a condition that is read again in a loop keeps its own) and the
+    branches themselves, so that no other ones get that identity."""
+    intro: str | None = None
+    """The line above the block in a document, where it ends with a colon."""
+
+    def __post_init__(self) -> None:
+        self.problems = Problems(self.text)
+        self.budget = self.text.budget
+
+    def add(self, command: Command) -> None:
+        self.budget.count(command.program != "other")
+        self.commands.append(command)
+        if command.program not in ("other", "fragment"):
+            self.last_known = command
+
+
+@dataclass(slots=True)
+class Shell:
+    """One shell: the script, or a `bash -c` or `ssh` inside it."""
+
+    state: ScriptState
+    source: Source
+    scope: Scope = field(default_factory=Scope)
+    wrappers: tuple[Wrapper, ...] = ()
+    label: str | None = None
+    comments: tuple[str, ...] = ()
+    """Those above the command that runs this shell."""
+    stdin: Word | None = None
+    """What is fed to the inner shell: `ssh host 'bash -s' <<EOF`."""
+    depth: int = 0
+    paid: bool = False
+    """Whether this is read again, and costs budget."""
+    expander: Expander = field(init=False)
+    functions: dict[str, tuple[Node, ...]] = field(default_factory=dict)
+    called: list[str] = field(default_factory=list)
+    ever_called: set[str] = field(default_factory=set)
+    passes: int = 1
+    after_test: bool = False
+    tested: tuple[Token, ...] = ()
+    """The words of that test."""
+    piped: Here | Word | None = None
+    emitting: int = 0
+    """How deep functions are read for what they write."""
+
+    def __post_init__(self) -> None:
+        self.expander = Expander(self.source, self.scope, self.state.budget, lambda part: output_of(self, part))
+
+    def read(self, *, substitutions: bool = False, indent: int = 0) -> None:
+        """Raises UsageError beyond the limits."""
+        tokens = Lexer(self.source, self.state.problems, substitutions=substitutions, indent=indent).tokens()
+        self._statements(Parser(tokens, self.source, self.state.problems).statements())
+        for name in list(self.functions):
+            if name not in self.ever_called:
+                self._called_with(name, None)
+
+    def command(self, words: Sequence[Word], node: Simple = _ALONE, here: Here | None = None) -> None:
+        """One command with all its words expanded."""
+        if base_name(words[0]) in _NO_PROGRAMS:
+            return
+        if words[0].text.endswith((":", "=")) and len(words) > _LEAST_FLAGS and words[1].text.startswith("--"):
+            # `args: --tensor-parallel-size 8 …` in a report.
+            argv = tuple(words[1:])
+            if sum(word.text.startswith("--") for word in argv) >= _LEAST_FLAGS:
+                self.state.add(Command("fragment", argv, (), {}, heading=self.state.heading, line=argv[0].line))
+                return
+        environment = self.scope.environment()
+        self.state.budget.work(12 + 2 * len(words) + len(environment) // 4, "its commands")
+        peeled = peel(words, environment, self.state.containers)
+        self.state.budget.work(5 * sum(len(wrapper.options) for wrapper in peeled.wrappers), "its commands")
+        for wrapper in peeled.wrappers:
+            if wrapper.kind == "docker run" and (name := wrapper.value("--name")):
+                self.state.containers[name] = wrapper
+        if runs_python(peeled.rest):
+            from moonpad.explain.python.programs import read_program  # which runs shells of its own
+
+            code = self.expander.here(here) if here is not None else self.stdin
+            if read_program(peeled.rest, code, peeled.env, self.state):
+                return
+        commands_before = self.state.budget.commands
+        stdin = self.stdin if here is None or not (peeled.reads_stdin or peeled.nested) else self.expander.here(here)
+        inside = peeled.nested or (stdin if peeled.reads_stdin else None) or self._script_of(peeled)
+        if inside is not None and self.depth < SHELLS:
+            self._inner_shell(inside, peeled, node, None if inside is stdin else stdin)
+            in_container = any(wrapper.kind == "docker run" for wrapper in peeled.wrappers)
+            if self.state.budget.commands > commands_before or not in_container:
+                return
+            peeled.program, peeled.prefix, peeled.argv = "docker", tuple(words), ()
+        if not asks_only(peeled):
+            self._add_command(peeled, node)
+
+    # --- statements ---
+
+    def _statements(self, nodes: Sequence[Node]) -> None:
+        """Raises UsageError where blocks, function calls and shells are nested too deep."""
+        with self.state.budget.level("blocks, function calls and shells"):
+            for node in nodes:
+                self._statement(node)
+
+    def _statement(self, node: Node) -> None:
+        self.state.budget.work(8, "its statements")
+        if self.paid:
+            self.state.budget.spend(1, 0)
+        after_test = False
+        match node:
+            case Simple(words):
+                conditional = node.connector == "||" or (node.connector == "&&" and self.after_test)
+                if conditional:
+                    self.scope.push()
+                self._simple(node)
+                if conditional:
+                    lacking = lacking_in(self.tested, node.connector == "&&")
+                    self._join([self.scope.pop()], exhaustive=False, defaults=lacking)
+                after_test = not words or words[0].text in TESTS
+                self.tested = words if after_test else ()
+            case For():
+                self._for(node)
+            case Branches(conditions, bodies, exhaustive):
+                self._statements(conditions)
+                first = conditions[0] if conditions else None
+                holds = decided(first.words, self.scope) if isinstance(first, Simple) else None
+                if holds is None and isinstance(first, Simple):
+                    expanded = [word for token in first.words for word in self.expander.fields(token)]
+                    holds = compared(first.words, expanded, self.scope)
+                if holds is not None and len(conditions) == 1:
+                    self._statements(bodies[0] if holds else bodies[1] if len(bodies) > 1 else ())
+                    return
+                tests = [lacking_in(node.words, True) for node in conditions if isinstance(node, Simple)]
+                self._branches(bodies, exhaustive, frozenset().union(*tests))
+                self._demand(node)
+            case Function(name, body):
+                self.functions[name] = body
+            case Compound(body, subshell):
+                with self._layer() if subshell else nullcontext():
+                    self._statements(body)
+        self.after_test = after_test
+
+    @contextmanager
+    def _layer(self) -> Iterator[None]:
+        """What is set inside is forgotten behind it."""
+        self.scope.push()
+        yield
+        self.scope.pop()
+
+    def _branches(self, bodies: Sequence[Sequence[Node]], exhaustive: bool, defaults: Collection[str]) -> None:
+        layers = []
+        condition, _ = self.state.conditions.setdefault(id(bodies), (len(self.state.conditions), bodies))
+        for arm, body in enumerate(bodies):
+            self.scope.push()
+            self.state.arms.append((condition, arm))
+            self._statements(body)
+            self.state.arms.pop()
+            layers.append(self.scope.pop())
+        self._join(layers, exhaustive, defaults)
+
+    def _demand(self, node: Branches) -> None:
+        """`if [ "$TP" -ne 8 ]; then exit 1; fi`: behind it TP is 8."""
+        first, last = node.conditions[0] if node.conditions else None, node.bodies[0][-1:] if node.bodies else ()
+        ends = [part.words[0].text for part in last if isinstance(part, Simple) and part.words]
+        if len(node.conditions) != 1 or len(node.bodies) != 1 or not isinstance(first, Simple) or ends != ["exit"]:
+            return
+        if (demand := demanded(first.words)) is not None and self.scope.is_open(demand[0]):
+            value = self.expander.fields(demand[1])
+            self.scope.set(demand[0], value[0] if value else Word(""))
+
+    def _join(self, layers: Sequence[Layer], exhaustive: bool, defaults: Collection[str]) -> None:
+        self.state.budget.work(sum(map(size_of, layers)), "its conditions")
+        self.scope.join(layers, exhaustive, defaults)
+
+    def _for(self, node: For) -> None:
+        values = self._loop_values(node)
+        if not values or len(values) > LOOP_VALUES or self.passes * len(values) > LOOP_PASSES:
+            values = [unresolved(node.name, tuple(values))]
+        paid, passes, arguments = self.paid, self.passes, self.scope.arguments
+        self.passes *= len(values)
+        for number, value in enumerate(values):
+            self.paid = paid or number > 0
+            self.scope.set(node.name, value)
+            self._statements(node.body)
+        self.paid, self.passes = paid, passes
+        self.scope.arguments = arguments
+
+    def _loop_values(self, node: For) -> list[Word]:
+        """Empty where they are unknown."""
+        words = [word for token in node.values for word in self.expander.fields(token)]
+        if len(words) == 1 and (match := _RANGE.fullmatch(words[0].text)):
+            first, last = (int(text) for text in match.groups() if text is not None)
+            if first <= last < first + LOOP_VALUES:
+                return [replace(words[0], text=str(n), unresolved=(), pieces=()) for n in range(first, last + 1)]
+        return [] if any(name[:1] in "$`" for word in words for name in word.unresolved) else words
+
+    def _simple(self, node: Simple) -> None:
+        count = next((at for at, token in enumerate(node.words) if assignment_of(token) is None), len(node.words))
+        assignments, tokens = node.words[:count], node.words[count:]
+        if not tokens:
+            self.assign(assignments, export=False)
+            return
+        if tokens[0].text in _DECLARE:
+            self._declare(tokens[0].text, tokens[1:])
+            return
+        words = [word for token in tokens for word in self.expander.fields(token)]
+        if self.paid:
+            self.state.budget.spend(len(words), sum(len(word.text) for word in words))
+        here = next((redirect.here for redirect in reversed(node.redirects) if redirect.here), None)
+        emitted: Word | None = None
+        if words:
+            taken = here is not None and base_name(words[0]) in _TAKES_MANIFESTS and here_manifest(self, here)
+            emitted = written_by(self, words)
+            body = here or emitted or (self.piped if node.connector == "|" else None)
+            add_file(self, words, node, body, is_read=taken)
+            self._builtin(words)
+            self.piped = here or emitted
+        if words and words[0].text in self.functions and emitted is None:
+            if words[0].text not in self.called:  # of a function that calls itself, the body has been read
+                self._called_with(words[0].text, tuple(words[1:]))
+        elif words and emitted is None:
+            with self._layer() if assignments else nullcontext():
+                self.assign(assignments, export=True)
+                self.command(words, node, here)
+
+    def assign(self, tokens: Sequence[Token], *, export: bool) -> None:
+        """One after the other: `A=1 B=$A`."""
+        for token in tokens:
+            if pair := self.expander.assignment(token):
+                self.scope.set(*pair, export=export)
+
+    def _declare(self, name: str, tokens: Sequence[Token]) -> None:
+        options = "".join(token.text for token in tokens if token.text.startswith("-"))
+        export = (name == "export" or "x" in options) and "n" not in options
+        self.assign(tokens, export=export)
+        for token in tokens:
+            if export and _NAME.fullmatch(name := token.text):
+                at = self.source.word(name, token.start, token.end)
+                self.scope.export(name, self.scope.variables.get(name) or unresolved(name, at))
+
+    def _builtin(self, words: Sequence[Word]) -> None:
+        """Those that change variables."""
+        name, texts = words[0].text, [word.text for word in words[1:]]
+        if name == "set" and ("-a" in texts or "allexport" in texts):
+            self.scope.export_all = "+a" not in texts and "+o" not in texts
+        elif name == "set" and "+a" in texts:
+            self.scope.export_all = False
+        elif name == "set" and "--" in texts:
+            self.scope.arguments = tuple(words[texts.index("--") + 2 :])
+        elif name == "shift" and (arguments := self.scope.arguments) is not None:
+            count = whole_number(texts[0] if texts else "1")
+            self.scope.arguments = None if count is None else arguments[count:]
+        elif name in ("read", "mapfile", "readarray", "unset"):
+            for word in words[1:]:
+                if _NAME.fullmatch(word.text):
+                    self.scope.set(word.text, unresolved(word.text, word))
+
+    # --- functions and inner shells ---
+
+    def _called_with(self, name: str, arguments: tuple[Word, ...] | None) -> None:
+        before, self.scope.arguments = self.scope.arguments, arguments
+        paid, self.paid = self.paid, self.paid or name in self.ever_called
+        self.called.append(name)
+        self.ever_called.add(name)
+        self._statements(self.functions[name])
+        self.called.pop()
+        self.paid, self.scope.arguments = paid, before
+
+    def _script_of(self, peeled: Peeled) -> Word | None:
+        """The script that a command runs, `bash /scripts/start.sh`, where the text holds it; its arguments are $1 …"""
+        for at, word in enumerate(peeled.rest[:3] if peeled.rest and base_name(peeled.rest[0]) not in _HANDLES else ()):
+            name = base_name(word)
+            if name in self.state.scripts:
+                self.state.ran_scripts.add(name)
+                peeled.arguments = peeled.rest[at + 1 :]
+                return self.state.scripts[name]
+        return None
+
+    def _inner_shell(self, inside: Word, peeled: Peeled, node: Simple, stdin: Word | None) -> None:
+        self.state.budget.work(20 + len(inside.pieces) + len(self.comments) + len(node.comments), "its shells")
+        evaluated = bool(peeled.wrappers) and peeled.wrappers[-1].kind == "eval"
+        if self.paid:
+            self.state.budget.spend(1, len(inside.text))
+        Shell(
+            self.state,
+            Source.inside(inside, self.state.text),
+            self.scope if evaluated else Scope(peeled.env, peeled.arguments),
+            wrappers=(*self.wrappers, *peeled.wrappers),
+            label=node.label or self.label,
+            comments=(*self.comments, *node.comments),
+            stdin=stdin,
+            depth=self.depth + 1,
+            paid=self.paid,
+        ).read()
+
+    # --- what is read ---
+
+    def _add_command(self, peeled: Peeled, node: Simple) -> None:
+        self.state.budget.work(10 + len(self.comments) + len(node.comments), "its commands")
+        self.state.add(
+            Command(
+                peeled.program,
+                peeled.argv,
+                peeled.prefix,
+                peeled.env if peeled.program != "other" or _runs_script(peeled) else {},
+                (*self.wrappers, *peeled.wrappers),
+                label=node.label or self.label or self.state.intro,
+                heading=self.state.heading,
+                comments=tuple(dict.fromkeys((*self.comments, *node.comments))),
+                line=peeled.words[0].line if peeled.words else 0,
+                arms=tuple(self.state.arms),
+            )
+        )
+
+
+def _runs_script(peeled: Peeled) -> bool:
+    return any(word.text.endswith(".sh") for word in peeled.rest[:3])
+
+
+def words_of(source: Source, state: ScriptState) -> list[Word]:
+    """All words of a text, whatever stands between them."""
+    expander = Expander(source, Scope(), state.budget)
+    tokens = (token for token in Lexer(source, Problems(state.text)).tokens() if token.kind == "word")
+    return [word for token in tokens for word in expander.fields(token)]

@@ -1,0 +1,99 @@
+"""Lines that a paste has broken, as they were meant: of the same length, so that places hold.
+
+A terminal cuts a long command at its width, in the middle of a word; some write the backslash at the beginning of the
+next line.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from moonpad.engines.foreign_names import SPEAKING
+from moonpad.explain.shell.lost_lines import with_images
+from moonpad.explain.source_text import IGNORED, Problems
+
+_SPACED: Final = re.compile(r"\\[ \t]*\n[ \t]*\n(?=[ \t]*-)")
+"""A paste that doubled the ends of lines: the empty one behind a backslash would end the command."""
+_LEAST_WORDS: Final = 6
+_LINE: Final = re.compile(r"^([ \t\0]*)(.*?)[ \t]*$", re.MULTILINE)
+_NARROWEST: Final = 60
+_LEADING: Final = re.compile(r"\n[ \t]*\\[ \t]+(?=-)")
+"""`\\ --reasoning-parser deepseek_r1` behind a line without a backslash."""
+_FLAT: Final = re.compile(r"^.*(?: \\[ \t]+-.*){2,}$", re.MULTILINE)
+"""A command whose lines a post has joined, with the backslashes that ended them."""
+_TORN: Final = re.compile(r"(?<=[ \t=])(/[\w./-]{8,200})\n(?=([\w.-]{1,80}/[\w./-]{3,200})(?:[ \t\\]|\n|$))")
+"""A path that goes on in the next line."""
+_OPENS: Final = re.compile(
+    r"#|export\b|[A-Za-z_]\w*=|\$ |(?:docker|podman|python3?|curl|ssh|srun|mpirun|kubectl|echo|if|for|done|fi)\b"
+)
+"""How a line begins that is a command of its own."""
+
+
+def repaired(text: str, start: int, problems: Problems) -> str:
+    """`text` begins at the offset `start` of the whole text."""
+    if len(_SPACED.findall(text)) > 2:
+        text = _SPACED.sub(lambda lines: lines[0][:-1] + IGNORED, text)
+    text = _LEADING.sub(lambda match: _led(match, start, problems), text)
+    text = _FLAT.sub(lambda line: _flattened(line, start, problems), text)
+    text = _TORN.sub(lambda match: _mended(match, start, problems), text)
+    return with_images(_unwrapped(text, start, problems), start, problems)
+
+
+def words_of_lines(text: str) -> list[tuple[int, str]]:
+    """The arguments of a process, one on each line, as a manifest or a tool lists them, with their offsets; none where
+    it is another text."""
+    lines = [(match.start() + len(match[1]), match[2]) for match in _LINE.finditer(text) if match[2]]
+    if len(lines) < _LEAST_WORDS or any(len(line.split()) > 1 and line[:1] not in "{['\"" for _, line in lines):
+        return []
+    return lines if SPEAKING.match(" ".join(line for _, line in lines)) else []
+
+
+def _mended(match: re.Match[str], start: int, problems: Problems) -> str:
+    """The two as one path where the text has it whole in another place."""
+    if not problems.has_in_text(match[1] + match[2].rstrip("/")):
+        return match[0]
+    at = start + match.end(1) - 1
+    message = "the line was cut inside a path: typed so, the shell ends the command here"
+    problems.add("missing-backslash", at, at + 1, message, "join the two lines")
+    return match[1] + IGNORED
+
+
+def _led(match: re.Match[str], start: int, problems: Problems) -> str:
+    at = start + match.start() + match.group().index("\\")
+    message = "a backslash goes on at the end of a line: here the shell ends the command in the line above"
+    problems.add("missing-backslash", at, at + 1, message, "write it at the end of the line above")
+    return " " * len(match.group())
+
+
+def _flattened(match: re.Match[str], start: int, problems: Problems) -> str:
+    at = start + match.start() + match.group().index(" \\ ") + 1
+    message = "inside a line a backslash takes the blank behind it into the next word, which is then no option"
+    problems.add("space-after-backslash", at, at + 1, message, "take the backslashes out, or end the lines there")
+    return re.sub(r"\\(?=[ \t]+-)", " ", match.group())
+
+
+def _unwrapped(text: str, start: int, problems: Problems) -> str:
+    """Two or more lines of one and the same width, cut in the middle of a word, and the rest behind them are one."""
+    lines = text.split("\n")
+    width = max(map(len, lines))
+    if width < _NARROWEST or sum(len(line) == width for line in lines) < 2:
+        return text
+    first = next(number for number, line in enumerate(lines) if len(line) == width)
+    last = first
+    while last + 1 < len(lines) and len(lines[last]) == width and _goes_on(lines[last], lines[last + 1]):
+        last += 1
+    if last - first < 2 or not SPEAKING.search("".join(lines[: last + 1])):
+        return text
+    at = start + sum(len(line) + 1 for line in lines[:first]) + width - 1
+    message = f"the line was cut after {width} characters: typed so, the shell ends the command here"
+    problems.add("missing-backslash", at, at + 1, message, "join the lines again")
+    whole = lines[first]
+    for line in lines[first + 1 : last + 1]:
+        whole += (" " if line.startswith("-") and not whole.endswith("-") else IGNORED) + line
+    return "\n".join((*lines[:first], whole, *lines[last + 1 :]))
+
+
+def _goes_on(line: str, below: str) -> bool:
+    ends = line[-1:] in (" ", "\t", "\\", "`", ";", "&", "|")
+    return not ends and below[:1].strip() != "" and not _OPENS.match(below) and not SPEAKING.match(below)

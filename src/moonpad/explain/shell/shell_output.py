@@ -1,0 +1,112 @@
+"""What functions of a script write by heredocs, and `$(…)` around them: text that becomes a file or a command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from moonpad.explain.commands import Piece, Word, concatenated
+from moonpad.explain.shell.bash_lexer import Lexer
+from moonpad.explain.shell.bash_parser import Compound, Node, Parser, Simple
+from moonpad.explain.shell.expansion import Expander, assignment_of
+from moonpad.explain.shell.tokens import Opaque
+from moonpad.explain.source_text import Problems, Source
+
+if TYPE_CHECKING:
+    from moonpad.explain.shell.interpreter import Shell
+
+_NAMES: Final = re.compile(r"\$\(\s*([A-Za-z_][\w-]*)")
+_DECLARES: Final = frozenset({"local", "declare", "typeset", "readonly", "export"})
+_SILENT: Final = frozenset({":", "set", "shift", "return", "true", "cd", "shopt", "trap"})
+_DEEPEST: Final = 3
+_LONGEST: Final = 20_000
+
+
+def written_by(shell: Shell, words: Sequence[Word]) -> Word | None:
+    """What a call of a function of the script writes; None where that is not a text of heredocs alone."""
+    if words[0].text not in shell.functions or shell.emitting >= _DEEPEST:
+        return None
+    if not any(_is_cat(node) for node in _flat(shell.functions[words[0].text])):
+        return None
+    return _of_function(shell, words)
+
+
+def output_of(shell: Shell, part: Opaque) -> Word | None:
+    """What `$(emit a b)` or `$(cat <<EOF …)` becomes; None where it is not known."""
+    match = _NAMES.match(part.name)
+    if match is None or shell.emitting >= _DEEPEST or len(part.name) > _LONGEST:
+        return None
+    inner = part.name[2:-1]
+    if match[1] not in shell.functions and not (match[1] == "cat" and "<<" in inner):
+        return None
+    place = shell.source.origin(part.start + 2, part.end - 1)
+    source = Source.inside(Word(inner, pieces=(Piece(0, len(inner), *place),)), shell.state.text)
+    shell.state.budget.work(20 + len(inner), "its shells")
+    problems = Problems(shell.state.text)
+    nodes = Parser(Lexer(source, problems).tokens(), source, problems).statements()
+    if len(nodes) != 1 or not isinstance(nodes[0], Simple):
+        return None
+    expander = Expander(source, shell.scope, shell.state.budget)
+    words = [word for token in nodes[0].words for word in expander.fields(token)]
+    here = next((redirect.here for redirect in nodes[0].redirects if redirect.here), None)
+    text = None
+    if words and words[0].text == "cat" and here is not None and len(words) == 1:
+        text = expander.here(here)
+    elif words and words[0].text in shell.functions:
+        text = written_by(shell, words)
+    if text is None:
+        return None
+    shell.state.budget.spend(1, len(text.text))
+    return text
+
+
+def _flat(body: Sequence[Node]) -> Iterator[Node]:
+    for node in body:
+        if isinstance(node, Compound):
+            yield from _flat(node.body)
+        else:
+            yield node
+
+
+def _is_cat(node: Node) -> bool:
+    return (
+        isinstance(node, Simple)
+        and [token.text for token in node.words[:2]] == ["cat"]
+        and any(redirect.here for redirect in node.redirects)
+    )
+
+
+def _of_function(shell: Shell, words: Sequence[Word]) -> Word | None:
+    before, shell.scope.arguments = shell.scope.arguments, tuple(words[1:])
+    shell.scope.push()
+    shell.emitting += 1
+    try:
+        parts = _parts(shell, shell.functions[words[0].text])
+    finally:
+        shell.emitting -= 1
+        shell.scope.pop()
+        shell.scope.arguments = before
+    if not parts:
+        return None
+    shell.ever_called.add(words[0].text)
+    return concatenated(parts, parts[0])
+
+
+def _parts(shell: Shell, body: Sequence[Node]) -> list[Word]:
+    """[] where it does more than to write."""
+    parts: list[Word] = []
+    for node in _flat(body):
+        if not isinstance(node, Simple):
+            return []
+        here = next((redirect.here for redirect in node.redirects if redirect.here), None)
+        first = node.words[0].text if node.words else ""
+        if _is_cat(node) and here is not None and len(node.redirects) == 1:
+            parts.append(shell.expander.here(here))
+        elif node.words and all(assignment_of(token) is not None for token in node.words):
+            shell.assign(node.words, export=False)
+        elif first in _DECLARES:
+            shell.assign(node.words[1:], export=first == "export")
+        elif first not in _SILENT:
+            return []
+    return parts

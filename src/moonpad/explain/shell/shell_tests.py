@@ -1,0 +1,78 @@
+"""Tests of a shell, `[ -n "$NAME" ]`: what they say of variables."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from moonpad.explain.commands import Word, whole_number
+from moonpad.explain.shell.scope import Scope
+from moonpad.explain.shell.tokens import LiteralText, Opaque, Token, Variable
+
+_COMPARED: Final[Mapping[str, Callable[[int, int], bool]]] = {
+    **{"-eq": operator.eq, "-ne": operator.ne, "-lt": operator.lt, "-le": operator.le},
+    **{"-gt": operator.gt, "-ge": operator.ge},
+}
+TESTS: Final = frozenset({"[", "[[", "test"})
+
+
+def decided(words: Sequence[Token], scope: Scope) -> bool | None:
+    """Whether `[ -n "$NAME" ]` or `[ -z "$NAME" ]` holds, where the variable is known to have a value; None for every
+    other test."""
+    inner = [word for word in words if word.text not in TESTS and word.text not in ("]", "]]")]
+    if len(inner) != 2 or inner[0].text not in ("-n", "-z") or len(inner[1].segments) != 1:
+        return None
+    variable = inner[1].segments[0]
+    if not isinstance(variable, Variable) or variable.operand:
+        return None
+    value = scope.variables.get(variable.name)
+    known = isinstance(value, Word) and value.text != "" and not value.unresolved
+    return inner[0].text == "-n" if known else None
+
+
+def compared(tokens: Sequence[Token], words: Sequence[Word], scope: Scope) -> bool | None:
+    """Whether `[ "$NAME" = value ]` or `[ $NAME -eq 0 ]` holds, where what starts the shell has given it all its
+    variables; None for every other test, also for variables that the script sets: people change those."""
+    names = {segment.name for token in tokens for segment in token.segments if isinstance(segment, Variable)}
+    opaque = any(isinstance(segment, Opaque) for token in tokens for segment in token.segments)
+    inner = [word for word in words if word.text not in TESTS and word.text not in ("]", "]]")]
+    if not names or not names <= scope.given or opaque or len(inner) != 3 or any(word.unresolved for word in inner):
+        return None
+    first, sign, second = (word.text for word in inner)
+    if sign in ("=", "==", "!="):
+        return (first == second) == (sign != "!=") if not set(second) & set("*?[") else None
+    numbers = whole_number(first), whole_number(second)
+    if sign not in _COMPARED or numbers[0] is None or numbers[1] is None:
+        return None
+    return _COMPARED[sign](numbers[0], numbers[1])
+
+
+def lacking_in(words: Sequence[Token], holds: bool) -> frozenset[str]:
+    """Variables that are empty or not set where a test holds, or does not: `[ -z "$TP" ]`, `[ "${TP:-}" = "" ]`,
+    `[[ ! -v TP ]]`."""
+    texts = [word.text for word in words]
+    empty = any(
+        word.segments and all(isinstance(part, LiteralText) and part.quoted and not part.text for part in word.segments)
+        for word in words
+    )
+    asks_lack = "-z" in texts or (empty and bool({"=", "=="} & set(texts)))
+    if not asks_lack and not {"-n", "-v"} & set(texts):
+        return frozenset()
+    if (asks_lack != ("!" in texts)) != holds:
+        return frozenset()
+    names = {segment.name for word in words for segment in word.segments if isinstance(segment, Variable)}
+    return frozenset(names | {texts[at + 1] for at, text in enumerate(texts[:-1]) if text == "-v"})
+
+
+def demanded(words: Sequence[Token]) -> tuple[str, Token] | None:
+    """The variable and what it has to be where `[ "$TP" -ne 8 ]` or `[[ $TP != 8 ]]` ends the script; None for other
+    tests."""
+    inner = [word for word in words if word.text not in TESTS and word.text not in ("]", "]]")]
+    if len(inner) != 3 or inner[1].text not in ("-ne", "!=") or len(inner[0].segments) != 1:
+        return None
+    variable, value = inner[0].segments[0], inner[2]
+    plain = all(isinstance(part, LiteralText) and not set(part.text) & set("*?[") for part in value.segments)
+    if not isinstance(variable, Variable) or variable.subscript or not value.segments or not plain:
+        return None
+    return variable.name, value

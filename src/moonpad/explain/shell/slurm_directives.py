@@ -1,0 +1,70 @@
+"""What `#SBATCH` lines ask for, as the variables that Slurm sets from it in the job.
+
+Source: https://slurm.schedmd.com/sbatch.html (options, output environment variables).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from moonpad.explain.commands import Word
+from moonpad.explain.manifests.node_labels import cluster_of_label
+from moonpad.explain.shell.interpreter import ScriptState
+
+_DIRECTIVE: Final = re.compile(r"^[ \t]*#SBATCH[ \t]+(.*)$", re.MULTILINE)
+_OPTION: Final = re.compile(r"(--[a-z-]+|-[A-Za-z])(?:[= \t]*)(\"[^\"\n]*\"|[^\s#]+)")
+_LONG: Final = {
+    **{"-N": "--nodes", "-n": "--ntasks", "-G": "--gpus", "-p": "--partition", "-C": "--constraint"},
+    **{"-c": "--cpus-per-task"},
+}
+_SET: Final[Mapping[str, tuple[str, ...]]] = {
+    "--nodes": ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"),
+    "--ntasks": ("SLURM_NTASKS", "SLURM_NPROCS"),
+    "--ntasks-per-node": ("SLURM_NTASKS_PER_NODE",),
+    "--gpus-per-node": ("SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"),
+    "--gpus": ("SLURM_GPUS",),
+    "--cpus-per-task": ("SLURM_CPUS_PER_TASK",),
+}
+_A100: Final = re.compile(r"(?<![a-z0-9])a100(?![0-9])", re.IGNORECASE)
+_KINDS: Final = ("--partition", "--constraint", "--gres", "--gpus-per-node", "--gpus")
+
+
+def slurm_variables(text: str, start: int, state: ScriptState) -> dict[str, Word]:
+    """By name, with the place of the directive in the whole text, in which `text` begins at the offset `start`."""
+    given: dict[str, Word] = {}
+    for line in _DIRECTIVE.finditer(text):
+        state.budget.work(10, "its directives")
+        for match in _OPTION.finditer(line[1]):
+            at = start + line.start(1) + match.start(2)
+            value = match[2].strip('"')
+            given[_LONG.get(match[1], match[1])] = state.text.word(value, at, at + len(match[2]))
+    variables: dict[str, Word] = {}
+    if (gres := given.get("--gres")) and (each := re.fullmatch(r"gpu(?::[A-Za-z][\w-]*)?:([0-9]{1,3})", gres.text)):
+        variables["SLURM_GPUS_ON_NODE"] = replace(gres, text=each[1])
+    for option, word in given.items():
+        count = word.text.rpartition(":")[2]
+        for name in _SET.get(option, ()) if count.isascii() and count.isdigit() else ():
+            # `--gpus-per-node=h100:8` is handed on as it is written, the number on the node is one.
+            variables[name] = replace(word, text=word.text if name == "SLURM_GPUS_PER_NODE" else count)
+    nodes, tasks = variables.get("SLURM_NNODES"), variables.get("SLURM_NTASKS_PER_NODE")
+    if nodes is not None and "SLURM_NTASKS" not in variables:
+        ranks = int(nodes.text) * (int(tasks.text) if tasks is not None else 1)
+        variables["SLURM_NTASKS"] = variables["SLURM_NPROCS"] = replace(nodes, text=str(ranks))
+    for option in _KINDS:
+        if option in given and (kind := _kind_of(given[option].text)):
+            _remember(kind, given[option].line, variables, state)
+    return variables
+
+
+def _kind_of(text: str) -> str:
+    """As a text names it: where nothing is said of 40 GB, `A100` is the one of 80."""
+    return cluster_of_label(text) or ("A100" if _A100.search(text) and "40" not in text else "")
+
+
+def _remember(kind: str, line: int, variables: Mapping[str, Word], state: ScriptState) -> None:
+    nodes, per_node = variables.get("SLURM_NNODES"), variables.get("SLURM_GPUS_ON_NODE")
+    count = "x".join(word.text for word in (nodes, per_node) if word is not None and per_node is not None)
+    state.machines.append((line, f"{count}x{kind.rpartition('x')[2] if count else kind}".lstrip("x")))
