@@ -300,6 +300,11 @@ class Script:
         name, first = self.origins[at - 1] if at else ("", 1)
         return name, line - first + 1
 
+    @property
+    def steps_to_scan(self) -> int:
+        """Steps of work to look through the whole text once; of a long line, which is data, its beginning."""
+        return 20 + len(self.lines) + sum(min(len(line), 2000) for line in self.lines) // 40
+
     def where(self, line: int) -> str:
         """`line 12`, or `node-1/run.sh line 12` where there are several files."""
         name, number = self.place(line)

@@ -30,25 +30,20 @@ from moonpad.explain.checks.serving_flags import parser_remarks
 from moonpad.explain.checks.stray_words import stray_remarks
 from moonpad.explain.commands import Command, HereFile, Script
 from moonpad.explain.config_files import files_of
+from moonpad.explain.device_detection import NO_DEVICES, cluster_of
 from moonpad.explain.documents.device_nearness import is_granted
 from moonpad.explain.flag_lists import LAYOUT, borrowed, is_fragment
 from moonpad.explain.flags import env_remarks, file_remarks, flag_remarks, removed_program_remarks
 from moonpad.explain.grouping import Group
 from moonpad.explain.input_limits import OPTION_FILE, too_large
 from moonpad.explain.manifests.option_sources import program_of, rulebook
+from moonpad.explain.model_detection import model_of
 from moonpad.explain.own_flags import in_own_flags
 from moonpad.explain.programs import listens, program_named
 from moonpad.explain.results import Better, Edit, Judged, Remark, make_remark, mended_line, program_words, shortened
 from moonpad.explain.shell.shell_slips import cut_off
 from moonpad.explain.suggestions import Improvement, Subject, best_remedy, improvements
-from moonpad.explain.target_detection import (
-    NO_DEVICES,
-    Question,
-    Version,
-    cluster_of,
-    model_of,
-    version_of,
-)
+from moonpad.explain.target_detection import Question, Version, version_of
 from moonpad.explain.unknowns import CONTEXT, missing_pieces, sentence, set_words
 from moonpad.plan.judgement import Judgement, judge
 from moonpad.plan.tensors import catalog_checkpoint

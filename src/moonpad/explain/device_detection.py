@@ -1,0 +1,195 @@
+"""On which devices a command line runs, and how we know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from moonpad.engines.base import Engine, Reading
+from moonpad.explain.commands import Command, Script, Wrapper
+from moonpad.explain.documents.device_mentions import (
+    Mention,
+    capability_of,
+    cluster_named,
+    mentions,
+    named_by_names,
+    platform_of,
+)
+from moonpad.explain.documents.device_nearness import by_nearness, of_layout, owned, sections, sure_mentions
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.programs import program_named
+from moonpad.explain.target_detection import Question
+from moonpad.values.cluster import Cluster
+from moonpad.values.plan import Platform
+
+NO_DEVICES: Final = "no devices are named"
+
+_ROCM: Final = re.compile(r"\b(?:rocm|amd|mi3[0-9]{2}x?)\b", re.IGNORECASE)
+_OF_GFX950: Final = re.compile(r"\Aamd/.*mxfp4", re.IGNORECASE)
+"""Checkpoints in a format that is made for devices of this kind: a text that compares names other devices too."""
+_ROCM_ENV: Final = ("HIP_", "HSA_", "ROCR_", "AITER_")
+_LONGEST: Final = 2000
+"""A longer line is data, not prose."""
+
+
+def cluster_of(
+    engine: Engine,
+    reading: Reading,
+    script: Script,
+    commands: Sequence[Command],
+    question: Question,
+    *,
+    layout_known: bool = True,
+) -> tuple[Cluster | None, str]:
+    """The devices and how they were found: as asked, as the text says; None, and why, where they are not known.
+
+    A machine that the text counts goes before a kind that it only names, what stands above the command before what
+    stands below it. A guide that speaks of another number than the command uses has the kind right.
+    """
+    if question.cluster is not None:
+        return question.cluster, "as asked"
+    platforms = engine.platforms
+    if platforms == (Platform.CPU,):
+        return cluster_named("cpu"), f"{engine.name} runs on a CPU"
+    script.budget.work(script.steps_to_scan + 8 * len(script.placed_hints), "the text around its engine commands")
+    used = _used(reading, commands[0].container, commands[0].pods)
+    first = min(command.line for command in commands)
+    variables = (*_ROCM_ENV, *engine.command_line.rocm_env)
+    of_gfx950 = _OF_GFX950.search(reading.model) is not None
+    of_amd = of_gfx950 or _speaks_of_rocm(script, commands, first, variables)
+    rocm = Platform.ROCM in platforms and of_amd
+    allowed = (Platform.ROCM,) if rocm else platforms
+    named = [
+        each
+        for each in mentions(script.lines, script.placed_hints)
+        if (not each.known or platform_of(each.kind) in allowed) and script.says_of(each.line, first)
+    ]
+    if not layout_known and commands[0].more and commands[0].arms:
+        return None, NO_DEVICES  # a recipe for several kinds
+    if of_gfx950:  # a text that compares names other devices too
+        named = [each for each in named if capability_of(each.kind) == "gfx950"] or named
+    named = [*owned(named, script.lines)]
+    if layout_known:
+        named = [*of_layout(named, script.lines, {"tp": reading.layout.tp, "pp": reading.layout.pp})]
+    others = [each for each in named if rocm or platform_of(each.kind) is not Platform.ROCM] or named
+    script.budget.work(2 * len(named), "the text around its engine commands")
+    whole = is_fragment(commands[0])  # of the machines that are named, whatever part of the layout it gives
+    before = max((other.line for other in script.commands if other.line < first and _serves(other)), default=0)
+    sure = sure_mentions(named, script.asked, script.lines, before, first)
+    for near in (*sure, *by_nearness(named, others, script.lines, first, document=script.markdown)):
+        copy = reading.layout.world_size
+        cluster, because = _of_mentions(near, used, copy, allowed, layout_known=layout_known, whole=whole)
+        if cluster is not None or because:
+            return cluster, because
+    if not named:
+        names = [each for each in named_by_names(script.lines) if script.says_of(each.line, first)]
+        cluster, _ = _of_mentions(
+            names, used, reading.layout.world_size, allowed, layout_known=layout_known, whole=whole
+        )
+        if cluster is not None and layout_known:
+            return (
+                cluster,
+                f"a name in the text has {cluster.name.rpartition('x')[2]}, the command uses {cluster.devices}",
+            )
+    if rocm:
+        return None, "the text is about ROCm, and names no AMD device"
+    return None, NO_DEVICES
+
+
+def _serves(command: Command) -> bool:
+    program = program_named(command.program)
+    return program is not None and program.kind == "server"
+
+
+def _of_mentions(
+    near: Sequence[Mention],
+    used: tuple[int, int | None],
+    copy: int,
+    allowed: Sequence[Platform],
+    *,
+    layout_known: bool,
+    whole: bool,
+) -> tuple[Cluster | None, str]:
+    """Of mentions in the order of nearness; (None, "") where they say nothing. `copy`: devices of one whole copy."""
+    devices, per_node = used
+    machines = [
+        (each, machine)
+        for each in near
+        if each.machine is not None and each.known and (machine := cluster_named(each.machine)) is not None
+    ]
+    counted = [(each, machine) for each, machine in machines if machine.device.platform in allowed]
+    # Of several whole copies a text may count the devices of one, where they are meant to share them.
+    fitting = devices if any(machine.devices == devices for _, machine in counted) else copy
+    exact = [
+        (each, machine)
+        for each, machine in counted
+        if machine.devices == fitting and per_node in (None, machine.per_node)
+    ]
+    if exact and (kinds := _kinds_named([each for each, _ in exact])):
+        return (exact[0][1], f"the text names {exact[0][1].name}") if len(kinds) == 1 else (None, _several(kinds))
+    kinds = _kinds_named([each for each, _ in counted])
+    if len(kinds) > 1:
+        return None, _several(kinds)
+    if counted and (devices == 1 or not layout_known or (whole and counted[0][1].devices >= copy)):
+        return counted[0][1], f"the text names {counted[0][1].name}"
+    foreign = next((each.kind for each in near if not each.known and (each.machine or len(each.kind) > 3)), None)
+    if foreign is not None and not counted:
+        return None, f"the text names {foreign}, which the catalogue does not have: --on 8xH200 names another"
+    if not layout_known:
+        return None, ""
+    if not kinds:
+        kinds = _kinds_named([each for each in near if each.known and platform_of(each.kind) in allowed])
+        if len(kinds) > 1:
+            return None, _several(kinds)
+    for kind in kinds:
+        nodes = cluster_named(f"{devices // per_node}x{per_node}x{kind}") if per_node is not None else None
+        if (cluster := nodes or cluster_named(f"{devices}x{kind}")) is not None:
+            return cluster, f"the text names {kind}, the command uses {devices}"
+    return None, ""
+
+
+def _kinds_named(near: Sequence[Mention]) -> list[str]:
+    """Each kind once; of several on one line the first, for `8x H200/H20` are two that will both do."""
+    firsts: dict[int, str] = {}
+    for each in near:
+        firsts.setdefault(each.line, each.kind)
+    return list(dict.fromkeys(firsts.values()))
+
+
+def _several(kinds: Sequence[str]) -> str:
+    return f"the text names {' and '.join(kinds[:4])}: say which with --on"
+
+
+def _used(reading: Reading, container: Wrapper | None, pods: int) -> tuple[int, int | None]:
+    """How many devices a command line uses, and how many of them on each node, as far as it says."""
+    layout, node = reading.layout, reading.node
+    devices = layout.world_size * reading.replicas
+    local = node.data_parallel_local * layout.tp * layout.pp if node.data_parallel_local else None
+    if container is not None and local is None and node.nodes is None:
+        local = container.devices
+    if local is not None and 0 < local <= devices and devices % local == 0:
+        return devices, local
+    if node.nodes is not None and 0 < node.nodes <= devices and devices % node.nodes == 0:
+        return devices, devices // node.nodes
+    if pods > 1 and devices % pods == 0:
+        return devices, devices // pods
+    return devices, None
+
+
+def _speaks_of_rocm(script: Script, commands: Sequence[Command], line: int, variables: tuple[str, ...]) -> bool:
+    """By the headings above, the container's image, and variables whose names begin as those that only ROCm reads."""
+    texts = [*_titles(script, line)]
+    for command in commands:
+        if any(name.startswith(variables) for name in command.env):
+            return True
+        image = command.container.image if command.container else None
+        texts += (*command.comments, command.heading or "", image.text if image else "")
+    return any(_ROCM.search(text[:_LONGEST]) for text in texts)
+
+
+def _titles(script: Script, line: int) -> Iterator[str]:
+    """The headings of a document that a line stands under."""
+    chains = sections(script.lines) if script.markdown else ()
+    for number in chains[min(line, len(chains)) - 1] if chains else ():
+        yield script.lines[number - 1].strip("# ")

@@ -1,0 +1,164 @@
+"""Which model a command line is about, and how we know."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Final
+
+from moonpad.catalog.model_row import Model
+from moonpad.catalog.models import find_model, models
+from moonpad.engines import ENGINES
+from moonpad.explain.checks.other_families import is_other, other_in_text
+from moonpad.explain.commands import Command, Script
+from moonpad.explain.programs import program_table
+from moonpad.explain.results import shortened
+
+# The names of checkpoints in prose: "Kimi-K2-Thinking", "Kimi K2.5".
+_NAME: Final = re.compile(r"Kimi[- ]K?[0-9][\w.]*(?:[- ][A-Za-z0-9.]+){0,4}", re.ASCII | re.IGNORECASE)
+# `org/name` as on Hugging Face, and no folder.
+_REPOSITORY: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+_REPOSITORY_IN: Final = re.compile(r"(?<![\w./-])[A-Za-z0-9][\w.-]{0,40}/[\w.-]*[Kk]imi[\w.-]{0,60}(?![\w/])", re.ASCII)
+_POINT: Final = re.compile(r"k2[5-9]", re.ASCII)
+_LONGEST: Final = 2000
+"""A longer line is data, not prose."""
+
+
+def model_of(written: str, served: str, commands: Sequence[Command], script: Script) -> tuple[Model | None, str]:
+    """The checkpoint of the catalogue, and how it was found; None, and why, where it is not known.
+
+    A folder, a placeholder or nothing is taken for what the text around it names. `served` is the name that clients
+    use.
+    """
+    unknown = f'no checkpoint of the catalogue is called "{shortened(written, 80)}"' if written else "no model is named"
+    if written and (model := find_model(written)) is not None:
+        return model, f"named {written}"
+    if _REPOSITORY.fullmatch(written):
+        ours = [name for name, model in models().items() if not is_other(model)]
+        close = difflib.get_close_matches(written, ours, n=1, cutoff=0.8)
+        return None, f"{unknown} (did you mean {close[0]}?)" if close else unknown
+    only_gguf = _reads_gguf(commands)
+    if served and (model := find_model(served)) is not None and not only_gguf:
+        return model, f"served as {served}"
+    if is_of_another(written):
+        return None, unknown
+    headings = [command.heading or "" for command in commands]
+    script.budget.work(script.steps_to_scan, "the text around its engine commands")
+    line = min((command.line for command in commands if command.line), default=1)
+    script.budget.work(len(script.lines) * len(script.objects) // 4, "the text around its engine commands")
+    near = _named_near(script, line)
+    for where, model in (("the heading", _named_in(headings)), ("the text", near)):
+        if model is not None:
+            served_form = "" if _FORMATS.search(model.id.casefold()) else served
+            form = _other_format(f"{written} {served_form} {_asked_format(commands)}", model)
+            is_gguf = model.quantization is not None and model.quantization.scheme == "gguf"
+            if form or (only_gguf and not is_gguf):
+                return None, f"{unknown}; {where} names {model.id}, whose weights are not {form or 'GGUF'}"
+            return model, f"{where} names {model.id}"
+    stands_in = re.fullmatch("x+", written, re.IGNORECASE)
+    if not only_gguf and not stands_in and (other := other_in_text(script)) is not None:
+        return other, f"the text names {other.id}"
+    return None, unknown
+
+
+_OTHER_NAME: Final = re.compile(
+    r"(?:(?<![/\w-])|(?<=deepseek-ai/)|(?<=Qwen/)|(?<=zai-org/)|(?<=meta-llama/)|(?<=MiniMaxAI/))"
+    r"(?:Qwen[0-9.]*|QwQ|Deep[Ss]eek|Llama|GLM|MiniMax|Mi[sx]tral|Gemma|Nemotron|EXAONE|Hunyuan|ERNIE|gpt-oss)-[A-Z0-9]"
+)
+
+
+def _named_near(script: Script, line: int) -> Model | None:
+    """Of the line that is nearest, above before below; None where that names a model of another family. A repository
+    goes before a name, where the text has one alone."""
+    lines = [text if script.says_of(at, line) else "" for at, text in enumerate(script.lines, 1)]
+    repositories = {
+        model.id: model
+        for text in lines
+        if "kimi" in text[:_LONGEST].casefold()
+        for name in _REPOSITORY_IN.findall(text[:_LONGEST])
+        if (model := find_model(name)) is not None
+        and (model.quantization is None or model.quantization.scheme != "gguf")  # which file it is, is not said
+    }
+    for at in (*range(line - 2, -1, -1), *range(line - 1, len(lines))):
+        text = lines[at][:_LONGEST]
+        written = [name for name in _REPOSITORY_IN.findall(text) if "gguf" not in name.casefold()]
+        if any(find_model(name) is None for name in written):
+            return None  # a checkpoint of the family that the catalogue does not have
+        if "k" in text.casefold() and (model := _named_in((text,))):
+            return next(iter(repositories.values())) if len(repositories) == 1 else model
+        if _OTHER_NAME.search(text):
+            return None
+    return None
+
+
+_OURS: Final = re.compile(r"kimi|moonshot|(?<![a-z0-9])k[23](?![a-z0-9])")
+_SAYS_NOTHING: Final = re.compile(
+    r"(?:my|your|the|base|local)?[-_]?(?:models?|weights?|checkpoints?|ckpts?|snapshots?|hf|llm|path|repo|data|main|"
+    r"default|merged|target|dir|folder|latest|x+)(?:[-_]?(?:path|dir|name|folder|id|cache))?|v?[0-9.]*|[0-9a-f]{12,64}"
+)
+_FAMILIES: Final = re.compile(
+    r"qwen|qwq|deepseek|llama-?[0-9]|glm|minimax|mi[sx]tral|gpt-?oss|gemma|nemotron|exaone|hunyuan|ernie|internlm|"
+    r"internvl|baichuan|granite|olmo|jamba|command-?r|falcon|phi-?[0-9]|step-?[0-9]|longcat|dsv[0-9]|\bds-?(?:r1|v3)"
+)
+
+
+def is_of_another(written: str) -> bool:
+    """Whether the name or the folder says that it is another family's, or simply has a name of its own."""
+    plain = written.casefold().rstrip("/")
+    if not plain or "$" in plain or "<" in plain or "{" in plain or _OURS.search(plain):
+        return False
+    return bool(_FAMILIES.search(plain)) or _SAYS_NOTHING.fullmatch(plain.rpartition("/")[2]) is None
+
+
+_FORMATS: Final = re.compile(
+    r"(?<![a-z0-9])(nvfp4|mxfp4|fp4|fp8|w4a8|w8a8|w4a16|int4|int8|awq|gptq|bf16|gguf|u?d?-?q[1-8]_\w+|ascend)(?![a-z0-9])"
+)
+_SAME: Final[Mapping[str, tuple[str, ...]]] = {
+    "fp4": ("nvfp4", "mxfp4"),
+    "w4a16": ("int4",),
+    "ascend": ("w8a8", "w4a8"),
+}
+
+
+def _other_format(written: str, model: Model) -> str:
+    """The format that a folder's name or `--quantization ascend` gives its weights, where the model's is another; ""
+    where it says none."""
+    scheme = model.quantization.scheme if model.quantization else ""
+    for form in _FORMATS.findall(written.casefold()):
+        if scheme and form != scheme and scheme not in _SAME.get(form, ()):
+            return str(form).upper()
+    return ""
+
+
+def _asked_format(commands: Sequence[Command]) -> str:
+    words = [word.text for word in commands[0].argv] if commands else []
+    pairs = {(flag, value) for flag, value in pairwise(words)}
+    return "ascend" if ("--quantization", "ascend") in pairs or "--quantization=ascend" in words else ""
+
+
+def _reads_gguf(commands: Sequence[Command]) -> bool:
+    """Whether the engine takes nothing but GGUF files."""
+    engine = program_table().engines.get(commands[0].program, "") if commands else ""
+    return engine in ENGINES and ENGINES[engine].facts.gguf_only
+
+
+def _named_in(texts: Iterable[str]) -> Model | None:
+    """The first checkpoint that is named in full."""
+    known = {model.id.rpartition("/")[2].casefold(): model for model in reversed(tuple(models().values()))}
+    family: Model | None = None
+    for text in texts:
+        for name in _NAME.findall(text[:2000]):
+            words = [word.strip(".") for word in name.casefold().replace(" ", "-").split("-")]
+            words[1] = f"k{words[1].removeprefix('k')}"  # `kimi-2.5`
+            if _POINT.fullmatch(words[1]):  # `kimi-k25`
+                words[1] = f"{words[1][:2]}.{words[1][2:]}"
+            elif len(words) > 2 and words[1] == "k2" and re.fullmatch("[5-9]", words[2]):  # `kimi-k2-5`
+                words[1:3] = [f"k2.{words[2]}"]
+            for length in range(len(words), 1, -1):
+                if model := known.get("-".join(words[:length])):
+                    return model
+            if words[:2] == ["kimi", "k2"] and family is None:
+                family = known.get("kimi-k2-instruct")
+    return family
