@@ -12,7 +12,7 @@ from cyclopts import Parameter
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalOptions:
     task: str = "gsm8k"
-    """gsm8k, tools (requests that offer tools), or a JSONL file of yours: a question with its answer or regex a line."""
+    """gsm8k, tools (requests that offer tools), or a JSONL file of yours: a question and its answer or regex a line."""
     protocol: str | None = None
     """Of gsm8k: chat (with the template, 2048 tokens), completions (raw, 32 at once) or completions-serial."""
     data: Path | None = None

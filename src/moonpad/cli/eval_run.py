@@ -170,7 +170,9 @@ class _Answers:
     def __init__(self, folder: Path, samples: Sequence[Sample], questions: Sequence[Question]) -> None:
         self.folder = folder
         self._asked = {question.doc_id: question.asked for question in questions}
-        self._by_key: dict[tuple[int, int], Sample] = {(each.round, each.doc_id): each for each in samples if self._is_of(each)}
+        self._by_key: dict[tuple[int, int], Sample] = {
+            (each.round, each.doc_id): each for each in samples if self._is_of(each)
+        }
         self.on_new: Any = None
 
     def _is_of(self, sample: Sample) -> bool:

