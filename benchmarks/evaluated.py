@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,20 +37,34 @@ dataset_kwargs:
 BY_HAND = {
     "completions": (
         *("--model", "local-completions"),
-        "model={model},base_url={url}/completions,tokenized_requests=False,tokenizer_backend=None,num_concurrent=32",
+        "model={model},base_url={url}/completions,tokenized_requests=False,tokenizer_backend=None,num_concurrent={at_once}",
     ),
     "chat": (
         *("--model", "local-chat-completions"),
-        "model={model},base_url={url}/chat/completions",
+        "model={model},base_url={url}/chat/completions,num_concurrent={at_once}",
         *("--apply_chat_template", "--fewshot_as_multiturn"),
         *("--gen_kwargs", "max_gen_toks=2048,temperature=0.0,top_p=1.0"),
     ),
 }
 
 
-def by_hand(command: str, protocol: str, url: str, model: str, data: Path, limit: int, home: Path) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Run:
+    """`at_once` other than the protocol's is for time's sake: one at a time, half of an hour goes by."""
+
+    protocol: str
+    at_once: int
+    questions: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.protocol}, {self.at_once} at once"
+
+
+def by_hand(command: str, run: Run, url: str, model: str, data: Path, home: Path) -> dict[str, Any]:
     """What lm-eval's own command prints of the same questions, and its rows."""
-    tasks, out = home / "tasks", home / f"by-hand-{protocol}"
+    protocol = run.protocol
+    tasks, out = home / "tasks", home / f"by-hand-{protocol}-{run.at_once}"
     tasks.mkdir(exist_ok=True)
     python = Path(command).parent / "python"
     where = "import lm_eval; from pathlib import Path; print(Path(lm_eval.__file__).parent / 'tasks/gsm8k/gsm8k.yaml')"
@@ -57,15 +72,15 @@ def by_hand(command: str, protocol: str, url: str, model: str, data: Path, limit
     (tasks / "by_hand.yaml").write_text(TASK.format(stock=stock, data=data))
     kind, name, model_args, *more = BY_HAND[protocol]
     argv = (
-        *(command, "run", kind, name, "--model_args", model_args.format(model=model, url=url)),
+        *(command, "run", kind, name, "--model_args", model_args.format(model=model, url=url, at_once=run.at_once)),
         *("--tasks", "gsm8k_by_hand", "--include_path", str(tasks), "--num_fewshot", "5", "--batch_size", "1"),
-        *("--limit", str(limit), "--log_samples", "--output_path", str(out), *more),
+        *("--limit", str(run.questions), "--log_samples", "--output_path", str(out), *more),
     )
     env = {**os.environ, "HF_HOME": str(home / "hf"), "HF_DATASETS_OFFLINE": "1", "HF_HUB_OFFLINE": "1"}
     begun = time.monotonic()
     done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
     seconds = round(time.monotonic() - begun, 1)
-    print(f"lm_eval by hand, {protocol}: {done.returncode} after {seconds} s", flush=True)
+    print(f"lm_eval by hand, {run.name}: {done.returncode} after {seconds} s", flush=True)
     if done.returncode:
         raise SystemExit(done.stderr[-3000:])
     (results_file,) = out.rglob("results_*.json")
@@ -112,16 +127,25 @@ def compared(folder: Path, hand: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def measured(home: Path, url: str, args: argparse.Namespace, protocol: str) -> dict[str, Any]:
-    folder = home / protocol
+def measured(home: Path, url: str, args: argparse.Namespace, run: Run) -> dict[str, Any]:
+    folder = home / f"{run.protocol}-{run.at_once}"
     code, document, seconds = moonpad(
         home,
-        *("eval", "--url", url, "--data", str(args.data), "--protocol", protocol),
-        *("--limit", str(args.limit), "--again", str(args.again), "--out", str(folder)),
+        *("eval", "--url", url, "--data", str(args.data), "--protocol", run.protocol),
+        *(
+            "--concurrency",
+            str(run.at_once),
+            "--limit",
+            str(run.questions),
+            "--again",
+            str(args.again),
+            "--out",
+            str(folder),
+        ),
     )
     if code:
         raise SystemExit(f"moonpad eval: {code}: {document}")
-    hand = by_hand(args.lm_eval, protocol, url, document["model"], args.data.resolve(), args.limit, home)
+    hand = by_hand(args.lm_eval, run, url, document["model"], args.data.resolve(), home)
     scores = {name: value for name, value in hand["results"].items() if name.startswith("exact_match")}
     ours = {name: value for name, value in document["lm_eval_results"].items() if name.startswith("exact_match")}
     kept = (
@@ -152,9 +176,13 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8474)
     parser.add_argument("--context", type=int, default=8192)
     parser.add_argument("--limit", type=int, default=200)
+    parser.add_argument("--chat-at-once", type=int, default=16)
+    parser.add_argument("--serial", type=int, default=20, help="questions of the chat protocol one at a time")
     parser.add_argument("--again", type=int, default=50)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
+    runs = [Run("completions", 32, args.limit), Run("chat", args.chat_at_once, args.limit)]
+    runs += [Run("chat", 1, args.serial)] if args.serial else []
     results: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
@@ -166,8 +194,8 @@ def main() -> None:
             if code:
                 raise SystemExit(f"moonpad up: {code}: {up}")
         try:
-            for protocol in BY_HAND:
-                results[protocol] = measured(home, url, args, protocol)
+            for run in runs:
+                results[run.name] = measured(home, url, args, run)
         finally:
             if args.url is None:
                 moonpad(home, "down", str(spec))
@@ -179,10 +207,10 @@ def main() -> None:
     }
     if args.out:
         args.out.write_text(json.dumps(result, indent=1) + "\n")
-    for protocol in BY_HAND:
-        row = results[protocol]
+    for run in runs:
+        row = results[run.name]
         counts = {name: value for name, value in row["compared"].items() if name != "rows"}
-        print(protocol, "scores equal:", row["scores equal"], row["by_hand"]["scores"], counts)
+        print(run.name, "scores equal:", row["scores equal"], row["by_hand"]["scores"], counts)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from moonpad.cli.output import emit, next_command, note
-from moonpad.cli.run_argument import eval_path
+from moonpad.cli.run_argument import eval_folder, eval_path
 from moonpad.values.errors import UsageError
 from moonpad.values.visible_text import shell_word
 
@@ -16,20 +16,11 @@ def evals_of(first: str, second: str) -> bool:
     Raises:
         UsageError: one is an evaluation, and the other is not.
     """
-    kinds = [_is_eval(named) for named in (first, second)]
+    kinds = [eval_folder(named) is not None for named in (first, second)]
     if any(kinds) and not all(kinds):
         named = second if kinds[0] else first
         raise UsageError(f"{named} is not an evaluation, and the other is", remedy="name two folders of moonpad eval")
     return all(kinds)
-
-
-def _is_eval(named: str) -> bool:
-    from moonpad.evaluate.saved import is_eval
-
-    try:
-        return is_eval(eval_path(named))
-    except UsageError:
-        return False
 
 
 def compare_evals(first: str, second: str, *, json: bool) -> None:

@@ -51,7 +51,7 @@ def show(
     replace_json(folder / HEAD_FILE, {**head, **said})
     saved = read_eval(folder)
     result = saved.result
-    against, why_none = compared(result, saved.conditions) if work.kind == "gsm8k" else ([], "")
+    against, why_none = compared(result, saved.conditions) if saved.is_published_task else ([], "")
     comparison = compare(read_eval(eval_path(str(evaluation.against))), saved) if evaluation.against else None
     broken = limits.of(result, comparison) if limits else None
     document = {

@@ -54,6 +54,17 @@ def eval_path(named: str) -> Path:
     raise UsageError(f"{named}: {what}", remedy=f"name a folder of moonpad eval, as those in {folder}")
 
 
+def eval_folder(named: str) -> Path | None:
+    """The folder of the evaluation that is meant; None if no evaluation is."""
+    from moonpad.evaluate.saved import is_eval
+
+    try:
+        folder = eval_path(named)
+    except UsageError:
+        return None
+    return folder if is_eval(folder) else None
+
+
 @contextmanager
 def output_folder(named: Path | None) -> Iterator[Path | None]:
     """The folder of a measurement: the named one, or one of moonpad's own, which is removed if nothing was measured.

@@ -48,6 +48,11 @@ class SavedEval:
         return str(self.head.get("model", ""))
 
     @property
+    def is_published_task(self) -> bool:
+        """Whether others have published accuracies of this task."""
+        return self.setup.protocol.task == "gsm8k"
+
+    @property
     def result(self) -> EvalResult:
         return summarise(len(self.questions), self.samples, self.scores)
 
