@@ -44,7 +44,7 @@ def install(name: str, *, platform: str | None = None, json: Json = False) -> No
     if isinstance(engine, Engine):
         _refuse_without_recipe(engine, platform)
     elif platform:
-        raise UsageError(f"{name} is for no platform", remedy="leave --platform out")
+        raise UsageError(f"{name} is for no platform", remedy="install it without one")
     with InstallDisplay(name) as display:
         done = install_engine(engine, display)
     if json:
