@@ -167,6 +167,17 @@ def measured(home: Path, url: str, args: argparse.Namespace, run: Run) -> dict[s
     }
 
 
+def write(args: argparse.Namespace, results: dict[str, Any]) -> None:
+    result = {
+        "what": f"{args.what}: moonpad eval and lm-eval 0.4.13 by hand, with questions of GSM8K",
+        "at": time.strftime("%Y-%m-%d"),
+        "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {sys.version.split()[0]}",
+        **results,
+    }
+    if args.out:
+        args.out.write_text(json.dumps(result, indent=1) + "\n")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
@@ -196,17 +207,10 @@ def main() -> None:
         try:
             for run in runs:
                 results[run.name] = measured(home, url, args, run)
+                write(args, results)  # what is measured is kept, whatever the next run does
         finally:
             if args.url is None:
                 moonpad(home, "down", str(spec))
-    result = {
-        "what": f"{args.what}: moonpad eval and lm-eval 0.4.13 by hand, {args.limit} questions of GSM8K",
-        "at": time.strftime("%Y-%m-%d"),
-        "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {sys.version.split()[0]}",
-        **results,
-    }
-    if args.out:
-        args.out.write_text(json.dumps(result, indent=1) + "\n")
     for run in runs:
         row = results[run.name]
         counts = {name: value for name, value in row["compared"].items() if name != "rows"}

@@ -69,7 +69,8 @@ def render_aisbench(spec: Spec) -> Mapping[str, Rendered]:
         key_note=KEY if keyed else NO_KEY,
         imports="import os\n\n" if keyed else "",
         abbr=_text(spec.served_name),
-        path=_text(spec.model),
+        # AISBench refuses a path that is not on its machine; without one it asks no tokenizer.
+        path=_text(spec.model if spec.model.startswith("/") else ""),
         model=_text(spec.served_name),
         key=f"os.environ.get({KEY_VARIABLE!r}, '')" if keyed else '""',
         host=_text("127.0.0.1"),
