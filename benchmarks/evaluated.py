@@ -39,6 +39,10 @@ BY_HAND = {
         *("--model", "local-completions"),
         "model={model},base_url={url}/completions,tokenized_requests=False,tokenizer_backend=None,num_concurrent={at_once}",
     ),
+    "completions-serial": (
+        *("--model", "local-completions"),
+        "model={model},base_url={url}/completions,tokenized_requests=False,tokenizer_backend=None,num_concurrent={at_once}",
+    ),
     "chat": (
         *("--model", "local-chat-completions"),
         "model={model},base_url={url}/chat/completions,num_concurrent={at_once}",
