@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from moonpad import __version__
 from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
 from moonpad.cli.eval_options import EvalOptions
@@ -23,13 +25,13 @@ from moonpad.evaluate.endpoint_facts import EndpointFacts, gather
 from moonpad.evaluate.gate import EvalGate
 from moonpad.evaluate.limitations import Limitation, limitations
 from moonpad.evaluate.question import Question, read_questions
-from moonpad.evaluate.sample import Sample
+from moonpad.evaluate.sample import Sample, short_enough
 from moonpad.evaluate.saved import HEAD_FILE, REQUESTS_FILE, SAMPLES_FILE, SCHEMA, is_eval, read_head, read_kept
 from moonpad.evaluate.setup import Setup, setup_of
 from moonpad.report.eval_table import limitation_lines
 from moonpad.run.endpoints import find_run
 from moonpad.spec.loader import load_spec
-from moonpad.store.atomic_files import append_line, replace_json
+from moonpad.store.atomic_files import LINE_BYTES, append_line, replace_json
 from moonpad.store.result_folders import new_eval_folder
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, Interrupted, MoonpadError, PreflightRefused, UsageError
@@ -88,6 +90,8 @@ class Evaluation:
         if head.get("model", endpoint.model) != endpoint.model:
             message = f"{folder} is of the model {head['model']}, and this endpoint serves {endpoint.model}"
             raise UsageError(message, remedy="name the same model, or evaluate into another folder")
+        if head.get("data", work.data) != work.data:
+            raise UsageError(f"{work.task}'s data were changed since {folder} was begun", remedy="evaluate anew")
         head = {**_head(work, setup, endpoint, card), **head}
         with writing(folder, "--out FOLDER"):
             replace_json(folder / HEAD_FILE, head)
@@ -187,8 +191,7 @@ class _Answers:
         return sample is not None and not sample.failed
 
     def keep(self, sample: Sample) -> None:
-        import msgspec
-
+        sample = short_enough(sample, LINE_BYTES - 1)
         with writing(self.folder / SAMPLES_FILE, "free some space; moonpad eval --resume goes on"):
             append_line(self.folder / SAMPLES_FILE, msgspec.to_builtins(sample))
         self._by_key[(sample.round, sample.doc_id)] = sample

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -61,6 +62,22 @@ class Sample(msgspec.Struct, frozen=True):
             for call in self.tool_calls
         )
         return Message(self.content or "", self.reasoning, tool_calls=calls, finish_reason=self.finish_reason)
+
+
+def short_enough(sample: Sample, most_bytes: int) -> Sample:
+    """The sample as one line of so many bytes: without its thoughts if need be, and else as a failure."""
+    if _size(sample) <= most_bytes:
+        return sample
+    without = msgspec.structs.replace(sample, reasoning="")
+    if _size(without) <= most_bytes:
+        return without
+    problem = f"the answer has {_size(sample):,} bytes, too many to be kept"
+    return msgspec.structs.replace(without, content=None, tool_calls=(), finish_reason="", problem=problem)
+
+
+def _size(sample: Sample) -> int:
+    """As a line of JSON in ASCII."""
+    return len(json.dumps(msgspec.to_builtins(sample)))
 
 
 def read_samples(rows: Iterable[object]) -> list[Sample]:

@@ -55,7 +55,9 @@ def counts_words(result: EvalResult) -> str:
 
 def detectable_words(share: Proportion) -> str:
     points = 100 * detectable_unpaired(share.value, share.count)
-    return f"so many questions show a difference of {points:.1f} points or more to another such sample (80 % power)"
+    return (
+        f"{share.count:,} answers show a difference of {points:.1f} points or more to another such sample (80 % power)"
+    )
 
 
 def _cells(each: FilterResult) -> tuple[str, ...]:

@@ -350,3 +350,84 @@ def test_a_finished_evaluation_is_shown_again_and_asks_nothing(
         assert result["answered"] == COUNT
         assert evaluate(capfd, url, "--task", str(questions), "--out", str(tmp_path / "e"))[0] == 2
     assert len(server.asked) == count
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"context": 2000}, "the endpoint serves 2,000"),
+        ({"paths": ("/completions",)}, "gets no answer: /chat/completions: HTTP 404"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_before_anything_is_asked(
+    change: dict[str, Any], said: str, questions: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server = Answering(answered, **change)
+    with threaded(server.serving()) as url:
+        code, _, text = evaluate(capfd, url, "--task", str(questions), "--out", str(tmp_path / "e"))
+    assert code == 3
+    assert said in text
+    assert not server.asked
+
+
+def test_a_model_that_thinks_is_warned_of(questions: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with threaded(Answering(answered, thinks=True).serving()) as url:
+        code, result, said = evaluate(capfd, url, "--task", str(questions), "--out", str(tmp_path / "e"))
+    assert code == 0
+    assert "thinking included" in said
+    assert any("thinking included" in row["text"] for row in result["limitations"])
+
+
+def test_an_answer_too_long_to_be_kept_is_a_failure(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moonpad.cli.eval_run.LINE_BYTES", 4000)
+    path = tmp_path / "two.jsonl"
+    path.write_text('{"question": "long", "answer": "1"}\n{"question": "thoughtful", "answer": "2"}\n')
+
+    def answer(question: str, before: int) -> Answer:
+        return Answer("x" * 9000) if question == "long" else Answer("2", reasoning="x" * 9000)
+
+    with threaded(Answering(answer).serving()) as url:
+        code, result, said = evaluate(capfd, url, "--task", str(path), "--out", str(tmp_path / "e"))
+    assert code == 5
+    assert (result["answered"], result["failed"]) == (1, 1)
+    assert result["filters"]["answer"]["accuracy"] == 1
+    assert "too many to be kept" in said
+
+
+def test_changed_questions_are_not_mixed(questions: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with threaded(Answering(answered).serving()) as url:
+        evaluate(capfd, url, "--task", str(questions), "--out", str(tmp_path / "e"))
+        questions.write_text('{"question": "another", "answer": "1"}\n')
+        code, _, said = evaluate(capfd, url, "--resume", str(tmp_path / "e"))
+    assert code == 2
+    assert "changed since" in said
+
+
+def test_tools_are_asked_and_scored(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The first question needs a call, the second none; the endpoint never calls."""
+    with threaded(Answering(lambda question, before: Answer("In words.")).serving()) as url:
+        code, result, _ = evaluate(capfd, url, "--task", "tools", "--limit", "10", "--out", str(tmp_path / "e"))
+    assert code == 0
+    assert result["filters"]["calls"]["correct"] == 5
+    assert "schema" not in result["filters"]
+
+
+def test_a_file_of_tool_requests(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "required": ["a"]}}}
+    requests = tmp_path / "r.jsonl"
+    rows = ({"messages": [{"role": "user", "content": f"q{n}"}], "tools": [tool], "stream": True} for n in range(4))
+    requests.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def answer(question: str, before: int) -> Answer:
+        arguments = '{"a": 1}' if question in ("q0", "q1", "q2") else "{}"
+        call = {"id": "functions.f:0", "type": "function", "function": {"name": "f", "arguments": arguments}}
+        return Answer(None, finish="tool_calls", calls=[call])
+
+    argv = ("--task", "tools", "--data", str(requests), "--out", str(tmp_path / "e"))
+    with threaded(Answering(answer).serving()) as url:
+        code, result, _ = evaluate(capfd, url, *argv)
+    assert code == 0
+    assert (result["filters"]["schema"]["correct"], result["filters"]["schema"]["answers"]) == (3, 4)
+    assert result["empty"] == 0
