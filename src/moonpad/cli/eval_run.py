@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +15,7 @@ import msgspec
 from moonpad import __version__
 from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
 from moonpad.cli.eval_options import EvalOptions
+from moonpad.cli.eval_progress import ProgressLines
 from moonpad.cli.eval_task import Work, saved_work, work_of
 from moonpad.cli.eval_verdict import show
 from moonpad.cli.output import bar, note
@@ -127,9 +128,9 @@ class Evaluation:
             rows = limitations(protocol, facts, len(questions))
             _say(rows, facts)
             try:
-                with bar("answering", len(questions) + len(twice)) as show_bar:
-                    answers.on_new = show_bar
-                    answers.tell()
+                total = len(questions) + len(twice)
+                with bar("answering", total) as show_bar:
+                    answers.report_to(show_bar, ProgressLines(total, answers.count))
                     await ask_all(api, missing, protocol.path, protocol.concurrency, answers.keep)
                     await ask_all(api, again_missing, protocol.path, protocol.concurrency, answers.keep, round_=2)
             except (ContactLost, KeyboardInterrupt, asyncio.CancelledError) as error:
@@ -177,7 +178,8 @@ class _Answers:
         self._by_key: dict[tuple[int, int], Sample] = {
             (each.round, each.doc_id): each for each in samples if self._is_of(each)
         }
-        self.on_new: Any = None
+        self._show_bar: Callable[..., None] | None = None
+        self._lines: ProgressLines | None = None
 
     def _is_of(self, sample: Sample) -> bool:
         return self._asked.get(sample.doc_id) == sample.asked
@@ -195,14 +197,25 @@ class _Answers:
         with writing(self.folder / SAMPLES_FILE, "free some space; moonpad eval --resume goes on"):
             append_line(self.folder / SAMPLES_FILE, msgspec.to_builtins(sample))
         self._by_key[(sample.round, sample.doc_id)] = sample
-        self.tell()
+        self._tell()
 
-    def tell(self) -> None:
-        if self.on_new:
-            first = [each for each in self._by_key.values() if each.round == 1]
-            counts = (sum(each.cut for each in first), sum(each.empty for each in first))
-            failed = sum(each.failed for each in first)
-            self.on_new(len(self._by_key), f"answering: {counts[0]} cut, {counts[1]} empty, {failed} failed")
+    @property
+    def count(self) -> int:
+        """Answers of both rounds."""
+        return sum(not each.failed for each in self._by_key.values())
+
+    def report_to(self, show_bar: Callable[..., None], lines: ProgressLines) -> None:
+        self._show_bar, self._lines = show_bar, lines
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._show_bar is None or self._lines is None:
+            return
+        first = [each for each in self._by_key.values() if each.round == 1]
+        cut, empty = sum(each.cut for each in first), sum(each.empty for each in first)
+        counts = f"{cut} cut, {empty} empty, {sum(each.failed for each in first)} failed"
+        self._show_bar(self.count, f"answering: {counts}")
+        self._lines.show(self.count, f"answered: {counts}")
 
 
 async def _named(endpoint: Endpoint) -> tuple[Endpoint, Card]:
