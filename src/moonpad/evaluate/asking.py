@@ -9,7 +9,16 @@ from typing import Final, Literal
 
 from moonpad.evaluate.question import Question
 from moonpad.evaluate.sample import Sample
-from moonpad.load.openai_schema import Malformed, Message, Reply, completion_text, read_answer, text_of, usage_of
+from moonpad.load.openai_schema import (
+    MOST_NAME_CHARACTERS,
+    Malformed,
+    Message,
+    Reply,
+    completion_text,
+    read_answer,
+    text_of,
+    usage_of,
+)
 from moonpad.values.errors import CheckFailed, ContactLost, UsageError
 from moonpad.verify.api import Api
 
@@ -103,7 +112,7 @@ def message_of(reply: Reply, path: str) -> Message | Malformed | Reply:
     text = completion_text(document)
     if text is None or not isinstance(document, dict):
         return Malformed("no choice with a text")
-    finish = text_of(document["choices"][0].get("finish_reason"))
+    finish = text_of(document["choices"][0].get("finish_reason"))[:MOST_NAME_CHARACTERS]
     return Message(content=text, finish_reason=finish, usage=usage_of(document))
 
 

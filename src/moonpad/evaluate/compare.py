@@ -107,7 +107,8 @@ def compare(first: SavedEval, second: SavedEval) -> EvalComparison:
             {each.doc_id: each for each in side.scores if each.filter == name and each.round == 1}
             for side in (first, second)
         ]
-        judged = [(a, b) for a, b in pairs if a.doc_id in rows[0] and b.doc_id in rows[1]]
+        there = [scored.keys() & given.keys() for scored, given in zip(rows, answers, strict=True)]
+        judged = [(a, b) for a, b in pairs if a.doc_id in there[0] and b.doc_id in there[1]]
         if not judged:
             continue
         judged_ids |= {a.doc_id for a, _ in judged}

@@ -119,7 +119,7 @@ def summarise(planned: int, samples: Sequence[Sample], scores: Iterable[Score]) 
         failed=len(first) - len(answered),
         cut=sum(sample.cut for sample in answered),
         empty=sum(sample.empty for sample in answered),
-        filters=tuple(_filter(name, scores, by_id) for name in names),
+        filters=tuple(each for name in names if (each := _filter(name, scores, by_id)) is not None),
         tokens=describe(map(float, tokens)),
         prompt_tokens=max(prompts, default=None),
         seconds=describe(sample.seconds for sample in answered),
@@ -127,8 +127,11 @@ def summarise(planned: int, samples: Sequence[Sample], scores: Iterable[Score]) 
     )
 
 
-def _filter(name: str, scores: Sequence[Score], samples: Mapping[int, Sample]) -> FilterResult:
+def _filter(name: str, scores: Sequence[Score], samples: Mapping[int, Sample]) -> FilterResult | None:
+    """None: nothing was scored by it."""
     rows = [score for score in scores if score.filter == name and score.round == 1 and score.doc_id in samples]
+    if not rows:
+        return None
     usable = [score for score in rows if samples[score.doc_id].usable]
     wrong = [samples[score.doc_id] for score in rows if not score.correct]
     return FilterResult(

@@ -57,9 +57,11 @@ class Sample(msgspec.Struct, frozen=True):
         return {"choices": [{"index": 0, "finish_reason": self.finish_reason, **body}]}
 
     def message(self) -> Message:
+        functions = [(call.get("id"), call.get("function")) for call in self.tool_calls]
         calls = tuple(
-            ToolCall(str(call.get("id", "")), call["function"]["name"], call["function"]["arguments"])
-            for call in self.tool_calls
+            ToolCall(str(id_), str(function.get("name")), str(function.get("arguments")))
+            for id_, function in functions
+            if isinstance(function, dict)
         )
         return Message(self.content or "", self.reasoning, tool_calls=calls, finish_reason=self.finish_reason)
 

@@ -68,7 +68,7 @@ def score(questions: Sequence[Question], samples: Iterable[Sample]) -> list[Scor
 
 def _scores(question: Question, sample: Sample) -> Iterator[Score]:
     called = sample.finish_reason == "tool_calls"
-    names = ", ".join(call["function"]["name"] for call in sample.tool_calls)
+    names = ", ".join(call.name for call in sample.message().tool_calls)
     if question.target != UNKNOWN:
         right = called == (question.target == CALL)
         yield Score(question.doc_id, CALLS, names or WORDS, float(right))
