@@ -11,6 +11,7 @@ from moonpad.evaluate.endpoint_facts import EndpointFacts
 from moonpad.stats.proportion import detectable_unpaired
 from moonpad.values.units import duration
 
+MOST_POINTS: Final = 100.0
 LONG_THOUGHT: Final = 8192
 """Tokens: with so many nearly every thought on a school question ends (vLLM-Ascend's reference has 2,048)."""
 
@@ -114,6 +115,9 @@ def longest_s(protocol: Protocol, facts: EndpointFacts, questions: int) -> float
 
 def _few(questions: int) -> Iterator[Limitation]:
     points = 100 * detectable_unpaired(0.9, questions)
+    if points >= MOST_POINTS:
+        yield Limitation(f"{questions:,} questions are too few to show any difference")
+        return
     yield Limitation(
         f"{questions:,} questions show a difference of {points:.1f} points or more near 90 % (two samples, 80 % "
         "power); pairs of the same questions show less"

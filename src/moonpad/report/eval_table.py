@@ -14,6 +14,7 @@ from moonpad.stats.proportion import Proportion, detectable_unpaired
 
 HEAD: Final = ("filter", "accuracy", "95 %", "std. error", "right", "of answers neither cut nor empty")
 SHOWN_CHANGES: Final = 20
+MOST_POINTS: Final = 100.0
 
 
 def eval_block(result: EvalResult, against: Sequence[Against], why_none: str) -> str:
@@ -54,7 +55,9 @@ def counts_words(result: EvalResult) -> str:
 
 
 def detectable_words(share: Proportion) -> str:
-    points = 100 * detectable_unpaired(share.value, share.count)
+    points = 100 * detectable_unpaired(share.shrunk, share.count)
+    if points >= MOST_POINTS:
+        return f"{share.count:,} answers are too few to show a difference to another such sample"
     return (
         f"{share.count:,} answers show a difference of {points:.1f} points or more to another such sample (80 % power)"
     )

@@ -20,6 +20,7 @@ from moonpad.evaluate.result import EvalResult, summarise
 from moonpad.evaluate.sample import Sample, read_samples
 from moonpad.evaluate.score import Score
 from moonpad.evaluate.setup import Setup, setup_from, setup_of
+from moonpad.report.eval_table import detectable_words
 from moonpad.stats.proportion import Proportion, unpaired
 from moonpad.values.errors import CheckFailed, UsageError
 
@@ -104,6 +105,7 @@ def test_what_a_protocol_cannot_measure() -> None:
     assert "KV cache" not in texts(replace(SOUND, kv_tokens=50_000), "completions")
     # 2.8016 × √(2 × 0.9 × 0.1 / 200)
     assert "200 questions show a difference of 8.4 points" in texts(SOUND, questions=200)
+    assert "too few to show any difference" in texts(SOUND, questions=1)
 
 
 def test_what_is_refused() -> None:
@@ -133,6 +135,13 @@ def test_kv_tokens_in_metrics() -> None:
     assert kv_tokens_of(line + line.replace('engine="0"', 'engine="1"')) == 32_000
     assert kv_tokens_of('vllm:cache_config_info{block_size="16"} 1.0') is None
     assert kv_tokens_of("<html>") is None
+
+
+def test_what_so_many_answers_show() -> None:
+    """2.8016 × √(2 × p(1 − p) / n) with two right and two wrong answers more: of 0 of 200, p = 2/204."""
+    assert "200 answers show a difference of 2.8 points" in detectable_words(Proportion(0, 200))
+    assert "1,319 answers show a difference of 2.6 points" in detectable_words(Proportion(1242, 1319))
+    assert "too few" in detectable_words(Proportion(1, 1))
 
 
 def result_of(correct: int, count: int = ALL) -> EvalResult:
