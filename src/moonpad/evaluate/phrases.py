@@ -18,13 +18,15 @@ def verdict_words(difference: Difference, detectable: float | None, what: str) -
     """`what` is compared with what came before, "B" or "this endpoint"."""
     if difference.shown:
         side = "more" if difference.value > 0 else "less"
-        return f"{what} is {side} accurate: {difference_words(difference)}, p = {p_words(difference.p_value)}"
+        return f"{what} is {side} accurate: {difference_words(difference)}, {p_words(difference.p_value)}"
     if detectable is None:
         smallest = "so few changes show no difference, however large"
     else:
         smallest = f"a difference below {100 * detectable:.1f} points would often not show"
-    return f"no evidence of a difference: {difference_words(difference)}, p = {p_words(difference.p_value)}; {smallest}"
+    return f"no evidence of a difference: {difference_words(difference)}, {p_words(difference.p_value)}; {smallest}"
 
 
 def p_words(p_value: float) -> str:
-    return f"{p_value:.2g}" if p_value < 0.1 else f"{p_value:.2f}"
+    if p_value < 0.0001:
+        return "p < 0.0001"
+    return f"p = {p_value:.2g}" if p_value < 0.1 else f"p = {p_value:.2f}"

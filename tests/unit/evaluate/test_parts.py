@@ -15,6 +15,7 @@ from moonpad.catalog.evaluations import protocols, references
 from moonpad.evaluate import gsm8k, question_file, tool_questions
 from moonpad.evaluate.endpoint_facts import EndpointFacts, kv_tokens_of
 from moonpad.evaluate.limitations import limitations, longest_s
+from moonpad.evaluate.phrases import p_words
 from moonpad.evaluate.references import Conditions, compared
 from moonpad.evaluate.result import EvalResult, summarise
 from moonpad.evaluate.sample import Sample, read_samples
@@ -135,6 +136,14 @@ def test_kv_tokens_in_metrics() -> None:
     assert kv_tokens_of(line + line.replace('engine="0"', 'engine="1"')) == 32_000
     assert kv_tokens_of('vllm:cache_config_info{block_size="16"} 1.0') is None
     assert kv_tokens_of("<html>") is None
+
+
+@pytest.mark.parametrize(
+    ("p_value", "text"),
+    [(1e-9, "p < 0.0001"), (0.00041, "p = 0.00041"), (0.0129, "p = 0.013"), (0.743, "p = 0.74"), (1.0, "p = 1.00")],
+)
+def test_p_values_in_words(p_value: float, text: str) -> None:
+    assert p_words(p_value) == text
 
 
 def test_what_so_many_answers_show() -> None:
