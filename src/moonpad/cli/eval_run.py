@@ -74,8 +74,11 @@ class Evaluation:
         try:
             self._go(folder, work, setup, endpoint, {"limit": what.limit, "again": what.again}, limits)
         except BaseException:
-            if out is None and not (folder / SAMPLES_FILE).exists():
-                shutil.rmtree(folder, ignore_errors=True)  # nothing was answered
+            if not (folder / SAMPLES_FILE).exists():  # nothing was answered: the same --out may be used again
+                for name in (HEAD_FILE, REQUESTS_FILE):
+                    (folder / name).unlink(missing_ok=True)
+                if out is None:
+                    shutil.rmtree(folder, ignore_errors=True)
             raise
 
     def _go(

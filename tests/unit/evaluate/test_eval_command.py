@@ -214,6 +214,7 @@ def test_what_cannot_be_measured_is_refused_before_anything_is_asked(
     assert code == 3
     assert said in text
     assert not server.asked
+    assert not list((tmp_path / "e").iterdir())  # so that the same command, corrected, is not refused for that
 
 
 def test_a_model_that_thinks_is_warned_of(questions: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
