@@ -112,19 +112,15 @@ def compared(folder: Path, hand: dict[str, Any]) -> dict[str, Any]:
     mine = {(row["doc_id"], row["filter"]): row for row in scores if row["round"] == 1}
     texts = {row["doc_id"]: row["resps"][0][0] for row in hand["rows"]}
     theirs = {(row["doc_id"], row["filter"]): row for row in hand["rows"]}
-    rows = [
-        {
-            "doc_id": doc_id,
-            "text": digest(ours[doc_id]["content"]),
-            "text_by_hand": digest(texts[doc_id]),
-            "finish": ours[doc_id]["finish_reason"],
-            "tokens": ours[doc_id]["completion_tokens"],
-            "right": {name: mine[doc_id, name]["exact_match"] for at, name in mine if at == doc_id},
-            "right_by_hand": {name: theirs[doc_id, name]["exact_match"] for at, name in theirs if at == doc_id},
-        }
-        for doc_id in sorted(texts)
-    ]
-    same = [row["text"] == row["text_by_hand"] for row in rows]
+    names = list(dict.fromkeys(name for _, name in mine))
+    rows, same = [], []
+    for doc_id in sorted(texts):
+        sample = ours[doc_id]
+        digests = digest(sample["content"]), digest(texts[doc_id])
+        same.append(digests[0] == digests[1])
+        rights = ["".join(str(int(side[doc_id, name]["exact_match"])) for name in names) for side in (mine, theirs)]
+        words = (doc_id, *digests, sample["finish_reason"], sample["completion_tokens"], *rights)
+        rows.append(" ".join(map(str, words)))
     extracted = [mine[key]["extracted"] == theirs[key]["filtered_resps"][0] for key in theirs]
     verdicts = [mine[key]["exact_match"] == theirs[key]["exact_match"] for key in theirs]
     return {
@@ -132,6 +128,7 @@ def compared(folder: Path, hand: dict[str, Any]) -> dict[str, Any]:
         "same text": sum(same),
         "same extracted": f"{sum(extracted)} of {len(extracted)}",
         "same verdict": f"{sum(verdicts)} of {len(verdicts)}",
+        "columns": f"question, text, text by hand, finish, tokens, right by {' and '.join(names)}, the same by hand",
         "rows": rows,
     }
 
