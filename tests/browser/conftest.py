@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from moonpad.bench.config import BenchConfig, Slo
 from moonpad.cli.main import run
+from moonpad.evaluate.question import Question
+from moonpad.evaluate.sample import Sample
+from moonpad.evaluate.score import Score
+from moonpad.evaluate.setup import setup_of
 from moonpad.facts.device import DeviceUse
 from moonpad.load.failure import FailureKind, RequestFailure
 from tests.unit.bench.records import record
@@ -34,12 +40,11 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-@pytest.fixture(scope="session", params=["run", "sweep"])
+@pytest.fixture(scope="session", params=["run", "sweep", "eval"])
 def page_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page as the command writes it; what an endpoint can say in it is hostile."""
     folder = tmp_path_factory.mktemp("page") / f"{request.param} <b>&amp;"
-    make = _run if request.param == "run" else _sweep
-    make(folder)
+    {"run": _run, "sweep": _sweep, "eval": _eval}[request.param](folder)
     assert run(["report", str(folder), "--devices", "8"]) == 0
     return folder / "report.html"
 
@@ -88,3 +93,32 @@ def _sweep(folder: Path) -> None:
     points += [point(16, 310.0, 900.0, 30.0, running=12, waiting=4, kv_usage=0.8)]
     points += [{**point(32, 308.0, 4000.0, 31.0, running=12, waiting=20, kv_usage=0.8), "failed": 3}]
     write_sweep(folder, [{**point, "model_id": EVIL} for point in points])
+
+
+def _eval(folder: Path) -> None:
+    """Sixty answers of every kind, thirty of them asked twice; what the endpoint says is hostile."""
+    folder.mkdir(parents=True)
+    setup = setup_of("gsm8k", "completions")
+    head = {"schema": 1, "task": "gsm8k", "model": EVIL, "base_url": EVIL, "started_at": "2026-11-25T12:00:00Z"}
+    data = {"folder": EVIL, "sha256": {"test": "0" * 64}, "published": True}
+    (folder / "eval.json").write_text(json.dumps({**head, **setup.as_json(), "data": data, "lm_eval": "0.4.13"}))
+    questions, samples, scores = [], [], []
+    for number in range(60):
+        question = Question(number, f"hash {number}", f"{EVIL} {number}?", EVIL, {"prompt": EVIL})
+        questions.append(question)
+        kind = number % 6
+        answer = {
+            "content": None if kind == 4 else EVIL * (1 + number % 4),
+            "finish_reason": "length" if kind in (3, 4) else "stop",
+            "completion_tokens": 256 if kind in (3, 4) else 20 + 7 * (number % 23),
+        }
+        failed = {"problem": EVIL} if kind == 5 else answer
+        for round_ in (1, 2) if number < 30 else (1,):
+            samples.append({"doc_id": number, "asked": question.asked, "round": round_, "seconds": 1.0, **failed})
+            for name, right in (("strict-match", kind == 0), ("flexible-extract", kind in (0, 1) or round_ == 2)):
+                if kind != 5:
+                    scores.append(Score(number, name, EVIL, float(right), 1 if round_ == 1 else 2))
+    rows = (("requests.jsonl", questions), ("samples.jsonl", samples), ("scores.jsonl", scores))
+    for file, lines in rows:
+        (folder / file).write_text("".join(msgspec.json.encode(line).decode() + "\n" for line in lines))
+    assert all(msgspec.convert(row, Sample) for row in samples)

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from moonpad.bench.compare import THROUGHPUTS, Comparison
 from moonpad.bench.compare import compare as compared
 from moonpad.bench.saved_results import PUBLISHED, SavedRun, read_run
+from moonpad.cli.eval_compare import compare_evals, evals_of
 from moonpad.cli.output import Json, emit, next_command, note
 from moonpad.cli.run_argument import measured_path
 from moonpad.report.compare_table import compare_notes, compare_table
@@ -28,15 +29,15 @@ def compare(
     accept_client_bound: bool = False,
     json: Json = False,
 ) -> None:
-    """Compare two measured runs, figure by figure. Exit 5 if a ratio misses its limit, or a client was at its limit.
+    """Compare two measured runs, or evaluations. Exit 5 if a ratio misses its limit, or a client was at its limit.
 
     Parameters
     ----------
     run_a
         A run's name or folder, last or last-1 (moonpad runs lists them), a file of vllm bench serve --save-result, or
-        published:ID of the catalogue.
+        published:ID of the catalogue; or the folder of an evaluation (moonpad eval).
     run_b
-        The other run; changes are from A to B.
+        The other one; changes are from A to B.
     min_ratio
         The least B / A of a figure: output_throughput=0.95. Refused for throughputs if the answers differ in length.
     max_ratio
@@ -44,6 +45,13 @@ def compare(
     accept_client_bound
         Compare runs all the same whose latencies may be the client's own.
     """
+    if evals_of(run_a, run_b):
+        if min_ratio or max_ratio:
+            raise UsageError(
+                "--min-ratio and --max-ratio are of measured runs", remedy="moonpad eval --against … --gate"
+            )
+        compare_evals(run_a, run_b, json=json)
+        return
     limits = [(*_limit(text), True) for text in min_ratio or ()] + [(*_limit(text), False) for text in max_ratio or ()]
     runs = _run(run_a), _run(run_b)
     bound = [f"{run.name} was {text}" for run in runs if (text := client_bound_words(run.document))]

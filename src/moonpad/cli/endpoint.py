@@ -28,8 +28,8 @@ class EndpointOptions:
     key_env: str | None = None
     """The environment variable that holds the key."""
     timeout: str | None = None
-    """The longest that one answer may take, like 30s or 10m. Without it: bench 6h, chat 1h, verify 2m or, for a stream,
-    10m."""
+    """The longest that one answer may take, like 30s or 10m. Without it: bench 6h, chat 1h, eval 10m, verify 2m or, for
+    a stream, 10m."""
 
     @property
     def timeout_s(self) -> float | None:

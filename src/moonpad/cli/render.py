@@ -10,7 +10,7 @@ from moonpad.store.atomic_files import replace_text
 from moonpad.values.errors import PreflightRefused
 from moonpad.values.finding import Code
 
-Target = Literal["shell", "docker", "compose", "kubernetes", "slurm", "mpirun", "systemd"]
+Target = Literal["shell", "docker", "compose", "kubernetes", "aisbench", "slurm", "mpirun", "systemd"]
 
 
 def render(
@@ -28,7 +28,8 @@ def render(
     spec
         The moonpad.toml.
     to
-        What the files are for: slurm, mpirun and systemd are not there yet.
+        What the files are for: slurm, mpirun and systemd are not there yet. aisbench: the configuration of AISBench, an
+        evaluation client.
     out
         The folder for them; files of the same name are replaced.
     despite

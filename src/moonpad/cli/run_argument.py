@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from moonpad.cli.output import note
-from moonpad.store.result_folders import bench_names, benches_folder, new_bench_folder
+from moonpad.store.result_folders import bench_names, benches_folder, evals_folder, new_bench_folder
 from moonpad.values.errors import UsageError
 
 LAST = re.compile(r"last(?:-(\d{1,6}))?")
@@ -34,6 +34,35 @@ def measured_path(named: str) -> Path:
         return benches_folder() / (named if named in matches else matches[0])
     what = f"{len(matches)} runs have names that begin with it" if matches else "no such file, folder or run"
     raise UsageError(f"{named}: {what}", remedy="moonpad runs")
+
+
+def eval_path(named: str) -> Path:
+    """An evaluation as an argument: its folder, or the name of one of moonpad's own.
+
+    Raises:
+        UsageError: nothing has that name, or several have.
+    """
+    path = Path(named)
+    if path.exists():
+        return path
+    folder = evals_folder()
+    names = [each.name for each in folder.iterdir()] if folder.is_dir() else []
+    matches = [name for name in names if name.startswith(named)]
+    if named and (len(matches) == 1 or named in matches):
+        return folder / (named if named in matches else matches[0])
+    what = f"{len(matches)} evaluations have names that begin with it" if named and matches else "no such evaluation"
+    raise UsageError(f"{named}: {what}", remedy=f"name a folder of moonpad eval, as those in {folder}")
+
+
+def eval_folder(named: str) -> Path | None:
+    """The folder of the evaluation that is meant; None if no evaluation is."""
+    from moonpad.evaluate.saved import is_eval
+
+    try:
+        folder = eval_path(named)
+    except UsageError:
+        return None
+    return folder if is_eval(folder) else None
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from errno import EACCES, ENOTDIR
 from pathlib import Path
 
@@ -51,7 +51,7 @@ class Target:
             if self.at.url:
                 raise UsageError("--gate needs a spec", remedy="moonpad verify SPEC.toml --gate")
             path = find_run(self.spec).path / "spec.toml"
-        gate = Gate(**load_spec(path).spec.gate.model_dump())
+        gate = Gate(**load_spec(path).spec.gate.model_dump(include={field.name for field in fields(Gate)}))
         gate.check((*PROBES, *LONG_PROBES))
         return gate
 

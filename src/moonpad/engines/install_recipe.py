@@ -1,8 +1,9 @@
-"""How an engine is installed, as data. `environments/` executes it."""
+"""How an engine, or a program beside the engines, is installed, as data. `environments/` executes it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from moonpad.values.platform import Platform
 from moonpad.values.units import GIB
@@ -35,7 +36,8 @@ class Recipe:
     download_bytes: int
     """Measured size of the files that are fetched, packed."""
     memory_bytes: int
-    """Host RAM that a deployment is planned with, its weights and its KV cache apart: an upper bound."""
+    """Host RAM that a deployment is planned with, its weights and its KV cache apart: an upper bound. Of a program that
+    serves no model, what it takes itself."""
     package: str = ""
     """The distribution of the engine itself, where it is not called like the recipe."""
     platform: Platform = Platform.CPU
@@ -47,6 +49,34 @@ class Recipe:
     """The command and its arguments that print the version, where the engine's own way needs a device."""
     alias: tuple[str, str] | None = None
     """(distribution, version) whose metadata the engine asks for although its package has another name."""
+
+
+class Installable(Protocol):
+    """What can be installed in an environment of its own: an engine, or a tool."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def command(self) -> str:
+        """Its executable's name inside its environment."""
+
+    @property
+    def recipe(self) -> Recipe | None: ...
+    @property
+    def version_args(self) -> tuple[str, ...]:
+        """The arguments at which the command prints its version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A program that serves no model and is installed as the engines are. Its recipe says how its version is asked."""
+
+    name: str
+    command: str
+    recipe: Recipe
+    version_args: tuple[str, ...] = ()
+    next_command: str = ""
+    """What to do with it once it is there."""
 
 
 def cuda_recipe(name: str, version: str, *, disk_bytes: int, download_bytes: int) -> Recipe:

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from moonpad.catalog.recipes import Lock
-from moonpad.engines.base import Engine
-from moonpad.engines.install_recipe import Recipe
+from moonpad.engines.install_recipe import Installable, Recipe
 from moonpad.environments import pip
 from moonpad.environments.cancellation import Cancellation
 from moonpad.environments.installed import matches, version_in
@@ -46,7 +45,7 @@ class InstallProgress:
 class Builder:
     """`recipe` is the engine's, `lock_fd` holds the environment's lock."""
 
-    engine: Engine
+    engine: Installable
     recipe: Recipe
     lock: Lock
     place: EnvironmentFolder
@@ -135,7 +134,7 @@ class Builder:
 
     def _ask_version(self) -> None:
         """The one real check: the engine starts, finds its libraries and answers."""
-        self.progress.phase("asking the engine for its version")
+        self.progress.phase(f"asking {self.engine.name} for its version")
         program, *args = self.recipe.ask or (self.engine.command, *self.engine.version_args)
         try:
             status, lines = self._run((str(self.place.program(program)), *args), deadline_s=VERSION_DEADLINE_S)

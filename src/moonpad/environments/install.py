@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moonpad.catalog.recipes import Lock, read_lock
-from moonpad.engines.base import Engine
+from moonpad.engines.install_recipe import Installable
 from moonpad.environments.build import Builder, InstallProgress
 from moonpad.environments.cancellation import Cancellation, cancel_on_signal
 from moonpad.environments.installed import BRING_YOUR_OWN, InstalledEngine, installed_from
@@ -37,7 +37,7 @@ class Installation:
 
 
 def install(
-    engine: Engine,
+    engine: Installable,
     progress: InstallProgress,
     *,
     home: Path | None = None,

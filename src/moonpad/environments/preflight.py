@@ -115,7 +115,7 @@ def _memory(recipe: Recipe, machine: Machine) -> Iterator[Finding]:
         yield Finding(Severity.WARNING, Code.MEMORY_LOW, "memory", f"unknown ({ram.reason})")
     elif ram.total_bytes < recipe.memory_bytes:
         limit = f"the limit of the cgroup {ram.limited_by}" if ram.limited_by else "the RAM of this machine"
-        needed = f"it takes {gib(recipe.memory_bytes)} to serve the smallest model"
+        needed = f"at least {gib(recipe.memory_bytes)} is needed to run it"
         message = f"{needed}, {limit} is {gib(ram.total_bytes)}"
         yield _error("memory", message, "use a machine (or a limit) with more memory", Code.MEMORY_LOW)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from moonpad.plan.from_spec import container_of, engine_of, runtime_of
+from moonpad.render.aisbench import START, render_aisbench
 from moonpad.render.compose import render_compose
 from moonpad.render.docker_run import render_docker
 from moonpad.render.firewall import render_firewall
@@ -19,6 +20,8 @@ from moonpad.values.deployment import Deployment, Role, Runtime
 from moonpad.values.errors import UsageError
 from moonpad.values.plan import Plan
 
+CLIENTS: Final = ("aisbench",)
+"""Files for clients of the endpoint, and not for its processes."""
 THERE: Final = ("shell", "docker", "compose", "kubernetes")
 NOT_YET: Final = ("slurm", "mpirun", "systemd")
 
@@ -37,8 +40,12 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
         PreflightRefused: the engine cannot be told this plan.
         UsageError: the target cannot be told it, or no image is known.
     """
+    if target in CLIENTS:
+        return Files(render_aisbench(spec), START)
     if target in NOT_YET:
-        raise UsageError(f"rendering for {target} is not supported yet", remedy=f"use --to {', '.join(THERE)}")
+        raise UsageError(
+            f"rendering for {target} is not supported yet", remedy=f"use --to {', '.join((*THERE, *CLIENTS))}"
+        )
     if target == "shell":
         deployment = deployment_of(spec, plan, runtime_of(spec))
         return Files({**render_shell(deployment), **render_firewall(deployment)}, "bash {}")

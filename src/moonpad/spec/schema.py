@@ -297,7 +297,7 @@ class LaunchTable(Table):
 
 
 class GateTable(Table):
-    """What `verify --gate` requires; by default that nothing fails."""
+    """What `verify --gate` and `eval --gate` require; by default that nothing fails."""
 
     must_pass: Probes = ()
     """Probes that must not be skipped either; the long ones then run."""
@@ -308,6 +308,12 @@ class GateTable(Table):
     schema_accuracy: ShareOrDefault = None
     """Of `verify --vendor`, from 0 to 1."""
     trigger_similarity: ShareOrDefault = None
+    accuracy: ShareOrDefault = None
+    """Of `eval`: the least accuracy, from 0 to 1."""
+    cut_share: ShareOrDefault = None
+    """Of `eval`: the largest share of answers that the limit on tokens cuts."""
+    accuracy_drop: ShareOrDefault = None
+    """Of `eval --against`: how much less accurate than the earlier evaluation, at the lower end of the interval."""
 
 
 class Spec(Table):

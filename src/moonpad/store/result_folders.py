@@ -22,6 +22,10 @@ def benches_folder() -> Path:
     return state_home() / "benches"
 
 
+def evals_folder() -> Path:
+    return state_home() / "evals"
+
+
 def bench_name(at_s: float) -> str:
     """Of an instant, in seconds since 1970: in UTC, with the 65536ths of its second, so that it sorts by time."""
     return f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(at_s))}-{int(at_s % 1 * 65536):04x}"
@@ -29,9 +33,18 @@ def bench_name(at_s: float) -> str:
 
 def new_bench_folder() -> Path:
     """Raises OSError: it cannot be made, or there is no room for a run in it."""
-    benches_folder().mkdir(parents=True, mode=0o700, exist_ok=True)
+    return _new_folder(benches_folder())
+
+
+def new_eval_folder() -> Path:
+    """As `new_bench_folder`, for an evaluation."""
+    return _new_folder(evals_folder(), "eval-")
+
+
+def _new_folder(above: Path, prefix: str = "") -> Path:
+    above.mkdir(parents=True, mode=0o700, exist_ok=True)
     while True:
-        folder = benches_folder() / bench_name(time.time())
+        folder = above / f"{prefix}{bench_name(time.time())}"
         with suppress(FileExistsError):  # of another process, in this 65536th of a second
             folder.mkdir(mode=0o700)
             break

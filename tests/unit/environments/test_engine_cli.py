@@ -20,7 +20,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("verb", [install, remove])
 @pytest.mark.parametrize(
-    ("name", "remedy"), [("vllm_cpu", "did you mean vllm-cpu?"), ("x", "there are: vllm-cpu, vllm, sglang, sglang-cpu")]
+    ("name", "remedy"),
+    [("vllm_cpu", "did you mean vllm-cpu?"), ("x", "there are: vllm-cpu, vllm, sglang, sglang-cpu, lm-eval")],
 )
 def test_an_unknown_name_has_the_nearest_known_one(verb: object, name: str, remedy: str) -> None:
     with pytest.raises(UsageError, match=f"there is no engine '{name}'") as error:
@@ -87,3 +88,22 @@ def test_a_path_in_the_home_folder_is_short(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setenv("HOME", str(tmp_path))
     assert engine._short(tmp_path / "a" / "b") == "~/a/b"
     assert engine._short(Path("/elsewhere")) == "/elsewhere"
+
+
+def test_a_tool_is_listed_and_the_next_command_starts_an_engine(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tool = EnvironmentFolder(home / "lm-eval-0.4.13-py3.11")
+    for path in (tool.python, tool.program("lm_eval")):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+        path.chmod(0o755)
+    when = "2026-03-04T05:06:07+00:00"
+    write_receipt(tool, Receipt("lm-eval", "0.4.13", "lm_eval", "p", "digest", 688_164_526, 1.0, when, {}, ()))
+    list_()
+    alone = capsys.readouterr()
+    assert "lm-eval" in alone.out
+    assert alone.err.endswith("Next: moonpad engine install vllm-cpu\n")
+    make(home)
+    list_()
+    assert "Next: moonpad up" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="for no platform"):
+        install("lm-eval", platform="cuda")

@@ -79,7 +79,8 @@ def test_the_scores() -> None:
     ],
 )
 def test_probes_that_there_are_not(table: str, expected: str) -> None:
-    gate = Gate(**parse_spec(f"{SPEC}[gate]\n{table}\n", name="x").gate.model_dump())
+    thresholds = parse_spec(f"{SPEC}[gate]\n{table}\n", name="x").gate
+    gate = Gate(**thresholds.model_dump(include=set(Gate.__dataclass_fields__)))
     with pytest.raises(UsageError) as caught:
         gate.check((*PROBES, *LONG_PROBES))
     assert caught.value.remedy == expected

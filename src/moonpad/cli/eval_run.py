@@ -1,0 +1,261 @@
+"""What `moonpad eval` does: questions, limitations, answers, scores, figures. Every step can be taken up again."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from moonpad import __version__
+from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
+from moonpad.cli.eval_options import EvalOptions
+from moonpad.cli.eval_progress import ProgressLines
+from moonpad.cli.eval_task import Work, saved_work, work_of
+from moonpad.cli.eval_verdict import show
+from moonpad.cli.output import bar, note
+from moonpad.cli.run_argument import eval_path
+from moonpad.cli.verify_target import writing
+from moonpad.evaluate.asking import ask_all
+from moonpad.evaluate.endpoint_facts import EndpointFacts, gather
+from moonpad.evaluate.gate import EvalGate
+from moonpad.evaluate.limitations import Limitation, limitations
+from moonpad.evaluate.question import Question, read_questions
+from moonpad.evaluate.sample import Sample, short_enough
+from moonpad.evaluate.saved import HEAD_FILE, REQUESTS_FILE, SAMPLES_FILE, SCHEMA, is_eval, read_head, read_kept
+from moonpad.evaluate.setup import Setup, setup_of
+from moonpad.report.eval_table import limitation_lines
+from moonpad.run.endpoints import find_run
+from moonpad.spec.loader import load_spec
+from moonpad.store.atomic_files import LINE_BYTES, append_line, replace_json
+from moonpad.store.result_folders import new_eval_folder
+from moonpad.values.endpoint import Endpoint
+from moonpad.values.errors import ContactLost, Interrupted, MoonpadError, PreflightRefused, UsageError
+from moonpad.values.visible_text import shell_word
+from moonpad.verify.api import Deadlines, connect
+from moonpad.verify.judged_model import Card, subject_of
+
+ANSWER_S: Final = 600.0
+"""The longest that an answer may take without --timeout."""
+DAY_S: Final = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    spec: Path | None
+    at: EndpointOptions
+    gate: bool
+    json: bool
+    against: Path | None
+
+    def run(self, what: EvalOptions, resume: Path | None, out: Path | None) -> None:
+        limits = self._limits()
+        if self.against is not None:
+            read_head(eval_path(str(self.against)))  # before anything is asked
+        if resume is not None:
+            folder = eval_path(str(resume))
+            head, setup = read_head(folder)
+            work = saved_work(head)
+            endpoint = self._endpoint(head)
+            self._go(folder, work, setup, endpoint, head, limits)
+            return
+        for name, value, least in (("--limit", what.limit, 1), ("--again", what.again, 0)):
+            if value is not None and value < least:
+                raise UsageError(f"{name} must be at least {least}, not {value}", remedy=f"{name} 100")
+        work = work_of(what.task, what.data)
+        setup = setup_of(work.kind, what.protocol, what.concurrency, what.max_tokens)
+        endpoint = self._endpoint({})
+        folder = self._folder(out)
+        try:
+            self._go(folder, work, setup, endpoint, {"limit": what.limit, "again": what.again}, limits)
+        except BaseException:
+            if not (folder / SAMPLES_FILE).exists():  # nothing was answered: the same --out may be used again
+                for name in (HEAD_FILE, REQUESTS_FILE):
+                    (folder / name).unlink(missing_ok=True)
+                if out is None:
+                    shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+    def _go(
+        self,
+        folder: Path,
+        work: Work,
+        setup: Setup,
+        endpoint: Endpoint,
+        head: Mapping[str, Any],
+        limits: EvalGate | None,
+    ) -> None:
+        endpoint, card = asyncio.run(_named(endpoint))
+        if head.get("model", endpoint.model) != endpoint.model:
+            message = f"{folder} is of the model {head['model']}, and this endpoint serves {endpoint.model}"
+            raise UsageError(message, remedy="name the same model, or evaluate into another folder")
+        if head.get("data", work.data) != work.data:
+            raise UsageError(f"{work.task}'s data were changed since {folder} was begun", remedy="evaluate anew")
+        head = {**_head(work, setup, endpoint, card), **head}
+        with writing(folder, "--out FOLDER"):
+            replace_json(folder / HEAD_FILE, head)
+            if not (folder / REQUESTS_FILE).exists():
+                more = work.make(setup.protocol, endpoint.model, folder / REQUESTS_FILE, head["limit"])
+                head = {**head, **more}
+                replace_json(folder / HEAD_FILE, head)
+        questions = read_questions(folder / REQUESTS_FILE)
+        answers = _Answers(folder, read_kept(folder), questions)
+        rows = asyncio.run(self._ask(endpoint, card, setup, questions, answers, int(head["again"])))
+        show(self, folder, work, setup, head, questions, answers.samples, rows, limits)
+
+    async def _ask(
+        self,
+        endpoint: Endpoint,
+        card: Card,
+        setup: Setup,
+        questions: Sequence[Question],
+        answers: _Answers,
+        again: int,
+    ) -> tuple[Limitation, ...]:
+        protocol = setup.protocol
+        missing = [question for question in questions if not answers.has(question, 1)]
+        twice = sorted(questions, key=lambda question: question.doc_id)[:again]
+        again_missing = [question for question in twice if not answers.has(question, 2)]
+        if not missing and not again_missing:
+            return ()
+        most_s = endpoint.timeout_s or ANSWER_S
+        deadlines = Deadlines(answer_s=most_s, most_s=max(most_s, DAY_S))
+        async with connect(replace(endpoint, timeout_s=None), deadlines) as api:
+            longest = max(questions, key=lambda question: len(str(question.payload)))
+            facts = await gather(api, card, longest, protocol.path)
+            rows = limitations(protocol, facts, len(questions))
+            _say(rows, facts)
+            try:
+                total = len(questions) + len(twice)
+                with bar("answering", total) as show_bar:
+                    answers.report_to(show_bar, ProgressLines(total, answers.count))
+                    await ask_all(api, missing, protocol.path, protocol.concurrency, answers.keep)
+                    await ask_all(api, again_missing, protocol.path, protocol.concurrency, answers.keep, round_=2)
+            except (ContactLost, KeyboardInterrupt, asyncio.CancelledError) as error:
+                raise _stopped(error, answers) from error
+        return rows
+
+    def _endpoint(self, head: Mapping[str, Any]) -> Endpoint:
+        """With --url a spec may be given for its [gate]; of --resume the address is in the folder."""
+        spec = None if self.gate and self.at.url else self.spec
+        if head and spec is None and self.at.url is None:
+            at = replace(self.at, url=str(head["base_url"]), model=self.at.model or str(head["model"]))
+            return resolve_endpoint(None, at)
+        return resolve_endpoint(spec, self.at)
+
+    def _limits(self) -> EvalGate | None:
+        """The [gate] of the spec, or of the run that is up; None without --gate."""
+        if not self.gate:
+            return None
+        path = self.spec
+        if path is None or path.suffix != ".toml":
+            if self.at.url:
+                raise UsageError("--gate needs a spec", remedy="moonpad eval SPEC.toml --url … --gate")
+            path = find_run(self.spec).path / "spec.toml"
+        table = load_spec(path).spec.gate
+        return EvalGate(table.accuracy, table.cut_share, table.accuracy_drop)
+
+    def _folder(self, out: Path | None) -> Path:
+        if out is None:
+            with writing(Path("moonpad's folder of evaluations"), "--out FOLDER"):
+                return new_eval_folder()
+        if is_eval(out):
+            remedy = f"moonpad eval --resume {shell_word(out)}, or another --out"
+            raise UsageError(f"{out} already holds an evaluation", remedy=remedy)
+        with writing(out, "--out FOLDER"):
+            out.mkdir(parents=True, exist_ok=True)
+        return out
+
+
+class _Answers:
+    """The samples so far, each written at once."""
+
+    def __init__(self, folder: Path, samples: Sequence[Sample], questions: Sequence[Question]) -> None:
+        self.folder = folder
+        self._asked = {question.doc_id: question.asked for question in questions}
+        self._by_key: dict[tuple[int, int], Sample] = {
+            (each.round, each.doc_id): each for each in samples if self._is_of(each)
+        }
+        self._show_bar: Callable[..., None] | None = None
+        self._lines: ProgressLines | None = None
+
+    def _is_of(self, sample: Sample) -> bool:
+        return self._asked.get(sample.doc_id) == sample.asked
+
+    @property
+    def samples(self) -> list[Sample]:
+        return list(self._by_key.values())
+
+    def has(self, question: Question, round_: int) -> bool:
+        sample = self._by_key.get((round_, question.doc_id))
+        return sample is not None and not sample.failed
+
+    def keep(self, sample: Sample) -> None:
+        sample = short_enough(sample, LINE_BYTES - 1)
+        with writing(self.folder / SAMPLES_FILE, "free some space; moonpad eval --resume goes on"):
+            append_line(self.folder / SAMPLES_FILE, msgspec.to_builtins(sample))
+        self._by_key[(sample.round, sample.doc_id)] = sample
+        self._tell()
+
+    @property
+    def count(self) -> int:
+        """Answers of both rounds."""
+        return sum(not each.failed for each in self._by_key.values())
+
+    def report_to(self, show_bar: Callable[..., None], lines: ProgressLines) -> None:
+        self._show_bar, self._lines = show_bar, lines
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._show_bar is None or self._lines is None:
+            return
+        first = [each for each in self._by_key.values() if each.round == 1]
+        cut, empty = sum(each.cut for each in first), sum(each.empty for each in first)
+        counts = f"{cut} cut, {empty} empty, {sum(each.failed for each in first)} failed"
+        self._show_bar(self.count, f"answering: {counts}")
+        self._lines.show(self.count, f"answered: {counts}")
+
+
+async def _named(endpoint: Endpoint) -> tuple[Endpoint, Card]:
+    async with connect(replace(endpoint, timeout_s=None)) as api:
+        named, card = await subject_of(api)
+        return replace(named, timeout_s=endpoint.timeout_s), card
+
+
+def _head(work: Work, setup: Setup, endpoint: Endpoint, card: Card) -> dict[str, Any]:
+    root = card.get("root")
+    return {
+        "schema": SCHEMA,
+        "moonpad": __version__,
+        "started_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "task": work.task,
+        **setup.as_json(),
+        "base_url": endpoint.base_url,
+        "model": endpoint.model,
+        "root": root if isinstance(root, str) else "",
+        "data": dict(work.data),
+    }
+
+
+def _say(rows: Sequence[Limitation], facts: EndpointFacts) -> None:
+    """
+    Raises:
+        PreflightRefused: no answer would count.
+    """
+    for line in limitation_lines([each for each in rows if not each.refuses]):
+        note(line)
+    if refused := next((each for each in rows if each.refuses), None):
+        raise PreflightRefused(f"{facts.model}: {refused.text}", remedy=refused.remedy)
+
+
+def _stopped(error: BaseException, answers: _Answers) -> MoonpadError:
+    count = sum(not each.failed for each in answers.samples)
+    remedy = f"moonpad eval --resume {shell_word(answers.folder)} asks the others"
+    if isinstance(error, ContactLost):
+        return ContactLost(f"{error.message}; {count:,} answers are kept", remedy=remedy)
+    return Interrupted(f"stopped; {count:,} answers are kept", remedy=remedy)
