@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -13,8 +14,11 @@ from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, ContactLost, UsageError
 from moonpad.values.finding import Code
 from moonpad.verify import remediation
-from moonpad.verify.api import Api, Deadlines, Exchange, connect
-from moonpad.verify.judged_model import owner_of, subject_of, too_small
+from moonpad.verify.api import EXCHANGES, Api, Deadlines, Exchange, connect
+from moonpad.verify.judged_model import facts_by_card, owner_of, subject_of, too_small
+from moonpad.verify.own_text.recording import AnswerRecording
+from moonpad.verify.own_text.verdict import settle
+from moonpad.verify.own_text.witness import Witness
 from moonpad.verify.probe import ApiProbe, Outcome, ProbeEnded, Status, failed, skipped
 from moonpad.verify.probe_helpers import greedy
 from moonpad.verify.probes import LONG_PROBES, PROBES
@@ -98,6 +102,7 @@ async def verify(
     probes: Sequence[ApiProbe] = PROBES,
     deadlines: Deadlines | None = None,
     fail_fast: bool = False,
+    recording: AnswerRecording | None = None,
     on_start: Callable[[ApiProbe], None] = lambda probe: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Report:
@@ -115,16 +120,19 @@ async def verify(
         except ContactLost as lost:
             return _unanswered(endpoint, chosen, lost)
         named, card = await subject_of(api)
-        api = replace(api, endpoint=named)
-        small = too_small(card)
+        api = replace(api, endpoint=named, asked=[])
         engine = endpoint.engine or owner_of(card)
+        witness = Witness(
+            replace(api, exchanges=deque(maxlen=EXCHANGES), asked=None), card, facts_by_card(card), recording
+        )
+        small = too_small(card)
         results: list[Result] = []
         skip_rest = ""
         for probe in chosen:
             on_start(probe)
             started_s = clock()
             api.exchanges.clear()
-            outcome = skipped(skip_rest) if skip_rest else await _judge(api, probe, small)
+            outcome = skipped(skip_rest) if skip_rest else await _judge(api, witness, probe, small)
             failed_now = outcome.status is Status.FAIL
             exchanges = tuple(api.exchanges)[-SHOWN:] if failed_now else ()
             results.append(Result(probe, outcome, clock() - started_s, exchanges, engine))
@@ -166,13 +174,23 @@ def choose(only: Sequence[str], probes: Sequence[ApiProbe] = PROBES) -> tuple[Ap
     return tuple(probe for probe in known if probe.id in only)
 
 
-async def _judge(api: Api, probe: ApiProbe, small: str) -> Outcome:
+async def _judge(api: Api, witness: Witness, probe: ApiProbe, small: str) -> Outcome:
+    """By the probe, then by the model's own text: what it wrote itself after the prompts that the probe asked."""
     if small and probe.needs_able_model:
         return skipped(f"{small}: this probe needs an able model")
+    asked = api.asked if api.asked is not None else []
+    asked.clear()
+    outcome = await _run(api, probe)
+    if _lost_contact(outcome):
+        return outcome
+    return settle(outcome, await witness.examine(tuple(asked)), small)
+
+
+async def _run(api: Api, probe: ApiProbe) -> Outcome:
     try:
-        outcome = await probe.run(api)
+        return await probe.run(api)
     except ProbeEnded as ended:
-        outcome = ended.outcome
+        return ended.outcome
     except ContactLost as lost:
         return failed(Code.UNREACHABLE, api.endpoint.base_url, lost.message, lost.remedy)
     except CheckFailed as wrong:
@@ -180,9 +198,6 @@ async def _judge(api: Api, probe: ApiProbe, small: str) -> Outcome:
     except Exception as error:  # noqa: BLE001 - an answer that a probe did not foresee costs its probe, not the verdict
         message = f"the answer could not be judged: {type(error).__name__}: {error}"
         return failed(Code.WRONG_ANSWER, api.endpoint.base_url, message, f"report it: moonpad verify --only {probe.id}")
-    if small and outcome.model_may_be_why and outcome.status is Status.FAIL:
-        return skipped(f"{small}: {outcome.because}")
-    return outcome
 
 
 def _lost_contact(outcome: Outcome) -> bool:
