@@ -18,7 +18,7 @@ from aiohttp.typedefs import Handler
 
 from moonpad.values.endpoint import Endpoint
 from tests.broken_endpoints.answers import Answers, Piece
-from tests.broken_endpoints.kimi import SPECIAL, answer, rendered, tokens_of
+from tests.broken_endpoints.kimi import SPECIAL, answer, rendered, sampled, tokens_of
 
 MODEL = "moonshotai/Kimi-K2-Thinking"
 TOKEN_S = 0.002
@@ -30,6 +30,10 @@ OF_THE_MODEL = {"tools are not in the prompt", "the model's calls have no sectio
 def error(status: int, message: str) -> web.Response:
     body = {"error": {"message": message, "type": "BadRequestError", "param": None, "code": status}}
     return web.json_response(body, status=status)
+
+
+def numbers_of(tokens: list[str]) -> list[int]:
+    return [SPECIAL.get(token, zlib.crc32(token.encode()) % 100_000) for token in tokens]
 
 
 @dataclass
@@ -97,7 +101,7 @@ class BrokenEndpoint(Answers):
             tokens = tokens_of(rendered(body["messages"], body.get("tools") or (), opened=opened))
         else:
             tokens = tokens_of(body["prompt"])
-        numbers = [SPECIAL.get(token, zlib.crc32(token.encode()) % 100_000) for token in tokens]
+        numbers = numbers_of(tokens)
         if "messages" in body:
             self.tokenized[tuple(numbers)] = body
         return web.json_response({"tokens": numbers, "count": len(numbers), "max_model_len": self.context})
@@ -192,7 +196,8 @@ class BrokenEndpoint(Answers):
             return web.json_response(self.own_text({**body, **chat}))
         count = body["max_tokens"] * (3 if self.on("completions run over") else 1)
         usage = {"prompt_tokens": len(prompt), "completion_tokens": count, "total_tokens": len(prompt) + count}
-        choice = {"index": 0, "text": " four" * count, "finish_reason": "length", "logprobs": None}
+        text = sampled(body, str(self.requests)) if body.get("temperature", 1.0) > 0 else " four" * count
+        choice = {"index": 0, "text": text, "finish_reason": "length", "logprobs": None}
         return web.json_response({"object": "text_completion", "choices": [choice], "usage": usage})
 
     def own_text(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -207,6 +212,8 @@ class BrokenEndpoint(Answers):
         end = "length" if finish == "length" else "stop"
         usage = Answers().usage(len(body["prompt"]), pieces)
         choice = {"index": 0, "text": text, "finish_reason": end, "logprobs": logprobs}
+        if body.get("return_token_ids"):
+            choice["prompt_token_ids"] = body["prompt"]
         return {"object": "text_completion", "choices": [choice], "usage": usage}
 
     # - sent -
@@ -225,6 +232,8 @@ class BrokenEndpoint(Answers):
             )
         await asyncio.sleep(TOKEN_S * min(len(pieces), 20) / 4)
         document = {"id": self.id, "object": "chat.completion", "choices": choices, "usage": self.usage(prompt, pieces)}
+        if body.get("return_token_ids"):
+            document["prompt_token_ids"] = numbers_of(tokens_of(self.prompt(body)))
         if self.on("no usage"):
             document.pop("usage")
         return web.Response(text=json.dumps(document), content_type="application/json")

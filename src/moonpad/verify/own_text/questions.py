@@ -108,6 +108,7 @@ _TWO_RESULTS: Final = (
 
 CONVERSATIONS: Final[Sequence[Question]] = (
     chat(*_TWO_RESULTS, tools=(WEATHER, TIME)),
+    chat(user("What is the time in Oslo?"), tools=(WEATHER, TIME)),
     chat(*_TWO_RESULTS, said("It is cloudy."), user("What is the time in Oslo?"), tools=(WEATHER, TIME)),
     chat(
         user("What is the weather in Lima?"),

@@ -53,9 +53,9 @@ def _with_known(outcome: Outcome, examination: Examination) -> Outcome:
 def _changed(outcome: Outcome, examination: Examination) -> Outcome:
     """It is the server, with both texts. What the probe itself found stays beside it, if it is not the model's."""
     first = examination.changes[0]
-    verdict = failed(_code(first), _where(first), f"the server changed the answer. {first.text}", _remedy(first))
+    verdict = failed(_code(first), first.where, f"the server changed the answer. {first.text}", _remedy(first))
     findings = tuple(
-        Finding(Severity.ERROR, _code(change), _where(change), change.text, _remedy(change))
+        Finding(Severity.ERROR, _code(change), change.where, change.text, _remedy(change))
         for change in examination.changes[1:MOST_CHANGES]
     )
     if outcome.status is Status.FAIL and not outcome.model_may_be_why:
@@ -66,13 +66,9 @@ def _changed(outcome: Outcome, examination: Examination) -> Outcome:
 def _code(change: Change) -> Code:
     if change.streamed:
         return Code.STREAM_BROKEN
-    if "call" in change.part:
+    if " call" in f" {change.part}":
         return Code.TOOL_CALL_LOST
     return Code.REASONING_LOST if change.part.startswith("reasoning") else Code.WRONG_ANSWER
-
-
-def _where(change: Change) -> str:
-    return "the stream" if change.streamed else change.part.partition(" from ")[0]
 
 
 def _remedy(change: Change) -> str:

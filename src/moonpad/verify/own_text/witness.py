@@ -45,8 +45,9 @@ KNOWN: Final = "after an earlier turn the engine streams the thinking as content
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What the server changed: in which part of an answer, and in a sentence with both texts."""
+    """What the server changed: where in an answer, in which part of it, and in a sentence with both texts."""
 
+    where: str
     part: str
     text: str
     streamed: bool
@@ -96,7 +97,9 @@ class Witness:
 
     async def _examine(self, asked: Asked) -> Examination:
         if asked.faults:
-            return Examination(0, tuple(_change(asked, "envelope", fault) for fault in asked.faults[:MOST_SHOWN]))
+            where = "the answer" if asked.how == "whole" else "the stream"
+            changes = (replace(_change(asked, fault, fault), where=where) for fault in asked.faults[:MOST_SHOWN])
+            return Examination(0, tuple(changes))
         body, limit = asked.body, limit_of(asked.body)
         if limit is None or not comparable(body):
             return Examination()
@@ -266,7 +269,8 @@ class Witness:
 
 
 def _change(asked: Asked, part: str, text: str) -> Change:
-    return Change(part, f"the {asked.how} answer to {_question(asked.body)}: {text}", asked.how == "streamed")
+    where = part.partition(" from character")[0] if asked.how == "whole" else "the stream"
+    return Change(where, part, f"the {asked.how} answer to {_question(asked.body)}: {text}", asked.how == "streamed")
 
 
 def _changes(asked: Asked, wrong: Sequence[Difference], source: str = "the model's own text") -> Examination:

@@ -41,11 +41,13 @@ async def ask_both(api: Api, bodies: Bodies, at_once: int = AT_ONCE) -> list[tup
     Raises:
         ProbeEnded: one was refused, or its stream is broken.
     """
+    engine = await served_by(api)
+    ids = {"return_token_ids": True} if engine is not None and engine.returns_token_ids else {}
     slots = asyncio.Semaphore(at_once)
 
     async def one(body: Mapping[str, Any], streamed: bool) -> Message:
         async with slots:
-            return await (stream if streamed else ask)(api, body)
+            return await (stream if streamed else ask)(api, {**body, **ids})
 
     answers = await asyncio.gather(*(one(body, streamed) for body in bodies for streamed in (False, True)))
     return list(zip(answers[::2], answers[1::2], strict=True))
@@ -101,9 +103,7 @@ async def tool_parallel(api: Api) -> Outcome:
 
 @probe("own_history")
 async def own_history(api: Api) -> Outcome:
-    engine = await served_by(api)
-    ids = {"return_token_ids": True} if engine and engine.returns_token_ids else {}
-    await ask_both(api, [{**body, **ids} for body in CONVERSATIONS])
+    await ask_both(api, CONVERSATIONS)
     return passed_if_own(f"{len(CONVERSATIONS)} conversations")
 
 
