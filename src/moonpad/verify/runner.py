@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
 from typing import Final
 
@@ -16,13 +16,17 @@ from moonpad.values.finding import Code
 from moonpad.verify import remediation
 from moonpad.verify.api import EXCHANGES, Api, Deadlines, Exchange, connect
 from moonpad.verify.judged_model import facts_by_card, owner_of, subject_of, too_small
-from moonpad.verify.own_text.recording import AnswerRecording
+from moonpad.verify.own_text.recording import AnswerRecording, RecordedText, recorded
+from moonpad.verify.own_text.template import model_of
 from moonpad.verify.own_text.verdict import settle
 from moonpad.verify.own_text.witness import Witness
 from moonpad.verify.probe import ApiProbe, Outcome, ProbeEnded, Status, failed, skipped
 from moonpad.verify.probe_helpers import greedy
 from moonpad.verify.probes import LONG_PROBES, PROBES
 
+TOOL_CALLS: Final = ("tool_call", "tool_stream", "tool_several", "own_calls", "own_several")
+REASONING: Final = ("reasoning", "reasoning_cut")
+"""The probes of which one must be judged, so that a run without a failure is a pass."""
 SHOWN: Final = 2
 """Exchanges shown for a failure: probes that compare ask twice."""
 
@@ -68,13 +72,35 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`answered` is False where nothing answered at all."""
+    """`answered` is False where nothing answered at all. `own_texts`: what the model itself wrote, by the key of the
+    request; `own_text_missing`: why that could not be asked, "" if it could."""
 
     endpoint: str
     model: str
     answered: bool
     results: tuple[Result, ...]
     runs: int = 1
+    own_texts: Mapping[str, RecordedText] = field(default_factory=dict)
+    own_text_missing: str = ""
+
+    @property
+    def judged(self) -> tuple[Result, ...]:
+        return tuple(result for result in self.results if result.outcome.status is not Status.SKIP)
+
+    @property
+    def not_judged(self) -> tuple[Result, ...]:
+        return tuple(result for result in self.results if result.outcome.status is Status.SKIP)
+
+    def judges(self, *ids: str) -> bool:
+        """Whether one of these probes was judged."""
+        return any(result.probe.id in ids for result in self.judged)
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether neither a tool call nor the reasoning could be judged, though both were to be: no pass."""
+        asked = {result.probe.id for result in self.results}
+        wanted = bool(asked.intersection(TOOL_CALLS)) and bool(asked.intersection(REASONING))
+        return wanted and not self.judges(*TOOL_CALLS, *REASONING)
 
     @property
     def failed(self) -> tuple[Result, ...]:
@@ -91,6 +117,11 @@ class Report:
             "passed": self.count(Status.PASS),
             "failed": self.count(Status.FAIL),
             "skipped": self.count(Status.SKIP),
+            "judged": len(self.judged),
+            "judged_tool_call": self.judges(*TOOL_CALLS),
+            "judged_reasoning": self.judges(*REASONING),
+            "not_judged": [{"id": result.probe.id, "because": result.outcome.because} for result in self.not_judged],
+            "own_text": {"texts": len(self.own_texts), "missing": self.own_text_missing},
             "probes": [result.as_json() for result in self.results],
         }
 
@@ -102,7 +133,7 @@ async def verify(
     probes: Sequence[ApiProbe] = PROBES,
     deadlines: Deadlines | None = None,
     fail_fast: bool = False,
-    recording: AnswerRecording | None = None,
+    recording_of: Callable[[str], AnswerRecording | None] = lambda model: None,
     on_start: Callable[[ApiProbe], None] = lambda probe: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Report:
@@ -122,9 +153,8 @@ async def verify(
         named, card = await subject_of(api)
         api = replace(api, endpoint=named, asked=[])
         engine = endpoint.engine or owner_of(card)
-        witness = Witness(
-            replace(api, exchanges=deque(maxlen=EXCHANGES), asked=None), card, facts_by_card(card), recording
-        )
+        apart = replace(api, exchanges=deque(maxlen=EXCHANGES), asked=None)
+        witness = Witness(apart, card, facts_by_card(card), recording_of(model_of(card)))
         small = too_small(card)
         results: list[Result] = []
         skip_rest = ""
@@ -140,7 +170,10 @@ async def verify(
                 skip_rest = f"not asked: {probe.id} failed, and --fail-fast was given"
             elif _lost_contact(outcome) and probe is not chosen[-1] and not await _answers(api):
                 skip_rest = f"the endpoint stopped answering at the probe {probe.id}"
-        return Report(named.base_url, named.model, True, tuple(results))
+        texts = {key: recorded(body, own) for key, (body, own) in witness.known.items()}
+        return Report(
+            named.base_url, named.model, True, tuple(results), own_texts=texts, own_text_missing=witness.unavailable
+        )
 
 
 def merged(reports: Sequence[Report]) -> Report:
