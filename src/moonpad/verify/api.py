@@ -32,7 +32,14 @@ from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, ContactLost, UsageError
 from moonpad.values.redaction import redact
 from moonpad.values.units import KIB, MIB, duration, gib
-from moonpad.verify.envelope import StreamEnvelope, faults_of_answer, prompt_ids
+from moonpad.verify.envelope import (
+    StreamEnvelope,
+    TokenLogprob,
+    faults_of_answer,
+    logprobs_of,
+    other_choices,
+    prompt_ids,
+)
 
 STREAM_CAP_BYTES: Final = 64 * MIB
 ERROR_CAP_BYTES: Final = 4096
@@ -126,6 +133,8 @@ class Asked:
     faults: Sequence[str] = ()
     prompt_ids: tuple[int, ...] = ()
     """The tokens of the prompt, where the server gives them."""
+    logprobs: tuple[TokenLogprob, ...] = ()
+    """Of the answer's tokens, where the request asked for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +186,10 @@ class Api:
         document = reply.json()
         answer = read_answer(document)
         if isinstance(answer, Message) and self.asked is not None:
-            self.asked.append(Asked(body, answer, "whole", faults_of_answer(document), prompt_ids(document)))
+            faults, ids = faults_of_answer(document), prompt_ids(document)
+            first = Asked(body, answer, "whole", faults, ids, logprobs_of(document))
+            others = (replace(first, answer=other, logprobs=()) for other in other_choices(document))
+            self.asked.extend((first, *others))
         return answer
 
     def _named(self, body: Body) -> Body:

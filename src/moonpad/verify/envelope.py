@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from moonpad.load.openai_schema import read_json, read_usage
+from moonpad.load.openai_schema import REASONING_FIELDS, Message, Usage, read_answer, read_json, read_usage
 
 DONE: Final = b"[DONE]"
-TEXT_FIELDS: Final = ("content", "reasoning", "reasoning_content")
+TEXT_FIELDS: Final = ("content", *REASONING_FIELDS)
+TokenLogprob = tuple[str, float]
+"""A token as text, and its natural log-probability."""
 
 
 def faults_of_answer(document: object) -> tuple[str, ...]:
@@ -30,6 +32,9 @@ def _faults_of_answer(document: Mapping[str, Any]) -> Iterator[str]:
             continue
         if message.get("role") != "assistant":
             yield f"the role of the answer is {message.get('role')!r}"
+        thoughts = {str(message[name]) for name in REASONING_FIELDS if message.get(name)}
+        if len(thoughts) > 1:
+            yield f"{' and '.join(REASONING_FIELDS)} have different texts"
         ids = []
         for number, call in enumerate(_rows(message.get("tool_calls"))):
             if call.get("type") != "function":
@@ -139,3 +144,25 @@ def prompt_ids(row: object) -> tuple[int, ...]:
     """The tokens of the prompt, as vLLM gives them for `return_token_ids`; empty without any."""
     ids = row.get("prompt_token_ids") if isinstance(row, dict) else None
     return tuple(ids) if isinstance(ids, list) and all(type(number) is int for number in ids) else ()
+
+
+def other_choices(document: object) -> tuple[Message, ...]:
+    """The choices after the first. Their tokens are counted together, so each has those of the prompt alone."""
+    rows = document.get("choices") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or not isinstance(rows, list):
+        return ()
+    usage = read_usage(document.get("usage"))
+    prompt = Usage(prompt_tokens=usage.prompt_tokens) if usage else None
+    answers = (read_answer({"choices": [row]}) for row in rows[1:])
+    return tuple(replace(answer, usage=prompt) for answer in answers if isinstance(answer, Message))
+
+
+def logprobs_of(document: object) -> tuple[TokenLogprob, ...]:
+    """Of the tokens of the first choice; empty where they were not asked for or cannot be read."""
+    rows = document.get("choices") if isinstance(document, dict) else None
+    choice = rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else {}
+    logprobs = choice.get("logprobs")
+    tokens = _rows(logprobs.get("content")) if isinstance(logprobs, dict) else []
+    pairs = [(row.get("token"), row.get("logprob")) for row in tokens]
+    sound = all(isinstance(text, str) and isinstance(value, int | float) for text, value in pairs)
+    return tuple((str(text), float(value)) for text, value in pairs if value is not None) if sound else ()

@@ -8,9 +8,14 @@ from itertools import takewhile
 from typing import Final
 
 from moonpad.load.openai_schema import Message, ToolCall, Usage
+from moonpad.verify.envelope import TokenLogprob
+from moonpad.verify.numerics.compare import LEAST_LARGEST
+from moonpad.verify.own_text.continuation import Continuation
 from moonpad.verify.own_text.kimi_text import OwnAnswer
 
 SHOWN: Final = 70
+CLEAR_MARGIN: Final = LEAST_LARGEST
+"""Nats: as far as the log-probabilities of two sound engines may be apart (`verify --numerics`)."""
 REASONING_SLACK: Final = 2
 """Tokens: some engines count the tags of the thinking too."""
 
@@ -81,6 +86,21 @@ def wrong_usage(expected: Usage, got: Usage | None, *, completion: bool = True) 
     if completion and thought is not None and counted is not None and abs(thought - counted) > REASONING_SLACK:
         wrong.append(Difference("usage.reasoning_tokens", str(thought), str(counted), in_text=False))
     return wrong
+
+
+def wrong_logprobs(own: Continuation, got: Sequence[TokenLogprob]) -> list[Difference]:
+    """Of the answer's tokens, by those of the plain completion. A part of a character has no one text."""
+    if not got or not own.tokens:
+        return []
+    if len(got) != len(own.tokens):
+        return [Difference("logprobs", f"{len(own.tokens)} tokens", f"of {len(got)} tokens", in_text=False)]
+    for place, (token, (text, value)) in enumerate(zip(own.tokens, got, strict=True)):
+        whole = token.text and text and "\ufffd" not in token.text + text
+        expected = token.likeliest.get(token.text, value)
+        if (whole and text != token.text) or abs(value - expected) > CLEAR_MARGIN:
+            ours, theirs = f"{token.text!r} {expected:.2f}", f"{text!r} {value:.2f}"
+            return [Difference(f"the log-probability of token {place}", ours, theirs, in_text=False)]
+    return []
 
 
 def _same(expected: str, got: str, cut: bool) -> bool:

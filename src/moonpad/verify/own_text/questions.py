@@ -80,6 +80,7 @@ CALLS: Final[Sequence[Question]] = (
     chat(user("Find a flight from Paris to Rome."), tools=(FLIGHT,)),
     chat(user('Send Ada the message "sun lamp".'), tools=(MESSAGE, READ)),
     chat(user("Read the file notes.txt."), tools=(READ,)),
+    chat(user("What is the weather in São Paulo?"), tools=(WEATHER,), max_tokens=96),
     chat(user("Good morning!"), tools=LOOK_UPS),
 )
 
@@ -117,6 +118,16 @@ CONVERSATIONS: Final[Sequence[Question]] = (
         tools=(WEATHER,),
     ),
     chat(
+        user("What is the weather in Lima?"),
+        {**called(("get_weather", 0, '{"city":"Lima"}')), "content": None},
+        {
+            "role": "tool",
+            "tool_call_id": "functions.get_weather:0",
+            "content": [{"type": "text", "text": "snowy, 1 C"}],
+        },
+        tools=(WEATHER,),
+    ),
+    chat(
         system("You are a helpful assistant."),
         user("What is the capital of Spain?"),
         said("The capital of Spain is Madrid.", "The user asks for a capital."),
@@ -134,8 +145,9 @@ CUTS: Final = (1, 2, 4, 9, 15, 19, 24)
 """Tokens after which answers are cut: in the thinking, at its end, in the answer, in a call."""
 
 
-def with_parameters(banned: int | None) -> Mapping[str, Question]:
-    """One question under one parameter each, so that the model must write something else. `banned`: a token's id."""
+def with_parameters(banned: int | None, *, seeded: bool) -> Mapping[str, Question]:
+    """A question under one parameter each, so that the model must write something else. `banned`: a token's id.
+    `seeded`: the engine draws the same for one seed in both APIs."""
     rows: dict[str, Question] = {
         "stop": {**COUNTING, "stop": ["7"]},
         "stop as a text": {**COUNTING, "stop": " 9"},
@@ -146,6 +158,8 @@ def with_parameters(banned: int | None) -> Mapping[str, Question]:
         "top_k": {**chat(user("Explain the KV cache.")), "temperature": 2.0, "top_k": 1},
     }
     rows["max_completion_tokens"].pop("max_tokens")
+    if seeded:
+        rows["seed"] = {**chat(user("Explain the KV cache.")), "temperature": 1.5, "seed": 8, "max_tokens": 40}
     if banned is not None:
         rows["logit_bias"] = {**COUNTING, "logit_bias": {str(banned): -100}, "max_tokens": 64}
     return rows

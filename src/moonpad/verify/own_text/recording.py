@@ -14,8 +14,6 @@ from moonpad.verify.api import Body
 from moonpad.verify.own_text.continuation import SAMPLING_FIELDS, Continuation
 from moonpad.verify.own_text.difference import common_prefix
 
-CLEAR_MARGIN: Final = 1.0
-"""Nats. As `numerics.compare.LEAST_LARGEST`: a sound engine's log-probabilities differ from another's by no more."""
 MARGIN_DIGITS: Final = 2
 
 

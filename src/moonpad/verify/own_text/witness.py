@@ -12,10 +12,17 @@ from moonpad.engines.api_facts import ApiFacts
 from moonpad.verify.api import Api, Asked, Body
 from moonpad.verify.offered_tools import WEATHER, WEATHER_QUESTION
 from moonpad.verify.own_text.continuation import SAMPLING_FIELDS, Continuation, NoCompletions, continue_prompt
-from moonpad.verify.own_text.difference import Difference, common_prefix, differences, wrong_usage
+from moonpad.verify.own_text.difference import (
+    CLEAR_MARGIN,
+    Difference,
+    common_prefix,
+    differences,
+    wrong_logprobs,
+    wrong_usage,
+)
 from moonpad.verify.own_text.kimi_text import THINK, THINK_END, OwnAnswer, as_kimi_text, read_kimi_text
 from moonpad.verify.own_text.prompt import NoPrompt, Prompt, prompt_of
-from moonpad.verify.own_text.recording import CLEAR_MARGIN, AnswerRecording, departs, key_of
+from moonpad.verify.own_text.recording import AnswerRecording, departs, key_of
 from moonpad.verify.own_text.template import model_of, shipped_template
 from moonpad.verify.tool_calls import SECTION_BEGIN
 
@@ -80,6 +87,10 @@ class Witness:
     _prompts: dict[str, Prompt] = field(default_factory=dict)
     _marked: bool | None = None
 
+    @property
+    def _seeded(self) -> bool:
+        return self.engine is not None and self.engine.repeats_by_seed
+
     async def examine(self, asked: Sequence[Asked]) -> Examination:
         slots = asyncio.Semaphore(AT_ONCE)
 
@@ -101,7 +112,7 @@ class Witness:
             changes = (replace(_change(asked, fault, fault), where=where) for fault in asked.faults[:MOST_SHOWN])
             return Examination(0, tuple(changes))
         body, limit = asked.body, limit_of(asked.body)
-        if limit is None or not comparable(body):
+        if limit is None or not comparable(body, seeded=self._seeded):
             return Examination()
         key = key_of(body, limit)
         try:
@@ -153,9 +164,12 @@ class Witness:
                 return Examination(1)
             if self._is_known(asked, own, answer):
                 return Examination(1, known=(KNOWN,))
-            tie = _tie(asked, own, answer) if any(difference.in_text for difference in wrong) else None
+            in_text = any(difference.in_text for difference in wrong) and is_greedy(asked.body)
+            tie = _tie(asked, own, answer) if in_text else None
             if tie is None and not _has_marks(own.text) and not await self._shows_marks():
                 return Examination(reasons=(NO_MARKS,))
+            if tie is None and not is_greedy(asked.body) and not await self._repeats(asked, own, limit):
+                return Examination(reasons=("a seed did not give one text",))
             if tie is None:
                 return _changes(asked, wrong)
             followed = await self._follow(prompt, asked, own, limit, *tie)
@@ -172,6 +186,13 @@ class Witness:
             with suppress(NoCompletions, NoPrompt):
                 self._marked = _has_marks((await self.own({**body, "temperature": 0})).text)
         return self._marked
+
+    async def _repeats(self, asked: Asked, own: Continuation, limit: int) -> bool:
+        """Whether the model draws by the seed what it drew before."""
+        prompt = self._prompts[key_of(asked.body, limit)]
+        with suppress(NoCompletions):
+            return (await continue_prompt(self.api, prompt.sent, asked.body, limit)).text == own.text
+        return False
 
     def _by_prompt(self, prompt: Prompt, asked: Asked, own: Continuation) -> Examination | None:
         """Whether another prompt was answered than was asked, by its tokens; None if it is the same."""
@@ -206,8 +227,9 @@ class Witness:
         wrong = differences(answer, got, calls=body.get("tool_choice") != "none", most_calls=1 if one_call else None)
         followed = own.usage.completion_tokens is None
         usage = replace(own.usage, reasoning_tokens=own.reasoning_tokens)
-        exact = not (one_call or followed or body.get("stop"))
-        return wrong + wrong_usage(usage, got.usage, completion=exact)
+        exact = not (one_call or followed or body.get("stop") or body.get("n") not in (None, 1))
+        wrong += wrong_usage(usage, got.usage, completion=exact)
+        return wrong if followed else wrong + wrong_logprobs(own, asked.logprobs)
 
     async def _follow(
         self, prompt: Prompt, asked: Asked, own: Continuation, limit: int, place: int, rival: str
@@ -310,15 +332,18 @@ def limit_of(body: Body) -> int | None:
     return min(int(str(limit)) for limit in limits) if limits else None
 
 
-def comparable(body: Body) -> bool:
-    """Whether the model must write the same after the same prompt: decoded greedily, in no form that is asked for."""
+def is_greedy(body: Body) -> bool:
+    return body.get("temperature") == 0 or body.get("top_k") == 1
+
+
+def comparable(body: Body, *, seeded: bool = False) -> bool:
+    """Whether the model must write the same after the same prompt: decoded greedily, in no form that is asked for.
+    `seeded`: this engine draws the same for one seed in both APIs."""
     messages = body.get("messages")
-    greedy = body.get("temperature") == 0 or body.get("top_k") == 1
     return (
         isinstance(messages, list | tuple)
-        and greedy
+        and (is_greedy(body) or (seeded and body.get("seed") is not None))
         and COMPARABLE.issuperset(body)
-        and body.get("n") in (None, 1)
         and body.get("tool_choice") in (None, "auto", "none")
     )
 

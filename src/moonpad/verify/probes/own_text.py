@@ -118,8 +118,11 @@ async def own_cuts(api: Api) -> Outcome:
 async def own_parameters(api: Api) -> Outcome:
     tokens = (await tokenize(api, prompt="8", add_special_tokens=False)).get("tokens")
     banned = tokens[0] if isinstance(tokens, list) and len(tokens) == 1 and type(tokens[0]) is int else None
-    bodies = with_parameters(banned)
+    engine = await served_by(api)
+    bodies = with_parameters(banned, seeded=engine is not None and engine.repeats_by_seed)
     await ask_both(api, [*bodies.values(), {**COUNTING, "logprobs": True, "top_logprobs": 2}])
+    if "seed" in bodies:  # of an engine that knows top_k and n together
+        await ask(api, {**bodies["top_k"], "n": 2})
     return passed_if_own(f"{', '.join(bodies)}, logprobs")
 
 
