@@ -1,6 +1,6 @@
 """The real vLLM with kimi-k2-tiny behind a proxy that spoils the content of answers: what `moonpad verify` names.
 
-    python -m benchmarks.content_faults --out benchmarks/results/content_faults.json
+    python -m benchmarks.content_faults --into benchmarks/results/content_faults.json
     python -m benchmarks.content_faults --upstream http://127.0.0.1:8000 --clean 20 --only "calls are merged as texts" …
 
 For each fault of tests/broken_endpoints the command runs the probe that must name it, several at once; `--full N`
@@ -54,7 +54,8 @@ async def judged(upstream: str, home: Path, fault: ContentFault, *, full: bool) 
     async with proxied(ContentProxy(upstream, fault)) as url:
         code, document, seconds = await verified(url, home, "--only", fault.probe)
         named = failed(document)
-        row = {"fault": fault.name, "probe": fault.probe, "code": code, "named": bool(named), "seconds": seconds}
+        row: dict[str, Any] = {"at": time.strftime("%Y-%m-%d %H:%M"), "fault": fault.name}
+        row |= {"probe": fault.probe, "code": code, "named": bool(named), "seconds": seconds}
         row["because"] = (named or document["probes"] or [{"because": document.get("said", "")}])[0]["because"][:300]
         if full:
             code, document, seconds = await verified(url, home)
@@ -77,7 +78,8 @@ async def clean(upstream: str, home: Path, number: int) -> dict[str, Any]:
     because = [probe["because"][:300] for probe in failed(document)]
     missing = [row["id"] for row in document.get("not_judged", ())]
     print(f"clean {number}: exit {code}, failed {names}, not judged {missing}, {seconds} s", flush=True)
-    return {"code": code, "failed": names, "because": because, "not_judged": missing, "seconds": seconds}
+    at = time.strftime("%Y-%m-%d %H:%M")
+    return {"at": at, "code": code, "failed": names, "because": because, "not_judged": missing, "seconds": seconds}
 
 
 @asynccontextmanager
@@ -96,8 +98,17 @@ async def engine(home: Path, port: int, upstream: str) -> AsyncIterator[str]:
         await asyncio.to_thread(moonpad, home, "down", str(spec))
 
 
+def earlier(path: Path | None) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The rows of faults and of clean runs that a file has, for the faults that there still are."""
+    document = json.loads(path.read_text()) if path and path.exists() else {"faults": [], "clean": []}
+    names = {fault.name for fault in FAULTS}
+    return [row for row in document["faults"] if row["fault"] in names], document["clean"]
+
+
 async def run(args: argparse.Namespace) -> dict[str, Any]:
-    chosen = [fault for fault in FAULTS if not args.only or fault.name in args.only]
+    kept, runs = earlier(args.into)
+    done = {row["fault"] for row in kept if row["named"] and row["code"] == 5}
+    chosen = [fault for fault in FAULTS if (fault.name in args.only if args.only else fault.name not in done)]
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         async with engine(home, args.port, args.upstream) as upstream:
@@ -109,7 +120,12 @@ async def run(args: argparse.Namespace) -> dict[str, Any]:
                     return await judged(upstream, home, fault, full=full)
 
             rows = await asyncio.gather(*(one(number, fault) for number, fault in enumerate(chosen)))
-            runs = [await clean(upstream, home, number + 1) for number in range(args.clean)]
+            runs += [await clean(upstream, home, number + 1) for number in range(args.clean)]
+    again = {row["fault"] for row in rows}
+    order = [fault.name for fault in FAULTS]
+    rows = sorted(
+        [*(row for row in kept if row["fault"] not in again), *rows], key=lambda row: order.index(row["fault"])
+    )
     named = sum(row["named"] and row["code"] == 5 for row in rows)
     sound = sum(row["code"] == 0 and not row["failed"] for row in runs)
     most = max((len(row["not_judged"]) for row in runs), default=None)
@@ -137,12 +153,12 @@ def main() -> None:
     parser.add_argument("--full", type=int, default=0, help="all probes too, for every Nth fault")
     parser.add_argument("--at-once", type=int, default=4, help="faults that are tried at the same time")
     parser.add_argument("--only", nargs="*", default=())
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--into", type=Path, help="add to this file; without --only the faults that it has not named")
     args = parser.parse_args()
     result = asyncio.run(run(args))
     print(json.dumps(result["summary"]))
-    if args.out:
-        args.out.write_text(json.dumps(result, indent=1) + "\n")
+    if args.into:
+        args.into.write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

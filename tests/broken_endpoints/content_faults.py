@@ -140,6 +140,20 @@ def _completion(row: Document) -> int:
     return int(row["completion_tokens"])
 
 
+def _everywhere(choice: Document) -> None:
+    """In plain completions as in chats: one digit is another, and so in each of the tokens."""
+    choice["text"] = choice["text"].replace("8", "3")
+    if rows := choice.get("logprobs"):
+        rows["tokens"] = [token.replace("8", "3") for token in rows["tokens"]]
+
+
+def _digit_in_all(choice: Document) -> None:
+    message = choice.get("message") or {}
+    for name in ("content", "reasoning"):
+        if message.get(name):
+            message[name] = message[name].replace("8", "3")
+
+
 WHOLE_FAULTS = (
     ContentFault(
         "the last character of the arguments is lost", "own_calls", answer=of_arguments(lambda text: text[:-1])
@@ -196,6 +210,7 @@ WHOLE_FAULTS = (
     ),
     ContentFault("a line break follows the content", "own_answers", answer=of_text("content", lambda t: t + "\n")),
     ContentFault("digits change", "own_answers", answer=of_text("content", lambda t: t.replace("7", "1"))),
+    ContentFault("a digit changes in completions too", "own_cuts", answer=_digit_in_all, completion=_everywhere),
     ContentFault("long contents are cut", "own_answers", answer=of_text("content", lambda text: text[:60])),
     ContentFault("a call ends with stop", "own_calls", answer=ending(lambda e, _: "stop" if e != "length" else e)),
     ContentFault(

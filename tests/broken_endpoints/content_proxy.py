@@ -20,6 +20,7 @@ Document = dict[str, Any]
 OnEvent = Callable[[Document | None], list[Document]]
 """What a stream's event becomes, in the order of the stream; None is its end."""
 CHAT = "/v1/chat/completions"
+COMPLETIONS = "/v1/completions"
 LOAD = 4
 """Requests at once from which on the faults under load act."""
 
@@ -33,6 +34,8 @@ class ContentFault:
     request: Callable[[Document], Document | None] | None = None
     answer: Callable[[Document], Document | None] | None = None
     stream: Callable[[], OnEvent] | None = None
+    completion: Callable[[Document], None] | None = None
+    """Of the choices of plain completions: then only a recording tells."""
     under_load: bool = False
     mixes: bool = False
     """Answers go to another client that waits."""
@@ -50,7 +53,8 @@ class ContentProxy:
     """The root of the endpoint, as `http://127.0.0.1:8000`."""
     fault: ContentFault = SOUND
     running: int = 0
-    waiting: list[asyncio.Future[Any]] = field(default_factory=list)
+    waiting: dict[bool, list[tuple[asyncio.Future[Any], Any]]] = field(default_factory=lambda: {True: [], False: []})
+    """Whole answers, and pieces of streams, that wait to be exchanged."""
     memory: dict[str, Document] = field(default_factory=dict)
     session: aiohttp.ClientSession | None = None
 
@@ -73,6 +77,11 @@ class ContentProxy:
     async def unchanged(self, request: web.Request, data: bytes) -> web.StreamResponse:
         async with self.ask(request, data) as upstream:
             body = await upstream.read()
+            if request.path == COMPLETIONS and self.fault.completion is not None and upstream.status == 200:
+                document = json.loads(body)
+                for choice in document["choices"]:
+                    self.fault.completion(choice)
+                return web.json_response(document)
             return web.Response(status=upstream.status, body=body, headers=_type(upstream))
 
     def ask(self, request: web.Request, data: bytes) -> Any:
@@ -101,26 +110,23 @@ class ContentProxy:
         if fault.remembers:
             document = self.memory.setdefault(str(body["messages"][-1].get("content")), document)
         if fault.mixes:
-            document = await self.of_another(document)
+            document = await self.of_another(document, whole=True)
         return web.json_response(document)
 
-    async def of_another(self, mine: Any) -> Any:
+    async def of_another(self, mine: Any, *, whole: bool) -> Any:
         """Two that wait at the same time get each other's."""
-        if self.waiting:
-            other, held = self.waiting.pop(), mine
-            theirs = other.held  # type: ignore[attr-defined]
-            other.set_result(held)
+        waiting = self.waiting[whole]
+        if waiting:
+            future, theirs = waiting.pop()
+            future.set_result(mine)
             return theirs
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        future.held = mine  # type: ignore[attr-defined]
-        self.waiting.append(future)
-        try:
-            return await asyncio.wait_for(asyncio.shield(future), 0.05)
-        except TimeoutError:
-            if future in self.waiting:
-                self.waiting.remove(future)
-                return mine
-            return await future
+        future = asyncio.get_running_loop().create_future()
+        waiting.append((future, mine))
+        done, _ = await asyncio.wait([future], timeout=0.05)
+        if done:
+            return future.result()
+        waiting.remove((future, mine))
+        return mine
 
     async def streamed(
         self, request: web.Request, upstream: aiohttp.ClientResponse, fault: ContentFault
@@ -137,7 +143,7 @@ class ContentProxy:
                 continue
             for row in on_event(json.loads(payload)):
                 if fault.mixes and _text_of(row):
-                    row = {**row, "choices": await self.of_another(row["choices"])}
+                    row = {**row, "choices": await self.of_another(row["choices"], whole=False)}
                 await _send(response, row)
         return response
 

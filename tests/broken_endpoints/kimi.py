@@ -98,7 +98,8 @@ def answer(body: Mapping[str, Any], salt: str = "") -> Turn:
             return Turn("I need a tool for this.", "", list(calls_of(chosen, user, before)))
     if (form := formed(body)) is not None:
         return Turn("It wants a form.", form)
-    if body.get("temperature", 1.0) > 0 and body.get("top_k") != 1:
+    narrow = body.get("top_k") == 1 or body.get("top_p", 1.0) < 0.1 or body.get("min_p", 0.0) > 0.8
+    if body.get("temperature", 1.0) > 0 and not narrow:
         return Turn("Let me imagine.", sampled(body, salt))
     return under_parameters(answer_to(user, text_of(messages[0].get("content"))), body)
 

@@ -91,9 +91,10 @@ REQUEST_FAULTS = (
     ContentFault("max_tokens is dropped", "limit", request=without("max_tokens", "max_completion_tokens")),
     ContentFault("max_tokens is always 8", "own_answers", request=_limit),
     ContentFault("stop is dropped", "own_parameters", request=without("stop")),
-    ContentFault(
-        "the penalties are dropped", "own_parameters", request=without("presence_penalty", "frequency_penalty")
-    ),
+    ContentFault("presence_penalty is dropped", "own_parameters", request=without("presence_penalty")),
+    ContentFault("frequency_penalty is dropped", "own_parameters", request=without("frequency_penalty")),
+    ContentFault("top_p is dropped", "own_parameters", request=without("top_p")),
+    ContentFault("min_p is dropped", "own_parameters", request=without("min_p")),
     ContentFault("repetition_penalty is dropped", "own_parameters", request=without("repetition_penalty")),
     ContentFault("logit_bias is dropped", "own_parameters", request=without("logit_bias")),
     ContentFault("top_k is dropped", "own_parameters", request=without("top_k")),

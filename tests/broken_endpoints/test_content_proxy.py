@@ -8,6 +8,7 @@ import asyncio
 import pytest
 
 from moonpad.values.endpoint import Endpoint
+from moonpad.verify.own_text.recording import AnswerRecording
 from moonpad.verify.probe import Status
 from moonpad.verify.runner import Report, verify
 from tests.broken_endpoints.content_faults import WHOLE_FAULTS
@@ -20,23 +21,32 @@ from tests.broken_endpoints.test_broken_endpoints import DEADLINES, failed_of
 FAULTS = (*WHOLE_FAULTS, *STREAM_FAULTS, *REQUEST_FAULTS)
 
 
-def report_behind(fault: ContentFault, only: tuple[str, ...] = ()) -> Report:
+def report_behind(fault: ContentFault, only: tuple[str, ...] = (), recording: AnswerRecording | None = None) -> Report:
     async def ask() -> Report:
         async with serve(BrokenEndpoint()) as endpoint, proxied(ContentProxy(endpoint.root_url, fault)) as url:
-            return await verify(Endpoint(url, endpoint.model), only=only, deadlines=DEADLINES)
+            target = Endpoint(url, endpoint.model)
+            return await verify(target, only=only, deadlines=DEADLINES, recording_of=lambda model: recording)
 
     return asyncio.run(ask())
 
 
+@pytest.fixture(scope="module")
+def recording() -> AnswerRecording:
+    """Of the sound endpoint, as `verify --record` writes it."""
+    report = report_behind(SOUND)
+    return AnswerRecording(report.model, "the sound endpoint", "", report.own_texts)
+
+
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_is_named(fault: ContentFault) -> None:
-    (result,) = report_behind(fault, (fault.probe,)).results
+def test_is_named(fault: ContentFault, recording: AnswerRecording) -> None:
+    (result,) = report_behind(fault, (fault.probe,), recording if fault.completion else None).results
     assert result.outcome.status is Status.FAIL, result.outcome.because
     assert result.outcome.findings[0].remedy
 
 
-def test_nothing_is_said_of_a_sound_proxy() -> None:
-    report = report_behind(SOUND)
+@pytest.mark.parametrize("recorded", [False, True])
+def test_nothing_is_said_of_a_sound_proxy(recorded: bool, recording: AnswerRecording) -> None:
+    report = report_behind(SOUND, recording=recording if recorded else None)
     assert failed_of(report) == set(), report.as_json()
     skipped = {result.probe.id for result in report.results if result.outcome.status is Status.SKIP}
     assert skipped == {"auth"}, report.as_json()

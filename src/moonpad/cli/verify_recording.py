@@ -9,8 +9,9 @@ from typing import Final
 
 import msgspec
 
+from moonpad.report.verify_table import NAMES
 from moonpad.spec.input_file import read_regular
-from moonpad.store.atomic_files import replace_json
+from moonpad.store.atomic_files import replace_as_is
 from moonpad.values.errors import CheckFailed, UsageError
 from moonpad.verify.own_text.recording import AnswerRecording
 from moonpad.verify.runner import Report
@@ -56,6 +57,8 @@ def write_recording(report: Report, path: Path) -> int:
         reason = report.own_text_missing or "no probe that was run asks for it"
         raise CheckFailed(f"nothing is recorded: the model's own text was not seen ({reason})", remedy=RECORD_ONE)
     at = time.strftime("%Y-%m-%d %H:%M:%S")
-    recording = AnswerRecording(report.model, report.endpoint, at, dict(sorted(report.own_texts.items())))
-    replace_json(path, msgspec.to_builtins(recording), mode=0o644)
+    engine = next((NAMES.get(result.engine, result.engine) for result in report.results), "")
+    made_by = f"{engine} at {report.endpoint}" if engine else report.endpoint
+    recording = AnswerRecording(report.model, made_by, at, dict(sorted(report.own_texts.items())))
+    replace_as_is(path, msgspec.json.encode(recording).decode() + "\n", mode=0o644)
     return len(report.own_texts)

@@ -19,7 +19,7 @@ from moonpad.verify.judged_model import facts_by_card, owner_of, subject_of, too
 from moonpad.verify.own_text.recording import AnswerRecording, RecordedText, recorded
 from moonpad.verify.own_text.template import model_of
 from moonpad.verify.own_text.verdict import settle
-from moonpad.verify.own_text.witness import Witness
+from moonpad.verify.own_text.witness import Witness, is_greedy
 from moonpad.verify.probe import ApiProbe, Outcome, ProbeEnded, Status, failed, skipped
 from moonpad.verify.probe_helpers import greedy
 from moonpad.verify.probes import LONG_PROBES, PROBES
@@ -170,7 +170,7 @@ async def verify(
                 skip_rest = f"not asked: {probe.id} failed, and --fail-fast was given"
             elif _lost_contact(outcome) and probe is not chosen[-1] and not await _answers(api):
                 skip_rest = f"the endpoint stopped answering at the probe {probe.id}"
-        texts = {key: recorded(body, own) for key, (body, own) in witness.known.items()}
+        texts = {key: recorded(body, own) for key, (body, own) in witness.known.items() if is_greedy(body)}
         return Report(
             named.base_url, named.model, True, tuple(results), own_texts=texts, own_text_missing=witness.unavailable
         )

@@ -6,6 +6,7 @@ In plain words, so that the smallest model of the family answers them too.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from moonpad.verify.offered_tools import WEATHER, Tool, tool
@@ -145,21 +146,37 @@ CUTS: Final = (1, 2, 4, 9, 15, 19, 24)
 """Tokens after which answers are cut: in the thinking, at its end, in the answer, in a call."""
 
 
-def with_parameters(banned: int | None, *, seeded: bool) -> Mapping[str, Question]:
-    """A question under one parameter each, so that the model must write something else. `banned`: a token's id.
-    `seeded`: the engine draws the same for one seed in both APIs."""
-    rows: dict[str, Question] = {
-        "stop": {**COUNTING, "stop": ["7"]},
-        "stop as a text": {**COUNTING, "stop": " 9"},
-        "max_completion_tokens": {**COUNTING, "max_completion_tokens": 20},
-        "presence_penalty": {**COUNTING, "presence_penalty": 2.0, "max_tokens": 64},
-        "frequency_penalty": {**COUNTING, "frequency_penalty": 2.0, "max_tokens": 64},
-        "repetition_penalty": {**COUNTING, "repetition_penalty": 1.8, "max_tokens": 64},
-        "top_k": {**chat(user("Explain the KV cache.")), "temperature": 2.0, "top_k": 1},
-    }
-    rows["max_completion_tokens"].pop("max_tokens")
-    if seeded:
-        rows["seed"] = {**chat(user("Explain the KV cache.")), "temperature": 1.5, "seed": 8, "max_tokens": 40}
+TOWN: Final = chat(user("Tell me about a town by the sea."), max_tokens=48)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A question under a parameter, and the same without it, which the model must answer otherwise."""
+
+    name: str
+    body: Question
+    without: Question
+
+
+def parameters(banned: int | None, *, seeded: bool) -> tuple[Parameter, ...]:
+    """`banned`: a token's id. `seeded`: the engine draws the same for one seed in chats and plain completions."""
+    hot = {**chat(user("Explain the KV cache."), max_tokens=48), "temperature": 2.0, **({"seed": 8} if seeded else {})}
+    short = {key: value for key, value in COUNTING.items() if key != "max_tokens"}
+    rows = [
+        Parameter("stop", {**COUNTING, "stop": ["7"]}, COUNTING),
+        Parameter("stop as a text", {**COUNTING, "stop": " 9"}, COUNTING),
+        Parameter("max_completion_tokens", {**short, "max_completion_tokens": 20}, COUNTING),
+        Parameter("presence_penalty", {**TOWN, "presence_penalty": 2.0}, TOWN),
+        Parameter("frequency_penalty", {**TOWN, "frequency_penalty": 2.0}, TOWN),
+        Parameter("repetition_penalty", {**TOWN, "repetition_penalty": 2.0}, TOWN),
+        Parameter("top_k", {**hot, "top_k": 1}, hot),
+    ]
     if banned is not None:
-        rows["logit_bias"] = {**COUNTING, "logit_bias": {str(banned): -100}, "max_tokens": 64}
-    return rows
+        rows.append(
+            Parameter("logit_bias", {**COUNTING, "logit_bias": {str(banned): -100}, "max_tokens": 64}, COUNTING)
+        )
+    if seeded:
+        rows.append(Parameter("top_p", {**hot, "top_p": 0.01}, hot))
+        rows.append(Parameter("min_p", {**hot, "min_p": 0.9}, hot))
+        rows.append(Parameter("seed", hot, {**hot, "seed": 9}))
+    return tuple(rows)

@@ -22,7 +22,7 @@ from moonpad.verify.own_text.questions import (
     CUTS,
     SEVERAL,
     TWO_CITIES,
-    with_parameters,
+    parameters,
 )
 from moonpad.verify.probe import Outcome, failed, passed_if_own, probe, skipped
 from moonpad.verify.probe_helpers import FIELD_DROPPED, ask, tokenize
@@ -119,11 +119,23 @@ async def own_parameters(api: Api) -> Outcome:
     tokens = (await tokenize(api, prompt="8", add_special_tokens=False)).get("tokens")
     banned = tokens[0] if isinstance(tokens, list) and len(tokens) == 1 and type(tokens[0]) is int else None
     engine = await served_by(api)
-    bodies = with_parameters(banned, seeded=engine is not None and engine.repeats_by_seed)
-    await ask_both(api, [*bodies.values(), {**COUNTING, "logprobs": True, "top_logprobs": 2}])
-    if "seed" in bodies:  # of an engine that knows top_k and n together
-        await ask(api, {**bodies["top_k"], "n": 2})
-    return passed_if_own(f"{', '.join(bodies)}, logprobs")
+    seeded = engine is not None and engine.repeats_by_seed
+    rows = parameters(banned, seeded=seeded)
+    answers = await ask_both(api, [row.body for row in rows])
+    without = [await ask(api, row.without) for row in rows]
+    await ask_both(api, [{**COUNTING, "logprobs": True, "top_logprobs": 2}])
+    if seeded:  # an engine that knows top_k and n together
+        await ask(api, {**COUNTING, "temperature": 1.0, "top_k": 1, "n": 2})
+    acts = {
+        row.name: _texts(whole) != _texts(other) for row, (whole, _), other in zip(rows, answers, without, strict=True)
+    }
+    idle = [name for name, act in acts.items() if not act]
+    beside = f"; without effect on the model here, so not judged: {', '.join(idle)}" if idle else ""
+    return passed_if_own(f"{', '.join(name for name, act in acts.items() if act)}, logprobs{beside}")
+
+
+def _texts(answer: Message) -> tuple[str, str, str]:
+    return answer.reasoning, answer.content, answer.finish_reason
 
 
 @probe("own_load")
