@@ -123,9 +123,8 @@ async def run(args: argparse.Namespace) -> dict[str, Any]:
             runs += [await clean(upstream, home, number + 1) for number in range(args.clean)]
     again = {row["fault"] for row in rows}
     order = [fault.name for fault in FAULTS]
-    rows = sorted(
-        [*(row for row in kept if row["fault"] not in again), *rows], key=lambda row: order.index(row["fault"])
-    )
+    rows = [*(row for row in kept if row["fault"] not in again), *rows]
+    rows.sort(key=lambda row: order.index(row["fault"]))
     named = sum(row["named"] and row["code"] == 5 for row in rows)
     sound = sum(row["code"] == 0 and not row["failed"] for row in runs)
     most = max((len(row["not_judged"]) for row in runs), default=None)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from moonpad.engines.api_facts import ApiFacts
+from moonpad.load.openai_schema import Message
+from moonpad.values.errors import CheckFailed, ContactLost
 from moonpad.verify.api import Api, Asked, Body
 from moonpad.verify.offered_tools import WEATHER, WEATHER_QUESTION
 from moonpad.verify.own_text.continuation import SAMPLING_FIELDS, Continuation, NoCompletions, continue_prompt
@@ -86,6 +88,7 @@ class Witness:
     _pending: dict[str, asyncio.Future[Continuation]] = field(default_factory=dict)
     _prompts: dict[str, Prompt] = field(default_factory=dict)
     _marked: bool | None = None
+    _alone: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def _seeded(self) -> bool:
@@ -169,7 +172,7 @@ class Witness:
             if tie is None and not _has_marks(own.text) and not await self._shows_marks():
                 return Examination(reasons=(NO_MARKS,))
             if tie is None and not is_greedy(asked.body) and not await self._repeats(asked, own, limit):
-                return Examination(reasons=("a seed did not give one text",))
+                return Examination(reasons=("what was drawn by a seed was not drawn again",))
             if tie is None:
                 return _changes(asked, wrong)
             followed = await self._follow(prompt, asked, own, limit, *tie)
@@ -188,11 +191,18 @@ class Witness:
         return self._marked
 
     async def _repeats(self, asked: Asked, own: Continuation, limit: int) -> bool:
-        """Whether the model draws by the seed what it drew before."""
+        """Whether a drawn answer is drawn again by itself, in the chat as in the plain completion: in another batch one
+        seed may give another text."""
         prompt = self._prompts[key_of(asked.body, limit)]
-        with suppress(NoCompletions):
-            return (await continue_prompt(self.api, prompt.sent, asked.body, limit)).text == own.text
-        return False
+        async with self._alone:
+            try:
+                again = await continue_prompt(self.api, prompt.sent, asked.body, limit)
+                chat = await self.api.chat(asked.body)
+            except (NoCompletions, ContactLost, CheckFailed):
+                return False
+        if again.text != own.text or not isinstance(chat, Message):
+            return False
+        return (chat.content, chat.reasoning) == (asked.answer.content, asked.answer.reasoning)
 
     def _by_prompt(self, prompt: Prompt, asked: Asked, own: Continuation) -> Examination | None:
         """Whether another prompt was answered than was asked, by its tokens; None if it is the same."""

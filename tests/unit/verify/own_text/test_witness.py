@@ -35,6 +35,8 @@ class Model:
     shows_marks: bool = True
     status: int = 200
     prompt_count: int = 3
+    chat: str = ""
+    """The content of every chat answer."""
     forced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What follows a prompt that ends so."""
 
@@ -44,6 +46,7 @@ class Model:
         app.router.add_post("/tokenize", self.tokenize)
         app.router.add_post("/detokenize", self.detokenize)
         app.router.add_post("/v1/completions", self.complete)
+        app.router.add_post("/v1/chat/completions", self.answer)
         runner = web.AppRunner(app)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()
@@ -57,6 +60,10 @@ class Model:
 
     async def detokenize(self, request: web.Request) -> web.Response:
         return web.json_response({"prompt": "Why?"})
+
+    async def answer(self, request: web.Request) -> web.Response:
+        message = {"role": "assistant", "content": self.chat, "reasoning": "why"}
+        return web.json_response({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
 
     async def complete(self, request: web.Request) -> web.Response:
         prompt = (await request.json())["prompt"]
@@ -138,6 +145,15 @@ def test_a_text_without_its_special_tokens_tells_nothing() -> None:
 @pytest.mark.parametrize("field", [{"temperature": 1.0}, {"response_format": {"type": "json_object"}}, {"n": 2}])
 def test_what_need_not_be_the_same_is_not_compared(field: dict[str, object]) -> None:
     assert examine(replace(RIGHT, content="moon"), Model(), body={**BODY, **field}) == Examination()
+
+
+def test_what_was_drawn_by_a_seed_must_be_drawn_again_to_be_a_change() -> None:
+    """In another batch one seed may give another text; a server that ignores a parameter gives it each time."""
+    drawn = {**BODY, "temperature": 2.0, "seed": 8}
+    moon = replace(RIGHT, content="moon")
+    assert examine(RIGHT, Model(), body=drawn) == Examination(1)
+    assert examine(moon, Model(chat="moon"), body=drawn).changes
+    assert examine(moon, Model(chat="sun lamp"), body=drawn).changes == ()
 
 
 LATER = {**BODY, "messages": [*BODY["messages"], {"role": "assistant", "content": "So."}, *BODY["messages"]]}
