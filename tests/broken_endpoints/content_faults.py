@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.broken_endpoints.content_proxy import ContentFault, Document
+from tests.broken_endpoints.stream_faults import of_texts
 
 Change = Callable[[Document], None]
 
@@ -210,7 +211,13 @@ WHOLE_FAULTS = (
     ),
     ContentFault("a line break follows the content", "own_answers", answer=of_text("content", lambda t: t + "\n")),
     ContentFault("digits change", "own_answers", answer=of_text("content", lambda t: t.replace("7", "1"))),
-    ContentFault("a digit changes in completions too", "own_cuts", answer=_digit_in_all, completion=_everywhere),
+    ContentFault(
+        "a digit changes in completions too",
+        "own_cuts",
+        answer=_digit_in_all,
+        stream=of_texts(lambda text: text.replace("8", "3")),
+        completion=_everywhere,
+    ),
     ContentFault("long contents are cut", "own_answers", answer=of_text("content", lambda text: text[:60])),
     ContentFault("a call ends with stop", "own_calls", answer=ending(lambda e, _: "stop" if e != "length" else e)),
     ContentFault(

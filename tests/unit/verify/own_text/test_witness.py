@@ -142,7 +142,9 @@ def test_a_text_without_its_special_tokens_tells_nothing() -> None:
     assert "no special tokens" in examination.reasons[0]
 
 
-@pytest.mark.parametrize("field", [{"temperature": 1.0}, {"response_format": {"type": "json_object"}}, {"n": 2}])
+@pytest.mark.parametrize(
+    "field", [{"temperature": 1.0}, {"response_format": {"type": "json_object"}}, {"tool_choice": "required"}]
+)
 def test_what_need_not_be_the_same_is_not_compared(field: dict[str, object]) -> None:
     assert examine(replace(RIGHT, content="moon"), Model(), body={**BODY, **field}) == Examination()
 
