@@ -35,6 +35,7 @@ class ApiFacts:
     survives_500: requests that it answers with 500 and survives, by their names in the probe `bad_requests`.
     obeys_parallel_tool_calls: `parallel_tool_calls = false` leaves one call.
     returns_token_ids: a chat answers `return_token_ids` with the ids of its prompt.
+    renders_by_template: a conversation's prompt is that of the checkpoint's chat template, to the token.
     repeats_by_seed: chats and plain completions draw the same for one seed.
     streams_later_thinking_as_content: after an earlier turn of the assistant, a stream has its thinking in the content
         behind a bare <think>: a fault of the engine itself, which a deployment cannot help.
@@ -54,6 +55,7 @@ class ApiFacts:
     survives_500: frozenset[str] = frozenset()
     obeys_parallel_tool_calls: bool = False
     returns_token_ids: bool = False
+    renders_by_template: bool = False
     repeats_by_seed: bool = False
     streams_later_thinking_as_content: bool = False
     regex_fields: tuple[str, ...] = ()

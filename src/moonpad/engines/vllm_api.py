@@ -50,6 +50,7 @@ API_FACTS: Final = ApiFacts(
     control_paths=("/invocations", "/pause", "/update_weights", "/reset_prefix_cache", "/sleep"),
     obeys_parallel_tool_calls=True,
     returns_token_ids=True,
+    renders_by_template=True,
     repeats_by_seed=True,
     # 0.32.0: is_reasoning_end looks for </think> in the whole prompt, and finds that of an earlier turn.
     streams_later_thinking_as_content=True,

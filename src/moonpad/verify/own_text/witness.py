@@ -215,7 +215,7 @@ class Witness:
             return None
         if asked.body.get("tool_choice") == "none" and asked.body.get("tools"):
             return Examination(reasons=("with tool_choice none the server leaves the tools out of the prompt",))
-        if prompt.count == expected or (self.engine is not None and self.engine.key == "vllm"):
+        if prompt.count == expected or (self.engine is not None and self.engine.renders_by_template):
             wrong = Difference("the prompt", f"{expected} tokens", f"{got} tokens by usage", in_text=False)
             return _changes(asked, [wrong])
         reason = f"the server renders the conversation in its own way: {got} tokens, by the model's template {expected}"
