@@ -174,7 +174,8 @@ def chosen_tool(user: str, tools: Sequence[Any], named: str, *, must: bool) -> A
 def calls_of_several(user: str, tools: Sequence[Any], first: int) -> list[Call]:
     """One for each part of the question that names something and fits another tool than the part before."""
     chosen = [(part, chosen_tool(part, tools, "", must=False)) for part in re.split(r", | and ", user)]
-    fitting = [(part, tool) for part, tool in chosen if tool is not None and PROPER.search(part)]
+    named = re.compile(rf"{PROPER.pattern}|\b[A-Z]{{3,}}\b")
+    fitting = [(part, tool) for part, tool in chosen if tool is not None and named.search(part)]
     if len({tool["function"]["name"] for _, tool in fitting}) < 2:
         return []
     return [calls_of(tool, part, first + number)[0] for number, (part, tool) in enumerate(fitting)]
