@@ -91,7 +91,11 @@ class Continuation:
 
 
 class NoCompletions(Exception):
-    """The endpoint cannot be asked for the model's own text; the message says why."""
+    """The endpoint cannot be asked for the model's own text; the message says why. `ever`: not for any request."""
+
+    def __init__(self, why: str, *, ever: bool = False) -> None:
+        super().__init__(why)
+        self.ever = ever
 
 
 async def continue_prompt(api: Api, prompt: str | Sequence[int], body: Body, limit: int) -> Continuation:
@@ -117,11 +121,11 @@ async def continue_prompt(api: Api, prompt: str | Sequence[int], body: Body, lim
     except (ContactLost, CheckFailed) as error:
         raise NoCompletions(error.message) from error
     if reply.status in (404, 405):
-        raise NoCompletions("there is no /v1/completions")
+        raise NoCompletions("there is no /v1/completions", ever=True)
     document = reply.json()
     text = completion_text(document)
     if reply.status != 200 or text is None:
-        raise NoCompletions(f"/v1/completions: {reply.because}")
+        raise NoCompletions(f"/v1/completions: {reply.because}", ever=reply.status in (401, 403))
     choice: Any = document["choices"][0] if isinstance(document, dict) else {}
     finish = choice.get("finish_reason")
     end = finish if isinstance(finish, str) else ""

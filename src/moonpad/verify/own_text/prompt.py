@@ -10,6 +10,7 @@ from jinja2 import Template, TemplateError
 
 from moonpad.load.openai_schema import count_of
 from moonpad.verify.api import Api, Body
+from moonpad.verify.own_text.continuation import NoCompletions
 from moonpad.verify.own_text.kimi_text import THINK
 from moonpad.verify.own_text.template import render
 from moonpad.verify.probe_helpers import tokenize
@@ -32,8 +33,8 @@ class Prompt:
         return self.text or list(self.tokens)
 
 
-class NoPrompt(Exception):
-    """The prompt of a request cannot be told; the message says why."""
+class NoPrompt(NoCompletions):
+    """The prompt of a request cannot be told."""
 
 
 async def prompt_of(api: Api, body: Body, template: Template | None) -> Prompt:
@@ -56,7 +57,7 @@ async def prompt_of(api: Api, body: Body, template: Template | None) -> Prompt:
         return Prompt(text, count=count, thinking=text.rstrip().endswith(THINK))
     tokens = _tokens(document)
     if not tokens:
-        raise NoPrompt(NO_TOKENIZER)
+        raise NoPrompt(NO_TOKENIZER, ever=not document)
     text = await _detokenized(api, tokens)
     return Prompt(text, tokens, count or len(tokens), text.rstrip().endswith(THINK))
 

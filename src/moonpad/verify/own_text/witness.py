@@ -23,7 +23,7 @@ from moonpad.verify.own_text.difference import (
     wrong_usage,
 )
 from moonpad.verify.own_text.kimi_text import THINK, THINK_END, OwnAnswer, as_kimi_text, read_kimi_text
-from moonpad.verify.own_text.prompt import NoPrompt, Prompt, prompt_of
+from moonpad.verify.own_text.prompt import Prompt, prompt_of
 from moonpad.verify.own_text.recording import AnswerRecording, departs, key_of
 from moonpad.verify.own_text.template import model_of, shipped_template
 from moonpad.verify.tool_calls import SECTION_BEGIN
@@ -120,7 +120,7 @@ class Witness:
         key = key_of(body, limit)
         try:
             own = await self._own(key, body, limit)
-        except (NoCompletions, NoPrompt) as error:
+        except NoCompletions as error:
             return self._by_recording(key, asked, str(error))
         judged = await self._compare(key, asked, own, limit)
         fault = self._departure(key, own) if judged.compared else ""
@@ -131,14 +131,14 @@ class Witness:
     async def own(self, body: Body) -> Continuation:
         """
         Raises:
-            NoCompletions, NoPrompt: it cannot be had.
+            NoCompletions: it cannot be had.
         """
         limit = limit_of(body) or 1
         return await self._own(key_of(body, limit), body, limit)
 
     async def _own(self, key: str, body: Body, limit: int) -> Continuation:
         if self.unavailable:
-            raise NoCompletions(self.unavailable)
+            raise NoCompletions(self.unavailable, ever=True)
         if key not in self._pending:
             self._pending[key] = asyncio.ensure_future(self._ask(key, body, limit))
         return await self._pending[key]
@@ -148,8 +148,9 @@ class Witness:
             prompt = await prompt_of(self.api, body, shipped_template(model_of(self.card)))
             self._prompts[key] = prompt
             own = await continue_prompt(self.api, prompt.sent, body, limit)
-        except (NoCompletions, NoPrompt) as error:
-            self.unavailable = self.unavailable or str(error)
+        except NoCompletions as error:
+            if error.ever:
+                self.unavailable = self.unavailable or str(error)
             raise
         self.known[key] = (body, own)
         return own
@@ -186,7 +187,7 @@ class Witness:
         if self._marked is None:
             body = {"messages": [{"role": "user", "content": WEATHER_QUESTION}], "tools": [WEATHER], "max_tokens": 512}
             self._marked = False
-            with suppress(NoCompletions, NoPrompt):
+            with suppress(NoCompletions):
                 self._marked = _has_marks((await self.own({**body, "temperature": 0})).text)
         return self._marked
 
