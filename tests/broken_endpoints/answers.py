@@ -49,7 +49,8 @@ class Answers:
                 {**message, "content": "[]" if message.get("content") == "" else message.get("content")}
                 for message in messages
             ]
-        return rendered(messages, body.get("tools") or (), opened=not self.on("no turn of the assistant"))
+        tools = () if body.get("tool_choice") == "none" else body.get("tools") or ()
+        return rendered(messages, tools, opened=not self.on("no turn of the assistant"))
 
     # - the answer, token by token -
 
@@ -77,6 +78,8 @@ class Answers:
         if choice == "none" and body.get("tools") and body.get("skip_special_tokens") is False and shown:
             return self.raw(answer({**request, "tool_choice": "auto"}))
         turn = answer(request, salt=str(self.request_count))
+        if body.get("parallel_tool_calls") is False:
+            turn.calls = turn.calls[:1]
         return self.spoiled(turn, body)
 
     def raw(self, turn: Turn) -> Turn:
@@ -135,14 +138,22 @@ class Answers:
 
     def pieces(self, turn: Turn, body: dict[str, Any]) -> tuple[list[Piece], str]:
         """The answer's tokens, and why it ended."""
-        pieces = [Piece("reasoning", token) for token in tokens_of(turn.reasoning)] + [Piece("", "</think>")]
+        pieces = [Piece("", "<think>"), *(Piece("reasoning", token) for token in tokens_of(turn.reasoning))]
+        pieces.append(Piece("", "</think>"))
         raw = self.unparsed(turn, body)
         content = raw if raw is not None else turn.content
         channel = "reasoning" if self.on("all in the reasoning") else "content"
         pieces += [Piece(channel, token) for token in tokens_of(content)]
         if raw is None and turn.calls:
+            pieces.append(Piece("", "<|tool_calls_section_begin|>"))
             for number, call in enumerate(turn.calls):
-                pieces += [Piece("call", token, number) for token in ["", *tokens_of(call.arguments)]]
+                pieces += [
+                    Piece("", f"<|tool_call_begin|>{call.id}<|tool_call_argument_begin|>"),
+                    Piece("call", "", number),
+                ]
+                pieces += [Piece("call", token, number) for token in tokens_of(call.arguments)]
+                pieces.append(Piece("", "<|tool_call_end|>"))
+            pieces.append(Piece("", "<|tool_calls_section_end|>"))
         finish = "tool_calls" if turn.calls and raw is None else "stop"
         pieces.append(Piece("", "<|im_end|>"))
         bias = body.get("logit_bias") or {}

@@ -91,17 +91,43 @@ def answer(body: Mapping[str, Any], salt: str = "") -> Turn:
     if tools and choice != "none":
         named = choice["function"]["name"] if isinstance(choice, dict) else ""
         chosen = chosen_tool(user, tools, named, must=bool(named) or choice == "required")
+        before = sum(len(message.get("tool_calls") or ()) for message in messages)
+        if choice == "auto" and len(asked := calls_of_several(user, tools, before)) > 1:
+            return Turn("I need several look-ups.", "", asked)
         if chosen is not None:
-            before = sum(len(message.get("tool_calls") or ()) for message in messages)
             return Turn("I need a tool for this.", "", list(calls_of(chosen, user, before)))
     if (form := formed(body)) is not None:
         return Turn("It wants a form.", form)
-    if body.get("temperature", 1.0) > 0:
+    narrow = body.get("top_k") == 1 or body.get("top_p", 1.0) < 0.1 or body.get("min_p", 0.0) > 0.8
+    if body.get("temperature", 1.0) > 0 and not narrow:
         return Turn("Let me imagine.", sampled(body, salt))
-    return answer_to(user)
+    return under_parameters(answer_to(user, text_of(messages[0].get("content"))), body)
 
 
-def answer_to(user: str) -> Turn:
+def under_parameters(turn: Turn, body: Mapping[str, Any]) -> Turn:
+    """Other words where tokens are banned or penalised."""
+    for name in ("presence_penalty", "frequency_penalty", "repetition_penalty"):
+        if body.get(name):
+            turn.content = f"{turn.content} {name.partition('_')[0]}"
+    if any(bias < 0 for bias in (body.get("logit_bias") or {}).values()):
+        turn.content = turn.content.replace("8", "")
+    return turn
+
+
+def answer_to(user: str, system: str = "") -> Turn:
+    if "German" in system:
+        return Turn("In German, then.", "Guten Morgen! Wie kann ich helfen?")
+    if match := re.search(r"[Cc]ount to (\d+)", user):
+        return Turn(f"I count to {match[1]}.", " ".join(map(str, range(1, int(match[1]) + 1))))
+    if match := re.search(r"JSON for (\w+), age (\d+)", user):
+        return Turn("It wants JSON.", f'{{"name": "{match[1]}", "age": {match[2]}}}')
+    if match := re.search(r'[Ss]ay "(.*)"', user):
+        return Turn("I repeat it.", match[1])
+    if match := re.search(r"[Ee]xplain ([^.?]+)", user):
+        words = f"In short, {match[1]} is a thing that large models use, so that they answer sooner and forget nothing."
+        return Turn(f"I explain {match[1]}.", words)
+    if match := re.search(r"capital of (\w+)", user):
+        return Turn("I know it.", f"The capital of {match[1]} is a large town.")
     if match := re.search(r"(\d+(?:\s*[*/+-]\s*\d+)+)", user):
         value = eval(match[1])  # noqa: S307 - digits and signs alone
         value = int(value) if value == int(value) else value
@@ -143,6 +169,16 @@ def chosen_tool(user: str, tools: Sequence[Any], named: str, *, must: bool) -> A
     offered = [tool for tool in tools if not named or tool["function"]["name"] == named]
     best = max(offered, key=score)
     return best if must or score(best) > 0 else None
+
+
+def calls_of_several(user: str, tools: Sequence[Any], first: int) -> list[Call]:
+    """One for each part of the question that names something and fits another tool than the part before."""
+    chosen = [(part, chosen_tool(part, tools, "", must=False)) for part in re.split(r", | and ", user)]
+    named = re.compile(rf"{PROPER.pattern}|\b[A-Z]{{3,}}\b")
+    fitting = [(part, tool) for part, tool in chosen if tool is not None and named.search(part)]
+    if len({tool["function"]["name"] for _, tool in fitting}) < 2:
+        return []
+    return [calls_of(tool, part, first + number)[0] for number, (part, tool) in enumerate(fitting)]
 
 
 def calls_of(tool: Any, user: str, first: int) -> list[Call]:

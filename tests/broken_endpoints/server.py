@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import zlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,17 +18,22 @@ from aiohttp.typedefs import Handler
 
 from moonpad.values.endpoint import Endpoint
 from tests.broken_endpoints.answers import Answers, Piece
-from tests.broken_endpoints.kimi import SPECIAL, answer, rendered, tokens_of
+from tests.broken_endpoints.kimi import SPECIAL, answer, rendered, sampled, tokens_of
 
 MODEL = "moonshotai/Kimi-K2-Thinking"
 TOKEN_S = 0.002
 CONTEXT = 32_768
 BODY_BYTES = 1 << 26
+OF_THE_MODEL = {"tools are not in the prompt", "the model's calls have no section", "the model's calls are no JSON"}
 
 
 def error(status: int, message: str) -> web.Response:
     body = {"error": {"message": message, "type": "BadRequestError", "param": None, "code": status}}
     return web.json_response(body, status=status)
+
+
+def numbers_of(tokens: list[str]) -> list[int]:
+    return [SPECIAL.get(token, zlib.crc32(token.encode()) % 100_000) for token in tokens]
 
 
 @dataclass
@@ -39,13 +45,17 @@ class BrokenEndpoint(Answers):
     context: int = CONTEXT
     running: int = 0
     dead: bool = False
-    tokenized: dict[str, Any] = field(default_factory=dict)
-    """What was last asked for its tokens."""
+    tokenized: dict[tuple[int, ...], dict[str, Any]] = field(default_factory=dict)
+    """The conversations whose tokens were asked for, by those tokens."""
     dies_after: int | None = None
     """Answers; from then on every connection is cut."""
     spoil: Callable[[bytes], bytes] = bytes
     """What becomes of each body, or of each event of a stream."""
     requests: int = 0
+
+    @property
+    def id(self) -> str:
+        return f"chatcmpl-{self.request_count}"
 
     def app(self) -> web.Application:
         app = web.Application(client_max_size=BODY_BYTES, middlewares=[self.spoiled_body])
@@ -87,11 +97,13 @@ class BrokenEndpoint(Answers):
     async def tokenize(self, request: web.Request) -> web.Response:
         body = await request.json()
         if "messages" in body:
-            tokens = tokens_of(rendered(body["messages"], opened=body.get("add_generation_prompt", True)))
+            opened = body.get("add_generation_prompt", True)
+            tokens = tokens_of(rendered(body["messages"], body.get("tools") or (), opened=opened))
         else:
             tokens = tokens_of(body["prompt"])
-        self.tokenized = body
-        numbers = [SPECIAL.get(token, sum(map(ord, token)) % 100_000) for token in tokens]
+        numbers = numbers_of(tokens)
+        if "messages" in body:
+            self.tokenized[tuple(numbers)] = body
         return web.json_response({"tokens": numbers, "count": len(numbers), "max_model_len": self.context})
 
     def lets_in(self, request: web.Request) -> bool:
@@ -180,14 +192,29 @@ class BrokenEndpoint(Answers):
             return error(400, f"This model's maximum context length is {limit} tokens, got {len(prompt)}.")
         if self.on("no text in completions"):
             return web.json_response({"choices": [{"index": 0, "finish_reason": "length"}], "usage": {}})
-        if isinstance(body["prompt"], list) and self.tokenized.get("tools"):
-            turn = self.raw(answer({**self.tokenized, "tool_choice": "auto"}))
-            text = f"<think>{turn.reasoning}</think>{turn.content}"
-            return web.json_response({"choices": [{"index": 0, "text": text, "finish_reason": "stop"}]})
+        if isinstance(body["prompt"], list) and (chat := self.tokenized.get(tuple(body["prompt"]))):
+            return web.json_response(self.own_text({**body, **chat}))
         count = body["max_tokens"] * (3 if self.on("completions run over") else 1)
         usage = {"prompt_tokens": len(prompt), "completion_tokens": count, "total_tokens": len(prompt) + count}
-        choice = {"index": 0, "text": " four" * count, "finish_reason": "length", "logprobs": None}
+        text = sampled(body, str(self.requests)) if body.get("temperature", 1.0) > 0 else " four" * count
+        choice = {"index": 0, "text": text, "finish_reason": "length", "logprobs": None}
         return web.json_response({"object": "text_completion", "choices": [choice], "usage": usage})
+
+    def own_text(self, body: dict[str, Any]) -> dict[str, Any]:
+        """What the model writes after a conversation, with its special tokens. Faults of the server do not reach it."""
+        turn = answer({**body, "tool_choice": "auto"})
+        if turn.calls and self.faults & OF_THE_MODEL:
+            turn = self.raw(turn)
+        pieces, finish = Answers().pieces(turn, body)
+        tokens = [piece.text for piece in pieces if piece.text]
+        text = "".join(tokens).removesuffix("<|im_end|>")
+        logprobs = {"tokens": tokens, "top_logprobs": [{token: -0.01, "x": -9.0} for token in tokens]}
+        end = "length" if finish == "length" else "stop"
+        usage = Answers().usage(len(body["prompt"]), pieces)
+        choice = {"index": 0, "text": text, "finish_reason": end, "logprobs": logprobs}
+        if body.get("return_token_ids"):
+            choice["prompt_token_ids"] = body["prompt"]
+        return {"object": "text_completion", "choices": [choice], "usage": usage}
 
     # - sent -
 
@@ -204,7 +231,9 @@ class BrokenEndpoint(Answers):
                 | ({"logprobs": logprobs} if (logprobs := self.logprobs(pieces, body)) else {})
             )
         await asyncio.sleep(TOKEN_S * min(len(pieces), 20) / 4)
-        document = {"object": "chat.completion", "choices": choices, "usage": self.usage(prompt, pieces)}
+        document = {"id": self.id, "object": "chat.completion", "choices": choices, "usage": self.usage(prompt, pieces)}
+        if body.get("return_token_ids"):
+            document["prompt_token_ids"] = numbers_of(tokens_of(self.prompt(body)))
         if self.on("no usage"):
             document.pop("usage")
         return web.Response(text=json.dumps(document), content_type="application/json")
@@ -224,8 +253,10 @@ class BrokenEndpoint(Answers):
                 await response.write(self.spoil(data))
 
         def chunk(delta: dict[str, Any], ended: str | None = None) -> dict[str, Any]:
-            return {"choices": [{"index": 0, "delta": delta, "finish_reason": ended}]}
+            return {"id": id_, "choices": [{"index": 0, "delta": delta, "finish_reason": ended}]}
 
+        id_ = self.id
+        await send(chunk({"role": "assistant", "content": ""}))
         named: set[int] = set()
         for number, piece in enumerate(pieces):
             if delta := self.delta(piece, turn, named):
@@ -239,7 +270,7 @@ class BrokenEndpoint(Answers):
         if not self.on("no finish_reason in the stream"):
             await send(chunk({}, finish))
         if not self.on("no usage in the stream"):
-            await send({"choices": [], "usage": self.usage(prompt, pieces)})
+            await send({"id": id_, "choices": [], "usage": self.usage(prompt, pieces)})
         for data in held:
             await response.write(data)
         if not self.on("no [DONE]"):

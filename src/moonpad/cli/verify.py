@@ -11,6 +11,7 @@ from moonpad.cli.verify_options import (
     LoopOptions,
     NumericsOptions,
     ProbeOptions,
+    RecordingOptions,
     VendorOptions,
 )
 from moonpad.values.errors import UsageError
@@ -26,6 +27,7 @@ def verify(
     loop: LoopOptions = LoopOptions(),
     vendor: VendorOptions = VendorOptions(),
     numerics: NumericsOptions = NumericsOptions(),
+    recordings: RecordingOptions = RecordingOptions(),
     gate: bool = False,
     out: Path | None = None,
     json: Json = False,
@@ -47,6 +49,12 @@ def verify(
         if owner != mode and (name := next(given, None)):
             option = "--" + name.replace("_", "-")
             raise UsageError(_does_not_belong(option, owner, mode), remedy=f"leave {option} out")
+    if mode not in (PROBES, "--numerics") and (recordings.record or recordings.against):
+        option = "--record" if recordings.record else "--against"
+        message = f"{option} does not go with {mode}: it is an option of {PROBES} and of --numerics"
+        raise UsageError(message, remedy=f"leave {option} out")
+    if recordings.record and recordings.against:
+        raise UsageError("--record does not go with --against", remedy="record the trusted endpoint, then compare")
     if mode == "--numerics" and (gate or out):
         raise UsageError(
             f"{'--gate' if gate else '--out'} does not go with --numerics", remedy="--record FILE keeps the numbers"
@@ -65,11 +73,11 @@ def verify(
     elif numerics.numerics:
         from moonpad.cli.verify_numerics import verify_numerics
 
-        verify_numerics(target, numerics)
+        verify_numerics(target, recordings)
     else:
         from moonpad.cli.verify_probes import verify_probes
 
-        verify_probes(target, probes, out)
+        verify_probes(target, probes, recordings, out)
 
 
 def _mode(loop: LoopOptions, vendor: VendorOptions, numerics: NumericsOptions) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from moonpad.cli.output import busy, emit_json, next_command, out
-from moonpad.cli.verify_options import NumericsOptions
+from moonpad.cli.verify_options import RecordingOptions
 from moonpad.cli.verify_target import Target, refuse_unwritable, writing
 from moonpad.spec.input_file import read_regular
 from moonpad.store.atomic_files import replace_json
@@ -28,13 +28,11 @@ ORACLES = "moonpad.catalog"
 RECORD_ONE = "moonpad verify --numerics --record FILE  writes one"
 
 
-def verify_numerics(target: Target, options: NumericsOptions) -> None:
+def verify_numerics(target: Target, options: RecordingOptions) -> None:
     """
     Raises:
         CheckFailed: the endpoint computes something else than was recorded, or gives no log-probabilities.
     """
-    if options.record and options.against:
-        raise UsageError("--record does not go with --against", remedy="record the trusted endpoint, then compare")
     trusted = _read(options.against) if options.against else None
     if options.record:
         refuse_unwritable(options.record, "--record ANOTHER_FILE")

@@ -60,7 +60,12 @@ class VendorOptions:
 class NumericsOptions:
     numerics: bool = False
     """Compare the log-probabilities of fixed texts with those of --against, or for kimi-k2-tiny with the oracle's."""
+
+
+@Parameter(name="*", group="Recordings, of the probes' answers or with --numerics of the numbers")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordingOptions:
     record: Path | None = None
-    """Write the log-probabilities of this endpoint, which you trust, to this file."""
+    """Write to this file what the model behind this endpoint, which you trust, answers."""
     against: Path | None = None
-    """A file that --record wrote, for the same model in another configuration."""
+    """A file that --record wrote, for the same model elsewhere. kimi-k2-tiny has recordings without it."""

@@ -33,6 +33,12 @@ class ApiFacts:
     model_path_page: the page that has the checkpoint's path, where `root` in the model list does not.
     answers_any_model: it answers requests for models that it does not serve; no fault of the deployment.
     survives_500: requests that it answers with 500 and survives, by their names in the probe `bad_requests`.
+    obeys_parallel_tool_calls: `parallel_tool_calls = false` leaves one call.
+    returns_token_ids: a chat answers `return_token_ids` with the ids of its prompt.
+    renders_by_template: a conversation's prompt is that of the checkpoint's chat template, to the token.
+    repeats_by_seed: chats and plain completions draw the same for one seed.
+    streams_later_thinking_as_content: after an earlier turn of the assistant, a stream has its thinking in the content
+        behind a bare <think>: a fault of the engine itself, which a deployment cannot help.
     regex_fields: the request fields for a regular expression; `a.b` is the field b of the object a.
     """
 
@@ -47,6 +53,11 @@ class ApiFacts:
     model_path_page: str = ""
     answers_any_model: bool = False
     survives_500: frozenset[str] = frozenset()
+    obeys_parallel_tool_calls: bool = False
+    returns_token_ids: bool = False
+    renders_by_template: bool = False
+    repeats_by_seed: bool = False
+    streams_later_thinking_as_content: bool = False
     regex_fields: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -48,6 +48,12 @@ API_FACTS: Final = ApiFacts(
     },
     open_paths=("/health", "/metrics", "/version", "/load", "/openapi.json", "/server_info"),
     control_paths=("/invocations", "/pause", "/update_weights", "/reset_prefix_cache", "/sleep"),
+    obeys_parallel_tool_calls=True,
+    returns_token_ids=True,
+    renders_by_template=True,
+    repeats_by_seed=True,
+    # 0.32.0: is_reasoning_end looks for </think> in the whole prompt, and finds that of an earlier turn.
+    streams_later_thinking_as_content=True,
     # The second is the name of before 0.12; each release ignores the other's.
     regex_fields=("structured_outputs.regex", "guided_regex"),
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 from moonpad.report.plain_text import shown
+from moonpad.report.verify_table import judged_in_words
 from moonpad.verify.probe import Status
 from moonpad.verify.remediation import issue_url
-from moonpad.verify.runner import Report, Result
+from moonpad.verify.runner import REASONING, TOOL_CALLS, Report, Result
 
 
 def junit(report: Report) -> str:
@@ -22,7 +23,14 @@ def junit(report: Report) -> str:
         errors="0",
         time=f"{seconds:.3f}",
     )
-    ET.SubElement(ET.SubElement(suite, "properties"), "property", name="endpoint", value=shown(report.endpoint))
+    properties = ET.SubElement(suite, "properties")
+    for name, value in (
+        ("endpoint", report.endpoint),
+        ("judged", judged_in_words(report)),
+        ("judged_tool_call", str(report.judges(*TOOL_CALLS)).lower()),
+        ("judged_reasoning", str(report.judges(*REASONING)).lower()),
+    ):
+        ET.SubElement(properties, "property", name=name, value=shown(value))
     for result in report.results:
         _case(suite, result, report.model)
     ET.indent(suite)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moonpad.report.html_page import page
-from moonpad.report.verify_table import NAMES
+from moonpad.report.verify_table import NAMES, judged_in_words
 from moonpad.verify.remediation import issue_url
 from moonpad.verify.runner import Report
 
@@ -15,6 +15,7 @@ def verify_page(report: Report, gate: tuple[str, ...] | None = None) -> str:
         report=report,
         counts=report.as_json(),
         failed=report.failed,
+        judged=judged_in_words(report),
         gate=gate,
         seconds=sum(result.seconds for result in report.results),
         engine=next((result.engine for result in report.results), ""),

@@ -8,11 +8,13 @@ from rich.text import Text
 
 from moonpad.engines import ENGINES
 from moonpad.report.plain_text import hanging
+from moonpad.verify.gate import NOTHING_JUDGED
 from moonpad.verify.probe import Status
 from moonpad.verify.runner import Report, Result
 
 EVIDENCE_CHARACTERS: Final = 400
 """Shown of each question and answer; --json has more."""
+REASON_CHARACTERS: Final = 100
 NAMES: Final = {
     "each": "any server",
     "gateway": "a gateway",
@@ -30,7 +32,24 @@ def verify_table(report: Report, width: int) -> Text:
         text.append_text(_row(result, id_width, width))
     counts = (report.count(status) for status in Status)
     text.append("\n{} passed, {} failed, {} skipped".format(*counts))
+    text.append("\n" + hanging(judged_in_words(report), 0, width))
     return text
+
+
+def judged_in_words(report: Report) -> str:
+    """How many probes were judged, and why others were not; that a run proves nothing where that is so."""
+    count = f"{len(report.judged)} of {len(report.results)} judged"
+    reasons: dict[str, list[str]] = {}
+    for result in report.not_judged:
+        reasons.setdefault(_reason(result.outcome.because), []).append(result.probe.id)
+    listed = "; ".join(f"{', '.join(ids)} ({reason})" for reason, ids in reasons.items())
+    text = f"{count}, {len(report.not_judged)} not: {listed}" if listed else count
+    return f"{text}. {NOTHING_JUDGED[0].upper()}{NOTHING_JUDGED[1:]}." if report.says_nothing else text
+
+
+def _reason(because: str) -> str:
+    first = because.partition(": ")[0]
+    return first if len(first) <= REASON_CHARACTERS else f"{first[:REASON_CHARACTERS].rsplit(' ', 1)[0]} …"
 
 
 def _row(result: Result, id_width: int, width: int) -> Text:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, fields, replace
 from typing import Final
@@ -15,11 +15,14 @@ from moonpad.load.failure import RequestFailed
 from moonpad.load.json_request import MAX_ANSWER_BYTES
 from moonpad.load.openai_schema import (
     Broken,
+    Delta,
+    Done,
     Event,
     Malformed,
     Message,
     Reply,
     count_of,
+    join,
     most_events,
     read_answer,
 )
@@ -29,6 +32,14 @@ from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, ContactLost, UsageError
 from moonpad.values.redaction import redact
 from moonpad.values.units import KIB, MIB, duration, gib
+from moonpad.verify.envelope import (
+    StreamEnvelope,
+    TokenLogprob,
+    faults_of_answer,
+    logprobs_of,
+    other_choices,
+    prompt_ids,
+)
 
 STREAM_CAP_BYTES: Final = 64 * MIB
 ERROR_CAP_BYTES: Final = 4096
@@ -112,6 +123,21 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """A chat request that was answered, for whoever judges it later. `how`: "whole" or "streamed". `faults`: what is
+    wrong around the answer's text."""
+
+    body: Body
+    answer: Message
+    how: str
+    faults: Sequence[str] = ()
+    prompt_ids: tuple[int, ...] = ()
+    """The tokens of the prompt, where the server gives them."""
+    logprobs: tuple[TokenLogprob, ...] = ()
+    """Of the answer's tokens, where the request asked for them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Api:
     """Asks one endpoint. An HTTP error is a value; ContactLost is raised where no answer comes in time, CheckFailed
     where it is too long to be one, or packed.
@@ -124,6 +150,8 @@ class Api:
     deadlines: Deadlines
     exchanges: deque[Exchange] = field(default_factory=lambda: deque(maxlen=EXCHANGES))
     """The last ones, oldest first."""
+    asked: list[Asked] | None = None
+    """Where the chats that were answered are kept, to be judged later; None: nowhere."""
 
     async def get(self, path: str) -> Reply:
         """`path` below the API's base, as `/models`."""
@@ -153,7 +181,16 @@ class Api:
     async def chat(self, body: Body, *, answer_s: float | None = None) -> Answer:
         """One chat completion."""
         reply = await self.post("/chat/completions", body, answer_s=answer_s)
-        return read_answer(reply.json()) if reply.status == 200 else reply
+        if reply.status != 200:
+            return reply
+        document = reply.json()
+        answer = read_answer(document)
+        if isinstance(answer, Message) and self.asked is not None:
+            faults, ids = faults_of_answer(document), prompt_ids(document)
+            first = Asked(body, answer, "whole", faults, ids, logprobs_of(document))
+            others = (replace(first, answer=other, logprobs=()) for other in other_choices(document))
+            self.asked.extend((first, *others))
+        return answer
 
     def _named(self, body: Body) -> Body:
         return {"model": self.endpoint.model, **body}
@@ -174,7 +211,12 @@ class Api:
                 record(reply.text)
                 yield reply
                 return
-            async for event in _events(response, caps, record):
+            envelope, deltas = StreamEnvelope(), list[Delta]()
+            async for event in _events(response, caps, record, envelope):
+                if isinstance(event, Delta):
+                    deltas.append(event)
+                elif isinstance(event, Done) and self.asked is not None:
+                    self.asked.append(Asked(body, join(deltas), "streamed", envelope.faults, envelope.prompt_ids))
                 yield event
 
     async def _ask(self, method: str, url: str, body: Body | bytes | None = None, *, limit_s: float) -> Reply:
@@ -281,7 +323,7 @@ async def _reply(response: aiohttp.ClientResponse, caps: AnswerCaps) -> Reply:
 
 
 async def _events(
-    response: aiohttp.ClientResponse, caps: AnswerCaps, record: Callable[[str], None]
+    response: aiohttp.ClientResponse, caps: AnswerCaps, record: Callable[[str], None], envelope: StreamEnvelope
 ) -> AsyncIterator[Event]:
     parser, received_bytes, events = SseParser(caps.answer_bytes), 0, 0
     try:
@@ -296,6 +338,7 @@ async def _events(
                     yield Broken(f"the stream has more than {caps.events} events, {caps.asked}")
                     return
                 record(payload[: 4 * EVIDENCE_CHARACTERS].decode(errors="replace") + "\n")
+                envelope.feed(payload)
                 yield read_event(payload)
     except RequestFailed as error:
         yield Broken(error.failure.text)

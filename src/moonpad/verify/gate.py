@@ -12,6 +12,8 @@ from moonpad.verify.probe import ApiProbe, Status
 from moonpad.verify.runner import Report
 from moonpad.verify.vendor import Score
 
+NOTHING_JUDGED = "neither a tool call nor the reasoning could be judged, so nothing is proved"
+
 
 @dataclass(frozen=True, slots=True)
 class Gate:
@@ -45,7 +47,7 @@ class Gate:
 
     def of_report(self, report: Report) -> tuple[str, ...]:
         """Why the probes do not pass, a sentence each."""
-        sentences = []
+        sentences = [NOTHING_JUDGED] if report.says_nothing else []
         for result in report.results:
             id_, outcome = result.probe.id, result.outcome
             if outcome.status is Status.FAIL and id_ not in self.may_fail:

@@ -69,15 +69,16 @@ async def cards_of(api: Api) -> tuple[Card, ...]:
 
 async def served_by(api: Api) -> ApiFacts | None:
     """The engine that the model list names as the owner; None if it is unknown or not named."""
-    return next((facts for card in await cards_of(api) if (facts := _owner(card))), None)
+    return next((facts for card in await cards_of(api) if (facts := facts_by_card(card))), None)
 
 
 def owner_of(card: Card) -> str:
     """The engine that a card of the model list names as its owner; "" if it is unknown or not named."""
-    return facts.owned_by if (facts := _owner(card)) else ""
+    return facts.owned_by if (facts := facts_by_card(card)) else ""
 
 
-def _owner(card: Card) -> ApiFacts | None:
+def facts_by_card(card: Card) -> ApiFacts | None:
+    """The engine that a card of the model list names as its owner; None if it is unknown or not named."""
     return next((engine.api for engine in ENGINES.values() if card.get("owned_by") == engine.api.owned_by), None)
 
 
@@ -90,7 +91,7 @@ async def claimed_context(api: Api) -> int | None:
 
 async def _with_path(api: Api, card: Card) -> Card:
     """The card with the checkpoint's path as `root`: SGLang has the served name there, and the path on another page."""
-    facts = _owner(card)
+    facts = facts_by_card(card)
     if not facts or not facts.model_path_page:
         return card
     try:

@@ -26,14 +26,15 @@ class Status(StrEnum):
 class Outcome:
     """`because` is the evidence of a pass, the fault of a failure, the reason of a skip: never empty.
 
-    `model_may_be_why`: the server is at fault only if the model is able. For a model that is too small to judge, the
-    runner turns such a failure into a skip.
+    `model_may_be_why`: the server is at fault only if the model is able: its own text decides (own_text/verdict.py).
+    `by_own_text`: a pass that holds only if the answers were compared with the model's own text.
     """
 
     status: Status
     because: str
     findings: tuple[Finding, ...] = ()
     model_may_be_why: bool = False
+    by_own_text: bool = False
 
 
 class ProbeEnded(Exception):
@@ -77,6 +78,11 @@ def probe(id: str) -> Callable[[Run], ApiProbe]:
 
 def passed(because: str, *findings: Finding) -> Outcome:
     return Outcome(Status.PASS, _short(because), findings)
+
+
+def passed_if_own(because: str) -> Outcome:
+    """A pass, if the model's own text says the same of each answer."""
+    return Outcome(Status.PASS, _short(because), by_own_text=True)
 
 
 def skipped(because: str) -> Outcome:

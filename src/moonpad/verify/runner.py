@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
 from typing import Final
 
@@ -13,12 +14,19 @@ from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, ContactLost, UsageError
 from moonpad.values.finding import Code
 from moonpad.verify import remediation
-from moonpad.verify.api import Api, Deadlines, Exchange, connect
-from moonpad.verify.judged_model import owner_of, subject_of, too_small
+from moonpad.verify.api import EXCHANGES, Api, Deadlines, Exchange, connect
+from moonpad.verify.judged_model import facts_by_card, owner_of, subject_of, too_small
+from moonpad.verify.own_text.recording import AnswerRecording, RecordedText, recorded
+from moonpad.verify.own_text.template import model_of
+from moonpad.verify.own_text.verdict import settle
+from moonpad.verify.own_text.witness import Witness, is_greedy
 from moonpad.verify.probe import ApiProbe, Outcome, ProbeEnded, Status, failed, skipped
 from moonpad.verify.probe_helpers import greedy
 from moonpad.verify.probes import LONG_PROBES, PROBES
 
+TOOL_CALLS: Final = ("tool_call", "tool_stream", "tool_several", "own_calls", "own_several")
+REASONING: Final = ("reasoning", "reasoning_cut")
+"""The probes of which one must be judged, so that a run without a failure is a pass."""
 SHOWN: Final = 2
 """Exchanges shown for a failure: probes that compare ask twice."""
 
@@ -64,13 +72,35 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`answered` is False where nothing answered at all."""
+    """`answered` is False where nothing answered at all. `own_texts`: what the model itself wrote, by the key of the
+    request; `own_text_missing`: why that could not be asked, "" if it could."""
 
     endpoint: str
     model: str
     answered: bool
     results: tuple[Result, ...]
     runs: int = 1
+    own_texts: Mapping[str, RecordedText] = field(default_factory=dict)
+    own_text_missing: str = ""
+
+    @property
+    def judged(self) -> tuple[Result, ...]:
+        return tuple(result for result in self.results if result.outcome.status is not Status.SKIP)
+
+    @property
+    def not_judged(self) -> tuple[Result, ...]:
+        return tuple(result for result in self.results if result.outcome.status is Status.SKIP)
+
+    def judges(self, *ids: str) -> bool:
+        """Whether one of these probes was judged."""
+        return any(result.probe.id in ids for result in self.judged)
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether neither a tool call nor the reasoning could be judged, though both were to be: no pass."""
+        asked = {result.probe.id for result in self.results}
+        wanted = bool(asked.intersection(TOOL_CALLS)) and bool(asked.intersection(REASONING))
+        return wanted and not self.judges(*TOOL_CALLS, *REASONING)
 
     @property
     def failed(self) -> tuple[Result, ...]:
@@ -87,6 +117,11 @@ class Report:
             "passed": self.count(Status.PASS),
             "failed": self.count(Status.FAIL),
             "skipped": self.count(Status.SKIP),
+            "judged": len(self.judged),
+            "judged_tool_call": self.judges(*TOOL_CALLS),
+            "judged_reasoning": self.judges(*REASONING),
+            "not_judged": [{"id": result.probe.id, "because": result.outcome.because} for result in self.not_judged],
+            "own_text": {"texts": len(self.own_texts), "missing": self.own_text_missing},
             "probes": [result.as_json() for result in self.results],
         }
 
@@ -98,6 +133,7 @@ async def verify(
     probes: Sequence[ApiProbe] = PROBES,
     deadlines: Deadlines | None = None,
     fail_fast: bool = False,
+    recording_of: Callable[[str], AnswerRecording | None] = lambda model: None,
     on_start: Callable[[ApiProbe], None] = lambda probe: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Report:
@@ -115,16 +151,18 @@ async def verify(
         except ContactLost as lost:
             return _unanswered(endpoint, chosen, lost)
         named, card = await subject_of(api)
-        api = replace(api, endpoint=named)
-        small = too_small(card)
+        api = replace(api, endpoint=named, asked=[])
         engine = endpoint.engine or owner_of(card)
+        apart = replace(api, exchanges=deque(maxlen=EXCHANGES), asked=None)
+        witness = Witness(apart, card, facts_by_card(card), recording_of(model_of(card)))
+        small = too_small(card)
         results: list[Result] = []
         skip_rest = ""
         for probe in chosen:
             on_start(probe)
             started_s = clock()
             api.exchanges.clear()
-            outcome = skipped(skip_rest) if skip_rest else await _judge(api, probe, small)
+            outcome = skipped(skip_rest) if skip_rest else await _judge(api, witness, probe, small)
             failed_now = outcome.status is Status.FAIL
             exchanges = tuple(api.exchanges)[-SHOWN:] if failed_now else ()
             results.append(Result(probe, outcome, clock() - started_s, exchanges, engine))
@@ -132,7 +170,10 @@ async def verify(
                 skip_rest = f"not asked: {probe.id} failed, and --fail-fast was given"
             elif _lost_contact(outcome) and probe is not chosen[-1] and not await _answers(api):
                 skip_rest = f"the endpoint stopped answering at the probe {probe.id}"
-        return Report(named.base_url, named.model, True, tuple(results))
+        texts = {key: recorded(body, own) for key, (body, own) in witness.known.items() if is_greedy(body)}
+        return Report(
+            named.base_url, named.model, True, tuple(results), own_texts=texts, own_text_missing=witness.unavailable
+        )
 
 
 def merged(reports: Sequence[Report]) -> Report:
@@ -166,13 +207,23 @@ def choose(only: Sequence[str], probes: Sequence[ApiProbe] = PROBES) -> tuple[Ap
     return tuple(probe for probe in known if probe.id in only)
 
 
-async def _judge(api: Api, probe: ApiProbe, small: str) -> Outcome:
+async def _judge(api: Api, witness: Witness, probe: ApiProbe, small: str) -> Outcome:
+    """By the probe, then by the model's own text: what it wrote itself after the prompts that the probe asked."""
     if small and probe.needs_able_model:
         return skipped(f"{small}: this probe needs an able model")
+    asked = api.asked if api.asked is not None else []
+    asked.clear()
+    outcome = await _run(api, probe)
+    if _lost_contact(outcome):
+        return outcome
+    return settle(outcome, await witness.examine(tuple(asked)), small)
+
+
+async def _run(api: Api, probe: ApiProbe) -> Outcome:
     try:
-        outcome = await probe.run(api)
+        return await probe.run(api)
     except ProbeEnded as ended:
-        outcome = ended.outcome
+        return ended.outcome
     except ContactLost as lost:
         return failed(Code.UNREACHABLE, api.endpoint.base_url, lost.message, lost.remedy)
     except CheckFailed as wrong:
@@ -180,9 +231,6 @@ async def _judge(api: Api, probe: ApiProbe, small: str) -> Outcome:
     except Exception as error:  # noqa: BLE001 - an answer that a probe did not foresee costs its probe, not the verdict
         message = f"the answer could not be judged: {type(error).__name__}: {error}"
         return failed(Code.WRONG_ANSWER, api.endpoint.base_url, message, f"report it: moonpad verify --only {probe.id}")
-    if small and outcome.model_may_be_why and outcome.status is Status.FAIL:
-        return skipped(f"{small}: {outcome.because}")
-    return outcome
 
 
 def _lost_contact(outcome: Outcome) -> bool:

@@ -100,6 +100,8 @@ class Fake:
     async def complete(self, request: web.Request) -> web.StreamResponse:
         """The legacy API with `echo`: tokens are words, each is the likeliest, with a log-probability of -0.5."""
         body = await request.json()
+        if not body.get("echo"):
+            return error(404, "Not Found")
         self.completions += 1
         tokens = [*body["prompt"].split(), "more"]
         # Later answers come in other batches, as those to many requests at once do.

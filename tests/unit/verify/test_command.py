@@ -26,7 +26,7 @@ def test_a_sound_endpoint_is_exit_0_and_names_the_next_command(capsys: Capture) 
     with served(Fake()) as url:
         assert run(["verify", "--url", url, "--model", "kimi-k2", "--only", *IDS]) == 0
     captured = capsys.readouterr()
-    assert captured.out.endswith("7 passed, 0 failed, 0 skipped\n")
+    assert captured.out.endswith("7 passed, 0 failed, 0 skipped\n7 of 7 judged\n")
     written, following = captured.err.splitlines()
     assert Path(written.removeprefix("written: ")).read_text().startswith("<!doctype html>")
     assert following == f"Next: moonpad bench --url {url} --model kimi-k2"

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from moonpad.cli.main import run
+from moonpad.report.junit import junit
+from moonpad.report.verify_table import judged_in_words
 from moonpad.spec.loader import parse_spec
 from moonpad.values.errors import SpecError, UsageError
 from moonpad.values.finding import Code
 from moonpad.verify.agent_loop import LoopResult, LoopTurn
-from moonpad.verify.gate import Gate
+from moonpad.verify.gate import NOTHING_JUDGED, Gate
 from moonpad.verify.probe import Outcome, failed, passed, skipped
 from moonpad.verify.probes import LONG_PROBES, PROBES
 from moonpad.verify.runner import Report, Result
@@ -47,6 +50,29 @@ def test_probes() -> None:
         "models must pass, but was skipped: too small",
     )
     assert Gate().of_report(report(health=FAULT, chat=skipped("x"))) == ("health failed",)
+
+
+def test_a_run_that_judged_neither_a_call_nor_the_reasoning() -> None:
+    away = skipped("no tools here")
+    nothing = report(chat=passed("fine"), tool_call=away, reasoning=away)
+    assert Gate().of_report(nothing) == (NOTHING_JUDGED,)
+    assert judged_in_words(nothing) == (
+        "1 of 3 judged, 2 not: tool_call, reasoning (no tools here). "
+        "Neither a tool call nor the reasoning could be judged, so nothing is proved."
+    )
+    assert nothing.as_json()["judged_tool_call"] is False
+    for judged in ({"tool_call": passed("a call")}, {"reasoning": passed("apart")}):
+        assert Gate().of_report(report(**{"tool_call": away, "reasoning": away, **judged})) == ()
+    assert Gate().of_report(report(health=passed("fine"))) == ()  # neither was to be judged
+
+
+def test_junit_says_what_was_judged() -> None:
+    away = skipped("no tools here")
+    text = junit(report(chat=passed("fine"), tool_call=away, reasoning=away))
+    suite = ElementTree.fromstring(text)  # noqa: S314 - our own text
+    properties = {row.get("name"): row.get("value") for row in suite.iter("property")}
+    assert properties["judged_tool_call"] == properties["judged_reasoning"] == "false"
+    assert str(properties["judged"]).startswith("1 of 3 judged, 2 not: tool_call, reasoning")
 
 
 def test_the_loop() -> None:

@@ -225,10 +225,6 @@ def test_wrong_words(words: tuple[str, ...], code: int, capsys: pytest.CaptureFi
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_without_numerics_there_is_nothing_to_record() -> None:
-    assert run(["verify", "--url", "http://127.0.0.1:9", "--record", "x"]) == 2
-
-
 def test_an_endpoint_that_scores_no_prompts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = recorded(tmp_path / "trusted.json")
     with served(Fake(faults=frozenset({"no echo"}))) as url:

@@ -11,15 +11,15 @@ LOOP, VENDOR, NUMERICS = ("--loop", "5"), ("--vendor", "own", "--out", "x.jsonl"
 OF_PROBES = (("--only", "chat"), ("--raw",), ("--repeat", "3"), ("--fail-fast",), ("--junit", "x.xml"))
 OF_LOOP = (("--seed", "7"),)
 OF_VENDOR = (("--reference", "x"), ("--floor", "0.7"), ("--concurrency", "9"), ("--stream",), ("--no-stream",))
-OF_NUMERICS = (("--record", "x"), ("--against", "x"))
+RECORDINGS = (("--record", "x"), ("--against", "x"))
 
 
 @pytest.mark.parametrize(
     ("mode", "options"),
     [
-        *(((), options) for options in (*OF_LOOP, *OF_VENDOR, *OF_NUMERICS)),
-        *((LOOP, options) for options in (*OF_PROBES, *OF_VENDOR, *OF_NUMERICS)),
-        *((VENDOR, options) for options in (*OF_PROBES, *OF_LOOP, *OF_NUMERICS)),
+        *(((), options) for options in (*OF_LOOP, *OF_VENDOR)),
+        *((LOOP, options) for options in (*OF_PROBES, *OF_VENDOR, *RECORDINGS)),
+        *((VENDOR, options) for options in (*OF_PROBES, *OF_LOOP, *RECORDINGS)),
         *((NUMERICS, options) for options in (*OF_PROBES, *OF_LOOP, *OF_VENDOR)),
         *((NUMERICS, options) for options in (("--gate",), ("--out", "folder"))),
     ],
@@ -36,6 +36,12 @@ def test_an_option_of_another_run(
     assert message.startswith(f"moonpad: {name} ")
     assert mode[:1] == () or mode[0] in message
     assert name in remedy or "--record" in remedy
+
+
+@pytest.mark.parametrize("mode", [(), NUMERICS], ids=" ".join)
+def test_a_recording_is_written_or_read(mode: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*AT, *mode, "--record", "x", "--against", "y"]) == 2
+    assert "--record does not go with --against" in capsys.readouterr().err
 
 
 def test_two_runs_at_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -101,7 +101,7 @@ FAULTS = (
 def test_a_fault_is_found(probe: str, fault: str, code: Code) -> None:
     outcome = outcome_of(probe, Fake(faults=frozenset({fault})))
     assert outcome.status is Status.FAIL, outcome
-    assert [finding.code for finding in outcome.findings] == [code], outcome
+    assert {finding.code for finding in outcome.findings} == {code}, outcome
     assert all(finding.remedy and finding.where for finding in outcome.findings)
 
 
@@ -119,7 +119,6 @@ MODELS_DOING = (
     ("reasoning", "second thought in content"),
     ("reasoning", "all in reasoning"),
     ("tool_call", "answers in words"),
-    ("tool_call", "call twice"),
     ("tool_call", "tool not offered"),
     ("tool_call", "arguments cut"),
     ("tool_call", "arguments break the schema"),
@@ -131,7 +130,9 @@ MODELS_DOING = (
 def test_a_small_model_is_not_judged(probe: str, fault: str) -> None:
     outcome = outcome_of(probe, Fake(root=TINY, faults=frozenset({fault})))
     assert outcome.status is Status.SKIP
-    assert outcome.because.startswith("kimi-k2-tiny is too small to judge: ")
+    assert outcome.because.startswith(
+        "kimi-k2-tiny is too small to judge, and server and model could not be told apart"
+    )
     assert not outcome.findings
 
 

@@ -45,7 +45,8 @@ def test_every_row_and_the_remedy() -> None:
         "                on a gateway: that\n"
         "                looks like litellm#2\n"
         "\n"
-        "1 passed, 1 failed, 1 skipped"
+        "1 passed, 1 failed, 1 skipped\n"
+        "2 of 3 judged, 1 not: models (nothing to say)"
     )
 
 

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from moonpad.load.openai_schema import usage_of
+from moonpad.load.openai_schema import completion_text, usage_of
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
 from moonpad.verify.probe import Outcome, failed, passed, probe, skipped
@@ -40,9 +40,25 @@ async def seed(api: Api) -> Outcome:
     if others == 1:
         message = f"the seeds {', '.join(map(str, SEEDS[1:]))} at temperature 1 give one text: nothing is sampled"
         return failed(Code.PARAMETER_IGNORED, "temperature", message, FIELD_DROPPED)
+    if texts[0] != texts[1] and await _repeats_by_seed(api):
+        message = "one seed gives two texts in chats, and one text in plain completions"
+        return failed(Code.PARAMETER_IGNORED, "seed", message, FIELD_DROPPED)
     if texts[0] != texts[1]:
         return skipped("one seed gave two texts: it is ignored, or sampling depends on the batch and the cache")
     return passed(f"one seed gives one text; {len(SEEDS) - 1} seeds give {others} texts")
+
+
+async def _repeats_by_seed(api: Api) -> bool:
+    """Whether plain completions, which pass by other ways, obey a seed: three with it are one text, another is not."""
+    texts = []
+    for number in (1, 1, 1, 2):
+        body = {"prompt": "Tell me about a town by the sea.", "temperature": 1.0, "seed": number, "max_tokens": 48}
+        reply = await api.post("/completions", body)
+        text = completion_text(reply.json()) if reply.status == 200 else None
+        if text is None:
+            return False
+        texts.append(text)
+    return len(set(texts[:3])) == 1 and texts[3] != texts[0]
 
 
 @probe("logprobs")

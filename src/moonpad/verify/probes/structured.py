@@ -13,18 +13,24 @@ from moonpad.verify.probe_helpers import greedy, no_answer
 
 SCHEMA: Final = {
     "type": "object",
-    "properties": {"town": {"enum": ["Paris", "Rome"]}, "warm": {"type": "boolean"}},
-    "required": ["town", "warm"],
+    "properties": {"capital": {"enum": ["Madrid", "Rome"]}, "known": {"type": "boolean"}},
+    "required": ["capital", "known"],
     "additionalProperties": False,
 }
 PATTERN: Final = r"\d{4}-\d{2}-\d{2}"
+ADA: Final = "Give JSON for Ada, age 47."
+CAPITAL: Final = "What is the capital of Spain?"
+"""Answered in words where no form is asked for."""
 LIMIT: Final = 512
 
 
 @probe("json_object")
 async def json_object(api: Api) -> Outcome:
     form = {"response_format": {"type": "json_object"}}
-    answer = await _ask(api, "Give me a JSON object with the key town.", form, "json_object")
+    begun = await _ask(api, CAPITAL, form, "json_object")
+    if not begun.content.lstrip().startswith("{"):
+        return wrong_form(begun, "a JSON object", "response_format")
+    answer = await _ask(api, ADA, form, "json_object")
     if not isinstance(read_json(answer.content), dict):
         return wrong_form(answer, "a JSON object", "response_format")
     return passed(answer.content[:120])
@@ -32,9 +38,9 @@ async def json_object(api: Api) -> Outcome:
 
 @probe("json_schema")
 async def json_schema(api: Api) -> Outcome:
-    schema = {"name": "town", "strict": True, "schema": SCHEMA}
+    schema = {"name": "capital", "strict": True, "schema": SCHEMA}
     form = {"response_format": {"type": "json_schema", "json_schema": schema}}
-    answer = await _ask(api, "Is it warm in Rome?", form, "json_schema")
+    answer = await _ask(api, CAPITAL, form, "json_schema")
     if schema_fault(read_json(answer.content), SCHEMA):
         return wrong_form(answer, "JSON by a schema", "response_format")
     return passed(answer.content[:120])

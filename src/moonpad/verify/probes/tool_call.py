@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from moonpad.load.openai_schema import Delta, Message, join
 from moonpad.values.finding import Code
-from moonpad.verify.api import Api
+from moonpad.verify.api import Api, Body
 from moonpad.verify.offered_tools import (
     ENABLE_PARSER,
     PARSER,
@@ -24,6 +25,7 @@ from moonpad.verify.offered_tools import (
 )
 from moonpad.verify.probe import Outcome, failed, passed, probe, skipped
 from moonpad.verify.probe_helpers import completion_tokens, events_of, greedy
+from moonpad.verify.probes.streaming import stream
 
 NAME: Final = "get_weather"
 QUESTION: Final = greedy(WEATHER_QUESTION, tools=[WEATHER], tool_choice="auto")
@@ -153,8 +155,17 @@ async def _forced(api: Api, question: str, choice: object, wanted: str) -> Outco
     names = sorted({call.name for call in answer.tool_calls})
     if wanted != "required" and names != [wanted]:
         return _ignored(f"tool_choice is {wanted}, and {', '.join(names)} was called")
-    evidence = f"{names[0]} was called for {question!r}, finish_reason {answer.finish_reason}"
-    return wrong_calls(answer, TOOLS) or wrong_end(answer, "tool_calls", "stop") or passed(evidence)
+    if fault := wrong_calls(answer, TOOLS) or wrong_end(answer, "tool_calls", "stop"):
+        # The form is the server's: a small model can only ramble until the limit.
+        return fault if answer.finish_reason == "length" else replace(fault, model_may_be_why=False)
+    streamed = await stream(api, _choosing(question, choice))
+    if (streamed.tool_calls, streamed.finish_reason) != (answer.tool_calls, answer.finish_reason):
+        if (await _ask_choosing(api, question, choice)).tool_calls != answer.tool_calls:
+            return skipped("greedy answers to one question differ without streaming too: a stream cannot be judged")
+        got = f"{as_text(streamed.tool_calls)}, finish_reason {streamed.finish_reason!r}"
+        expected = f"{as_text(answer.tool_calls)}, finish_reason {answer.finish_reason!r}"
+        return _broken(f"tool_choice is {wanted}: the stream adds up to {got}, without streaming it is {expected}")
+    return passed(f"{names[0]} was called for {question!r}, whole and streamed, finish_reason {answer.finish_reason}")
 
 
 def _ignored(message: str) -> Outcome:
@@ -162,4 +173,8 @@ def _ignored(message: str) -> Outcome:
 
 
 async def _ask_choosing(api: Api, question: str, choice: object) -> Message:
-    return await ask_with_tools(api, greedy(question, tools=TOOLS, tool_choice=choice, max_tokens=LIMIT))
+    return await ask_with_tools(api, _choosing(question, choice))
+
+
+def _choosing(question: str, choice: object) -> Body:
+    return greedy(question, tools=TOOLS, tool_choice=choice, max_tokens=LIMIT)

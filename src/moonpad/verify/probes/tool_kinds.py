@@ -41,7 +41,7 @@ Judge = Callable[[Sequence[ToolCall]], Outcome | None]
 
 @probe("tool_several")
 async def several(api: Api) -> Outcome:
-    question = "What is the weather in Paris, and what is the weather in Rome?"
+    question = "What is the weather in Paris and the weather in Rome?"
     return await _judged(api, question, WEATHER, 2, _different)
 
 

@@ -1,0 +1,365 @@
+"""Judges the answers that a probe got by the model's own text, and by a recording of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from moonpad.engines.api_facts import ApiFacts
+from moonpad.load.openai_schema import Message
+from moonpad.values.errors import CheckFailed, ContactLost
+from moonpad.verify.api import Api, Asked, Body
+from moonpad.verify.offered_tools import WEATHER, WEATHER_QUESTION
+from moonpad.verify.own_text.continuation import SAMPLING_FIELDS, Continuation, NoCompletions, continue_prompt
+from moonpad.verify.own_text.difference import (
+    CLEAR_MARGIN,
+    Difference,
+    common_prefix,
+    differences,
+    wrong_logprobs,
+    wrong_usage,
+)
+from moonpad.verify.own_text.kimi_text import THINK, THINK_END, OwnAnswer, as_kimi_text, read_kimi_text
+from moonpad.verify.own_text.prompt import Prompt, prompt_of
+from moonpad.verify.own_text.recording import AnswerRecording, departs, key_of
+from moonpad.verify.own_text.template import model_of, shipped_template
+from moonpad.verify.tool_calls import SECTION_BEGIN
+
+COMPARABLE: Final = frozenset(
+    (
+        *SAMPLING_FIELDS,
+        *(
+            "model",
+            "messages",
+            "tools",
+            "tool_choice",
+            "parallel_tool_calls",
+            "n",
+            "max_tokens",
+            "max_completion_tokens",
+        ),
+        *("stream", "stream_options", "logprobs", "top_logprobs", "skip_special_tokens", "return_token_ids"),
+    )
+)
+"""Fields that do not keep an answer from being compared. Others, as a form that is asked for, change the text."""
+MOST_TIES: Final = 6
+AT_ONCE: Final = 8
+MOST_SHOWN: Final = 3
+NO_MARKS: Final = "the text of /v1/completions has no special tokens, so thinking and calls cannot be told in it"
+KNOWN: Final = "after an earlier turn the engine streams the thinking as content, behind <think>"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What the server changed: where in an answer, in which part of it, and in a sentence with both texts."""
+
+    where: str
+    part: str
+    text: str
+    streamed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """compared: answers that were judged by the model's own text. changes: what the server made of them. reasons: why
+    other answers could not be compared, each once. known: changes that the engine itself is known to make."""
+
+    compared: int = 0
+    changes: tuple[Change, ...] = ()
+    reasons: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Witness:
+    """`api` keeps evidence of its own. `engine`: the one that serves, by the model list; None if unknown."""
+
+    api: Api
+    card: Mapping[str, object]
+    engine: ApiFacts | None = None
+    recording: AnswerRecording | None = None
+    known: dict[str, tuple[Body, Continuation]] = field(default_factory=dict)
+    """What the model wrote, by the key of the request."""
+    unavailable: str = ""
+    """Why the endpoint cannot be asked for the model's own text; "" if it can, or was not asked yet."""
+    _pending: dict[str, asyncio.Future[Continuation]] = field(default_factory=dict)
+    _prompts: dict[str, Prompt] = field(default_factory=dict)
+    _marked: bool | None = None
+    _alone: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def _seeded(self) -> bool:
+        return self.engine is not None and self.engine.repeats_by_seed
+
+    async def examine(self, asked: Sequence[Asked]) -> Examination:
+        slots = asyncio.Semaphore(AT_ONCE)
+
+        async def one(row: Asked) -> Examination:
+            async with slots:
+                return await self._examine(row)
+
+        results = await asyncio.gather(*(one(row) for row in asked))
+        return Examination(
+            sum(result.compared for result in results),
+            tuple(dict.fromkeys(change for result in results for change in result.changes)),
+            tuple(dict.fromkeys(text for result in results for text in result.reasons)),
+            tuple(dict.fromkeys(text for result in results for text in result.known)),
+        )
+
+    async def _examine(self, asked: Asked) -> Examination:
+        if asked.faults:
+            where = "the answer" if asked.how == "whole" else "the stream"
+            changes = (replace(_change(asked, fault, fault), where=where) for fault in asked.faults[:MOST_SHOWN])
+            return Examination(0, tuple(changes))
+        body, limit = asked.body, limit_of(asked.body)
+        if limit is None or not comparable(body, seeded=self._seeded):
+            return Examination()
+        key = key_of(body, limit)
+        try:
+            own = await self._own(key, body, limit)
+        except NoCompletions as error:
+            return self._by_recording(key, asked, str(error))
+        judged = await self._compare(key, asked, own, limit)
+        fault = self._departure(key, own) if judged.compared else ""
+        return Examination(1, (_change(asked, "recording", fault),)) if fault else judged
+
+    # - the model's own text -
+
+    async def own(self, body: Body) -> Continuation:
+        """
+        Raises:
+            NoCompletions: it cannot be had.
+        """
+        limit = limit_of(body) or 1
+        return await self._own(key_of(body, limit), body, limit)
+
+    async def _own(self, key: str, body: Body, limit: int) -> Continuation:
+        if self.unavailable:
+            raise NoCompletions(self.unavailable, ever=True)
+        if key not in self._pending:
+            self._pending[key] = asyncio.ensure_future(self._ask(key, body, limit))
+        return await self._pending[key]
+
+    async def _ask(self, key: str, body: Body, limit: int) -> Continuation:
+        try:
+            prompt = await prompt_of(self.api, body, shipped_template(model_of(self.card)))
+            self._prompts[key] = prompt
+            own = await continue_prompt(self.api, prompt.sent, body, limit)
+        except NoCompletions as error:
+            if error.ever:
+                self.unavailable = self.unavailable or str(error)
+            raise
+        self.known[key] = (body, own)
+        return own
+
+    # - compared -
+
+    async def _compare(self, key: str, asked: Asked, own: Continuation, limit: int) -> Examination:
+        prompt = self._prompts[key]
+        if (judged := self._by_prompt(prompt, asked, own)) is not None:
+            return judged
+        for _ in range(MOST_TIES):
+            answer = read_kimi_text(own.text, own.finish_reason, thinking=prompt.thinking)
+            wrong = self._differences(asked, own, answer)
+            if not wrong:
+                return Examination(1)
+            if self._is_known(asked, own, answer):
+                return Examination(1, known=(KNOWN,))
+            in_text = any(difference.in_text for difference in wrong) and is_greedy(asked.body)
+            tie = _tie(asked, own, answer) if in_text else None
+            if tie is None and not _has_marks(own.text) and not await self._shows_marks():
+                return Examination(reasons=(NO_MARKS,))
+            if tie is None and not is_greedy(asked.body) and not await self._repeats(asked, own, limit):
+                return Examination(reasons=("what was drawn by a seed was not drawn again",))
+            if tie is None:
+                return _changes(asked, wrong)
+            followed = await self._follow(prompt, asked, own, limit, *tie)
+            if followed is None:
+                return Examination(reasons=("a token was as likely as another, and the other way cannot be asked",))
+            own = followed
+        return Examination(reasons=("too many tokens were as likely as others",))
+
+    async def _shows_marks(self) -> bool:
+        """Whether the endpoint's plain completions show special tokens at all, by a question that needs a tool."""
+        if self._marked is None:
+            body = {"messages": [{"role": "user", "content": WEATHER_QUESTION}], "tools": [WEATHER], "max_tokens": 512}
+            self._marked = False
+            with suppress(NoCompletions):
+                self._marked = _has_marks((await self.own({**body, "temperature": 0})).text)
+        return self._marked
+
+    async def _repeats(self, asked: Asked, own: Continuation, limit: int) -> bool:
+        """Whether a drawn answer is drawn again by itself, in the chat as in the plain completion: in another batch one
+        seed may give another text."""
+        prompt = self._prompts[key_of(asked.body, limit)]
+        async with self._alone:
+            try:
+                again = await continue_prompt(self.api, prompt.sent, asked.body, limit)
+                chat = await self.api.chat(asked.body)
+            except (NoCompletions, ContactLost, CheckFailed):
+                return False
+        if again.text != own.text or not isinstance(chat, Message):
+            return False
+        return (chat.content, chat.reasoning) == (asked.answer.content, asked.answer.reasoning)
+
+    def _by_prompt(self, prompt: Prompt, asked: Asked, own: Continuation) -> Examination | None:
+        """Whether another prompt was answered than was asked, by its tokens; None if it is the same."""
+        answer, expected = asked.answer, own.usage.prompt_tokens
+        got = answer.usage.prompt_tokens if answer.usage else None
+        if asked.prompt_ids and own.prompt_ids and asked.prompt_ids != own.prompt_ids and expected == got:
+            at = common_prefix(own.prompt_ids, asked.prompt_ids)
+            return _changes(asked, [Difference("the prompt", "other tokens", f"changed from token {at} on", False)])
+        if expected is None or got is None or expected == got:
+            return None
+        if asked.body.get("tool_choice") == "none" and asked.body.get("tools"):
+            return Examination(reasons=("with tool_choice none the server leaves the tools out of the prompt",))
+        if prompt.count == expected or (self.engine is not None and self.engine.renders_by_template):
+            wrong = Difference("the prompt", f"{expected} tokens", f"{got} tokens by usage", in_text=False)
+            return _changes(asked, [wrong])
+        reason = f"the server renders the conversation in its own way: {got} tokens, by the model's template {expected}"
+        return Examination(reasons=(reason,))
+
+    def _is_known(self, asked: Asked, own: Continuation, answer: OwnAnswer) -> bool:
+        """Whether the stream has the whole thinking, behind its tag, at the beginning of the content, and all else is
+        right: what an engine is known to do after earlier turns."""
+        if self.engine is None or not self.engine.streams_later_thinking_as_content or not _is_moved(asked):
+            return False
+        moved = replace(answer, reasoning="", content=f"{THINK}{answer.reasoning}{answer.content}")
+        usage = asked.answer.usage
+        got = replace(asked.answer, usage=replace(usage, reasoning_tokens=None) if usage else None)
+        return not self._differences(replace(asked, answer=got), own, moved)
+
+    def _differences(self, asked: Asked, own: Continuation, answer: OwnAnswer) -> list[Difference]:
+        body, got = asked.body, asked.answer
+        one_call = body.get("parallel_tool_calls") is False
+        wrong = differences(answer, got, calls=body.get("tool_choice") != "none", most_calls=1 if one_call else None)
+        followed = own.usage.completion_tokens is None
+        usage = replace(own.usage, reasoning_tokens=own.reasoning_tokens)
+        exact = not (one_call or followed or body.get("stop") or body.get("n") not in (None, 1))
+        wrong += wrong_usage(usage, got.usage, completion=exact)
+        return wrong if followed else wrong + wrong_logprobs(own, asked.logprobs)
+
+    async def _follow(
+        self, prompt: Prompt, asked: Asked, own: Continuation, limit: int, place: int, rival: str
+    ) -> Continuation | None:
+        """What the model writes if it takes the other of two tokens that are about as likely."""
+        if not prompt.text:
+            return None
+        begun = own.text[: own.starts()[place]] + rival
+        left = limit - place - 1
+        if left < 1:
+            return None
+        try:
+            rest = await continue_prompt(self.api, prompt.text + begun, asked.body, left)
+        except NoCompletions:
+            return None
+        rival_token = replace(own.tokens[place], text=rival)
+        return Continuation(
+            begun + rest.text,
+            rest.finish_reason,
+            replace(rest.usage, prompt_tokens=own.usage.prompt_tokens, completion_tokens=None, total_tokens=None),
+            (*own.tokens[:place], replace(rival_token, likeliest={rival: 0.0}), *rest.tokens),
+        )
+
+    # - recorded -
+
+    def _departure(self, key: str, own: Continuation) -> str:
+        """Whether the model's text is another than was recorded; "" if not, or if the numbers may be why."""
+        trusted = self.recording.texts.get(key) if self.recording else None
+        if self.recording is None or trusted is None or trusted.prompt_tokens != own.usage.prompt_tokens:
+            return ""
+        departure = departs(trusted, own.text)
+        if departure is None or departure[1] < CLEAR_MARGIN:
+            return ""
+        at, margin = departure
+        start = max(0, at - 30)
+        return (
+            f"the model's text is {own.text[start : at + 40]!r}, in the recording of {self.recording.made_by} "
+            f"{trusted.text[start : at + 40]!r}, which led by {margin:.1f} nats"
+        )
+
+    def _by_recording(self, key: str, asked: Asked, reason: str) -> Examination:
+        """Without completions: by what a sound endpoint's model wrote."""
+        trusted = self.recording.texts.get(key) if self.recording else None
+        if self.recording is None or trusted is None:
+            return Examination(reasons=(reason,))
+        got = asked.answer
+        counted = got.usage.prompt_tokens if got.usage else None
+        if counted is not None and counted != trusted.prompt_tokens:
+            return Examination(reasons=(f"the prompt has {counted} tokens, in the recording {trusted.prompt_tokens}",))
+        own = read_kimi_text(trusted.text, trusted.finish_reason)
+        body = asked.body
+        most = 1 if body.get("parallel_tool_calls") is False else None
+        wrong = differences(own, got, calls=body.get("tool_choice") != "none", most_calls=most)
+        departure = departs(trusted, as_kimi_text(got, opened=trusted.text.startswith(THINK)))
+        if wrong and departure is not None and departure[1] < CLEAR_MARGIN:
+            return Examination(reasons=("a token was as likely as another in the recording",))
+        source = f"the recording of {self.recording.made_by}"
+        return _changes(asked, wrong, source)
+
+
+def _change(asked: Asked, part: str, text: str) -> Change:
+    where = part.partition(" from character")[0] if asked.how == "whole" else "the stream"
+    return Change(where, part, f"the {asked.how} answer to {_question(asked.body)}: {text}", asked.how == "streamed")
+
+
+def _changes(asked: Asked, wrong: Sequence[Difference], source: str = "the model's own text") -> Examination:
+    return Examination(1, tuple(_change(asked, row.part, row.against(source)) for row in wrong[:MOST_SHOWN]))
+
+
+def _tie(asked: Asked, own: Continuation, answer: OwnAnswer) -> tuple[int, str] | None:
+    """Where the answer leaves the text of the model at a token that hardly led: its place, and the token taken."""
+    if _is_moved(asked):
+        end = len(THINK + answer.reasoning)
+        got = f"{asked.answer.content[:end]}{THINK_END}{asked.answer.content[end:]}"
+        got += as_kimi_text(replace(asked.answer, content="", reasoning=""), opened=False)
+    else:
+        got = as_kimi_text(asked.answer, opened=own.text.startswith(THINK))
+    place = own.token_at(common_prefix(own.text, got))
+    if place is None or own.tokens[place].margin >= CLEAR_MARGIN:
+        return None
+    start = own.starts()[place]
+    fitting = [rival for rival in own.tokens[place].rivals(CLEAR_MARGIN) if rival and got.startswith(rival, start)]
+    return (place, max(fitting, key=len)) if fitting else None
+
+
+def _is_moved(asked: Asked) -> bool:
+    """Whether a stream after an earlier turn has its thinking in the content."""
+    messages: Any = asked.body["messages"]
+    later = any(turn.get("role") == "assistant" for turn in messages)
+    return later and asked.how == "streamed" and not asked.answer.reasoning and asked.answer.content.startswith(THINK)
+
+
+def _has_marks(text: str) -> bool:
+    return any(mark in text for mark in (THINK, THINK_END, SECTION_BEGIN))
+
+
+def limit_of(body: Body) -> int | None:
+    """The tokens that an answer may have; None where the request sets no limit."""
+    limits = [body[name] for name in ("max_tokens", "max_completion_tokens") if type(body.get(name)) is int]
+    return min(int(str(limit)) for limit in limits) if limits else None
+
+
+def is_greedy(body: Body) -> bool:
+    return body.get("temperature") == 0 or body.get("top_k") == 1
+
+
+def comparable(body: Body, *, seeded: bool = False) -> bool:
+    """Whether the model must write the same after the same prompt: decoded greedily, in no form that is asked for.
+    `seeded`: this engine draws the same for one seed in both APIs."""
+    messages = body.get("messages")
+    return (
+        isinstance(messages, list | tuple)
+        and (is_greedy(body) or (seeded and body.get("seed") is not None))
+        and COMPARABLE.issuperset(body)
+        and body.get("tool_choice") in (None, "auto", "none")
+    )
+
+
+def _question(body: Body) -> str:
+    messages: Any = body["messages"]
+    content = messages[-1].get("content") if messages else ""
+    return repr(str(content)[-60:])

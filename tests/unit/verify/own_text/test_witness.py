@@ -1,0 +1,216 @@
+"""Whose fault a difference is: the server's where the model was sure, nobody's where two tokens were as likely."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from moonpad.engines import ENGINES
+from moonpad.load.openai_schema import Message, Usage
+from moonpad.values.endpoint import Endpoint
+from moonpad.verify.api import Asked, connect
+from moonpad.verify.own_text.recording import AnswerRecording, RecordedText, key_of
+from moonpad.verify.own_text.verdict import settle
+from moonpad.verify.own_text.witness import Examination, Witness
+from moonpad.verify.probe import Outcome, Status
+
+BODY: dict[str, Any] = {"messages": [{"role": "user", "content": "Why?"}], "temperature": 0, "max_tokens": 64}
+SURE, UNSURE = -9.0, -0.4
+USAGE = Usage(prompt_tokens=3, completion_tokens=5, total_tokens=8)
+RIGHT = Message("sun lamp", "why", "reasoning", finish_reason="stop", usage=USAGE)
+
+
+@dataclass
+class Model:
+    """A server of raw completions whose model writes these tokens. `rival`: the second likeliest of each."""
+
+    tokens: tuple[str, ...] = ("<think>", "why", "</think>", "sun", " lamp")
+    rivals: Mapping[int, str] = field(default_factory=dict)
+    shows_marks: bool = True
+    status: int = 200
+    prompt_count: int = 3
+    chat: str = ""
+    """The content of every chat answer."""
+    forced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What follows a prompt that ends so."""
+
+    @asynccontextmanager
+    async def serve(self) -> AsyncIterator[str]:
+        app = web.Application()
+        app.router.add_post("/tokenize", self.tokenize)
+        app.router.add_post("/detokenize", self.detokenize)
+        app.router.add_post("/v1/completions", self.complete)
+        app.router.add_post("/v1/chat/completions", self.answer)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        try:
+            yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+        finally:
+            await runner.cleanup()
+
+    async def tokenize(self, request: web.Request) -> web.Response:
+        return web.json_response({"tokens": [1, 2, 3], "count": self.prompt_count})
+
+    async def detokenize(self, request: web.Request) -> web.Response:
+        return web.json_response({"prompt": "Why?"})
+
+    async def answer(self, request: web.Request) -> web.Response:
+        message = {"role": "assistant", "content": self.chat, "reasoning": "why"}
+        return web.json_response({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+
+    async def complete(self, request: web.Request) -> web.Response:
+        prompt = (await request.json())["prompt"]
+        if self.status != 200:
+            return web.json_response({"error": {"message": "Not Found"}}, status=self.status)
+        tokens = next((rest for end, rest in self.forced.items() if str(prompt).endswith(end)), self.tokens)
+        tops = [
+            {token: -0.1, self.rivals.get(place, "other"): UNSURE if place in self.rivals else SURE}
+            for place, token in enumerate(tokens)
+        ]
+        shown = [token for token in tokens if self.shows_marks or not token.startswith("<")]
+        choice = {
+            "text": "".join(shown),
+            "finish_reason": "stop",
+            "logprobs": {"tokens": list(tokens), "top_logprobs": tops},
+        }
+        usage = {"prompt_tokens": 3, "completion_tokens": len(tokens), "total_tokens": 3 + len(tokens)}
+        return web.json_response({"choices": [choice], "usage": usage})
+
+
+def examine(
+    answer: Message,
+    model: Model,
+    *,
+    how: str = "whole",
+    body: Mapping[str, Any] = BODY,
+    recording: AnswerRecording | None = None,
+) -> Examination:
+    async def ask() -> Examination:
+        async with model.serve() as url, connect(Endpoint(url, "kimi")) as api:
+            witness = Witness(api, {"id": "kimi"}, ENGINES["vllm"].api, recording)
+            return await witness.examine([Asked(body, answer, how)])
+
+    return asyncio.run(ask())
+
+
+def test_the_same_text_is_no_change() -> None:
+    assert examine(RIGHT, Model()) == Examination(1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "part"),
+    [
+        (replace(RIGHT, content="sun lam"), "content"),
+        (replace(RIGHT, content="", reasoning="whysun lamp"), "reasoning"),
+        (replace(RIGHT, finish_reason="length"), "finish_reason"),
+        (replace(RIGHT, usage=replace(USAGE, completion_tokens=4, total_tokens=7)), "usage.completion_tokens"),
+        (replace(RIGHT, usage=replace(USAGE, prompt_tokens=2, total_tokens=7)), "the prompt"),
+        (replace(RIGHT, usage=None), "usage"),
+    ],
+)
+def test_a_change_at_a_clear_margin_is_the_servers(answer: Message, part: str) -> None:
+    changes = examine(answer, Model()).changes
+    assert changes[0].part.partition(" from ")[0] == part
+    if part in ("content", "reasoning"):
+        assert "lam" in changes[0].text or "why" in changes[0].text
+        assert "the model's own text has" in changes[0].text
+
+
+def test_another_token_that_was_as_likely_is_followed() -> None:
+    """After ` light` instead of ` lamp` the model ends too: nothing was changed. After it, a word too many is."""
+    model = Model(rivals={4: " light"}, forced={" light": ()})
+    assert examine(replace(RIGHT, content="sun light"), model) == Examination(1)
+    assert examine(replace(RIGHT, content="sun light!"), model).changes
+    assert examine(replace(RIGHT, content="sun moon"), model).changes
+
+
+def test_without_completions_nothing_is_compared_and_the_reason_is_given() -> None:
+    examination = examine(replace(RIGHT, content="moon"), Model(status=404))
+    assert examination == Examination(reasons=("there is no /v1/completions",))
+
+
+def test_a_text_without_its_special_tokens_tells_nothing() -> None:
+    examination = examine(RIGHT, Model(shows_marks=False))
+    assert examination.changes == ()
+    assert "no special tokens" in examination.reasons[0]
+
+
+@pytest.mark.parametrize(
+    "field", [{"temperature": 1.0}, {"response_format": {"type": "json_object"}}, {"tool_choice": "required"}]
+)
+def test_what_need_not_be_the_same_is_not_compared(field: dict[str, object]) -> None:
+    assert examine(replace(RIGHT, content="moon"), Model(), body={**BODY, **field}) == Examination()
+
+
+def test_what_was_drawn_by_a_seed_must_be_drawn_again_to_be_a_change() -> None:
+    """In another batch one seed may give another text; a server that ignores a parameter gives it each time."""
+    drawn = {**BODY, "temperature": 2.0, "seed": 8}
+    moon = replace(RIGHT, content="moon")
+    assert examine(RIGHT, Model(), body=drawn) == Examination(1)
+    assert examine(moon, Model(chat="moon"), body=drawn).changes
+    assert examine(moon, Model(chat="sun lamp"), body=drawn).changes == ()
+
+
+LATER = {**BODY, "messages": [*BODY["messages"], {"role": "assistant", "content": "So."}, *BODY["messages"]]}
+MOVED = replace(RIGHT, reasoning="", content="<think>whysun lamp")
+
+
+def test_what_the_engine_itself_does_is_a_warning() -> None:
+    """vLLM 0.32 streams the thinking of a later turn as content; whole answers, first turns and more are changes."""
+    assert examine(MOVED, Model(), how="streamed", body=LATER).known
+    assert examine(MOVED, Model(), how="whole", body=LATER).changes
+    assert examine(MOVED, Model(), how="streamed").changes
+    assert examine(replace(MOVED, content="<think>whysun lam"), Model(), how="streamed", body=LATER).changes
+    assert examine(replace(RIGHT, reasoning="", content="whysun lamp"), Model(), how="streamed", body=LATER).changes
+
+
+def recording(*, margin: float, text: str = "<think>why</think>sun lamp") -> AnswerRecording:
+    row = RecordedText("Why?", text, "stop", 3, 5, (0, 7, 10, 18, 21), (margin,) * 5)
+    return AnswerRecording("kimi", "a sound endpoint", "", {key_of(BODY, 64): row})
+
+
+def test_another_text_than_was_recorded_is_the_servers_where_the_margin_is_clear() -> None:
+    other = "<think>why</think>moon"
+    changes = examine(RIGHT, Model(), recording=recording(margin=3.0, text=other)).changes
+    assert "the recording of a sound endpoint" in changes[0].text
+    assert examine(RIGHT, Model(), recording=recording(margin=0.3, text=other)) == Examination(1)
+    assert examine(RIGHT, Model(), recording=recording(margin=3.0)) == Examination(1)
+
+
+def test_a_recording_stands_in_for_missing_completions() -> None:
+    away = Model(status=404)
+    assert examine(RIGHT, away, recording=recording(margin=3.0)) == Examination(1)
+    assert examine(replace(RIGHT, content="moon"), away, recording=recording(margin=3.0)).changes
+    assert not examine(replace(RIGHT, content="moon"), away, recording=recording(margin=0.3)).changes
+
+
+POOR = Outcome(Status.FAIL, "no call came", model_may_be_why=True)
+CHANGED = Examination(1, examine(replace(RIGHT, content="moon"), Model()).changes)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "examination", "small", "status", "says"),
+    [
+        (POOR, Examination(2), "", Status.FAIL, "it is the model"),
+        (POOR, Examination(2), "too small", Status.SKIP, "it is the model"),
+        (POOR, Examination(reasons=("no completions",)), "", Status.FAIL, "could not be told apart: no completions"),
+        (POOR, Examination(reasons=("no completions",)), "too small", Status.SKIP, "could not be told apart"),
+        (POOR, CHANGED, "too small", Status.FAIL, "the server changed the answer"),
+        (Outcome(Status.PASS, "right"), CHANGED, "too small", Status.FAIL, "the server changed the answer"),
+        (Outcome(Status.SKIP, "no /metrics"), CHANGED, "", Status.FAIL, "the server changed the answer"),
+        (Outcome(Status.PASS, "asked", by_own_text=True), Examination(2), "", Status.PASS, "2 answers"),
+        (Outcome(Status.PASS, "asked", by_own_text=True), Examination(), "", Status.SKIP, "could not be told apart"),
+        (Outcome(Status.PASS, "right"), Examination(), "", Status.PASS, "right"),
+    ],
+)
+def test_the_verdict(outcome: Outcome, examination: Examination, small: str, status: Status, says: str) -> None:
+    verdict = settle(outcome, examination, small)
+    assert verdict.status is status
+    assert says in verdict.because
