@@ -49,20 +49,24 @@ def borrowed(command: Command) -> tuple[Word, ...]:
     return tuple(word for word in command.argv if word.line < command.line) if is_fragment(command) else ()
 
 
-def with_program(command: Command) -> Command:
-    """A list of flags as a command of the program that knows most of them, else as it is."""
+def with_program(command: Command, of: Collection[str] = ()) -> Command:
+    """A list of flags as a command of the program that knows most of them, else as it is. `of`: the programs that may
+    be meant; empty: all."""
     flags = [word.text.partition("=")[0] for word in command.argv if word.text.startswith("--")]
 
-    def matching(program: str) -> int:
+    def matching(program: str) -> tuple[int, int]:
+        """How many it has, and how many of the others are beginnings of its own."""
         options = option_set(program)
         if options is None:
-            return 0
+            return 0, 0
         dashed = options.underscores
         names = [flag.replace("_", "-") if dashed and options.named(flag) is None else flag for flag in flags]
-        return sum(options.named(name) is not None for name in names)
+        others = [name for name in names if options.named(name) is None] if options.prefixes else []
+        begun = sum(any(longer.startswith(name) for longer in options.by_name) for name in others)
+        return len(names) - len([name for name in names if options.named(name) is None]), begun
 
-    best = max(serving_programs(), key=matching)
-    return replace(command, program=best) if matching(best) else command
+    best = max((each for each in serving_programs() if not of or each in of), key=matching)
+    return replace(command, program=best) if matching(best)[0] else command
 
 
 def knows_most(command: Command, flags: Collection[str]) -> bool:

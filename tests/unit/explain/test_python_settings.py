@@ -47,6 +47,21 @@ def test_what_a_test_starts_with_other_arguments() -> None:
 
 
 @pytest.mark.parametrize(
+    ("imported", "program"),
+    [
+        ("from sglang.test.test_utils import DEFAULT_URL_FOR_TEST", "sglang"),
+        ("import vllm.utils", "vllm serve"),
+        ("import os", "sglang"),
+    ],
+    ids=["sglang", "vllm", "by the shortened flag"],
+)
+def test_the_engine_that_is_imported_is_meant(imported: str, program: str) -> None:
+    flags = '"--trust-remote-code", "--tp=8", "--tool-call-parser=kimi_k2", "--reasoning-parser=kimi_k2"'
+    (command,) = known(f"{imported}\nLaunch('org/m', tp_size=8, extra_args=[{flags}])\n")
+    assert command.program == program
+
+
+@pytest.mark.parametrize(
     "call",
     [
         'Run("org/m", extra_args=["--color", "--verbose", "--tp"])',

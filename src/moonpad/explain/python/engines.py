@@ -42,6 +42,11 @@ class Imports:
             elif node.module:
                 self.members[alias.asname or alias.name] = (node.module, alias.name)
 
+    def programs(self) -> set[str]:
+        """The servers of the engines that are imported from."""
+        imported = (*self.modules.values(), *(module for module, _ in self.members.values()))
+        return {names.PROGRAM_OF[root] for each in imported if (root := each.partition(".")[0]) in names.PROGRAM_OF}
+
     def resolved(self, call: str) -> tuple[str, str]:
         """The module and the name of what is called; "" for a module that is not known."""
         owner, _, name = call.rpartition(".")

@@ -43,7 +43,7 @@ def _add(table: Table, listing: Listing, options: EngineOptions) -> None:
     flags = {word.text.partition("=")[0] for word in words if word.text.startswith("--")}
     if len(words) < len(listing.items) or len(flags) < _LEAST:
         return
-    found = with_program(Command("fragment", tuple(words)))
+    found = with_program(Command("fragment", tuple(words)), options.imports.programs())
     if found.program == "fragment" or not knows_most(found, flags):
         return
     named = program_named(found.program)
