@@ -389,7 +389,7 @@ def test_an_engine_that_cannot_be_imported_says_why(begun: World) -> None:
 
 SMALL = replace(MACHINE, memory=Ram(GIB // 2, GIB // 2, "/batch/7"))
 REFUSALS = [
-    (SMALL, Code.MEMORY_LOW, "1.00 GiB to serve the smallest model, the limit of the cgroup /batch/7 is 0.50 GiB"),
+    (SMALL, Code.MEMORY_LOW, "1.00 GiB is needed to run it, the limit of the cgroup /batch/7 is 0.50 GiB"),
     (
         replace(MACHINE, processor=Processor("Old", frozenset({"sse2"}), 1, 1)),
         Code.PROCESSOR_UNSUPPORTED,
