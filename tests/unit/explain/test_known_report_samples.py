@@ -123,6 +123,7 @@ def test_a_release_of_vllm_ascend(key: str, version: str, command: str, before: 
 
 
 ON_DEVICES = [
+    ("ascend-k3-prefill-long", "0.26.0rc1", f"vllm serve {K3} -tp 16 {PRODUCER}", "16xAscend-910C", "16xAscend-950DT"),
     ("ascend-k25-mc2-memory", "0.22.1rc1", f"{FUSED}vllm serve {K25} -tp 16", "16xAscend-910C", "16xAscend-910B"),
     ("ascend-950-sparse-cp", "0.23.0", f"vllm serve {V32} -tp 16 {DCP}", "16xAscend-950DT", "16xAscend-910C"),
 ]
@@ -200,6 +201,18 @@ ON_VLLM = [
         "0.28.0",
     ),
 ]
+V4F = "deepseek-ai/DeepSeek-V4-Flash-0731"
+V4P = "deepseek-ai/DeepSeek-V4-Pro"
+OFFLOAD = NIXL.replace("NixlConnector", "OffloadingConnector")
+LATE = [
+    ("trtllm-experts-dp", f"vllm serve {K25} -dp 4 {EP} --moe-backend flashinfer_trtllm", "4xB200", "0.27.1", "0.28.0"),
+    ("k3-kda-access", f"vllm serve {K3} -tp 8 {DSPARK}", "", "0.28.0", "0.29.0"),
+    ("v4-flash-sm120-027", f"vllm serve {V4F} -tp 2", "2xRTX-PRO-6000", "0.27.1", "0.26.0"),
+    ("v4-flash-all-reduce", f"vllm serve {V4F} -tp 4", "4xH800", "0.27.1", "0.26.0"),
+    ("v4-pro-blockscale", f"vllm serve {V4P} -tp 16", "2x8xH100", "0.25.1", "0.26.0"),
+    ("v4-offload-days", f"vllm serve {V4P} -tp 8 {OFFLOAD}", "", "0.28.0", "0.29.0"),
+    ("v4-flash-dp-warmup", f"vllm serve {V4F} -tp 8 -dp 2", "", "0.28.0", "0.27.1"),
+]
 GGUF = "llama-server -m /w/{}-Q4_K_M.gguf "
 ON_LLAMA = [
     ("llama-copy-limit", GGUF.format("Kimi-K2-Thinking") + "-c 262144 -b 4096 -ub 4096", "", "b7499", "b7600"),
@@ -212,7 +225,7 @@ ON_LLAMA = [
 ]
 
 
-@pytest.mark.parametrize(("key", "text", "on", "version", "other"), [*ON_VLLM, *ON_LLAMA])
+@pytest.mark.parametrize(("key", "text", "on", "version", "other"), [*ON_VLLM, *LATE, *ON_LLAMA])
 def test_a_release(key: str, text: str, on: str, version: str, other: str) -> None:
     assert met(key, text, on, version)
     assert not met(key, text, on, other)
@@ -225,12 +238,15 @@ K3_DRAFTED = f"{ROCM_K3}vllm serve {K3} -tp 8 {DSPARK}"
 K3_NGRAM = K3_DRAFTED.replace("dspark", "ngram")
 FIT = f"{GGUF.format('Kimi-K3')}-ub 4096 --fit on"
 
+NIGHTLY = f"docker run rocm/vllm-dev:nightly vllm serve {K2T} -tp 8"
+
 IN_IMAGES = [
     ("k3-arguments-late", "8xB300", K3_IMAGE.format("kimi-k3"), "8xB300", K3_IMAGE.format("v0.29.0")),
     ("k3-aiter-gfx942-mla", "8xMI325X", f"{ROCM_K3}{AITER}vllm serve {K3} -tp 8", "8xMI355X", ""),
     ("k3-dspark-gfx950", "8xMI355X", K3_DRAFTED, "8xMI325X", ""),
     ("k3-ngram-rocm", "8xMI300X", K3_NGRAM, "8xB300", ""),
     ("kimi-mla-draft-list", "16xAscend-910C", OF_MLA, "16xAscend-910C", DRAFTED),
+    ("k2t-host-memory", "8xMI300X", NIGHTLY, "8xMI355X", ""),
     ("llama-k3-fit-margin", "8xRTX-PRO-6000", FIT, "8xH200", ""),
 ]
 
@@ -239,3 +255,14 @@ IN_IMAGES = [
 def test_an_image_or_devices(key: str, on: str, text: str, other: str, instead: str) -> None:
     assert met(key, text, on)
     assert not met(key, instead or text, other)
+
+
+def test_numbers_of_a_fork_are_not_llama_cpps() -> None:
+    """ik_llama.cpp counts its builds anew: 4428 is of 2026 there."""
+    assert reported(GGUF.format("Kimi-K2-Instruct") + "--jinja -c 262144 -ub 4096", "", "b4428") == []
+
+
+def test_each_row_of_these_has_a_sample() -> None:
+    keys = list(known_reports())
+    tables = (ON_ASCEND, ON_DEVICES, ON_VLLM, LATE, ON_LLAMA, IN_IMAGES)
+    assert set(keys[keys.index("ascend-pp-early") :]) <= {str(row[0]) for table in tables for row in table}
