@@ -240,7 +240,10 @@ FIT = f"{GGUF.format('Kimi-K3')}-ub 4096 --fit on"
 
 NIGHTLY = f"docker run rocm/vllm-dev:nightly vllm serve {K2T} -tp 8"
 
+SEVEN = K3_DRAFTED.replace("rocm:kimi-k3", "rocm:nightly").replace('tokens":3', 'tokens":7')
+
 IN_IMAGES = [
+    ("k3-triton-layout", "8xMI355X", SEVEN, "8xMI355X", SEVEN.replace('tokens":7', 'tokens":2')),
     ("k3-arguments-late", "8xB300", K3_IMAGE.format("kimi-k3"), "8xB300", K3_IMAGE.format("v0.29.0")),
     ("k3-aiter-gfx942-mla", "8xMI325X", f"{ROCM_K3}{AITER}vllm serve {K3} -tp 8", "8xMI355X", ""),
     ("k3-dspark-gfx950", "8xMI355X", K3_DRAFTED, "8xMI325X", ""),
