@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from moonpad.catalog.library_variables import library_variables
+from moonpad.catalog.known_variables import library_variables
 from moonpad.catalog.options import Change, changes, known_environment
 from moonpad.engines.argv_reader import Occurrence, Parsed
 from moonpad.engines.value_checks import fits

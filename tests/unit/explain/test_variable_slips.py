@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from moonpad.catalog.library_variables import library_variables
+from moonpad.catalog.known_variables import library_variables
 from moonpad.explain.judge import judge
 from moonpad.explain.script import read_files
 from moonpad.explain.target_detection import Question

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from moonpad.catalog.library_variables import library_variables
+from moonpad.catalog.known_variables import library_variables
 from moonpad.catalog.options import known_environment, option_set, versions
 from moonpad.engines import foreign_names as names
 from moonpad.explain.checks.check_case import Case
