@@ -88,3 +88,10 @@ def test_a_path_that_is_cut_is_joined_where_the_text_has_it_whole() -> None:
     assert any("cut inside a path" in problem.message for problem in joined.problems)
     alone = read_script(serve)
     assert path not in [word.text for command in alone.commands for word in command.words]
+
+
+@pytest.mark.parametrize("arrow", ["> ", "  > ", ">  "])
+def test_an_arrow_before_a_command_is_no_file_to_write_to(arrow: str) -> None:
+    script = read_script(f"{arrow}python -m sglang.launch_server --model-path m --tp 8\n")
+    (command,) = (command for command in script.commands if command.program != "other")
+    assert [word.text for word in command.prefix] == ["python", "-m", "sglang.launch_server"]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from moonpad.engines.foreign_names import SPEAKING
 from moonpad.explain.commands import Command
 from moonpad.explain.programs import program_named, program_table
 
@@ -18,6 +19,10 @@ _SURE: Final = re.compile(
     r"^[ \t]*(?:\([\w.-]+\)[ \t]*)?\[?[\w.-]+@[\w.-]+(?:[: ][^\s$#]*)?[$#][ \t]+(?=\S)", re.MULTILINE
 )
 """With the names of a user and a host."""
+_ARROW: Final = re.compile(
+    rf"^[ \t]*>[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*(?:python[0-9.]* (?:-m )?)?(?:{SPEAKING.pattern}))", re.M
+)
+"""`> python -m …`, a prompt or a quotation: to a shell it would be a file to write to."""
 _ROOT_PROMPT: Final = re.compile(r"[ \t]*#[ \t]+(?=(?:[A-Z][A-Z0-9_]*=\S+[ \t]+)*([\w.-]+)[ \t])")
 _TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|curl|sudo|numactl")
 """What a line behind a prompt may begin with, besides the programs that are known."""
@@ -25,6 +30,7 @@ _TYPED: Final = re.compile(r"python[0-9.]*|docker|podman|mpirun|export|pip|uv|cu
 
 def without_prompts(text: str) -> str:
     """Of a paste that has no fences: blanks where a prompt with a user and a host stands; the rest may be typed too."""
+    text = _ARROW.sub(lambda match: " " * len(match[0]), text) if "> " in text else text
     return _SURE.sub(lambda match: " " * len(match[0]), text) if "@" in text else text
 
 
