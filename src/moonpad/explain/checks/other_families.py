@@ -74,9 +74,9 @@ def doubtful_weights(model: Model, reading: Reading, engine: Engine, script: Scr
         return f"which weights of {name} are meant with --quantization {given[:40]} is not said"
     script.budget.work(len(script.lines), "the text around its engine commands")
     for line in script.lines:
-        found = _OTHER_WEIGHTS.search(line[:_LONGEST])
-        if found and found[0].casefold() not in f"{scheme} {name.casefold()}":
-            return f"whether {name} is the publisher's or in {found[0].upper()} is not said"
+        form = _OTHER_WEIGHTS.search(line[:_LONGEST])
+        if form and form[0].casefold() not in f"{scheme} {name.casefold()}":
+            return f"whether {name} is the publisher's or in {form[0].upper()} is not said"
     return ""
 
 

@@ -160,10 +160,10 @@ def _of_arguments(command: Command, model: str) -> Iterator[tuple[int, str]]:
         if _NO_ADDRESS.fullmatch(value) and _OF_ADDRESS.fullmatch(before):
             yield at, f"{before} {value}"
             continue
-        found = list(placeholders_in(word.text))
-        if not found and model and word.text == model and model.casefold() in _MODEL:
-            found = [model]
-        for text in found:
+        stand_ins = list(placeholders_in(word.text))
+        if not stand_ins and model and word.text == model and model.casefold() in _MODEL:
+            stand_ins = [model]
+        for text in stand_ins:
             yield at, f"{before} {text}" if _is_bare(text) and before.startswith("-") else text
 
 
@@ -190,7 +190,7 @@ def _of_lines(commands: Sequence[Command], script: Script) -> Iterator[tuple[int
         given = _DIRECTIVE.match(text) or _ASSIGNED.match(code) or _OF_JSON.match(text) or _ELSEWHERE.match(code)
         if given is not None and not _TALK.search(text):
             name = given.groupdict().get("name", "")
-            yield from ((line, name, found) for found in placeholders_in(given["value"]))
+            yield from ((line, name, stand_in) for stand_in in placeholders_in(given["value"]))
             if _UNFILLED.fullmatch(text):  # to systemd it is the shell of the user
                 yield line, name, "%s"
     yield from _empty_lists(script, top + 1, first)
@@ -235,7 +235,7 @@ def _of_env_files(script: Script) -> Iterator[tuple[int, str, str]]:
             given = _ASSIGNED.match(_COMMENT.sub("", script.lines[line - 1][:_LONGEST]))
             if given is not None:
                 name = given["name"]
-                yield from ((line, name, found) for found in placeholders_in(given["value"]))
+                yield from ((line, name, stand_in) for stand_in in placeholders_in(given["value"]))
 
 
 def _of_manifest(span: tuple[int, int], script: Script) -> Iterator[tuple[int, str, str]]:
