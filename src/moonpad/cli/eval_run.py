@@ -95,7 +95,10 @@ class Evaluation:
             message = f"{folder} is of the model {head['model']}, and this endpoint serves {endpoint.model}"
             raise UsageError(message, remedy="name the same model, or evaluate into another folder")
         if head.get("data", work.data) != work.data:
-            raise UsageError(f"{work.task}'s data were changed since {folder} was begun", remedy="evaluate anew")
+            raise UsageError(
+                f"{work.task}'s data have changed since {folder} was started",
+                remedy="evaluate again, into another folder",
+            )
         head = {**_head(work, setup, endpoint, card), **head}
         with writing(folder, "--out FOLDER"):
             replace_json(folder / HEAD_FILE, head)

@@ -106,7 +106,7 @@ def _questions(path: Path) -> Work:
     def scorer(protocol: Protocol, model: str, questions: Sequence[Question]) -> Scorer:
         made = {question.doc_id: question.doc_hash for question in question_file.questions_of(lines, protocol, model)}
         if any(made.get(question.doc_id) != question.doc_hash for question in questions):
-            raise UsageError(f"{path} was changed since its questions were asked", remedy="evaluate it anew")
+            raise UsageError(f"{path} was changed since its questions were asked", remedy="evaluate it again")
         return lambda samples: (question_file.score(lines, samples), {})
 
     return Work("questions", str(path.resolve()), about, make, scorer)

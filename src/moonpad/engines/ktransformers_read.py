@@ -21,7 +21,7 @@ LEGACY: Final = "ktransformers-legacy"
 RUN_ENTRIES: Final = {"kt": 1}
 LEGACY_ENTRIES: Final = {"server/main.py": 0, "ktransformers.server.main": 0}
 CHAT: Final = "ktransformers-chat"
-"""The chat of 2025 in a terminal, which is no server."""
+"""The terminal chat of 2025, which is not a server."""
 CHAT_ENTRIES: Final = {"local_chat.py": 0, "ktransformers.local_chat": 0}
 _CHAT_OPTIONS: Final = OptionSet(
     CHAT,

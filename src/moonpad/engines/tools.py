@@ -1,4 +1,4 @@
-"""Programs that moonpad calls and that are no engines, each in an environment of its own."""
+"""Programs that moonpad calls and that are not engines, each in an environment of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a log shows that the engine has read is no option that it refuses, whatever is known of its release."""
+"""An option that a log shows as read was not refused, whatever is known of that release."""
 
 from __future__ import annotations
 
