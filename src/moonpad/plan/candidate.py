@@ -86,7 +86,7 @@ class Candidate:
 
     def start(self, layout: Layout) -> Settings:
         """The engine's defaults, with what the person fixed: where nothing is turned down."""
-        return replace(self._defaults(layout), **self.request.settings)  # type: ignore[arg-type]
+        return self._defaults(layout).with_values(self.request.settings)
 
     def lowering(self, layout: Layout, start: Settings) -> Lowering:
         pinned = dict(self.request.settings)
@@ -113,7 +113,7 @@ class Candidate:
     def _defaults(self, layout: Layout) -> Settings:
         """What the engine would do unasked, spelled out: the plan names what it relies on."""
         if unasked := unasked_settings(self.engine.facts, layout.pp):
-            return replace(Settings(**unasked), max_model_len=None)  # type: ignore[arg-type]
+            return Settings().with_values({**unasked, "max_model_len": None})
         limits = self.default_batch(layout)
         defaults = Settings(
             max_num_seqs=limits.max_num_seqs,
@@ -171,7 +171,7 @@ def try_all(candidate: Candidate, layout: Layout) -> tuple[Tried, ...]:
         useful = candidate.holds(layout, last.memory, candidate.useful, "low")
         if useful and (change.costly or candidate.holds(layout, last.memory, candidate.wanted, "low")):
             return tuple(tried)
-        settings = replace(last.settings, **change.settings)  # type: ignore[arg-type]
+        settings = last.settings.with_values(change.settings)
         memory = candidate.memory(layout, settings)
         if not _frees(last.memory, memory) and "enforce_eager" not in change.settings:
             continue  # graphs that an engine does not count take memory all the same, outside of its budget

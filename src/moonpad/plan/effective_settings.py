@@ -71,7 +71,7 @@ def default_settings(configuration: Configuration) -> Settings:
     limits = limits_of(replace(configuration, settings=Settings()))
     settings = Settings(max_num_seqs=limits.max_num_seqs, max_num_batched_tokens=limits.max_num_batched_tokens)
     name = configuration.engine.memory_fraction_name
-    return replace(settings, **{name: limits.memory_fraction or None}) if name else settings  # type: ignore[arg-type]
+    return settings.with_values({name: limits.memory_fraction or None}) if name else settings
 
 
 def unasked_settings(engine: EngineFacts, pp: int) -> dict[str, int | bool]:

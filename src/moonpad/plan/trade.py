@@ -48,7 +48,7 @@ def _variants(candidate: Candidate, layout: Layout, chosen: Settings) -> Iterato
             changes["max_num_seqs"] = sequences
         if "max_num_batched_tokens" not in pinned:
             changes["max_num_batched_tokens"] = min(tokens, most)
-        fewest = replace(chosen, **changes)  # type: ignore[arg-type]
+        fewest = chosen.with_values(changes)
         yield candidate.spelled(layout, fewest)
     if candidate.engine.facts.graphs_option and "enforce_eager" not in pinned:
         eager = chosen.enforce_eager

@@ -215,7 +215,7 @@ class Configuration:
 
     def with_settings(self, **changes: object) -> Configuration:
         """The same with other settings, by their names."""
-        return replace(self, settings=replace(self.settings, **changes))  # type: ignore[arg-type]
+        return replace(self, settings=self.settings.with_values(changes))
 
     def with_layout(self, **sizes: int) -> Configuration:
         return replace(self, layout=replace(self.layout, **sizes))

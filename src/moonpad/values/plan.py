@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from moonpad.values.deployment import Reach
 from moonpad.values.platform import Platform as Platform
@@ -86,6 +87,10 @@ class Settings:
             fraction = getattr(self, name)
             if fraction is not None and not 0 < fraction <= 1:
                 raise ValueError(f"{name} is a fraction above 0 and at most 1, got {fraction}")
+
+    def with_values(self, values: Mapping[str, object]) -> Settings:
+        """The same with other values, by the names of the fields."""
+        return replace(self, **values)  # type: ignore[arg-type]  # the names are only known at run time
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def headless_ranks(case: Case) -> Iterator[Remark]:
             remedy, edits = f"add {nodes.headless}", [edit]
         elif given is rank_of_all and len(case.commands) == 1 and unresolved(given.value) and not _is_decided(case):
             written = f"{given.written} {shortened(given.value)}"
-            message = f"{written}: the same command on all {node.nodes} nodes, and ranks above 0 serve nobody"
+            message = f"{written}: the same command on all {node.nodes} nodes, and every rank starts an API server"
             remedy, edits = f"add {nodes.headless} on all nodes but the first", []
         else:
             continue
