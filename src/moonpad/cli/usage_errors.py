@@ -69,14 +69,18 @@ def usage_error(error: CycloptsError) -> UsageError:
         case UnknownCommandError() | UnusedCliTokensError():
             return _unknown_word(error, command, remedy)
         case UnknownOptionError():
-            option = (error.token.keyword or error.token.value).partition("=")[0]
             options = chain.from_iterable(argument.names for argument in error.argument_collection if argument.parse)
-            message = f"{command} has no option {shorten(option)}{_meant(option, options)}"
+            message = _no_option(command, error.token.keyword or error.token.value, options)
         case CoercionError() if error.token is not None and (wanted := _wanted(error.target_type)):
             message = f'{_name(error, error.token.keyword)} must be {wanted}, found "{shorten(error.token.value)}"'
         case MissingArgumentError():
-            name = _name(error, error.keyword or next(iter(error.unused_tokens or ()), None))
-            message = f"{name} needs a value" if name.startswith("-") else f"{command} needs {name}"
+            left = next(iter(error.unused_tokens or ()), "")
+            name = _name(error, error.keyword or left)
+            needed = error.argument.names if error.argument else ()
+            if error.keyword is None and left.startswith("--") and name not in needed:
+                message = _no_option(command, left, needed)
+            else:
+                message = f"{name} needs a value" if name.startswith("-") else f"{command} needs {name}"
         case RepeatArgumentError():
             message = f"{error.token.keyword} is given twice"
         case _:
@@ -105,6 +109,11 @@ def _wanted(kind: Any) -> str:
         *names, last = map(str, get_args(kind))
         return f"{', '.join(names)} or {last}" if names else last
     return KINDS.get(kind, "")
+
+
+def _no_option(command: str, written: str, options: Iterable[str]) -> str:
+    option = written.partition("=")[0]
+    return f"{command} has no option {shorten(option)}{_meant(option, options)}"
 
 
 def _name(error: CycloptsError, keyword: str | None) -> str:

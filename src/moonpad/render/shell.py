@@ -82,13 +82,13 @@ class Script:
             "",
         )
         for file in self.files:
-            yield from self._write(file)
+            yield from self.writing(file)
         for name, arg in self.env.items():
             if not _ENV_NAME.fullmatch(name):
                 raise ValueError(f"process {self.process.name}: {name!r} is not the name of an environment variable")
             yield f"export {name}={self._word(arg)}"
         words = [self._word(arg) for arg in self.command]
-        yield " \\\n  ".join(_break([f"exec {words[0]}", *words[1:]]))
+        yield " \\\n  ".join(in_lines([f"exec {words[0]}", *words[1:]]))
 
     def _declarations(self) -> Iterator[str]:
         """One line a variable, in the order of first use."""
@@ -119,7 +119,11 @@ class Script:
             return f'"$(({variable} * {part.times}))"'
         return f'"${{{variable}}}"'
 
-    def _write(self, file: File) -> Iterator[str]:
+    def checks(self) -> Iterator[str]:
+        """Only the lines that end the script where a variable is missing."""
+        return (line for line in self._declarations() if line.startswith(": "))
+
+    def writing(self, file: File) -> Iterator[str]:
         """Replaced, with no more rights than its mode, since it may hold a secret. printf is the shell's own."""
         target = self._word((RUN, f"/{file.path}"))
         yield f"mkdir -p -- {self._word((RUN, f'/{PurePosixPath(file.path).parent}'))}"
@@ -134,7 +138,7 @@ def _whole(ref: Ref) -> Ref:
     return RankRef(ref.node) if isinstance(ref, RankRef) else ref
 
 
-def _break(words: list[str]) -> Iterator[str]:
+def in_lines(words: list[str]) -> Iterator[str]:
     """A flag and its values on one line."""
     line = words[0]
     for word in words[1:]:

@@ -15,6 +15,7 @@ from moonpad.render.kubernetes import render_kubernetes
 from moonpad.render.proxy import IMAGE, behind, with_front
 from moonpad.render.rendered import Rendered
 from moonpad.render.shell import render_shell
+from moonpad.render.systemd import render_systemd
 from moonpad.spec.schema import Spec
 from moonpad.values.deployment import Deployment, Role, Runtime
 from moonpad.values.errors import UsageError
@@ -22,8 +23,8 @@ from moonpad.values.plan import Plan
 
 CLIENTS: Final = ("aisbench",)
 """Files for clients of the endpoint, and not for its processes."""
-THERE: Final = ("shell", "docker", "compose", "kubernetes")
-NOT_YET: Final = ("slurm", "mpirun", "systemd")
+THERE: Final = ("shell", "docker", "compose", "kubernetes", "systemd")
+NOT_YET: Final = ("slurm", "mpirun")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,9 @@ def render_for(target: str, spec: Spec, plan: Plan) -> Files:
     if target == "shell":
         deployment = deployment_of(spec, plan, runtime_of(spec))
         return Files({**render_shell(deployment), **render_firewall(deployment)}, "bash {}")
+    if target == "systemd":
+        deployment = deployment_of(spec, plan, container_of(spec, plan) if spec.engine.image else runtime_of(spec))
+        return Files({**render_systemd(deployment), **render_firewall(deployment)}, "systemd-analyze verify {}")
     image = container_of(spec, plan)
     # Pods have addresses of their own, also where containers would share the network of their hosts.
     deployment = deployment_of(spec, plan, replace(image, own_network=True) if target == "kubernetes" else image)

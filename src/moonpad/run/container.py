@@ -26,15 +26,21 @@ class ContainerEngine:
 
 
 def find_client(image: str) -> ContainerEngine:
-    """Docker, or podman where there is no docker. Raises PreflightRefused: neither is on PATH, or its service does not
-    answer."""
-    client = next((path for name in CLIENTS if (path := shutil.which(name))), None)
-    if client is None:
+    """The first of docker and podman that works: a docker client may be left on a machine whose containers podman runs.
+
+    Raises PreflightRefused: neither is on PATH, or none of those that are answers.
+    """
+    clients = [path for name in CLIENTS if (path := shutil.which(name))]
+    if not clients:
         raise _refused(f"neither {' nor '.join(CLIENTS)} is on PATH", "install one of them, or name a python instead")
-    answer = output_of((client, "ps", "--quiet"), ASK_LIMIT_S)
-    if isinstance(answer, Unknown):
-        raise _refused(answer.reason, f"repair it so that `{Path(client).name} ps` works")
-    return ContainerEngine(client, image)
+    reasons = []
+    for client in clients:
+        answer = output_of((client, "ps", "--quiet"), ASK_LIMIT_S)
+        if not isinstance(answer, Unknown):
+            return ContainerEngine(client, image)
+        reasons.append(answer.reason)
+    works = " or ".join(f"`{Path(client).name} ps`" for client in clients)
+    raise _refused("; ".join(reasons), f"repair it so that {works} works")
 
 
 def running_container(client: str, run_id: str) -> str | Unknown | None:

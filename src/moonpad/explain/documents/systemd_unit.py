@@ -12,7 +12,7 @@ from moonpad.explain.commands import Piece
 from moonpad.explain.documents.quadlets import holds_quadlets, is_quadlet, read_quadlets
 from moonpad.explain.shell.interpreter import ScriptState, Shell, words_of
 from moonpad.explain.shell.wrappers import assignment
-from moonpad.explain.source_text import Source
+from moonpad.explain.source_text import IGNORED, Source
 
 _SECTION: Final = re.compile(r"^[ \t]*\[(?:Service|Container)\][ \t]*$|^[ \t]*ExecStart[ \t]*=", re.MULTILINE)
 _SETTING: Final = re.compile(
@@ -20,6 +20,9 @@ _SETTING: Final = re.compile(
 )
 _SPECIAL: Final = re.compile(r"[-@:+!|]*")
 _COMMENT: Final = re.compile(r"(?<=\n)[ \t]*[#;].*\n")
+
+
+_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"|(?P<single>\'(?:[^\'\\]|\\.)*\')|\$\$|%%', re.DOTALL)
 
 
 def is_unit(text: str) -> bool:
@@ -37,7 +40,7 @@ def read_unit(text: str, start: int, state: ScriptState) -> None:
     source = Source.block(state.text, start, text)
     shell = Shell(state, source)
     for match in _SETTING.finditer(text):
-        value = _COMMENT.sub(lambda comment: " " * len(comment.group()), match[2])
+        value = _as_shell(_COMMENT.sub(lambda comment: " " * len(comment.group()), match[2]))
         at = start + match.start(2)
         if match[1] == "Environment":
             for word in words_of(Source.block(state.text, at, value), state):
@@ -48,3 +51,13 @@ def read_unit(text: str, start: int, state: ScriptState) -> None:
         behind = special.end() if special else 0
         inner = Shell(state, Source.block(state.text, at + behind, value[behind:]), shell.scope)
         inner.read()
+
+
+def _as_shell(value: str) -> str:
+    """systemd has `$$` for a dollar and `%%` for a percent sign: as the shell's words of the same length have them."""
+
+    def written(match: re.Match[str]) -> str:
+        dollar = f"{IGNORED}$" if match["single"] else r"\$"
+        return match.group().replace("$$", dollar).replace("%%", f"{IGNORED}%")
+
+    return _QUOTED.sub(written, value)
