@@ -1,5 +1,5 @@
 """An engine in a container image, against a fake docker whose daemon owns the containers. Faults 71 and 72, and 7, 8,
-51, 59 and 67 for this path. No container engine was there to try it with.
+51, 59 and 67 for this path. A real podman is asked in tests/e2e/test_podman.py.
 """
 
 from __future__ import annotations
