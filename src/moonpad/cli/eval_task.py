@@ -9,10 +9,11 @@ from typing import Any
 
 from moonpad.catalog.evaluations import Protocol, Task
 from moonpad.cli.output import busy, note
+from moonpad.cli.verify_target import writing
 from moonpad.environments.installed import find
 from moonpad.environments.paths import cache_home
 from moonpad.evaluate import question_file, tool_questions
-from moonpad.evaluate.gsm8k import FILES, SOURCE, Gsm8k, download, find_gsm8k
+from moonpad.evaluate.gsm8k import SOURCE, Gsm8k, download, find_gsm8k, is_published
 from moonpad.evaluate.lm_eval import LmEval
 from moonpad.evaluate.question import Question, digest, lines_of
 from moonpad.evaluate.sample import Sample
@@ -47,7 +48,7 @@ def work_of(task: str, data: Path | None) -> Work:
     if task == "tools":
         return _tools(data)
     path = Path(task)
-    if path.suffix != ".jsonl" and not path.exists():
+    if not task.strip() or (path.suffix != ".jsonl" and not path.exists()):
         raise UsageError(f"there is no task {task[:80]!r}", remedy="--task gsm8k, tools, or a FILE.jsonl of questions")
     if data is not None:
         raise UsageError("--data goes with gsm8k and tools", remedy="leave --data out")
@@ -87,10 +88,13 @@ def _gsm8k(folder: Path | None) -> Work:
 
 def _downloaded() -> Gsm8k:
     folder = cache_home() / "moonpad" / "data" / "gsm8k"
-    if not all((folder / name).is_file() for name, _, _ in FILES.values()):
-        note(f"fetching GSM8K (MIT licence, 4.9 MB) from {SOURCE}")
-        for name, text in download().items():
-            replace_as_is(folder / name, text, 0o644)
+    if not is_published(folder):
+        with busy("fetching GSM8K (MIT licence, 4.9 MB)"):
+            texts = download()
+        with writing(folder, "--data FOLDER, if you have the files"):
+            for name, text in texts.items():
+                replace_as_is(folder / name, text, 0o644)
+        note(f"GSM8K's files are in {folder}, from {SOURCE}")
     return find_gsm8k(folder)
 
 

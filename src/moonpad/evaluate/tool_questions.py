@@ -18,6 +18,7 @@ from moonpad.evaluate.question import Question, digest
 from moonpad.evaluate.sample import Sample
 from moonpad.evaluate.score import Score
 from moonpad.spec.input_file import read_regular
+from moonpad.spec.json_input import lines_in
 from moonpad.values.errors import UsageError
 from moonpad.verify.vendor import calls_problem, read_requests
 from moonpad.verify.vendor_set import own_requests
@@ -44,7 +45,7 @@ def questions_of_file(path: Path, protocol: Protocol, model: str) -> list[Questi
         UsageError: the file cannot be read, or is not one of the vendor verifier's.
     """
     try:
-        lines = read_regular(path, FILE_BYTES).decode("utf-8").splitlines()
+        lines = [line.decode("utf-8") for line in lines_in(read_regular(path, FILE_BYTES))]
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"{path} cannot be read: {reason}", remedy="--task tools --data FILE.jsonl") from error
