@@ -101,7 +101,7 @@ class Evaluation:
         if head.get("model", endpoint.model) != endpoint.model:
             message = f"{folder} is of the model {head['model']}, and this endpoint serves {endpoint.model}"
             raise UsageError(message, remedy="name the same model, or evaluate into another folder")
-        if head.get("data", work.data) != work.data:
+        if "data" in head and not work.same_data(head["data"]):
             raise UsageError(
                 f"{work.task}'s data have changed since {folder} was started",
                 remedy="evaluate again, into another folder",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from moonpad.catalog.evaluations import Protocol, Task
 from moonpad.cli.output import busy, note
@@ -21,6 +21,8 @@ from moonpad.evaluate.score import Score
 from moonpad.store.atomic_files import replace_as_is
 from moonpad.values.errors import PreflightRefused, UsageError
 
+DOWNLOADED: Final = "downloaded"
+"""In place of a folder of the user's."""
 Scorer = Callable[[Sequence[Sample]], tuple[list[Score], Mapping[str, Any]]]
 """The scores of samples that have an answer, and what lm-eval says of the whole."""
 
@@ -35,6 +37,11 @@ class Work:
     make: Callable[[Protocol, str, Path, int | None], dict[str, Any]]
     """Writes the questions to a file; what else is to be known of them."""
     scorer: Callable[[Protocol, str, Sequence[Question]], Scorer]
+
+    def same_data(self, about: object) -> bool:
+        """Whether an evaluation with that in its eval.json asked these questions. Its folder may lie elsewhere now."""
+        moved = {"folder": self.data.get("folder")} if "folder" in self.data else {}
+        return isinstance(about, dict) and {**about, **moved} == self.data
 
 
 def work_of(task: str, data: Path | None) -> Work:
@@ -63,7 +70,11 @@ def _gsm8k(folder: Path | None) -> Work:
     gsm8k = find_gsm8k(folder) if folder else _downloaded()
     if not gsm8k.published:
         note("these are not the files that GSM8K's authors published: no published result is compared")
-    about = {"folder": str(folder or "downloaded"), "sha256": dict(gsm8k.sha256), "published": gsm8k.published}
+    about = {
+        "folder": str(folder.resolve()) if folder else DOWNLOADED,
+        "sha256": dict(gsm8k.sha256),
+        "published": gsm8k.published,
+    }
 
     def child(protocol: Protocol, model: str) -> LmEval:
         return LmEval(installed.python, protocol, model, gsm8k.paths)
@@ -139,7 +150,7 @@ def saved_work(head: Mapping[str, Any]) -> Work:
     where = data if isinstance(data, dict) else {}
     if head.get("task") == "gsm8k":
         folder = str(where.get("folder", ""))
-        return work_of("gsm8k", None if folder == "downloaded" else Path(folder))
+        return work_of("gsm8k", None if folder == DOWNLOADED else Path(folder))
     if head.get("task") == "tools":
         file = str(where.get("file", ""))
         return work_of("tools", None if file.startswith("moonpad's own") else Path(file))

@@ -52,6 +52,6 @@ class EvalGate:
                     yield f"by {each.name} {each.words}"
             elif difference.low < -self.accuracy_drop:
                 yield (
-                    f"by {each.name} the difference may be as low as {points(difference.low)} points; accuracy_drop "
+                    f"by {each.name} the difference may be as low as {points(difference.low)} points, and accuracy_drop "
                     f"allows {points(-self.accuracy_drop)}"
                 )

@@ -16,7 +16,7 @@ import msgspec
 
 from moonpad.spec.input_file import read_regular
 from moonpad.spec.json_input import lines_in, load_json
-from moonpad.values.errors import CheckFailed, UsageError
+from moonpad.values.errors import PreflightRefused, UsageError
 
 COMMIT: Final = "3101c7d5072418e28b9008a6636bde82a006892c"
 SOURCE: Final = f"https://raw.githubusercontent.com/openai/grade-school-math/{COMMIT}/grade_school_math/data"
@@ -81,7 +81,7 @@ def download(source: str = SOURCE) -> dict[str, str]:
     """The text of both files by their names, each with the published digest.
 
     Raises:
-        CheckFailed: one cannot be fetched, or is another file.
+        PreflightRefused: one cannot be fetched, or is another file.
     """
     texts = {}
     for name, wanted, size in FILES.values():
@@ -89,16 +89,18 @@ def download(source: str = SOURCE) -> dict[str, str]:
         try:
             data = _fetch(url, size)
         except HTTPError as error:
-            raise CheckFailed(f"{url} cannot be fetched: HTTP {error.code} {error.reason}", remedy=REMEDY) from error
+            raise PreflightRefused(
+                f"{url} cannot be fetched: HTTP {error.code} {error.reason}", remedy=REMEDY
+            ) from error
         except (OSError, ValueError, HTTPException) as error:
             reason = getattr(error, "reason", error)
-            raise CheckFailed(f"{url} cannot be fetched: {reason}", remedy=REMEDY) from error
+            raise PreflightRefused(f"{url} cannot be fetched: {reason}", remedy=REMEDY) from error
         if len(data) != size:
             what = f"it ended after {len(data):,} of" if len(data) < size else "it has more than"
-            raise CheckFailed(f"{url} is not the published file: {what} {size:,} bytes", remedy=REMEDY)
+            raise PreflightRefused(f"{url} is not the published file: {what} {size:,} bytes", remedy=REMEDY)
         if (digest := _sha256(data)) != wanted:
             what = f"{url} is not the published file: its sha256 is {digest}, expected {wanted}"
-            raise CheckFailed(what, remedy=REMEDY)
+            raise PreflightRefused(what, remedy=REMEDY)
         texts[name] = data.decode("utf-8")
     return texts
 

@@ -15,7 +15,7 @@ import pytest
 
 from moonpad.cli import eval_task
 from moonpad.evaluate import gsm8k
-from moonpad.values.errors import CheckFailed
+from moonpad.values.errors import PreflightRefused
 
 ROWS = "".join(json.dumps({"question": f"{n} and 1?", "answer": f"é #### {n + 1}"}) + "\n" for n in range(300))
 DATA = {"train.jsonl": ROWS.encode(), "test.jsonl": ROWS[:4000].rpartition("\n")[0].encode() + b"\n"}
@@ -127,13 +127,13 @@ def test_the_right_files(behave: Behaviour) -> None:
     ],
 )
 def test_what_is_refused(behave: Behaviour, said: str) -> None:
-    with serving(behave) as url, pytest.raises(CheckFailed, match=said) as failure:
+    with serving(behave) as url, pytest.raises(PreflightRefused, match=said) as failure:
         gsm8k.download(url)
     assert "--data FOLDER" in failure.value.remedy
 
 
 def test_no_such_host() -> None:
-    with pytest.raises(CheckFailed, match="cannot be fetched"):
+    with pytest.raises(PreflightRefused, match="cannot be fetched"):
         gsm8k.download("http://127.0.0.1:1/data")
 
 
