@@ -49,14 +49,22 @@ def questions_of_file(path: Path, protocol: Protocol, model: str) -> list[Questi
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"{path} cannot be read: {reason}", remedy="--task tools --data FILE.jsonl") from error
-    requests = read_requests(lines)
+    try:
+        requests = read_requests(lines)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error.message}", remedy=error.remedy) from error
+    for request in requests:
+        most = request.body.get("max_tokens")
+        if most is not None and (type(most) is not int or most < 1):
+            message = f"{path}: line {request.index} has {most!r} as max_tokens"
+            raise UsageError(message, remedy="a number from 1 on, or none")
     return [_question(place, request.body, UNKNOWN, protocol, model) for place, request in enumerate(requests)]
 
 
 def _question(number: int, body: Mapping[str, Any], target: str, protocol: Protocol, model: str) -> Question:
     kept = {name: value for name, value in body.items() if name not in UNSENT}
     payload = {"temperature": 0.0, **kept, "model": model}
-    payload["max_tokens"] = min(protocol.max_tokens, int(kept.get("max_tokens") or protocol.max_tokens))
+    payload["max_tokens"] = min(protocol.max_tokens, kept.get("max_tokens") or protocol.max_tokens)
     last = next((message.get("content") for message in reversed(body["messages"])), "")
     text = last if isinstance(last, str) else json.dumps(last)
     return Question(number, digest(kept), text, target, payload)

@@ -31,6 +31,25 @@ def test_what_editors_do_to_lines(tmp_path: Path) -> None:
     assert question.question == "one\u2028two"
 
 
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ('{"messages": [], "max_tokens": "many"}', "line 1 has 'many' as max_tokens"),
+        ('{"messages": [], "max_tokens": -5}', "line 1 has -5 as max_tokens"),
+        ('{"messages": [], "max_tokens": true}', "line 1 has True as max_tokens"),
+        ('{"messages": [], "temperature": NaN}', "line 1 is not a chat request: it is not JSON"),
+        ('{"messages": "hi"}', "got `str`"),
+        ("", "has no request"),
+    ],
+)
+def test_requests_that_are_none(row: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text(row + "\n")
+    with pytest.raises(UsageError, match=said) as failure:
+        tool_questions.questions_of_file(path, protocols()["tools"], "m")
+    assert str(path) in failure.value.message
+
+
 def test_a_regex_that_takes_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(question_file, "REGEX_S", 0.2)
     path = tmp_path / "q.jsonl"
