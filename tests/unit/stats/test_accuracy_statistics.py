@@ -64,7 +64,7 @@ def test_pairs_of_which_none_changed(count: int) -> None:
 
 @pytest.mark.parametrize(("pairs", "value"), [(Pairs(0, 0, 1319, 0), 1.0), (Pairs(0, 1319, 0, 0), -1.0)], ids=str)
 def test_pairs_that_all_changed(pairs: Pairs, value: float) -> None:
-    """All one way: the p-value, 2^-1318, is no float, and the interval ends at the value, somewhat wider than Wilson's."""
+    """All one way: the p-value, 2^-1318, is no float; the interval ends at the value, somewhat wider than Wilson's."""
     difference = paired(pairs)
     assert (difference.value, difference.p_value) == (value, 0.0)
     ends = sorted((abs(difference.low), abs(difference.high)))
