@@ -211,6 +211,27 @@ def test_a_full_disk_keeps_the_answers(
     assert (code, result["answered"]) == (0, COUNT)
 
 
+def test_a_full_disk_does_not_cost_the_figures(
+    questions: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, text: str, mode: int = 0o600) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    server = Answering(answered)
+    folder = tmp_path / "e"
+    with threaded(server.serving()) as url:
+        with monkeypatch.context() as patch:
+            patch.setattr("moonpad.cli.eval_verdict.replace_as_is", full)
+            code, result, said = evaluate(capfd, url, "--task", str(questions), "--out", str(folder))
+        assert code == 5
+        assert result["filters"]["answer"]["correct"] == 80
+        assert f"cannot be written to {folder}: No space left on device" in said
+        asked = len(server.asked)
+        assert evaluate(capfd, url, "--resume", str(folder))[0] == 0
+    assert len(server.asked) == asked
+    assert (folder / "report.html").is_file()
+
+
 def test_a_lost_endpoint_ends_it(
     questions: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
