@@ -50,6 +50,11 @@ BY_HAND = {
         *("--model", "local-completions"),
         "model={model},base_url={url}/completions,tokenized_requests=False,tokenizer_backend=None,num_concurrent={at_once}",
     ),
+    "completions, as printed for TP8 + DCP8": (
+        *("--model", "local-completions"),
+        "model={model},base_url={url}/completions,tokenized_requests=False,tokenizer_backend=None,"
+        "num_concurrent={at_once},temperature=0.0,timeout=3000",
+    ),
     "chat": (
         *("--model", "local-chat-completions"),
         "model={model},base_url={url}/chat/completions,num_concurrent={at_once}",

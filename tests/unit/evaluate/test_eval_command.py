@@ -331,3 +331,11 @@ def test_changed_questions_are_not_mixed(questions: Path, tmp_path: Path, capfd:
         code, _, said = evaluate(capfd, url, "--resume", str(tmp_path / "e"))
     assert code == 2
     assert "changed since" in said
+
+
+def test_the_address_to_listen_on(questions: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """0.0.0.0, as a guide has it, reaches this machine where the system says so, as Linux does."""
+    with threaded(Answering(answered).serving()) as url:
+        named = url.replace("127.0.0.1", "0.0.0.0")
+        code, result, _ = evaluate(capfd, named, "--task", str(questions), "--limit", "3", "--out", str(tmp_path / "e"))
+    assert (code, result["answered"]) == (0, 3)
