@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
 from moonpad import __version__
 from moonpad.cli.endpoint import EndpointOptions, resolve_endpoint
+from moonpad.cli.eval_answers import Answers, only_one
 from moonpad.cli.eval_options import EvalOptions
 from moonpad.cli.eval_progress import ProgressLines
 from moonpad.cli.eval_task import Work, saved_work, work_of
 from moonpad.cli.eval_verdict import show
+from moonpad.cli.interrupts import terminated_as_interrupted
 from moonpad.cli.output import bar, note
 from moonpad.cli.run_argument import eval_path
 from moonpad.cli.verify_target import writing
@@ -26,13 +26,12 @@ from moonpad.evaluate.endpoint_facts import EndpointFacts, gather
 from moonpad.evaluate.gate import EvalGate
 from moonpad.evaluate.limitations import Limitation, limitations
 from moonpad.evaluate.question import Question, read_questions
-from moonpad.evaluate.sample import Sample, short_enough
 from moonpad.evaluate.saved import HEAD_FILE, REQUESTS_FILE, SAMPLES_FILE, SCHEMA, is_eval, read_head, read_kept
 from moonpad.evaluate.setup import Setup, setup_of
 from moonpad.report.eval_table import limitation_lines
 from moonpad.run.endpoints import find_run
 from moonpad.spec.loader import load_spec
-from moonpad.store.atomic_files import LINE_BYTES, append_line, replace_json
+from moonpad.store.atomic_files import replace_json
 from moonpad.store.result_folders import new_eval_folder
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import ContactLost, Interrupted, MoonpadError, PreflightRefused, UsageError
@@ -54,6 +53,10 @@ class Evaluation:
     against: Path | None
 
     def run(self, what: EvalOptions, resume: Path | None, out: Path | None) -> None:
+        with terminated_as_interrupted():
+            self._run(what, resume, out)
+
+    def _run(self, what: EvalOptions, resume: Path | None, out: Path | None) -> None:
         limits = self._limits()
         if self.against is not None:
             read_head(eval_path(str(self.against)))  # before anything is asked
@@ -62,7 +65,8 @@ class Evaluation:
             head, setup = read_head(folder)
             work = saved_work(head)
             endpoint = self._endpoint(head)
-            self._go(folder, work, setup, endpoint, head, limits)
+            with only_one(folder):
+                self._go(folder, work, setup, endpoint, head, limits)
             return
         for name, value, least in (("--limit", what.limit, 1), ("--again", what.again, 0)):
             if value is not None and value < least:
@@ -71,15 +75,18 @@ class Evaluation:
         setup = setup_of(work.kind, what.protocol, what.concurrency, what.max_tokens)
         endpoint = self._endpoint({})
         folder = self._folder(out)
-        try:
-            self._go(folder, work, setup, endpoint, {"limit": what.limit, "again": what.again}, limits)
-        except BaseException:
-            if not (folder / SAMPLES_FILE).exists():  # nothing was answered: the same --out may be used again
-                for name in (HEAD_FILE, REQUESTS_FILE):
-                    (folder / name).unlink(missing_ok=True)
-                if out is None:
-                    shutil.rmtree(folder, ignore_errors=True)
-            raise
+        with only_one(folder):
+            if out is not None:
+                _refuse_used(out)
+            try:
+                self._go(folder, work, setup, endpoint, {"limit": what.limit, "again": what.again}, limits)
+            except BaseException:
+                if not (folder / SAMPLES_FILE).exists():  # nothing was answered: the same --out may be used again
+                    for name in (HEAD_FILE, REQUESTS_FILE):
+                        (folder / name).unlink(missing_ok=True)
+                    if out is None:
+                        shutil.rmtree(folder, ignore_errors=True)
+                raise
 
     def _go(
         self,
@@ -94,7 +101,7 @@ class Evaluation:
         if head.get("model", endpoint.model) != endpoint.model:
             message = f"{folder} is of the model {head['model']}, and this endpoint serves {endpoint.model}"
             raise UsageError(message, remedy="name the same model, or evaluate into another folder")
-        if head.get("data", work.data) != work.data:
+        if "data" in head and not work.same_data(head["data"]):
             raise UsageError(
                 f"{work.task}'s data have changed since {folder} was started",
                 remedy="evaluate again, into another folder",
@@ -107,9 +114,14 @@ class Evaluation:
                 head = {**head, **more}
                 replace_json(folder / HEAD_FILE, head)
         questions = read_questions(folder / REQUESTS_FILE)
-        answers = _Answers(folder, read_kept(folder), questions)
-        rows = asyncio.run(self._ask(endpoint, card, setup, questions, answers, int(head["again"])))
-        show(self, folder, work, setup, head, questions, answers.samples, rows, limits)
+        answers = Answers(folder, read_kept(folder), questions)
+        try:
+            rows = asyncio.run(self._ask(endpoint, card, setup, questions, answers, int(head["again"])))
+            show(self, folder, work, setup, head, questions, answers.samples, rows, limits)
+        except (ContactLost, KeyboardInterrupt) as error:
+            if not answers.samples:
+                raise
+            raise _stopped(error, answers) from error
 
     async def _ask(
         self,
@@ -117,7 +129,7 @@ class Evaluation:
         card: Card,
         setup: Setup,
         questions: Sequence[Question],
-        answers: _Answers,
+        answers: Answers,
         again: int,
     ) -> tuple[Limitation, ...]:
         protocol = setup.protocol
@@ -133,14 +145,11 @@ class Evaluation:
             facts = await gather(api, card, longest, protocol.path)
             rows = limitations(protocol, facts, len(questions))
             _say(rows, facts)
-            try:
-                total = len(questions) + len(twice)
-                with bar("answering", total) as show_bar:
-                    answers.report_to(show_bar, ProgressLines(total, answers.count))
-                    await ask_all(api, missing, protocol.path, protocol.concurrency, answers.keep)
-                    await ask_all(api, again_missing, protocol.path, protocol.concurrency, answers.keep, round_=2)
-            except (ContactLost, KeyboardInterrupt, asyncio.CancelledError) as error:
-                raise _stopped(error, answers) from error
+            total = len(questions) + len(twice)
+            with bar("answering", total) as show_bar:
+                answers.report_to(show_bar, ProgressLines(total, answers.count))
+                await ask_all(api, missing, protocol.path, protocol.concurrency, answers.keep)
+                await ask_all(api, again_missing, protocol.path, protocol.concurrency, answers.keep, round_=2)
         return rows
 
     def _endpoint(self, head: Mapping[str, Any]) -> Endpoint:
@@ -167,61 +176,20 @@ class Evaluation:
         if out is None:
             with writing(Path("moonpad's folder of evaluations"), "--out FOLDER"):
                 return new_eval_folder()
-        if is_eval(out):
-            remedy = f"moonpad eval --resume {shell_word(out)}, or another --out"
-            raise UsageError(f"{out} already holds an evaluation", remedy=remedy)
+        _refuse_used(out)
         with writing(out, "--out FOLDER"):
             out.mkdir(parents=True, exist_ok=True)
         return out
 
 
-class _Answers:
-    """The samples so far, each written at once."""
-
-    def __init__(self, folder: Path, samples: Sequence[Sample], questions: Sequence[Question]) -> None:
-        self.folder = folder
-        self._asked = {question.doc_id: question.asked for question in questions}
-        self._by_key: dict[tuple[int, int], Sample] = {
-            (each.round, each.doc_id): each for each in samples if self._is_of(each)
-        }
-        self._show_bar: Callable[..., None] | None = None
-        self._lines: ProgressLines | None = None
-
-    def _is_of(self, sample: Sample) -> bool:
-        return self._asked.get(sample.doc_id) == sample.asked
-
-    @property
-    def samples(self) -> list[Sample]:
-        return list(self._by_key.values())
-
-    def has(self, question: Question, round_: int) -> bool:
-        sample = self._by_key.get((round_, question.doc_id))
-        return sample is not None and not sample.failed
-
-    def keep(self, sample: Sample) -> None:
-        sample = short_enough(sample, LINE_BYTES - 1)
-        with writing(self.folder / SAMPLES_FILE, "free some space; moonpad eval --resume goes on"):
-            append_line(self.folder / SAMPLES_FILE, msgspec.to_builtins(sample))
-        self._by_key[(sample.round, sample.doc_id)] = sample
-        self._tell()
-
-    @property
-    def count(self) -> int:
-        """Answers of both rounds."""
-        return sum(not each.failed for each in self._by_key.values())
-
-    def report_to(self, show_bar: Callable[..., None], lines: ProgressLines) -> None:
-        self._show_bar, self._lines = show_bar, lines
-        self._tell()
-
-    def _tell(self) -> None:
-        if self._show_bar is None or self._lines is None:
-            return
-        first = [each for each in self._by_key.values() if each.round == 1]
-        cut, empty = sum(each.cut for each in first), sum(each.empty for each in first)
-        counts = f"{cut} cut, {empty} empty, {sum(each.failed for each in first)} failed"
-        self._show_bar(self.count, f"answering: {counts}")
-        self._lines.show(self.count, f"answered: {counts}")
+def _refuse_used(out: Path) -> None:
+    """
+    Raises:
+        UsageError: the folder already holds an evaluation.
+    """
+    if is_eval(out):
+        remedy = f"moonpad eval --resume {shell_word(out)}, or another --out"
+        raise UsageError(f"{out} already holds an evaluation", remedy=remedy)
 
 
 async def _named(endpoint: Endpoint) -> tuple[Endpoint, Card]:
@@ -256,7 +224,7 @@ def _say(rows: Sequence[Limitation], facts: EndpointFacts) -> None:
         raise PreflightRefused(f"{facts.model}: {refused.text}", remedy=refused.remedy)
 
 
-def _stopped(error: BaseException, answers: _Answers) -> MoonpadError:
+def _stopped(error: BaseException, answers: Answers) -> MoonpadError:
     count = sum(not each.failed for each in answers.samples)
     remedy = f"moonpad eval --resume {shell_word(answers.folder)} asks the others"
     if isinstance(error, ContactLost):

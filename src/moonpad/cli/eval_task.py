@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from moonpad.catalog.evaluations import Protocol, Task
 from moonpad.cli.output import busy, note
+from moonpad.cli.verify_target import writing
 from moonpad.environments.installed import find
 from moonpad.environments.paths import cache_home
 from moonpad.evaluate import question_file, tool_questions
-from moonpad.evaluate.gsm8k import FILES, SOURCE, Gsm8k, download, find_gsm8k
+from moonpad.evaluate.gsm8k import SOURCE, Gsm8k, download, find_gsm8k, is_published
 from moonpad.evaluate.lm_eval import LmEval
 from moonpad.evaluate.question import Question, digest, lines_of
 from moonpad.evaluate.sample import Sample
@@ -20,6 +21,8 @@ from moonpad.evaluate.score import Score
 from moonpad.store.atomic_files import replace_as_is
 from moonpad.values.errors import PreflightRefused, UsageError
 
+DOWNLOADED: Final = "downloaded"
+"""In place of a folder of the user's."""
 Scorer = Callable[[Sequence[Sample]], tuple[list[Score], Mapping[str, Any]]]
 """The scores of samples that have an answer, and what lm-eval says of the whole."""
 
@@ -35,6 +38,11 @@ class Work:
     """Writes the questions to a file; what else is to be known of them."""
     scorer: Callable[[Protocol, str, Sequence[Question]], Scorer]
 
+    def same_data(self, about: object) -> bool:
+        """Whether an evaluation with that in its eval.json asked these questions. Its folder may lie elsewhere now."""
+        moved = {"folder": self.data.get("folder")} if "folder" in self.data else {}
+        return isinstance(about, dict) and {**about, **moved} == self.data
+
 
 def work_of(task: str, data: Path | None) -> Work:
     """
@@ -47,7 +55,7 @@ def work_of(task: str, data: Path | None) -> Work:
     if task == "tools":
         return _tools(data)
     path = Path(task)
-    if path.suffix != ".jsonl" and not path.exists():
+    if not task.strip() or (path.suffix != ".jsonl" and not path.exists()):
         raise UsageError(f"there is no task {task[:80]!r}", remedy="--task gsm8k, tools, or a FILE.jsonl of questions")
     if data is not None:
         raise UsageError("--data goes with gsm8k and tools", remedy="leave --data out")
@@ -62,7 +70,11 @@ def _gsm8k(folder: Path | None) -> Work:
     gsm8k = find_gsm8k(folder) if folder else _downloaded()
     if not gsm8k.published:
         note("these are not the files that GSM8K's authors published: no published result is compared")
-    about = {"folder": str(folder or "downloaded"), "sha256": dict(gsm8k.sha256), "published": gsm8k.published}
+    about = {
+        "folder": str(folder.resolve()) if folder else DOWNLOADED,
+        "sha256": dict(gsm8k.sha256),
+        "published": gsm8k.published,
+    }
 
     def child(protocol: Protocol, model: str) -> LmEval:
         return LmEval(installed.python, protocol, model, gsm8k.paths)
@@ -87,10 +99,13 @@ def _gsm8k(folder: Path | None) -> Work:
 
 def _downloaded() -> Gsm8k:
     folder = cache_home() / "moonpad" / "data" / "gsm8k"
-    if not all((folder / name).is_file() for name, _, _ in FILES.values()):
-        note(f"fetching GSM8K (MIT licence, 4.9 MB) from {SOURCE}")
-        for name, text in download().items():
-            replace_as_is(folder / name, text, 0o644)
+    if not is_published(folder):
+        with busy("fetching GSM8K (MIT licence, 4.9 MB)"):
+            texts = download()
+        with writing(folder, "--data FOLDER, if you have the files"):
+            for name, text in texts.items():
+                replace_as_is(folder / name, text, 0o644)
+        note(f"GSM8K's files are in {folder}, from {SOURCE}")
     return find_gsm8k(folder)
 
 
@@ -135,7 +150,7 @@ def saved_work(head: Mapping[str, Any]) -> Work:
     where = data if isinstance(data, dict) else {}
     if head.get("task") == "gsm8k":
         folder = str(where.get("folder", ""))
-        return work_of("gsm8k", None if folder == "downloaded" else Path(folder))
+        return work_of("gsm8k", None if folder == DOWNLOADED else Path(folder))
     if head.get("task") == "tools":
         file = str(where.get("file", ""))
         return work_of("tools", None if file.startswith("moonpad's own") else Path(file))

@@ -47,9 +47,7 @@ def show(
         CheckFailed: questions have no answer, or the gate is not passed.
     """
     scores, said = _scored(work.scorer(setup.protocol, str(head["model"]), questions), samples)
-    replace_text(folder / SCORES_FILE, "".join(msgspec.json.encode(row).decode() + "\n" for row in scores))
-    replace_json(folder / HEAD_FILE, {**head, **said})
-    saved = read_eval(folder)
+    saved = SavedEval(folder, {**head, **said}, setup, tuple(questions), tuple(samples), tuple(scores))
     result = saved.result
     against, why_none = compared(result, saved.conditions) if saved.is_published_task else ([], "")
     comparison = compare(read_eval(eval_path(str(evaluation.against))), saved) if evaluation.against else None
@@ -68,12 +66,12 @@ def show(
     if comparison:
         document["against"] = comparison.as_json()
     document = with_gate(document, broken)
-    replace_json(folder / RESULT_FILE, document)
-    replace_as_is(folder / PAGE_FILE, eval_page(saved, against, why_none, broken, comparison), 0o644)
+    page = eval_page(saved, against, why_none, broken, comparison)
     emit(eval_block(result, against, why_none), document, json=evaluation.json)
+    if not evaluation.json and comparison:
+        note(compare_block(comparison))
+    _write(saved, document, page)
     if not evaluation.json:
-        if comparison:
-            note(compare_block(comparison))
         note(f"written: {folder}")
     if result.failed:
         first = next(each.problem for each in saved.samples if each.failed)
@@ -81,6 +79,24 @@ def show(
         raise CheckFailed(f"{result.failed} of {result.planned} questions have no answer: {first}", remedy=remedy)
     check_gate(broken)
     next_command(_next(saved, comparison))
+
+
+def _write(saved: SavedEval, document: Mapping[str, Any], page: str) -> None:
+    """After the figures were shown, so that a full disk does not cost them.
+
+    Raises:
+        CheckFailed: a file cannot be written. The answers are kept.
+    """
+    folder = saved.folder
+    try:
+        replace_text(folder / SCORES_FILE, "".join(msgspec.json.encode(row).decode() + "\n" for row in saved.scores))
+        replace_json(folder / HEAD_FILE, saved.head)
+        replace_json(folder / RESULT_FILE, document)
+        replace_as_is(folder / PAGE_FILE, page, 0o644)
+    except OSError as error:
+        message = f"the figures and the page cannot be written to {folder}: {error.strerror or error}"
+        remedy = f"free some space; moonpad eval --resume {shell_word(folder)} writes them, and asks nothing again"
+        raise CheckFailed(message, remedy=remedy) from error
 
 
 def _scored(scorer: Scorer, samples: Sequence[Sample]) -> tuple[list[Score], Mapping[str, Any]]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -48,3 +51,25 @@ class Interrupts:
         for number in NUMBERS:
             signal.signal(number, signal.SIG_IGN)
         self.raise_lost()
+
+
+@contextmanager
+def terminated_as_interrupted() -> Iterator[None]:
+    """SIGTERM and SIGHUP end the block as Ctrl-C does. Those that the caller ignores (`nohup`) stay ignored."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    mine = [number for number in NUMBERS[1:] if signal.getsignal(number) is signal.SIG_DFL]
+    for number in mine:
+        signal.signal(number, _as_interrupt)
+    try:
+        yield
+    finally:
+        for number in mine:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _as_interrupt(number: int, frame: object) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a background job of a shell
+        raise Terminated
+    signal.raise_signal(signal.SIGINT)  # asyncio's own way to end, where it runs

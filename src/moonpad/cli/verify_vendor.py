@@ -12,7 +12,7 @@ from moonpad.cli.output import bar, emit, note
 from moonpad.cli.verify_options import VendorOptions
 from moonpad.cli.verify_target import Target, check_gate, refuse_unwritable, with_gate, writing
 from moonpad.spec.input_file import read_regular
-from moonpad.spec.json_input import load_json
+from moonpad.spec.json_input import lines_in, load_json
 from moonpad.store.atomic_files import LINE_BYTES, append_line
 from moonpad.values.endpoint import Endpoint
 from moonpad.values.errors import CheckFailed, MoonpadError, UsageError
@@ -116,7 +116,7 @@ def _is_of(row: Mapping[str, Any], wanted: Mapping[int, str]) -> bool:
 
 def _lines(path: Path) -> list[str]:
     try:
-        return read_regular(path, FILE_BYTES).decode("utf-8").splitlines()
+        return [line.decode("utf-8") for line in lines_in(read_regular(path, FILE_BYTES))]
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"{path} cannot be read: {reason}", remedy="--vendor FILE.jsonl, or own") from error

@@ -15,6 +15,7 @@ from moonpad.load.openai_schema import (
     Message,
     Reply,
     completion_text,
+    one_line,
     read_answer,
     text_of,
     usage_of,
@@ -27,6 +28,8 @@ ATTEMPTS: Final = 3
 WAIT_S: Final = (1.0, 2.0)
 MOST_UNANSWERED: Final = 3
 """Questions in a row to which nothing came, after which the endpoint counts as lost."""
+SHOWN: Final = 80
+"""Characters of a body that is no answer: a proxy's page, for instance."""
 REFUSED: Final = (400, 404, 405, 413, 422)
 """An answer that repeating the request does not change."""
 
@@ -107,10 +110,13 @@ def message_of(reply: Reply, path: str) -> Message | Malformed | Reply:
     if reply.status != 200:
         return reply
     document = reply.json()
+    if not isinstance(document, dict):
+        begin = one_line(reply.text[:SHOWN])
+        return Malformed(f"the body is not a JSON object: {begin}" if begin else "the body is empty")
     if path != "/completions":
         return read_answer(document)
     text = completion_text(document)
-    if text is None or not isinstance(document, dict):
+    if text is None:
         return Malformed("no choice with a text")
     finish = text_of(document["choices"][0].get("finish_reason"))[:MOST_NAME_CHARACTERS]
     return Message(content=text, finish_reason=finish, usage=usage_of(document))

@@ -5,6 +5,7 @@ Only questions that were asked with the same words, limits and settings are comp
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -129,8 +130,8 @@ def compare(first: SavedEval, second: SavedEval) -> EvalComparison:
 
 def _common(first: SavedEval, second: SavedEval) -> list[tuple[Question, Question]]:
     """The questions of both, asked in the same way."""
-    others = {question.doc_hash: question for question in second.questions}
-    same = [(question, others[question.doc_hash]) for question in first.questions if question.doc_hash in others]
+    others = _by_occurrence(second)
+    same = [(question, others[key]) for key, question in _by_occurrence(first).items() if key in others]
     if not same:
         raise UsageError("the two evaluations have no question in common", remedy="compare two of the same task")
     alike = [(a, b) for a, b in same if a.asked == b.asked]
@@ -142,6 +143,16 @@ def _common(first: SavedEval, second: SavedEval) -> list[tuple[Question, Questio
             remedy="accuracies of two protocols are not compared; evaluate both with one",
         )
     return alike
+
+
+def _by_occurrence(side: SavedEval) -> dict[tuple[str, int], Question]:
+    """A file may hold a question twice: the second is compared with the second."""
+    seen: Counter[str] = Counter()
+    keyed = {}
+    for question in sorted(side.questions, key=lambda question: question.doc_id):
+        keyed[question.doc_hash, seen[question.doc_hash]] = question
+        seen[question.doc_hash] += 1
+    return keyed
 
 
 def _filters(side: SavedEval) -> set[str]:

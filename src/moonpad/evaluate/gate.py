@@ -51,7 +51,5 @@ class EvalGate:
                 if difference.shown and difference.value < 0:
                     yield f"by {each.name} {each.words}"
             elif difference.low < -self.accuracy_drop:
-                yield (
-                    f"by {each.name} the difference may be as low as {points(difference.low)} points; accuracy_drop "
-                    f"allows {points(-self.accuracy_drop)}"
-                )
+                low, allowed = points(difference.low), points(-self.accuracy_drop)
+                yield f"by {each.name} the difference may be as low as {low} points, and accuracy_drop allows {allowed}"

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import time
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from typing import Final
-from urllib.error import URLError
+from urllib.error import HTTPError
 
 import msgspec
 
 from moonpad.spec.input_file import read_regular
-from moonpad.spec.json_input import load_json
-from moonpad.values.errors import CheckFailed, UsageError
+from moonpad.spec.json_input import lines_in, load_json
+from moonpad.values.errors import PreflightRefused, UsageError
 
 COMMIT: Final = "3101c7d5072418e28b9008a6636bde82a006892c"
 SOURCE: Final = f"https://raw.githubusercontent.com/openai/grade-school-math/{COMMIT}/grade_school_math/data"
@@ -26,7 +28,11 @@ FILES: Final[Mapping[str, tuple[str, str, int]]] = {
 QUESTIONS: Final = 1319
 FEWEST_EXAMPLES: Final = 6
 FILE_BYTES: Final = 64 << 20
-DOWNLOAD_S: Final = 60.0
+STALL_S: Final = 30.0
+"""Without a byte."""
+DOWNLOAD_S: Final = 600.0
+"""For one file, of 4 MB at most."""
+REMEDY: Final = "fetch train.jsonl and test.jsonl of openai/grade-school-math by other means, and name --data FOLDER"
 
 
 class _Row(msgspec.Struct):
@@ -54,7 +60,7 @@ def find_gsm8k(folder: Path) -> Gsm8k:
     if counts["train"] < FEWEST_EXAMPLES:
         message = f"{folder / FILES['train'][0]} has {counts['train']} questions; the examples need {FEWEST_EXAMPLES}"
         raise UsageError(message, remedy="name the folder of the published files with --data")
-    sha256 = {split: hashlib.sha256(data).hexdigest() for split, data in contents.items()}
+    sha256 = {split: _sha256(data) for split, data in contents.items()}
     return Gsm8k(
         paths={split: (folder / name).resolve() for split, (name, _, _) in FILES.items()},
         sha256=sha256,
@@ -63,26 +69,55 @@ def find_gsm8k(folder: Path) -> Gsm8k:
     )
 
 
+def is_published(folder: Path) -> bool:
+    """Whether the folder has both published files, byte by byte."""
+    try:
+        return all(_sha256(read_regular(folder / name, size)) == wanted for name, wanted, size in FILES.values())
+    except OSError:
+        return False
+
+
 def download(source: str = SOURCE) -> dict[str, str]:
     """The text of both files by their names, each with the published digest.
 
     Raises:
-        CheckFailed: one cannot be fetched, or is another file.
+        PreflightRefused: one cannot be fetched, or is another file.
     """
     texts = {}
     for name, wanted, size in FILES.values():
         url = f"{source}/{name}"
-        remedy = "fetch train.jsonl and test.jsonl of openai/grade-school-math by other means, and name --data FOLDER"
         try:
-            with urllib.request.urlopen(url, timeout=DOWNLOAD_S) as answer:  # noqa: S310 - https, and the digest decides
-                data = answer.read(size + 1)
-        except (URLError, OSError, ValueError) as error:
-            raise CheckFailed(f"{url} cannot be fetched: {getattr(error, 'reason', error)}", remedy=remedy) from error
-        if (digest := hashlib.sha256(data).hexdigest()) != wanted:
+            data = _fetch(url, size)
+        except HTTPError as error:
+            raise PreflightRefused(
+                f"{url} cannot be fetched: HTTP {error.code} {error.reason}", remedy=REMEDY
+            ) from error
+        except (OSError, ValueError, HTTPException) as error:
+            reason = getattr(error, "reason", error)
+            raise PreflightRefused(f"{url} cannot be fetched: {reason}", remedy=REMEDY) from error
+        if len(data) != size:
+            what = f"it ended after {len(data):,} of" if len(data) < size else "it has more than"
+            raise PreflightRefused(f"{url} is not the published file: {what} {size:,} bytes", remedy=REMEDY)
+        if (digest := _sha256(data)) != wanted:
             what = f"{url} is not the published file: its sha256 is {digest}, expected {wanted}"
-            raise CheckFailed(what, remedy=remedy)
+            raise PreflightRefused(what, remedy=REMEDY)
         texts[name] = data.decode("utf-8")
     return texts
+
+
+def _fetch(url: str, size: int) -> bytes:
+    """At most one byte more than `size`. Raises OSError also where it takes too long, however slowly it goes on."""
+    data, begun_s = b"", time.monotonic()
+    with urllib.request.urlopen(url, timeout=STALL_S) as answer:  # noqa: S310 - https, and the digest decides
+        while len(data) <= size and (piece := answer.read1(size + 1 - len(data))):
+            data += piece
+            if time.monotonic() - begun_s > DOWNLOAD_S:
+                raise TimeoutError(f"only {len(data):,} of {size:,} bytes came in {DOWNLOAD_S:g} s")
+    return data
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _read(path: Path) -> bytes:
@@ -96,7 +131,7 @@ def _read(path: Path) -> bytes:
 def _checked(path: Path, data: bytes) -> int:
     """The number of questions."""
     count = 0
-    for number, line in enumerate(data.splitlines(), 1):
+    for number, line in enumerate(lines_in(data), 1):
         if not line.strip():
             continue
         try:

@@ -6,12 +6,15 @@ import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from moonpad.spec.json_input import json_lines
+from moonpad.spec.input_file import open_regular
+from moonpad.spec.json_input import load_json
 from moonpad.values.errors import UsageError
+
+FILE_BYTES: Final = 512_000_000
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -38,14 +41,17 @@ def read_questions(path: Path) -> list[Question]:
     """In the order in which they are sent.
 
     Raises:
-        UsageError: the file is not there, or is not one of ours.
+        UsageError: the file is not there, or is not one of ours: it is written whole, so that no line of it is torn.
     """
     try:
-        questions = [msgspec.convert(row, Question) for row in json_lines(path, most_bytes=512_000_000)]
+        with open_regular(path, FILE_BYTES) as file:
+            questions = [msgspec.convert(load_json(line), Question) for line in file]
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}", remedy="name a folder of moonpad eval") from error
-    except msgspec.ValidationError as error:
+    except (ValueError, msgspec.ValidationError) as error:
         raise UsageError(f"{path} does not hold questions: {error}", remedy="name a folder of moonpad eval") from error
+    if not questions:
+        raise UsageError(f"{path} holds no question", remedy="name a folder of moonpad eval")
     if len({question.doc_id for question in questions}) < len(questions):
         raise UsageError(f"{path} has a question twice", remedy="evaluate again, into another folder")
     return questions

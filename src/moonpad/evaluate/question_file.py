@@ -20,8 +20,9 @@ from moonpad.catalog.evaluations import Protocol
 from moonpad.evaluate.question import Question, digest
 from moonpad.evaluate.sample import Sample
 from moonpad.evaluate.score import Score
+from moonpad.evaluate.time_limit import time_limit
 from moonpad.spec.input_file import read_regular
-from moonpad.spec.json_input import load_json
+from moonpad.spec.json_input import lines_in, load_json
 from moonpad.values.errors import UsageError
 
 FILTER: Final = "answer"
@@ -29,6 +30,8 @@ FILE_BYTES: Final = 64 << 20
 MOST_QUESTIONS: Final = 100_000
 SEARCHED: Final = 200_000
 """Characters of an answer that a regex sees."""
+REGEX_S: Final = 10.0
+"""For one answer; a sound one takes microseconds."""
 SEED: Final = 1234
 REMEDY: Final = 'a line is {"question": …, "answer": …}, or "regex" in place of "answer"'
 
@@ -61,11 +64,17 @@ def read_lines(path: Path) -> list[Line]:
     except OSError as error:
         remedy = "--task FILE.jsonl; gsm8k and tools are the tasks with names"
         raise UsageError(f"{path} cannot be read: {error.strerror or error}", remedy=remedy) from error
-    lines = [_line(path, number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    numbered = {number: line for number, line in enumerate(lines_in(text), 1) if line.strip()}
+    lines = [_line(path, number, line) for number, line in numbered.items()]
     if not lines:
         raise UsageError(f"{path} holds no question", remedy=REMEDY)
     if len(lines) > MOST_QUESTIONS:
         raise UsageError(f"{path} has {len(lines):,} questions; the limit is {MOST_QUESTIONS:,}", remedy="split it")
+    seen: dict[str, int] = {}
+    for number, line in zip(numbered, lines, strict=True):
+        if line.id is not None and (first := seen.setdefault(str(line.id), number)) != number:
+            message = f"{path}, line {number}: line {first} has the id {line.id!r} too"
+            raise UsageError(message, remedy="give each question its own id, or none; --again N asks questions twice")
     return lines
 
 
@@ -74,6 +83,10 @@ def _line(path: Path, number: int, text: bytes) -> Line:
         line = msgspec.convert(load_json(text), Line)
         if (line.answer is None) == (line.regex is None):
             raise ValueError("it needs either an answer or a regex")
+        if not line.question.strip():
+            raise ValueError("the question is empty")
+        if line.regex == "" or (line.answer is not None and not line.answer.strip()):
+            raise ValueError("the answer is empty" if line.regex is None else "the regex is empty: it finds any answer")
         if line.regex is not None:
             re.compile(line.regex)
     except (ValueError, msgspec.ValidationError, re.error, RecursionError, OverflowError) as error:
@@ -99,8 +112,19 @@ def _question(number: int, line: Line, protocol: Protocol, model: str) -> Questi
 
 
 def score(lines: Sequence[Line], samples: Iterable[Sample]) -> list[Score]:
+    """
+    Raises:
+        UsageError: a regex takes too long: nested repetition may take longer than the world is old.
+    """
     scores = []
     for sample in samples:
-        right, taken = lines[sample.doc_id].right(sample.content or "")
+        line, content = lines[sample.doc_id], sample.content or ""
+        try:
+            with time_limit(REGEX_S):
+                right, taken = line.right(content)
+        except TimeoutError as error:
+            message = f"question {sample.doc_id + 1}: {line.regex!r} takes more than {REGEX_S:g} s on one answer"
+            remedy = "write the regex without repetition in repetition, as in (a+)+, and evaluate again"
+            raise UsageError(message, remedy=remedy) from error
         scores.append(Score(sample.doc_id, FILTER, taken[:2000], float(right)))
     return scores

@@ -18,6 +18,7 @@ from moonpad.evaluate.question import Question, digest
 from moonpad.evaluate.sample import Sample
 from moonpad.evaluate.score import Score
 from moonpad.spec.input_file import read_regular
+from moonpad.spec.json_input import lines_in
 from moonpad.values.errors import UsageError
 from moonpad.verify.vendor import calls_problem, read_requests
 from moonpad.verify.vendor_set import own_requests
@@ -44,18 +45,26 @@ def questions_of_file(path: Path, protocol: Protocol, model: str) -> list[Questi
         UsageError: the file cannot be read, or is not one of the vendor verifier's.
     """
     try:
-        lines = read_regular(path, FILE_BYTES).decode("utf-8").splitlines()
+        lines = [line.decode("utf-8") for line in lines_in(read_regular(path, FILE_BYTES))]
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UsageError(f"{path} cannot be read: {reason}", remedy="--task tools --data FILE.jsonl") from error
-    requests = read_requests(lines)
+    try:
+        requests = read_requests(lines)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error.message}", remedy=error.remedy) from error
+    for request in requests:
+        most = request.body.get("max_tokens")
+        if most is not None and (type(most) is not int or most < 1):
+            message = f"{path}: line {request.index} has {most!r} as max_tokens"
+            raise UsageError(message, remedy="a number from 1 on, or none")
     return [_question(place, request.body, UNKNOWN, protocol, model) for place, request in enumerate(requests)]
 
 
 def _question(number: int, body: Mapping[str, Any], target: str, protocol: Protocol, model: str) -> Question:
     kept = {name: value for name, value in body.items() if name not in UNSENT}
     payload = {"temperature": 0.0, **kept, "model": model}
-    payload["max_tokens"] = min(protocol.max_tokens, int(kept.get("max_tokens") or protocol.max_tokens))
+    payload["max_tokens"] = min(protocol.max_tokens, kept.get("max_tokens") or protocol.max_tokens)
     last = next((message.get("content") for message in reversed(body["messages"])), "")
     text = last if isinstance(last, str) else json.dumps(last)
     return Question(number, digest(kept), text, target, payload)

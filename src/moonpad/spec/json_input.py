@@ -11,6 +11,7 @@ import orjson
 from moonpad.spec.input_file import open_regular, read_regular
 
 LINE_BYTES: Final = 1 << 20
+BOM: Final = b"\xef\xbb\xbf"
 TORN_LINES: Final = 1000
 """A file with more of them holds something else."""
 DOCUMENT_BYTES: Final = 64_000_000
@@ -32,6 +33,12 @@ def load_json(data: bytes, most_memory_bytes: int = MEMORY_BYTES) -> Any:
             limit = f"the limit is {most_memory_bytes >> 20:,} MiB"
             raise ValueError(f"its values would take {needed >> 20:,} MiB of memory; {limit}")
     return orjson.loads(data)
+
+
+def lines_in(data: bytes) -> list[bytes]:
+    """The lines of a file of JSON lines, as any editor left them: with a byte order mark, or with CR LF. Not split at
+    U+2028 and the like, which may stand in a text."""
+    return data.removeprefix(BOM).splitlines()
 
 
 def json_lines(path: Path, most_bytes: int = DOCUMENT_BYTES) -> Iterator[Any]:

@@ -71,16 +71,17 @@ class Difference:
 
 
 def unpaired(first: Proportion, second: Proportion, confidence: float = CONFIDENCE) -> Difference:
-    """Of two samples of which nothing else is known: Newcombe's hybrid score interval, and z by the two standard errors
-    as lm-eval prints them. Where both have none, z is 0 of equal values, and infinite of others.
+    """Of two samples of which nothing else is known: Newcombe's hybrid score interval, and z of the pooled test. By the
+    two standard errors as lm-eval prints them, z would be infinite where both are 0, of however few answers.
     """
     value = second.value - first.value
     (low_1, high_1), (low_2, high_2) = first.interval(confidence), second.interval(confidence)
     low = value - math.hypot(second.value - low_2, high_1 - first.value)
     high = value + math.hypot(high_2 - second.value, first.value - low_1)
-    error = math.hypot(first.standard_error or 0.0, second.standard_error or 0.0)
-    z = value / error if error else math.copysign(math.inf, value) if value else 0.0
-    return Difference(value, low, high, 2 * NormalDist().cdf(-abs(z)), z)
+    pooled = (first.correct + second.correct) / (first.count + second.count)
+    error = math.sqrt(pooled * (1 - pooled) * (1 / first.count + 1 / second.count))
+    z = value / error if error else 0.0  # all right, or all wrong, on both sides
+    return Difference(value, max(-1.0, low), min(1.0, high), 2 * NormalDist().cdf(-abs(z)), z)
 
 
 def detectable_unpaired(share: float, count: int, power: float = POWER, confidence: float = CONFIDENCE) -> float:

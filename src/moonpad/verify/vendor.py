@@ -103,6 +103,8 @@ def read_requests(lines: Iterable[str]) -> list[VendorRequest]:
             continue
         body: Any = read_json(line)
         try:
+            if body is None:
+                raise msgspec.ValidationError("it is not JSON")
             msgspec.convert(body, _RequestFields)
         except msgspec.ValidationError as error:
             raise UsageError(

@@ -27,13 +27,14 @@ MODEL = "kimi-answers"
 
 @dataclass
 class Answer:
-    """`status` other than 200 is an error with `content` as its text."""
+    """`status` other than 200 is an error with `content` as its text. `raw` is the whole body, whatever it is."""
 
     content: str | None
     finish: str = "stop"
     reasoning: str = ""
     status: int = 200
     calls: list[dict[str, Any]] = field(default_factory=list)
+    raw: str | None = None
 
 
 @dataclass
@@ -81,6 +82,8 @@ class Answering:
         finally:
             self.at_once -= 1
         answer = Answer("42", reasoning="6 × 7" if self.thinks else "") if trial else self.answer(question, before)
+        if answer.raw is not None:
+            return web.Response(status=answer.status, text=answer.raw)
         if answer.status != 200:
             return web.json_response({"error": {"message": answer.content}}, status=answer.status)
         tokens = max(1, len(answer.content or "") // 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import random
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from moonpad.store.atomic_files import append_line
 from tests.threaded import threaded
 from tests.unit.evaluate.answering_server import MODEL, Answer, Answering
 from tests.unit.evaluate.sums import COUNT, answered, evaluate, fate, lines
@@ -134,7 +136,8 @@ def test_killed_at_a_drawn_moment_and_resumed(
     assert (folder / "scores.jsonl").read_text() == (whole / "scores.jsonl").read_text()
 
 
-def test_ctrl_c_keeps_the_answers(questions: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=str)
+def test_a_signal_keeps_the_answers(number: signal.Signals, questions: Path, tmp_path: Path) -> None:
     server = Answering(answered, delay_s=0.05)
     folder = tmp_path / "e"
     with threaded(server.serving()) as url:
@@ -142,13 +145,91 @@ def test_ctrl_c_keeps_the_answers(questions: Path, tmp_path: Path) -> None:
         process = subprocess.Popen((sys.executable, "-m", "moonpad", *argv), stderr=subprocess.PIPE, text=True)
         while len(server.asked) < 30:
             time.sleep(0.005)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, said = process.communicate(timeout=30)
     assert process.returncode == 130
     kept = len(lines(folder / "samples.jsonl"))
     assert f"{kept} answers are kept" in said
     assert f"moonpad eval --resume {folder}" in said
     assert "Traceback" not in said
+    assert not (folder / ".lock").exists()
+
+
+def test_only_one_at_a_time_asks(questions: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A second `--resume`, or the same command again, is refused while the first runs; after a kill it goes on."""
+    server = Answering(answered, delay_s=0.05)
+    folder = tmp_path / "e"
+    with threaded(server.serving()) as url:
+        argv = ("eval", "--url", url, "--task", str(questions), "--out", str(folder))
+        process = subprocess.Popen((sys.executable, "-m", "moonpad", *argv), stderr=subprocess.DEVNULL)
+        try:
+            while len(server.asked) < 20:
+                time.sleep(0.005)
+            code, _, said = evaluate(capfd, url, "--resume", str(folder))
+            assert code == 3
+            assert f"pid {process.pid} is evaluating into {folder}" in said
+            assert "wait until it has ended" in said
+            assert evaluate(capfd, url, "--task", str(questions), "--out", str(folder))[0] == 2
+            assert process.poll() is None
+        finally:
+            process.kill()
+            process.wait()
+        kept = {row["doc_id"] for row in lines(folder / "samples.jsonl")}
+        before = len(server.asked)
+        code, result, _ = evaluate(capfd, url, "--resume", str(folder))
+    assert code == 0
+    assert result["answered"] == COUNT
+    later = {int(body["messages"][-1]["content"].split()[2]) for _, body in server.asked[before:]}
+    assert not later & kept
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "eval.json", "report.html", "requests.jsonl", "result.json", "samples.jsonl", "scores.jsonl",
+    ]  # fmt: skip
+
+
+def test_a_full_disk_keeps_the_answers(
+    questions: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    appended = 0
+
+    def append(path: Path, record: dict[str, Any]) -> None:
+        nonlocal appended
+        appended += 1
+        if appended > 40:
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        append_line(path, record)
+
+    server = Answering(answered)
+    folder = tmp_path / "e"
+    with threaded(server.serving()) as url:
+        with monkeypatch.context() as patch:
+            patch.setattr("moonpad.cli.eval_answers.append_line", append)
+            code, _, said = evaluate(capfd, url, "--task", str(questions), "--out", str(folder))
+        assert code == 5
+        assert "No space left on device; 40 answers are kept" in said
+        assert len(lines(folder / "samples.jsonl")) == 40
+        code, result, _ = evaluate(capfd, url, "--resume", str(folder))
+    assert (code, result["answered"]) == (0, COUNT)
+
+
+def test_a_full_disk_does_not_cost_the_figures(
+    questions: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, text: str, mode: int = 0o600) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    server = Answering(answered)
+    folder = tmp_path / "e"
+    with threaded(server.serving()) as url:
+        with monkeypatch.context() as patch:
+            patch.setattr("moonpad.cli.eval_verdict.replace_as_is", full)
+            code, result, said = evaluate(capfd, url, "--task", str(questions), "--out", str(folder))
+        assert code == 5
+        assert result["filters"]["answer"]["correct"] == 80
+        assert f"cannot be written to {folder}: No space left on device" in said
+        asked = len(server.asked)
+        assert evaluate(capfd, url, "--resume", str(folder))[0] == 0
+    assert len(server.asked) == asked
+    assert (folder / "report.html").is_file()
 
 
 def test_a_lost_endpoint_ends_it(
@@ -228,7 +309,7 @@ def test_a_model_that_thinks_is_warned_of(questions: Path, tmp_path: Path, capfd
 def test_an_answer_too_long_to_be_kept_is_a_failure(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("moonpad.cli.eval_run.LINE_BYTES", 4000)
+    monkeypatch.setattr("moonpad.cli.eval_answers.LINE_BYTES", 4000)
     path = tmp_path / "two.jsonl"
     path.write_text('{"question": "long", "answer": "1"}\n{"question": "thoughtful", "answer": "2"}\n')
 
@@ -250,3 +331,11 @@ def test_changed_questions_are_not_mixed(questions: Path, tmp_path: Path, capfd:
         code, _, said = evaluate(capfd, url, "--resume", str(tmp_path / "e"))
     assert code == 2
     assert "changed since" in said
+
+
+def test_the_address_to_listen_on(questions: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """0.0.0.0, as a guide has it, reaches this machine where the system says so, as Linux does."""
+    with threaded(Answering(answered).serving()) as url:
+        named = url.replace("127.0.0.1", "0.0.0.0")
+        code, result, _ = evaluate(capfd, named, "--task", str(questions), "--limit", "3", "--out", str(tmp_path / "e"))
+    assert (code, result["answered"]) == (0, 3)

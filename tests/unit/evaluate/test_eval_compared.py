@@ -140,3 +140,35 @@ def test_a_file_of_tool_requests(tmp_path: Path, capfd: pytest.CaptureFixture[st
     assert code == 0
     assert (result["filters"]["schema"]["correct"], result["filters"]["schema"]["answers"]) == (3, 4)
     assert result["empty"] == 0
+
+
+def test_runs_lists_evaluations(
+    questions: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By their names, which compare and --resume take; a part of one with what it has, and damaged ones too."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with threaded(Answering(answered).serving()) as url:
+        folders = [Path(evaluate(capfd, url, "--task", str(questions))[1]["eval"]) for _ in range(2)]
+        server = Answering(
+            lambda question, before: Answer("no", status=400 if question.startswith("What is 7 ") else 200)
+        )
+    with threaded(server.serving()) as url:
+        folders.append(Path(evaluate(capfd, url, "--task", str(questions))[1]["eval"]))
+    (folders[0] / "result.json").write_text("{")
+    assert run(["runs", "--json"]) == 0
+    document = read_json(capfd.readouterr().out)
+    assert isinstance(document, dict)
+    assert document["runs"] == []
+    rows = [(row["name"], row["state"], row["answered"], row["questions"]) for row in document["evals"]]
+    assert rows == [
+        (folders[2].name, "partial", COUNT - 1, COUNT),
+        (folders[1].name, "whole", COUNT, COUNT),
+        (folders[0].name, "unreadable", 0, None),
+    ]
+    assert document["evals"][1]["accuracies"] == {"answer": pytest.approx(80 / COUNT)}
+    assert run(["runs"]) == 0
+    said = capfd.readouterr()
+    assert folders[1].name in said.out
+    assert f"moonpad eval --resume {folders[2].name}" in said.err
+    assert run(["runs", str(folders[0].parent), "--json"]) == 0
+    assert read_json(capfd.readouterr().out)["evals"] == document["evals"]  # type: ignore[index]

@@ -15,6 +15,9 @@ from moonpad.evaluate.endpoint_facts import kv_tokens_of
 from moonpad.evaluate.sample import Sample, read_samples
 from moonpad.evaluate.setup import setup_of
 from moonpad.load.openai_schema import Malformed, Message, Reply
+from tests.threaded import threaded
+from tests.unit.evaluate.answering_server import Answer, Answering
+from tests.unit.evaluate.sums import evaluate
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False) | st.text(max_size=20)
 WORDS = st.sampled_from(
@@ -45,6 +48,39 @@ def test_any_text(text: str) -> None:
 def test_any_line_of_samples(rows: list[object]) -> None:
     for sample in read_samples([*rows, {"doc_id": 1, "asked": "x", "tool_calls": [{"function": 5}, {}]}]):
         sample.message()
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        (200, "<html>log in first</html>", "the body is not a JSON object: <html>log in first</html>"),
+        (200, "", "the body is empty"),
+        (200, '{"choices": [{"mess', "the body is not a JSON object"),
+        (200, "[]", "the body is not a JSON object"),
+        (200, '{"choices": []}', "no choice with a message"),
+        (200, '{"error": {"message": "out of memory"}}', "out of memory"),
+        (200, '{"choices": [{"message": {"content": ["x"]}}]}', "neither text nor null"),
+        (200, "x" * 30_000_000, "more than"),
+        (429, "slow down", "HTTP 429: slow down"),
+        (502, "<html>Bad gateway</html>", "HTTP 502"),
+        (302, "", "HTTP 302"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_what_is_no_answer(
+    status: int, body: str, said: str, questions: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """The question has no answer, for that reason; it is not wrong, and not empty."""
+    monkeypatch.setattr("moonpad.evaluate.asking.WAIT_S", (0.0, 0.0))
+    with threaded(Answering(lambda question, before: Answer(None, status=status, raw=body)).serving()) as url:
+        argv = ("--task", str(questions), "--limit", "2", "--out", str(tmp_path / "e"))
+        code, result, text = evaluate(capfd, url, *argv)
+    assert code == 5
+    assert (result["failed"], result["answered"], result["empty"], result["filters"]) == (2, 0, 0, {})
+    assert "2 of 2 questions have no answer" in text
+    assert said in text
+    assert "Traceback" not in text
 
 
 SOUND = {
