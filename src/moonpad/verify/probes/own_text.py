@@ -21,6 +21,7 @@ from moonpad.verify.own_text.questions import (
     COUNTING,
     CUTS,
     SEVERAL,
+    TOWN,
     TWO_CITIES,
     parameters,
 )
@@ -123,7 +124,7 @@ async def own_parameters(api: Api) -> Outcome:
     rows = parameters(banned, seeded=seeded)
     answers = await ask_both(api, [row.body for row in rows])
     without = [await ask(api, row.without) for row in rows]
-    await ask_both(api, [{**COUNTING, "logprobs": True, "top_logprobs": 2}])
+    await ask_both(api, [{**body, "logprobs": True, "top_logprobs": 2} for body in (COUNTING, TOWN)])
     if seeded:  # an engine that knows top_k and n together
         await ask(api, {**COUNTING, "temperature": 1.0, "top_k": 1, "n": 2})
     acts = {
