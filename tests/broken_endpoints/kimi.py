@@ -139,6 +139,8 @@ def answer_to(user: str, system: str = "") -> Turn:
     if match := re.search(r"[Ww]hat is the (number of the [^?]+)\?", user):
         stated = re.search(rf"{re.escape(match[1])} is (\d+)", user)
         return Turn("I look for it.", stated[1] if stated else "I do not know.")
+    if "story" in user:
+        return Turn("A story, then.", " ".join(FILLER * 30))
     if "ferry" in user:
         return Turn("The text says so.", "It leaves at nine.")
     return Turn("A greeting, it seems.", "Hello to you, and a good day.")

@@ -225,6 +225,12 @@ class Api:
                     self.asked.append(_streamed(body, join(deltas), envelope))
                 yield event
 
+    async def joined(self, body: Body) -> Answer:
+        """A streamed chat completion as one message."""
+        events = [event async for event in self.stream(body)]
+        other = next((event for event in events if isinstance(event, Reply)), None)
+        return other or join(event for event in events if isinstance(event, Delta))
+
     async def _ask(self, method: str, url: str, body: Body | bytes | None = None, *, limit_s: float) -> Reply:
         timeout = aiohttp.ClientTimeout(total=limit_s, sock_connect=min(limit_s, self.deadlines.connect_s))
         async with self._exchange(method, url, body, timeout) as (response, caps, record):

@@ -105,7 +105,7 @@ def wrong_logprobs(own: Continuation, got: Sequence[TokenLogprob]) -> list[Diffe
     for place, (token, row) in enumerate(zip(own.tokens, got, strict=True)):
         if not token.text or not row.text or BROKEN in token.text + row.text:
             continue
-        pairs = {row.text: row.value, **row.likeliest}
+        pairs = {**row.likeliest, row.text: row.value}
         known = {text: value for text, value in token.likeliest.items() if text and BROKEN not in text}
         apart = next((text for text in known if text in pairs and _apart(known[text], pairs[text])), None)
         if row.text != token.text or apart is not None:

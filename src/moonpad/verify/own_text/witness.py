@@ -49,6 +49,7 @@ COMPARABLE: Final = frozenset(
 )
 """Fields that do not keep an answer from being compared. Others, as a form that is asked for, change the text."""
 MOST_TIES: Final = 6
+OTHER_SEEDS: Final = (101, 202)
 BATCH_MARGIN: Final = 3.0
 """Nats by which another batch may change what a token leads by, where a mixture of experts chooses other experts."""
 AT_ONCE: Final = 8
@@ -182,8 +183,8 @@ class Witness:
                 tie = wide if await self._is_right_alone(key, asked) else None
             if tie is None and not _has_marks(own.text) and not await self._shows_marks():
                 return Examination(reasons=(NO_MARKS,))
-            if tie is None and not is_greedy(asked.body) and not await self._repeats(asked, own, limit):
-                return Examination(reasons=("what was drawn by a seed was not drawn again",))
+            if tie is None and not is_greedy(asked.body) and not await self._is_drawn_otherwise(asked, limit):
+                return Examination(reasons=("what is drawn by a seed depends on the batch",))
             if tie is None:
                 return _changes(asked, wrong)
             followed = await self._follow(prompt, asked, own, limit, *tie)
@@ -213,19 +214,23 @@ class Witness:
                 return False
         return isinstance(chat, Message) and not self._differences(Asked(asked.body, chat, "whole"), own, answer)
 
-    async def _repeats(self, asked: Asked, own: Continuation, limit: int) -> bool:
-        """Whether a drawn answer is drawn again by itself, in the chat as in the plain completion: in another batch one
-        seed may give another text."""
+    async def _is_drawn_otherwise(self, asked: Asked, limit: int) -> bool:
+        """Whether the server answers otherwise than the model by other seeds too. One seed alone proves nothing: in
+        another batch the numbers differ a little, and so may what is drawn."""
+        seed = asked.body.get("seed")
         prompt = self._prompts[key_of(asked.body, limit)]
         async with self._alone:
-            try:
-                again = await continue_prompt(self.api, prompt.sent, asked.body, limit)
-                chat = await self.api.chat(asked.body)
-            except (NoCompletions, ContactLost, CheckFailed):
-                return False
-        if again.text != own.text or not isinstance(chat, Message):
-            return False
-        return (chat.content, chat.reasoning) == (asked.answer.content, asked.answer.reasoning)
+            for step in OTHER_SEEDS:
+                body = {**asked.body, "seed": step + (seed if isinstance(seed, int) else 0)}
+                try:
+                    own = await continue_prompt(self.api, prompt.sent, body, limit)
+                    chat = await (self.api.chat(body) if asked.how == "whole" else self.api.joined(body))
+                except (NoCompletions, ContactLost, CheckFailed):
+                    return False
+                answer = read_kimi_text(own.text, own.finish_reason, thinking=prompt.thinking)
+                if not isinstance(chat, Message) or not differences(answer, chat):
+                    return False
+        return True
 
     def _by_prompt(self, prompt: Prompt, asked: Asked, own: Continuation) -> Examination | None:
         """Whether another prompt was answered than was asked, by its tokens; None if it is the same."""
