@@ -250,9 +250,7 @@ RARER_FAULTS = (
         "forced_text",
         stream=of_texts(lambda text: "".join(sign for sign in text if unicodedata.category(sign) != "Cf")),
     ),
-    ContentFault(
-        "contents after 1,000 characters are cut", "own_answers", answer=of_text("content", lambda t: t[:1000])
-    ),
+    ContentFault("contents after 800 characters are cut", "own_answers", answer=of_text("content", lambda t: t[:800])),
     ContentFault("1.0 becomes 1 in arguments", "forced_calls", answer=_decoded(_whole_numbers)),
     ContentFault("arguments with null are dropped", "forced_calls", answer=_decoded(_without_null)),
     ContentFault(

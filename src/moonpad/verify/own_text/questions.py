@@ -72,6 +72,8 @@ ODD: Final = "\t\ufb01ne\r\n\u200bcafe\u0301 \u00bd  100 % <i>\\n</i> &amp; \U00
 
 COUNTING: Final = chat(user("Count to 18."))
 
+STORY: Final = chat(user("Tell me a story of the sea."))
+
 ANSWERS: Final[Sequence[Question]] = (
     COUNTING,
     chat(user("Hello!")),
@@ -82,7 +84,7 @@ ANSWERS: Final[Sequence[Question]] = (
     chat(user('Say "sun lamp".')),
     chat(user('Say "Grüße 你好 🙂".'), max_tokens=96),
     chat(system("Answer in German."), user("Good morning!")),
-    chat(user("Tell me a story of the sea."), max_tokens=2 * LIMIT),
+    STORY,
 )
 """A list, sentences, a long text, JSON, letters beyond ASCII, another language."""
 

@@ -21,6 +21,7 @@ from moonpad.verify.own_text.questions import (
     COUNTING,
     CUTS,
     SEVERAL,
+    STORY,
     TOWN,
     TWO_CITIES,
     parameters,
@@ -142,7 +143,7 @@ def _texts(answer: Message) -> tuple[str, str, str]:
 @probe("own_load")
 async def own_load(api: Api) -> Outcome:
     """Answers of different kinds and lengths at once, so that none of them is another's."""
-    kinds = [*ANSWERS, *CALLS, *SEVERAL]
+    kinds = [body for body in (*ANSWERS, *CALLS, *SEVERAL) if body is not STORY]
     bodies = [kinds[number % len(kinds)] for number in range(LOADED // 2)]
     await ask_both(api, bodies, at_once=LOADED)
     return passed_if_own(f"{LOADED} requests at once, half of them streamed")
