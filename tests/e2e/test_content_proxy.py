@@ -28,8 +28,8 @@ QUICK = {
     "the last character of every text is lost, in completions too",
     "a digit changes in completions too",
 }
-"""For `make test`: of whole answers, streams, requests, forced calls, completions, and by the recording. The others are for
-`make test-all`."""
+"""For `make test`: of whole answers, streams, requests, forced calls, completions, and by the recording. The others are
+for `make test-all`."""
 SOME = tuple(fault for fault in FAULTS if fault.name in QUICK)
 OTHERS = tuple(fault for fault in FAULTS if fault not in SOME)
 
