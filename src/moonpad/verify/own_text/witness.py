@@ -130,7 +130,7 @@ class Witness:
         except NoCompletions as error:
             return self._by_recording(key, asked, str(error))
         if not (body.get("stop") or body.get("stop_token_ids")) and (wrong := wrong_tokens(own)):
-            return _changes(asked, wrong, "its tokens")
+            return _changes(asked, wrong, "the list of its tokens")
         judged = await self._compare(key, asked, own, limit)
         fault = self._departure(key, own) if judged.compared else ""
         return Examination(1, (_change(asked, "recording", fault),)) if fault else judged
