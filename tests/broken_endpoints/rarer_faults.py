@@ -326,6 +326,18 @@ RARER_FAULTS = (
     ),
     ContentFault("line ends of messages are changed", "own_history", request=_texts(lambda t: t.replace("\r\n", "\n"))),
     ContentFault("messages after 1,000 characters are cut", "own_history", request=_texts(lambda text: text[:1000])),
+    ContentFault(
+        "words beside calls of the history are dropped",
+        "own_history",
+        request=messages(lambda rows: [{**row, "content": ""} if row.get("tool_calls") else row for row in rows]),
+    ),
+    ContentFault(
+        "empty messages are dropped",
+        "own_history",
+        request=messages(lambda rows: [row for row in rows if row.get("content") != "" or row.get("tool_calls")]),
+    ),
+    ContentFault("only the last twenty messages are kept", "own_history", request=messages(lambda rows: rows[-20:])),
+    ContentFault("another kind of object is named", "own_answers", document=_of_document(object="text_completion")),
     ContentFault("bounds in schemas are dropped", "own_history", request=tools(_without_bounds)),
     ContentFault("halves of answers are exchanged under load", "own_load", under_load=True, halves=True),
 )

@@ -31,6 +31,8 @@ def faults_of_answer(document: object, choices: int = 1) -> tuple[str, ...]:
 def _faults_of_answer(document: Mapping[str, Any], choices: int) -> Iterator[str]:
     if len(document["choices"]) != choices:
         yield f"the answer has {len(document['choices'])} choices, {choices} were asked for"
+    if document.get("object") not in (None, "chat.completion"):
+        yield f"the answer says that it is a {document['object']!r}, not a 'chat.completion'"
     for place, choice in enumerate(document["choices"]):
         if not isinstance(choice, dict):
             continue
@@ -93,6 +95,8 @@ class StreamEnvelope:
         if isinstance(id_, str) and self.id not in ("", id_):
             yield f"the id of the stream changes from {self.id} to {id_}"
         self.id = id_ if isinstance(id_, str) else self.id
+        if event.get("object") not in (None, "chat.completion.chunk"):
+            yield f"an event of the stream says that it is a {event['object']!r}, not a 'chat.completion.chunk'"
         model = event.get("model")
         if isinstance(model, str) and self.model not in ("", model):
             yield f"the model of the stream changes from {self.model} to {model}"

@@ -36,6 +36,11 @@ def test_a_wrong_answer(changes: dict[str, Any], says: str) -> None:
     assert says in fault
 
 
+def test_another_kind_of_object() -> None:
+    assert faults_of_answer({**whole(), "object": "chat.completion"}) == ()
+    assert "not a 'chat.completion'" in faults_of_answer({**whole(), "object": "text_completion"})[0]
+
+
 @pytest.mark.parametrize("choices", [0, 2])
 def test_more_or_fewer_choices_than_were_asked_for(choices: int) -> None:
     (fault,) = faults_of_answer(whole(), choices)
@@ -88,6 +93,7 @@ def test_a_sound_stream() -> None:
         ([chunk({"role": "user"})], "role in the stream"),
         ([ROLE, chunk(first(0)), chunk(piece(0, id="functions.g:0"))], "the id of call 0 changes"),
         ([ROLE, chunk({"reasoning": "so", "reasoning_content": "no"})], "different texts"),
+        ([{**ROLE, "object": "chat.completion"}], "not a 'chat.completion.chunk'"),
         ([{**ROLE, "model": "kimi"}, {**TEXT, "model": "other"}], "the model of the stream changes"),
     ],
 )

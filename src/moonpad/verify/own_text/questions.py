@@ -154,16 +154,23 @@ CONVERSATIONS: Final[Sequence[Question]] = (
     chat(user("Good morning!"), said("Hello! How can I help you?"), system("Answer in French."), user("Who are you?")),
     chat(user("Hello!"), user("  Explain   quantization.\n"), user("Thanks, Zoë & <b>Ada</b>!")),
     chat(system("Answer in Spanish."), user("What is the weather in Paris?"), tools=(WEATHER,)),
-    chat(user(LONG), said("Yes."), user(ODD), max_tokens=8),
+    chat(user(LONG), said("Yes."), user(""), user(ODD), max_tokens=8),
     chat(
         {**user("Book a table."), "name": "Ada"},
-        called(("book_table", 0, '{"time": "19:30", "guests": 2, "name": null, "inside": true}')),
+        {
+            **called(("book_table", 0, '{"time": "19:30", "guests": 2, "name": null, "inside": true}')),
+            "content": "I book it.",
+        },
         returned("book_table", 0, '{"ok": true, "tables": [4, 5],  "price": 1.0}'),
         tools=(BOOK, MESSAGE),
         max_tokens=1,
     ),
+    chat(
+        *(turn for number in range(12) for turn in (user(f"{number}?"), said(f"{number}."))), user("12?"), max_tokens=1
+    ),
 )
-"""Results of several calls, thinking kept and dropped, ids that count on, turns in other orders, parts, odd signs."""
+"""Results of several calls, thinking kept and dropped, ids that count on, turns in other orders, parts, odd signs, many
+turns."""
 
 CUTS: Final = (1, 2, 4, 9, 15, 19, 24)
 """Tokens after which answers are cut: in the thinking, at its end, in the answer, in a call."""
