@@ -25,10 +25,11 @@ from typing import Any
 from benchmarks.verified import SPEC, moonpad
 from tests.broken_endpoints.content_faults import WHOLE_FAULTS
 from tests.broken_endpoints.content_proxy import SOUND, ContentFault, ContentProxy, proxied
+from tests.broken_endpoints.rarer_faults import RARER_FAULTS
 from tests.broken_endpoints.request_faults import REQUEST_FAULTS
 from tests.broken_endpoints.stream_faults import STREAM_FAULTS
 
-FAULTS = (*WHOLE_FAULTS, *STREAM_FAULTS, *REQUEST_FAULTS)
+FAULTS = (*WHOLE_FAULTS, *STREAM_FAULTS, *REQUEST_FAULTS, *RARER_FAULTS)
 
 
 async def verified(url: str, home: Path, *options: str) -> tuple[int, dict[str, Any], float]:

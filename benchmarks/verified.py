@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +47,16 @@ def moonpad(home: Path, *argv: str) -> tuple[int, dict[str, Any], float]:
     return done.returncode, document, seconds
 
 
-def judged(home: Path, spec: Path, requests: int) -> dict[str, Any]:
+def quick_set(home: Path, spec: Path) -> dict[str, Any]:
     code, quick, seconds = moonpad(home, "verify", str(spec))
     rows = {probe["id"]: {"status": probe["status"], "because": probe["because"]} for probe in quick["probes"]}
     counts = {name: quick[name] for name in ("passed", "failed", "skipped")}
-    results: dict[str, Any] = {"quick set": {"code": code, "seconds": seconds, **counts, "probes": rows}}
+    at = time.strftime("%Y-%m-%d %H:%M")
+    return {"quick set": {"at": at, "code": code, "seconds": seconds, **counts, "probes": rows}}
+
+
+def judged(home: Path, spec: Path, requests: int) -> dict[str, Any]:
+    results = quick_set(home, spec)
     code, raw, seconds = moonpad(home, "verify", str(spec), "--raw")
     results["raw"] = {"code": code, "seconds": seconds, "because": raw["probes"][0]["because"]}
     first, own = home / "whole.jsonl", home / "asked.jsonl"
@@ -81,14 +87,16 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=300)
     parser.add_argument("--requests", type=int, default=COUNT, help="of the vendor verifier's set")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--quick", action="store_true", help="the quick set alone; the rest of --out stays")
     args = parser.parse_args()
-    results: dict[str, Any] = {}
+    results: dict[str, Any] = json.loads(args.out.read_text()) if args.quick and args.out.exists() else {}
+    runs: tuple[tuple[int, Callable[[Path, Path], dict[str, Any]]], ...] = (
+        (args.context, lambda *at: judged(*at, args.requests)),
+        (args.loop_context, lambda *at: {"loop": looped(*at, args.calls)}),
+    )
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        for context, run in (
-            (args.context, lambda *at: judged(*at, args.requests)),
-            (args.loop_context, lambda *at: {"loop": looped(*at, args.calls)}),
-        ):
+        for context, run in ((args.context, quick_set),) if args.quick else runs:
             spec = home / "verified.toml"
             spec.write_text(SPEC.format(engine=args.engine, port=args.port, context=context))
             code, up, seconds = moonpad(home, "up", str(spec))
@@ -96,11 +104,10 @@ def main() -> None:
                 results |= {f"up_s with {context} tokens": seconds, **(run(home, spec) if code == 0 else {"up": up})}
             finally:
                 moonpad(home, "down", str(spec))
-    result = {
+    result = results | {
         "what": f"{args.engine} with kimi-k2-tiny, judged by moonpad verify",
-        "at": time.strftime("%Y-%m-%d"),
+        "at": results.get("at") if args.quick else time.strftime("%Y-%m-%d"),
         "machine": f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}",
-        **results,
     }
     if args.out:
         args.out.write_text(json.dumps(result, indent=1) + "\n")

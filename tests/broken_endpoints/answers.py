@@ -10,6 +10,11 @@ from typing import Any
 from tests.broken_endpoints.kimi import FILLER, SPECIAL, Call, Turn, answer, rendered, text_of, tokens_of
 
 
+def logprob_at(place: int) -> float:
+    """Of the token that was taken; the next likeliest have -9 and -11."""
+    return -0.25 if place % 3 else -2.5
+
+
 @dataclass
 class Piece:
     """One token of an answer: where it is shown ("" nowhere), and as what."""
@@ -17,6 +22,11 @@ class Piece:
     channel: str
     text: str
     call: int = -1
+
+
+def shown_tokens(pieces: list[Piece]) -> list[Piece]:
+    """Without those that only mark the beginning of a call."""
+    return [piece for piece in pieces if piece.text]
 
 
 @dataclass
@@ -208,9 +218,13 @@ class Answers:
         for stop in [] if self.on("stop is ignored") else ([stops] if isinstance(stops, str) else stops):
             for end in range(1, len(pieces) + 1):
                 if stop in "".join(piece.text for piece in pieces[:end] if piece.channel == "content"):
-                    pieces = pieces[: end if self.on("the stop string is shown") else end - 1]
+                    shown = self.on("the stop string is shown") or body.get("include_stop_str_in_output")
+                    pieces = pieces[: end if shown else end - 1]
                     finish = "stop"
                     break
+        if body.get("stop_token_ids"):  # the probes have only that of "8"
+            eights = [place for place, piece in enumerate(pieces) if piece.text.strip() == "8"]
+            pieces, finish = (pieces[: eights[0]], "stop") if eights else (pieces, finish)
         limit = self.limit(body)
         if limit is not None and len(pieces) > limit:
             pieces, finish = pieces[:limit], "stop" if self.on("a cut answer ends with stop") else "length"
@@ -231,7 +245,7 @@ class Answers:
         return "thinking" if self.on("thinking under another name") else "reasoning"
 
     def usage(self, prompt: int, pieces: list[Piece]) -> dict[str, Any]:
-        completion = len(pieces)
+        completion = sum(bool(piece.text) for piece in pieces)
         if self.on("usage counts the prompt wrongly"):
             prompt += 9
         if self.on("usage counts the answer twice"):
@@ -273,10 +287,14 @@ class Answers:
     def logprobs(self, pieces: list[Piece], body: dict[str, Any]) -> dict[str, Any] | None:
         if not body.get("logprobs") or self.on("no logprobs"):
             return None
-        value = math.nan if self.on("logprobs are NaN") else -0.25
-        best = -0.01 if self.on("greedy is not the likeliest") else value
-        top = [{"token": "x", "logprob": best}, {"token": "y", "logprob": -2.0}]
-        return {"content": [{"token": piece.text, "logprob": value, "top_logprobs": top} for piece in pieces]}
+        return {"content": [self.logprob(piece, place) for place, piece in enumerate(shown_tokens(pieces))]}
+
+    def logprob(self, piece: Piece, place: int) -> dict[str, Any]:
+        value = math.nan if self.on("logprobs are NaN") else logprob_at(place)
+        best = -0.01 if self.on("greedy is not the likeliest") else -9.0
+        likeliest = {piece.text: value, "x": best, "y": -11.0}
+        top = [{"token": text, "logprob": of} for text, of in likeliest.items()]
+        return {"token": piece.text, "logprob": value, "top_logprobs": top}
 
     def delta(self, piece: Piece, turn: Turn, named: set[int]) -> dict[str, Any]:
         dropped = self.on("no thinking in the stream") or (

@@ -36,7 +36,11 @@ class ContentFault:
     stream: Callable[[], OnEvent] | None = None
     completion: Callable[[Document], None] | None = None
     """Of the choices of plain completions: then only a recording tells."""
+    document: Callable[[Document], None] | None = None
+    """Of a whole answer, and of each event of a stream."""
     under_load: bool = False
+    halves: bool = False
+    """The second half of a content is that of another client that waits."""
     mixes: bool = False
     """Answers go to another client that waits."""
     remembers: bool = False
@@ -78,6 +82,8 @@ class ContentProxy:
         async with self.ask(request, data) as upstream:
             body = await upstream.read()
             if request.path == COMPLETIONS and self.fault.completion is not None and upstream.status == 200:
+                if body.startswith(b"data:"):
+                    return web.Response(status=200, body=body, headers=_type(upstream))
                 document = json.loads(body)
                 for choice in document["choices"]:
                     self.fault.completion(choice)
@@ -107,10 +113,17 @@ class ContentProxy:
                 fault.answer(choice)
             if fault.answer.__name__.startswith("usage"):
                 fault.answer(document)
+        if fault.document is not None:
+            fault.document(document)
         if fault.remembers:
             document = self.memory.setdefault(str(body["messages"][-1].get("content")), document)
         if fault.mixes:
             document = await self.of_another(document, whole=True)
+        if fault.halves:
+            message = document["choices"][0]["message"]
+            text = message.get("content") or ""
+            other = await self.of_another(text, whole=True)
+            message["content"] = text[: len(text) // 2] + other[len(other) // 2 :]
         return web.json_response(document)
 
     async def of_another(self, mine: Any, *, whole: bool) -> Any:
@@ -142,6 +155,8 @@ class ContentProxy:
                     await response.write(b"data: [DONE]\n\n")
                 continue
             for row in on_event(json.loads(payload)):
+                if fault.document is not None:
+                    fault.document(row)
                 if fault.mixes and _text_of(row):
                     row = {**row, "choices": await self.of_another(row["choices"], whole=False)}
                 await _send(response, row)

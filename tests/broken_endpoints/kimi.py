@@ -66,7 +66,7 @@ def rendered(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any] = (), *
                 body += "<|tool_call_end|>"
         if role == "tool":
             body = f"## Return of {message.get('tool_call_id')}\n{body}"
-        parts.append(f"<|im_{role}|>{role}<|im_middle|>{body}<|im_end|>")
+        parts.append(f"<|im_{role}|>{message.get('name') or role}<|im_middle|>{body}<|im_end|>")
     return "".join(parts) + ("<|im_assistant|>assistant<|im_middle|>" if opened else "")
 
 
@@ -79,6 +79,8 @@ def answer(body: Mapping[str, Any], salt: str = "") -> Turn:
     )
     tools = body.get("tools") or []
     choice = body.get("tool_choice") or ("auto" if tools else "none")
+    if (forced := forced_by(body)) is not None:
+        return forced
     if last.get("role") == "tool":
         result = text_of(last.get("content"))
         following = re.fullmatch(r"[Nn]ext\w*: (\S+)", result)
@@ -109,6 +111,8 @@ def under_parameters(turn: Turn, body: Mapping[str, Any]) -> Turn:
     for name in ("presence_penalty", "frequency_penalty", "repetition_penalty"):
         if body.get(name):
             turn.content = f"{turn.content} {name.partition('_')[0]}"
+    if body.get("min_tokens"):
+        turn.content += f" {' '.join(FILLER * 8)}"
     if any(bias < 0 for bias in (body.get("logit_bias") or {}).values()):
         turn.content = turn.content.replace("8", "")
     return turn
@@ -135,13 +139,16 @@ def answer_to(user: str, system: str = "") -> Turn:
     if match := re.search(r"[Ww]hat is the (number of the [^?]+)\?", user):
         stated = re.search(rf"{re.escape(match[1])} is (\d+)", user)
         return Turn("I look for it.", stated[1] if stated else "I do not know.")
+    if "story" in user:
+        return Turn("A story, then.", " ".join(FILLER * 30))
     if "ferry" in user:
         return Turn("The text says so.", "It leaves at nine.")
     return Turn("A greeting, it seems.", "Hello to you, and a good day.")
 
 
 def sampled(body: Mapping[str, Any], salt: str) -> str:
-    dice = random.Random(f"{body.get('seed')}{salt if body.get('seed') is None else ''}")
+    seed = salt if body.get("seed") is None else body["seed"]
+    dice = random.Random(f"{seed} at {body.get('temperature')}")
     return " ".join(dice.choice(FILLER) for _ in range(24))
 
 
@@ -151,9 +158,25 @@ def formed(body: Mapping[str, Any]) -> str | None:
         return '{"town": "Rome"}'
     if form.get("type") == "json_schema":
         return json.dumps(filled(form["json_schema"]["schema"], "", "", []), ensure_ascii=False)
-    if (body.get("structured_outputs") or {}).get("regex"):
-        return "2026-05-01"
     return None
+
+
+CONTROL = {"n": "\n", "t": "\t", "r": "\r"}
+WRITTEN_CALL = re.compile(
+    r"<\|tool_call_begin\|>functions\.(.+?):(\d+)<\|tool_call_argument_begin\|>(.*?)<\|tool_call_end\|>", re.DOTALL
+)
+
+
+def forced_by(body: Mapping[str, Any]) -> Turn | None:
+    """A text that a regular expression forces: one without choices, or a date."""
+    pattern = (body.get("structured_outputs") or {}).get("regex")
+    if not pattern:
+        return None
+    if r"\d" in pattern:
+        return Turn("It wants a form.", "2026-05-01")
+    text = re.sub(r"\\(.)", lambda match: CONTROL.get(match[1], match[1]), pattern)
+    calls = [Call(name, arguments, int(number)) for name, number, arguments in WRITTEN_CALL.findall(text)]
+    return Turn("It wants a form.", "" if calls else text, calls)
 
 
 def chosen_tool(user: str, tools: Sequence[Any], named: str, *, must: bool) -> Any:

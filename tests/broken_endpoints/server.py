@@ -17,7 +17,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from moonpad.values.endpoint import Endpoint
-from tests.broken_endpoints.answers import Answers, Piece
+from tests.broken_endpoints.answers import Answers, Piece, logprob_at
 from tests.broken_endpoints.kimi import SPECIAL, answer, rendered, sampled, tokens_of
 
 MODEL = "moonshotai/Kimi-K2-Thinking"
@@ -197,6 +197,12 @@ class BrokenEndpoint(Answers):
         count = body["max_tokens"] * (3 if self.on("completions run over") else 1)
         usage = {"prompt_tokens": len(prompt), "completion_tokens": count, "total_tokens": len(prompt) + count}
         text = sampled(body, str(self.requests)) if body.get("temperature", 1.0) > 0 else " four" * count
+        if body.get("echo"):
+            text = f"{body['prompt']}{text}"
+        if body.get("stream"):
+            rows = [{"choices": [{"index": 0, "text": token, "finish_reason": None}]} for token in tokens_of(text)]
+            events = "".join(f"data: {json.dumps(row)}\n\n" for row in rows)
+            return web.Response(text=f"{events}data: [DONE]\n\n", content_type="text/event-stream")
         choice = {"index": 0, "text": text, "finish_reason": "length", "logprobs": None}
         return web.json_response({"object": "text_completion", "choices": [choice], "usage": usage})
 
@@ -208,7 +214,8 @@ class BrokenEndpoint(Answers):
         pieces, finish = Answers().pieces(turn, body)
         tokens = [piece.text for piece in pieces if piece.text]
         text = "".join(tokens).removesuffix("<|im_end|>")
-        logprobs = {"tokens": tokens, "top_logprobs": [{token: -0.01, "x": -9.0} for token in tokens]}
+        rows = [{token: logprob_at(place), "x": -9.0} for place, token in enumerate(tokens)]
+        logprobs = {"tokens": tokens, "top_logprobs": rows}
         end = "length" if finish == "length" else "stop"
         usage = Answers().usage(len(body["prompt"]), pieces)
         choice = {"index": 0, "text": text, "finish_reason": end, "logprobs": logprobs}
@@ -219,11 +226,12 @@ class BrokenEndpoint(Answers):
     # - sent -
 
     async def whole(self, body: dict[str, Any], prompt: int) -> web.Response:
-        choices = []
+        choices, id_ = [], self.id
         count = 1 if self.on("n is ignored") else body.get("n") or 1
         pieces: list[Piece] = []
         for index in range(count):
-            turn = self.turn(body)
+            seed = body.get("seed")
+            turn = self.turn(body if seed is None else {**body, "seed": seed + index})
             pieces, finish = self.pieces(turn, body)
             message = self.message(turn, pieces)
             choices.append(
@@ -231,7 +239,7 @@ class BrokenEndpoint(Answers):
                 | ({"logprobs": logprobs} if (logprobs := self.logprobs(pieces, body)) else {})
             )
         await asyncio.sleep(TOKEN_S * min(len(pieces), 20) / 4)
-        document = {"id": self.id, "object": "chat.completion", "choices": choices, "usage": self.usage(prompt, pieces)}
+        document = {"id": id_, "object": "chat.completion", "choices": choices, "usage": self.usage(prompt, pieces)}
         if body.get("return_token_ids"):
             document["prompt_token_ids"] = numbers_of(tokens_of(self.prompt(body)))
         if self.on("no usage"):
@@ -252,14 +260,19 @@ class BrokenEndpoint(Answers):
             else:
                 await response.write(self.spoil(data))
 
-        def chunk(delta: dict[str, Any], ended: str | None = None) -> dict[str, Any]:
-            return {"id": id_, "choices": [{"index": 0, "delta": delta, "finish_reason": ended}]}
+        def chunk(delta: dict[str, Any], ended: str | None = None, **more: object) -> dict[str, Any]:
+            return {"id": id_, "choices": [{"index": 0, "delta": delta, "finish_reason": ended, **more}]}
 
         id_ = self.id
         await send(chunk({"role": "assistant", "content": ""}))
         named: set[int] = set()
+        place = -1
         for number, piece in enumerate(pieces):
-            if delta := self.delta(piece, turn, named):
+            place += bool(piece.text)
+            delta = self.delta(piece, turn, named)
+            if body.get("logprobs") and piece.text:
+                await send(chunk(delta, logprobs={"content": [self.logprob(piece, place)]}))
+            elif delta:
                 await send(chunk(delta))
             await asyncio.sleep(TOKEN_S)
             if self.on("the stream is cut") and number == 5 and request.transport is not None:

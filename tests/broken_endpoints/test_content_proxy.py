@@ -13,12 +13,13 @@ from moonpad.verify.probe import Status
 from moonpad.verify.runner import Report, verify
 from tests.broken_endpoints.content_faults import WHOLE_FAULTS
 from tests.broken_endpoints.content_proxy import SOUND, ContentFault, ContentProxy, proxied
+from tests.broken_endpoints.rarer_faults import RARER_FAULTS
 from tests.broken_endpoints.request_faults import REQUEST_FAULTS
 from tests.broken_endpoints.server import BrokenEndpoint, serve
 from tests.broken_endpoints.stream_faults import STREAM_FAULTS
 from tests.broken_endpoints.test_broken_endpoints import DEADLINES, failed_of
 
-FAULTS = (*WHOLE_FAULTS, *STREAM_FAULTS, *REQUEST_FAULTS)
+FAULTS = (*WHOLE_FAULTS, *STREAM_FAULTS, *REQUEST_FAULTS, *RARER_FAULTS)
 
 
 def report_behind(fault: ContentFault, only: tuple[str, ...] = (), recording: AnswerRecording | None = None) -> Report:

@@ -39,6 +39,9 @@ class ApiFacts:
     repeats_by_seed: chats and plain completions draw the same for one seed.
     streams_later_thinking_as_content: after an earlier turn of the assistant, a stream has its thinking in the content
         behind a bare <think>: a fault of the engine itself, which a deployment cannot help.
+    keeps_white_space: content has the white space at its edges.
+    counts_thinking_exactly: the reasoning tokens in usage are those between the tags.
+    seeds_count_on: of n choices that are drawn by a seed, each has the next seed.
     regex_fields: the request fields for a regular expression; `a.b` is the field b of the object a.
     """
 
@@ -58,6 +61,9 @@ class ApiFacts:
     renders_by_template: bool = False
     repeats_by_seed: bool = False
     streams_later_thinking_as_content: bool = False
+    keeps_white_space: bool = False
+    counts_thinking_exactly: bool = False
+    seeds_count_on: bool = False
     regex_fields: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

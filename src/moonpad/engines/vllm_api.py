@@ -54,6 +54,9 @@ API_FACTS: Final = ApiFacts(
     repeats_by_seed=True,
     # 0.32.0: is_reasoning_end looks for </think> in the whole prompt, and finds that of an earlier turn.
     streams_later_thinking_as_content=True,
+    keeps_white_space=True,
+    counts_thinking_exactly=True,
+    seeds_count_on=True,
     # The second is the name of before 0.12; each release ignores the other's.
     regex_fields=("structured_outputs.regex", "guided_regex"),
 )

@@ -25,6 +25,7 @@ from moonpad.load.openai_schema import (
     join,
     most_events,
     read_answer,
+    text_of,
 )
 from moonpad.load.sse import SseParser
 from moonpad.load.stream_event import read_event
@@ -135,6 +136,9 @@ class Asked:
     """The tokens of the prompt, where the server gives them."""
     logprobs: tuple[TokenLogprob, ...] = ()
     """Of the answer's tokens, where the request asked for them."""
+    id: str = ""
+    model: str = ""
+    """As the answer names itself and its model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +190,11 @@ class Api:
         document = reply.json()
         answer = read_answer(document)
         if isinstance(answer, Message) and self.asked is not None:
-            faults, ids = faults_of_answer(document), prompt_ids(document)
-            first = Asked(body, answer, "whole", faults, ids, logprobs_of(document))
-            others = (replace(first, answer=other, logprobs=()) for other in other_choices(document))
+            faults, ids = faults_of_answer(document, count_of(body.get("n")) or 1), prompt_ids(document)
+            fields = document if isinstance(document, dict) else {}
+            id_, model = text_of(fields.get("id")), text_of(fields.get("model"))
+            first = Asked(body, answer, "whole", faults, ids, logprobs_of(document), id_, model)
+            others = (replace(first, answer=other, logprobs=(), id="") for other in other_choices(document))
             self.asked.extend((first, *others))
         return answer
 
@@ -216,8 +222,14 @@ class Api:
                 if isinstance(event, Delta):
                     deltas.append(event)
                 elif isinstance(event, Done) and self.asked is not None:
-                    self.asked.append(Asked(body, join(deltas), "streamed", envelope.faults, envelope.prompt_ids))
+                    self.asked.append(_streamed(body, join(deltas), envelope))
                 yield event
+
+    async def joined(self, body: Body) -> Answer:
+        """A streamed chat completion as one message."""
+        events = [event async for event in self.stream(body)]
+        other = next((event for event in events if isinstance(event, Reply)), None)
+        return other or join(event for event in events if isinstance(event, Delta))
 
     async def _ask(self, method: str, url: str, body: Body | bytes | None = None, *, limit_s: float) -> Reply:
         timeout = aiohttp.ClientTimeout(total=limit_s, sock_connect=min(limit_s, self.deadlines.connect_s))
@@ -264,6 +276,11 @@ class Api:
         finally:
             request = f"{method} {url} {_shortened(sent[: 4 * EVIDENCE_CHARACTERS].decode(errors='replace'))}".rstrip()
             self.exchanges.append(Exchange(redact(request), status, redact(_shortened(answer))))
+
+
+def _streamed(body: Body, answer: Message, envelope: StreamEnvelope) -> Asked:
+    logprobs = tuple(envelope.logprobs)
+    return Asked(body, answer, "streamed", envelope.faults, envelope.prompt_ids, logprobs, envelope.id, envelope.model)
 
 
 def _shortened(text: str, most: int = EVIDENCE_CHARACTERS) -> str:

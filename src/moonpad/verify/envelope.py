@@ -4,24 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from moonpad.load.openai_schema import REASONING_FIELDS, Message, Usage, read_answer, read_json, read_usage
 
 DONE: Final = b"[DONE]"
 TEXT_FIELDS: Final = ("content", *REASONING_FIELDS)
-TokenLogprob = tuple[str, float]
-"""A token as text, and its natural log-probability."""
 
 
-def faults_of_answer(document: object) -> tuple[str, ...]:
-    """What is wrong around a whole answer, a sentence each. What cannot be read at all is another fault."""
+class TokenLogprob(NamedTuple):
+    """A token as text, its natural log-probability, and those of the likeliest tokens at its place."""
+
+    text: str
+    value: float
+    likeliest: Mapping[str, float]
+
+
+def faults_of_answer(document: object, choices: int = 1) -> tuple[str, ...]:
+    """What is wrong around a whole answer, a sentence each; `choices`: as many as were asked for. What cannot be read
+    at all is another fault."""
     if not isinstance(document, dict) or not isinstance(document.get("choices"), list):
         return ()
-    return tuple(dict.fromkeys(_faults_of_answer(document)))
+    return tuple(dict.fromkeys(_faults_of_answer(document, choices)))
 
 
-def _faults_of_answer(document: Mapping[str, Any]) -> Iterator[str]:
+def _faults_of_answer(document: Mapping[str, Any], choices: int) -> Iterator[str]:
+    if len(document["choices"]) != choices:
+        yield f"the answer has {len(document['choices'])} choices, {choices} were asked for"
+    if document.get("object") not in (None, "chat.completion"):
+        yield f"the answer says that it is a {document['object']!r}, not a 'chat.completion'"
     for place, choice in enumerate(document["choices"]):
         if not isinstance(choice, dict):
             continue
@@ -32,8 +43,7 @@ def _faults_of_answer(document: Mapping[str, Any]) -> Iterator[str]:
             continue
         if message.get("role") != "assistant":
             yield f"the role of the answer is {message.get('role')!r}"
-        thoughts = {str(message[name]) for name in REASONING_FIELDS if message.get(name)}
-        if len(thoughts) > 1:
+        if _thoughts_differ(message):
             yield f"{' and '.join(REASONING_FIELDS)} have different texts"
         ids = []
         for number, call in enumerate(_rows(message.get("tool_calls"))):
@@ -44,19 +54,26 @@ def _faults_of_answer(document: Mapping[str, Any]) -> Iterator[str]:
             yield f"several calls have one id: {', '.join(map(str, ids))}"
 
 
+def _thoughts_differ(message: Mapping[str, Any]) -> bool:
+    return len({str(message[name]) for name in REASONING_FIELDS if message.get(name)}) > 1
+
+
 @dataclass(slots=True)
 class StreamEnvelope:
     """Reads the events of a stream in their order."""
 
     faults: list[str] = field(default_factory=list)
     prompt_ids: tuple[int, ...] = ()
-    _id: str = ""
+    id: str = ""
+    model: str = ""
+    logprobs: list[TokenLogprob] = field(default_factory=list)
     _deltas: int = 0
     _ended: bool = False
     _usages: int = 0
     _done: bool = False
     _call: int = -1
     """The index of the call whose pieces come."""
+    _call_id: object = None
 
     def feed(self, payload: bytes) -> None:
         if self._done:
@@ -75,9 +92,16 @@ class StreamEnvelope:
 
     def _of_event(self, event: Mapping[str, Any]) -> Iterator[str]:
         id_ = event.get("id")
-        if isinstance(id_, str) and self._id not in ("", id_):
-            yield f"the id of the stream changes from {self._id} to {id_}"
-        self._id = id_ if isinstance(id_, str) else self._id
+        if isinstance(id_, str) and self.id not in ("", id_):
+            yield f"the id of the stream changes from {self.id} to {id_}"
+        self.id = id_ if isinstance(id_, str) else self.id
+        if event.get("object") not in (None, "chat.completion.chunk"):
+            yield f"an event of the stream says that it is a {event['object']!r}, not a 'chat.completion.chunk'"
+        model = event.get("model")
+        if isinstance(model, str) and self.model not in ("", model):
+            yield f"the model of the stream changes from {self.model} to {model}"
+        self.model = model if isinstance(model, str) else self.model
+        self.logprobs.extend(logprobs_of(event))
         self.prompt_ids = self.prompt_ids or prompt_ids(event)
         choices = _rows(event.get("choices"))
         if read_usage(event.get("usage")) is not None and not choices:
@@ -99,6 +123,8 @@ class StreamEnvelope:
             yield "the first delta of the stream has no role"
         if role not in (None, "assistant"):
             yield f"the role in the stream is {role!r}"
+        if _thoughts_differ(delta):
+            yield f"{' and '.join(REASONING_FIELDS)} have different texts in the stream"
         self._deltas += 1
         calls = _rows(delta.get("tool_calls"))
         if self._ended and (calls or any(delta.get(name) for name in TEXT_FIELDS)):
@@ -117,13 +143,15 @@ class StreamEnvelope:
                 yield f"the index of a call in the stream is {index!r}"
                 continue
             if index == self._call + 1:
-                self._call = index
+                self._call, self._call_id = index, row.get("id")
                 if not row.get("id"):
                     yield f"the first piece of call {index} in the stream has no id"
                 if row.get("type") not in ("function", None):
                     yield f"the type of call {index} in the stream is {row['type']!r}"
             elif index == self._call and _name_of(row):
                 yield f"the name of call {index} comes more than once in the stream"
+            elif index == self._call and row.get("id") not in (None, "", self._call_id):
+                yield f"the id of call {index} changes in the stream from {self._call_id} to {row['id']}"
             elif index > self._call:
                 yield f"call {index} comes in the stream after call {self._call}: indices count one by one from 0"
                 self._call = index
@@ -163,6 +191,13 @@ def logprobs_of(document: object) -> tuple[TokenLogprob, ...]:
     choice = rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else {}
     logprobs = choice.get("logprobs")
     tokens = _rows(logprobs.get("content")) if isinstance(logprobs, dict) else []
-    pairs = [(row.get("token"), row.get("logprob")) for row in tokens]
-    sound = all(isinstance(text, str) and isinstance(value, int | float) for text, value in pairs)
-    return tuple((str(text), float(value)) for text, value in pairs if value is not None) if sound else ()
+    read = [_logprob(row) for row in tokens]
+    return tuple(row for row in read if row is not None) if None not in read else ()
+
+
+def _logprob(row: Mapping[str, Any]) -> TokenLogprob | None:
+    text, value = row.get("token"), row.get("logprob")
+    if not isinstance(text, str) or not isinstance(value, int | float):
+        return None
+    pairs = [(top.get("token"), top.get("logprob")) for top in _rows(row.get("top_logprobs"))]
+    return TokenLogprob(text, float(value), {str(name): float(top) for name, top in pairs if type(top) is float})

@@ -28,11 +28,23 @@ def test_a_sound_answer() -> None:
         ({"role": "user"}, "role"),
         ({"tool_calls": [{**CALLS[0], "type": None}]}, "type of call 0"),
         ({"tool_calls": [CALLS[0], CALLS[0]]}, "one id"),
+        ({"reasoning": "so", "reasoning_content": "no"}, "different texts"),
     ],
 )
 def test_a_wrong_answer(changes: dict[str, Any], says: str) -> None:
     (fault,) = faults_of_answer(whole(**changes))
     assert says in fault
+
+
+def test_another_kind_of_object() -> None:
+    assert faults_of_answer({**whole(), "object": "chat.completion"}) == ()
+    assert "not a 'chat.completion'" in faults_of_answer({**whole(), "object": "text_completion"})[0]
+
+
+@pytest.mark.parametrize("choices", [0, 2])
+def test_more_or_fewer_choices_than_were_asked_for(choices: int) -> None:
+    (fault,) = faults_of_answer(whole(), choices)
+    assert fault == f"the answer has 1 choices, {choices} were asked for"
 
 
 def piece(index: int, **fields: Any) -> dict[str, Any]:
@@ -79,6 +91,10 @@ def test_a_sound_stream() -> None:
         ([ROLE, chunk(piece(0))], "no id"),
         ([ROLE, chunk(piece("x"))], "index of a call"),  # type: ignore[arg-type]
         ([chunk({"role": "user"})], "role in the stream"),
+        ([ROLE, chunk(first(0)), chunk(piece(0, id="functions.g:0"))], "the id of call 0 changes"),
+        ([ROLE, chunk({"reasoning": "so", "reasoning_content": "no"})], "different texts"),
+        ([{**ROLE, "object": "chat.completion"}], "not a 'chat.completion.chunk'"),
+        ([{**ROLE, "model": "kimi"}, {**TEXT, "model": "other"}], "the model of the stream changes"),
     ],
 )
 def test_a_wrong_stream(events: list[Any], says: str) -> None:

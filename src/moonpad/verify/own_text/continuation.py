@@ -23,6 +23,8 @@ SAMPLING_FIELDS: Final = (
     "min_p",
     "seed",
     "stop",
+    "stop_token_ids",
+    "include_stop_str_in_output",
     "logit_bias",
     "min_tokens",
     "presence_penalty",

@@ -12,10 +12,13 @@ from moonpad.verify.envelope import TokenLogprob
 from moonpad.verify.numerics.compare import LEAST_LARGEST
 from moonpad.verify.own_text.continuation import Continuation
 from moonpad.verify.own_text.kimi_text import OwnAnswer
+from moonpad.verify.probe_helpers import SPECIAL_TOKEN, THINK_TAG
 
 SHOWN: Final = 70
 CLEAR_MARGIN: Final = LEAST_LARGEST
 """Nats: as far as the log-probabilities of two sound engines may be apart (`verify --numerics`)."""
+BROKEN: Final = "\ufffd"
+"""Shown for a part of a character."""
 REASONING_SLACK: Final = 2
 """Tokens: some engines count the tags of the thinking too."""
 
@@ -70,8 +73,11 @@ def _of_calls(expected: tuple[ToolCall, ...], got: tuple[ToolCall, ...], *, exac
                 yield _of_text(f"{part} of call {number}", ours, theirs)
 
 
-def wrong_usage(expected: Usage, got: Usage | None, *, completion: bool = True) -> list[Difference]:
-    """`expected` as the plain completion counts. `completion`: False if the generated tokens may differ in number."""
+def wrong_usage(
+    expected: Usage, got: Usage | None, *, completion: bool = True, exact_thinking: bool = False
+) -> list[Difference]:
+    """`expected` as the plain completion counts. `completion`: False if the generated tokens may differ in number.
+    `exact_thinking`: the engine counts the thinking without its tags."""
     if got is None:
         return [Difference("usage", f"{expected.completion_tokens} completion tokens", "missing", in_text=False)]
     rows = [("completion_tokens", expected.completion_tokens, got.completion_tokens)] if completion else []
@@ -83,30 +89,61 @@ def wrong_usage(expected: Usage, got: Usage | None, *, completion: bool = True) 
         if ours is not None and ours != theirs
     ]
     thought, counted = expected.reasoning_tokens, got.reasoning_tokens
-    if completion and thought is not None and counted is not None and abs(thought - counted) > REASONING_SLACK:
+    slack = 0 if exact_thinking else REASONING_SLACK
+    if completion and thought is not None and counted is not None and abs(thought - counted) > slack:
         wrong.append(Difference("usage.reasoning_tokens", str(thought), str(counted), in_text=False))
     return wrong
 
 
 def wrong_logprobs(own: Continuation, got: Sequence[TokenLogprob]) -> list[Difference]:
-    """Of the answer's tokens, by those of the plain completion. A part of a character has no one text."""
+    """Of the answer's tokens and their rivals, by those of the plain completion. A part of a character has no one
+    text."""
     if not got or not own.tokens:
         return []
     if len(got) != len(own.tokens):
         return [Difference("logprobs", f"{len(own.tokens)} tokens", f"of {len(got)} tokens", in_text=False)]
-    for place, (token, (text, value)) in enumerate(zip(own.tokens, got, strict=True)):
-        whole = token.text and text and "\ufffd" not in token.text + text
-        expected = token.likeliest.get(token.text, value)
-        if (whole and text != token.text) or abs(value - expected) > CLEAR_MARGIN:
-            ours, theirs = f"{token.text!r} {expected:.2f}", f"{text!r} {value:.2f}"
-            return [Difference(f"the log-probability of token {place}", ours, theirs, in_text=False)]
+    for place, (token, row) in enumerate(zip(own.tokens, got, strict=True)):
+        if not token.text or not row.text or BROKEN in token.text + row.text:
+            continue
+        pairs = {**row.likeliest, row.text: row.value}
+        known = {text: value for text, value in token.likeliest.items() if text and BROKEN not in text}
+        apart = next((text for text in known if text in pairs and _apart(known[text], pairs[text])), None)
+        if row.text != token.text or apart is not None:
+            ours = f"{apart or token.text!r} {known.get(apart or token.text, 0.0):.2f}"
+            theirs = f"{apart or row.text!r} {pairs[apart or row.text]:.2f}"
+            return [Difference(f"the log-probability at token {place}", ours, theirs, in_text=False)]
     return []
+
+
+def _apart(ours: float, theirs: float) -> bool:
+    """Unlikely tokens vary more."""
+    return abs(ours - theirs) > CLEAR_MARGIN + 0.1 * abs(ours)
+
+
+def wrong_tokens(own: Continuation) -> list[Difference]:
+    """Whether the text of a plain completion is that of its own tokens: one without the other was changed on the way.
+    Where a token is a part of a character, or the text ends before a stop string, nothing can be told."""
+    texts = [token.text for token in own.tokens]
+    joined, whole = (_without_marks(text) for text in ("".join(texts), own.text))
+    counted = own.usage.completion_tokens
+    if not texts or BROKEN in joined + whole:
+        return []
+    if joined != whole:
+        return [_of_text("the text of /v1/completions", joined, whole)]
+    if counted is not None and counted != len(texts):
+        return [Difference("usage of /v1/completions", f"{len(texts)} tokens", str(counted), in_text=False)]
+    return []
+
+
+def _without_marks(text: str) -> str:
+    """Some endpoints leave special tokens out."""
+    return THINK_TAG.sub("", SPECIAL_TOKEN.sub("", text))
 
 
 def _same(expected: str, got: str, cut: bool) -> bool:
     """Engines may strip the white space around a part; a limit may cut a character of several bytes."""
     if cut:
-        expected, got = expected.rstrip("\ufffd"), got.rstrip("\ufffd")
+        expected, got = expected.rstrip(BROKEN), got.rstrip(BROKEN)
     return got in (expected, expected.strip(), expected.lstrip(), expected.rstrip())
 
 

@@ -21,6 +21,14 @@ MESSAGE: Final = tool("send_message", "Send a message to a person.", ("to", "tex
 TIMER: Final = tool("set_timer", "Set a timer.", ("minutes",), minutes={"type": "integer"})
 FLIGHT: Final = tool("find-flight", "Find a flight.", ("origin", "destination"), origin=TEXT, destination=TEXT)
 READ: Final = tool("read_file", "Read a file.", ("path",), path=TEXT)
+BOOK: Final = tool(
+    "book_table",
+    "Book a table in a restaurant.",
+    ("time", "guests"),
+    time={"type": "string", "description": "As 19:30"},
+    guests={"type": "integer", "minimum": 1, "maximum": 8},
+    place={"type": "object", "properties": {"room": {"enum": ["bar", "hall"]}}, "additionalProperties": False},
+)
 LOOK_UPS: Final = (WEATHER, TIME, PRICE)
 
 Question = dict[str, Any]
@@ -58,7 +66,13 @@ def chat(*messages: Turn, tools: Sequence[Tool] = (), **more: object) -> Questio
     return {**body, **({"tools": list(tools), "tool_choice": "auto"} if tools else {}), **more}
 
 
+LONG: Final = "".join(f"Line {number} of the list: the sun and the lamp.\n" for number in range(1, 25))
+ODD: Final = "\t\ufb01ne\r\n\u200bcafe\u0301 \u00bd  100 % <i>\\n</i> &amp; \U0001f468\u200d\U0001f469\u200d\U0001f467 "
+"""A ligature, combined and invisible letters, white space of several kinds, escapes: nothing of it may change."""
+
 COUNTING: Final = chat(user("Count to 18."))
+
+STORY: Final = chat(user("Tell me a story of the sea."))
 
 ANSWERS: Final[Sequence[Question]] = (
     COUNTING,
@@ -70,8 +84,9 @@ ANSWERS: Final[Sequence[Question]] = (
     chat(user('Say "sun lamp".')),
     chat(user('Say "Grüße 你好 🙂".'), max_tokens=96),
     chat(system("Answer in German."), user("Good morning!")),
+    STORY,
 )
-"""A list, sentences, JSON, letters beyond ASCII, another language."""
+"""A list, sentences, a long text, JSON, letters beyond ASCII, another language."""
 
 TWO_CITIES: Final = chat(user("What is the weather in Paris and the weather in Rome?"), tools=(WEATHER,))
 
@@ -139,8 +154,23 @@ CONVERSATIONS: Final[Sequence[Question]] = (
     chat(user("Good morning!"), said("Hello! How can I help you?"), system("Answer in French."), user("Who are you?")),
     chat(user("Hello!"), user("  Explain   quantization.\n"), user("Thanks, Zoë & <b>Ada</b>!")),
     chat(system("Answer in Spanish."), user("What is the weather in Paris?"), tools=(WEATHER,)),
+    chat(user(LONG), said("Yes."), user(""), user(ODD), max_tokens=8),
+    chat(
+        {**user("Book a table."), "name": "Ada"},
+        {
+            **called(("book_table", 0, '{"time": "19:30", "guests": 2, "name": null, "inside": true}')),
+            "content": "I book it.",
+        },
+        returned("book_table", 0, '{"ok": true, "tables": [4, 5],  "price": 1.0}'),
+        tools=(BOOK, MESSAGE),
+        max_tokens=1,
+    ),
+    chat(
+        *(turn for number in range(12) for turn in (user(f"{number}?"), said(f"{number}."))), user("12?"), max_tokens=1
+    ),
 )
-"""Results of several calls, thinking kept and dropped, ids that count on, turns in other orders, parts, odd signs."""
+"""Results of several calls, thinking kept and dropped, ids that count on, turns in other orders, parts, odd signs, many
+turns."""
 
 CUTS: Final = (1, 2, 4, 9, 15, 19, 24)
 """Tokens after which answers are cut: in the thinking, at its end, in the answer, in a call."""
@@ -165,6 +195,7 @@ def parameters(banned: int | None, *, seeded: bool) -> tuple[Parameter, ...]:
     rows = [
         Parameter("stop", {**COUNTING, "stop": ["7"]}, COUNTING),
         Parameter("stop as a text", {**COUNTING, "stop": " 9"}, COUNTING),
+        Parameter("the second of two stops", {**COUNTING, "stop": ["zebra", "5"]}, COUNTING),
         Parameter("max_completion_tokens", {**short, "max_completion_tokens": 20}, COUNTING),
         Parameter("presence_penalty", {**TOWN, "presence_penalty": 2.0}, TOWN),
         Parameter("frequency_penalty", {**TOWN, "frequency_penalty": 2.0}, TOWN),
@@ -175,8 +206,13 @@ def parameters(banned: int | None, *, seeded: bool) -> tuple[Parameter, ...]:
         rows.append(
             Parameter("logit_bias", {**COUNTING, "logit_bias": {str(banned): -100}, "max_tokens": 64}, COUNTING)
         )
+        rows.append(Parameter("stop_token_ids", {**COUNTING, "stop_token_ids": [banned]}, COUNTING))
     if seeded:
         rows.append(Parameter("top_p", {**hot, "top_p": 0.01}, hot))
         rows.append(Parameter("min_p", {**hot, "min_p": 0.9}, hot))
+        hello = chat(user("Hello!"), max_tokens=64)
+        rows.append(Parameter("min_tokens", {**hello, "min_tokens": 40}, hello))
+        shown = {**COUNTING, "stop": ["7"]}
+        rows.append(Parameter("include_stop_str_in_output", {**shown, "include_stop_str_in_output": True}, shown))
         rows.append(Parameter("seed", hot, {**hot, "seed": 9}))
     return tuple(rows)

@@ -13,13 +13,16 @@ from moonpad.load.openai_schema import Message
 from moonpad.values.errors import CheckFailed, ContactLost
 from moonpad.verify.api import Api, Asked, Body
 from moonpad.verify.offered_tools import WEATHER, WEATHER_QUESTION
+from moonpad.verify.own_text.answer_labels import AnswerLabels
 from moonpad.verify.own_text.continuation import SAMPLING_FIELDS, Continuation, NoCompletions, continue_prompt
 from moonpad.verify.own_text.difference import (
+    BROKEN,
     CLEAR_MARGIN,
     Difference,
     common_prefix,
     differences,
     wrong_logprobs,
+    wrong_tokens,
     wrong_usage,
 )
 from moonpad.verify.own_text.kimi_text import THINK, THINK_END, OwnAnswer, as_kimi_text, read_kimi_text
@@ -46,6 +49,9 @@ COMPARABLE: Final = frozenset(
 )
 """Fields that do not keep an answer from being compared. Others, as a form that is asked for, change the text."""
 MOST_TIES: Final = 6
+OTHER_SEEDS: Final = (101, 202)
+BATCH_MARGIN: Final = 3.0
+"""Nats by which another batch may change what a token leads by, where a mixture of experts chooses other experts."""
 AT_ONCE: Final = 8
 MOST_SHOWN: Final = 3
 NO_MARKS: Final = "the text of /v1/completions has no special tokens, so thinking and calls cannot be told in it"
@@ -88,6 +94,7 @@ class Witness:
     _pending: dict[str, asyncio.Future[Continuation]] = field(default_factory=dict)
     _prompts: dict[str, Prompt] = field(default_factory=dict)
     _marked: bool | None = None
+    _labels: AnswerLabels = field(default_factory=AnswerLabels)
     _alone: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -110,9 +117,9 @@ class Witness:
         )
 
     async def _examine(self, asked: Asked) -> Examination:
-        if asked.faults:
+        if faults := (*asked.faults, *await self._labels.wrong(self.api, asked)):
             where = "the answer" if asked.how == "whole" else "the stream"
-            changes = (replace(_change(asked, fault, fault), where=where) for fault in asked.faults[:MOST_SHOWN])
+            changes = (replace(_change(asked, fault, fault), where=where) for fault in faults[:MOST_SHOWN])
             return Examination(0, tuple(changes))
         body, limit = asked.body, limit_of(asked.body)
         if limit is None or not comparable(body, seeded=self._seeded):
@@ -122,6 +129,8 @@ class Witness:
             own = await self._own(key, body, limit)
         except NoCompletions as error:
             return self._by_recording(key, asked, str(error))
+        if not (body.get("stop") or body.get("stop_token_ids")) and (wrong := wrong_tokens(own)):
+            return _changes(asked, wrong, "the list of its tokens")
         judged = await self._compare(key, asked, own, limit)
         fault = self._departure(key, own) if judged.compared else ""
         return Examination(1, (_change(asked, "recording", fault),)) if fault else judged
@@ -169,11 +178,13 @@ class Witness:
             if self._is_known(asked, own, answer):
                 return Examination(1, known=(KNOWN,))
             in_text = any(difference.in_text for difference in wrong) and is_greedy(asked.body)
-            tie = _tie(asked, own, answer) if in_text else None
+            tie = _tie(asked, own, answer, CLEAR_MARGIN) if in_text else None
+            if tie is None and in_text and (wide := _tie(asked, own, answer, BATCH_MARGIN)):
+                tie = wide if await self._is_right_alone(key, asked) else None
             if tie is None and not _has_marks(own.text) and not await self._shows_marks():
                 return Examination(reasons=(NO_MARKS,))
-            if tie is None and not is_greedy(asked.body) and not await self._repeats(asked, own, limit):
-                return Examination(reasons=("what was drawn by a seed was not drawn again",))
+            if tie is None and not is_greedy(asked.body) and not await self._is_drawn_otherwise(asked, limit):
+                return Examination(reasons=("what is drawn by a seed depends on the batch",))
             if tie is None:
                 return _changes(asked, wrong)
             followed = await self._follow(prompt, asked, own, limit, *tie)
@@ -191,19 +202,35 @@ class Witness:
                 self._marked = _has_marks((await self.own({**body, "temperature": 0})).text)
         return self._marked
 
-    async def _repeats(self, asked: Asked, own: Continuation, limit: int) -> bool:
-        """Whether a drawn answer is drawn again by itself, in the chat as in the plain completion: in another batch one
-        seed may give another text."""
-        prompt = self._prompts[key_of(asked.body, limit)]
+    async def _is_right_alone(self, key: str, asked: Asked) -> bool:
+        """Whether the same question, asked alone, is answered with the model's own text: then another batch may be why
+        it was not before."""
+        _, own = self.known[key]
+        answer = read_kimi_text(own.text, own.finish_reason, thinking=self._prompts[key].thinking)
         async with self._alone:
             try:
-                again = await continue_prompt(self.api, prompt.sent, asked.body, limit)
                 chat = await self.api.chat(asked.body)
-            except (NoCompletions, ContactLost, CheckFailed):
+            except (ContactLost, CheckFailed):
                 return False
-        if again.text != own.text or not isinstance(chat, Message):
-            return False
-        return (chat.content, chat.reasoning) == (asked.answer.content, asked.answer.reasoning)
+        return isinstance(chat, Message) and not self._differences(Asked(asked.body, chat, "whole"), own, answer)
+
+    async def _is_drawn_otherwise(self, asked: Asked, limit: int) -> bool:
+        """Whether the server answers otherwise than the model by other seeds too. One seed alone proves nothing: in
+        another batch the numbers differ a little, and so may what is drawn."""
+        seed = asked.body.get("seed")
+        prompt = self._prompts[key_of(asked.body, limit)]
+        async with self._alone:
+            for step in OTHER_SEEDS:
+                body = {**asked.body, "seed": step + (seed if isinstance(seed, int) else 0)}
+                try:
+                    own = await continue_prompt(self.api, prompt.sent, body, limit)
+                    chat = await (self.api.chat(body) if asked.how == "whole" else self.api.joined(body))
+                except (NoCompletions, ContactLost, CheckFailed):
+                    return False
+                answer = read_kimi_text(own.text, own.finish_reason, thinking=prompt.thinking)
+                if not isinstance(chat, Message) or not differences(answer, chat):
+                    return False
+        return True
 
     def _by_prompt(self, prompt: Prompt, asked: Asked, own: Continuation) -> Examination | None:
         """Whether another prompt was answered than was asked, by its tokens; None if it is the same."""
@@ -239,7 +266,8 @@ class Witness:
         followed = own.usage.completion_tokens is None
         usage = replace(own.usage, reasoning_tokens=own.reasoning_tokens)
         exact = not (one_call or followed or body.get("stop") or body.get("n") not in (None, 1))
-        wrong += wrong_usage(usage, got.usage, completion=exact)
+        counted = self.engine is not None and self.engine.counts_thinking_exactly and BROKEN not in got.reasoning
+        wrong += wrong_usage(usage, got.usage, completion=exact, exact_thinking=counted)
         return wrong if followed else wrong + wrong_logprobs(own, asked.logprobs)
 
     async def _follow(
@@ -310,8 +338,9 @@ def _changes(asked: Asked, wrong: Sequence[Difference], source: str = "the model
     return Examination(1, tuple(_change(asked, row.part, row.against(source)) for row in wrong[:MOST_SHOWN]))
 
 
-def _tie(asked: Asked, own: Continuation, answer: OwnAnswer) -> tuple[int, str] | None:
-    """Where the answer leaves the text of the model at a token that hardly led: its place, and the token taken."""
+def _tie(asked: Asked, own: Continuation, answer: OwnAnswer, margin: float) -> tuple[int, str] | None:
+    """Where the answer leaves the text of the model at a token that led by less than `margin`: its place, and the token
+    taken."""
     if _is_moved(asked):
         end = len(THINK + answer.reasoning)
         got = f"{asked.answer.content[:end]}{THINK_END}{asked.answer.content[end:]}"
@@ -319,10 +348,10 @@ def _tie(asked: Asked, own: Continuation, answer: OwnAnswer) -> tuple[int, str] 
     else:
         got = as_kimi_text(asked.answer, opened=own.text.startswith(THINK))
     place = own.token_at(common_prefix(own.text, got))
-    if place is None or own.tokens[place].margin >= CLEAR_MARGIN:
+    if place is None or own.tokens[place].margin >= margin:
         return None
     start = own.starts()[place]
-    fitting = [rival for rival in own.tokens[place].rivals(CLEAR_MARGIN) if rival and got.startswith(rival, start)]
+    fitting = [rival for rival in own.tokens[place].rivals(margin) if rival and got.startswith(rival, start)]
     return (place, max(fitting, key=len)) if fitting else None
 
 

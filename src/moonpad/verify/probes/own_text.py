@@ -21,6 +21,8 @@ from moonpad.verify.own_text.questions import (
     COUNTING,
     CUTS,
     SEVERAL,
+    STORY,
+    TOWN,
     TWO_CITIES,
     parameters,
 )
@@ -123,7 +125,7 @@ async def own_parameters(api: Api) -> Outcome:
     rows = parameters(banned, seeded=seeded)
     answers = await ask_both(api, [row.body for row in rows])
     without = [await ask(api, row.without) for row in rows]
-    await ask_both(api, [{**COUNTING, "logprobs": True, "top_logprobs": 2}])
+    await ask_both(api, [{**body, "logprobs": True, "top_logprobs": 2} for body in (COUNTING, TOWN)])
     if seeded:  # an engine that knows top_k and n together
         await ask(api, {**COUNTING, "temperature": 1.0, "top_k": 1, "n": 2})
     acts = {
@@ -141,7 +143,7 @@ def _texts(answer: Message) -> tuple[str, str, str]:
 @probe("own_load")
 async def own_load(api: Api) -> Outcome:
     """Answers of different kinds and lengths at once, so that none of them is another's."""
-    kinds = [*ANSWERS, *CALLS, *SEVERAL]
+    kinds = [body for body in (*ANSWERS, *CALLS, *SEVERAL) if body is not STORY]
     bodies = [kinds[number % len(kinds)] for number in range(LOADED // 2)]
     await ask_both(api, bodies, at_once=LOADED)
     return passed_if_own(f"{LOADED} requests at once, half of them streamed")

@@ -3,20 +3,22 @@
 import math
 from typing import Any
 
-from moonpad.load.openai_schema import completion_text, usage_of
+from moonpad.load.openai_schema import Message, completion_text, read_answer, usage_of
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
+from moonpad.verify.judged_model import served_by
 from moonpad.verify.probe import Outcome, failed, passed, probe, skipped
 from moonpad.verify.probe_helpers import CALCULATION, FIELD_DROPPED, USAGE_CHANGED, ask, greedy, no_answer
 
 COUNT = 3
+FIRST_SEED = 20
 SEEDS = (1, 1, 2, 3, 4)
 TOP = 3
 
 
 @probe("choices")
 async def choices(api: Api) -> Outcome:
-    body = greedy("Say a colour.", n=COUNT, temperature=1.0, max_tokens=16)
+    body = greedy("Tell me about a town by the sea.", n=COUNT, temperature=1.0, seed=FIRST_SEED, max_tokens=24)
     reply = await api.post("/chat/completions", body)
     if reply.status != 200:
         return no_answer(api, reply)
@@ -26,7 +28,25 @@ async def choices(api: Api) -> Outcome:
     if sorted(index for index in indices if isinstance(index, int)) != list(range(COUNT)):
         message = f"n={COUNT} gives choices with the indices {indices}"
         return failed(Code.PARAMETER_IGNORED, "n", message, FIELD_DROPPED)
-    return passed(f"{COUNT} choices with the indices 0 to {COUNT - 1}")
+    numbered = (row for row in rows or () if isinstance(row, dict) and isinstance(row.get("index"), int))
+    by_index = sorted(numbered, key=lambda row: int(row["index"]))
+    answers = [read_answer({"choices": [row]}) for row in by_index]
+    texts = [_text(answer) for answer in answers if isinstance(answer, Message)]
+    engine = await served_by(api)
+    drawn = ""
+    if engine is not None and engine.seeds_count_on:
+        seeds = range(FIRST_SEED, FIRST_SEED + COUNT)
+        alone = [_text(await ask(api, {**body, "n": 1, "seed": number})) for number in seeds]
+        if texts != alone and set(texts) <= set(alone):
+            places = ", ".join(str(alone.index(text)) for text in texts)
+            message = f"the choices 0 to {COUNT - 1} are those that their seeds give alone, but in the order {places}"
+            return failed(Code.WRONG_ANSWER, "n", message, "ask the engine directly: a gateway mixes the choices")
+        drawn = ", each as its seed gives it alone" if texts == alone else ""
+    return passed(f"{COUNT} choices with the indices 0 to {COUNT - 1}{drawn}")
+
+
+def _text(answer: Message) -> str:
+    return f"{answer.reasoning}\n{answer.content}"
 
 
 @probe("seed")
@@ -97,8 +117,8 @@ def _fault(row: Any) -> str:
     tops = row.get("top_logprobs")
     values = [top.get("logprob") for top in tops if isinstance(top, dict)] if isinstance(tops, list) else []
     numbers = [number for number in values if isinstance(number, int | float)]
-    if not numbers:
-        return "top_logprobs names no token"
+    if len(numbers) < TOP:
+        return f"top_logprobs names {len(numbers)} tokens, {TOP} were asked for"
     # Decoded greedily, the chosen token is the likeliest, except for a tie.
     likeliest = max(numbers)
     return "" if likeliest <= value + 1e-3 else f"chosen with {value:.3f}, while another token has {likeliest:.3f}"

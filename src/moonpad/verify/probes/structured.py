@@ -3,6 +3,7 @@
 import re
 from typing import Any, Final
 
+from moonpad.engines.api_facts import ApiFacts
 from moonpad.load.openai_schema import Message, Reply, read_json
 from moonpad.values.finding import Code
 from moonpad.verify.api import Api
@@ -10,6 +11,7 @@ from moonpad.verify.json_schema import schema_fault
 from moonpad.verify.judged_model import served_by
 from moonpad.verify.probe import Outcome, ProbeEnded, failed, failed_if_able, passed, probe, skipped
 from moonpad.verify.probe_helpers import greedy, no_answer
+from moonpad.verify.probes.streaming import stream
 
 SCHEMA: Final = {
     "type": "object",
@@ -31,8 +33,9 @@ async def json_object(api: Api) -> Outcome:
     if not begun.content.lstrip().startswith("{"):
         return wrong_form(begun, "a JSON object", "response_format")
     answer = await _ask(api, ADA, form, "json_object")
-    if not isinstance(read_json(answer.content), dict):
-        return wrong_form(answer, "a JSON object", "response_format")
+    for reply in (answer, await _streamed(api, ADA, form)):
+        if not isinstance(read_json(reply.content), dict):
+            return wrong_form(reply, "a JSON object", "response_format")
     return passed(answer.content[:120])
 
 
@@ -41,8 +44,9 @@ async def json_schema(api: Api) -> Outcome:
     schema = {"name": "capital", "strict": True, "schema": SCHEMA}
     form = {"response_format": {"type": "json_schema", "json_schema": schema}}
     answer = await _ask(api, CAPITAL, form, "json_schema")
-    if schema_fault(read_json(answer.content), SCHEMA):
-        return wrong_form(answer, "JSON by a schema", "response_format")
+    for reply in (answer, await _streamed(api, CAPITAL, form)):
+        if schema_fault(read_json(reply.content), SCHEMA):
+            return wrong_form(reply, "JSON by a schema", "response_format")
     return passed(answer.content[:120])
 
 
@@ -51,14 +55,26 @@ async def regex(api: Api) -> Outcome:
     engine = await served_by(api)
     if engine is None or not engine.regex_fields:
         return skipped("the model list names no engine with a field for regular expressions, and the API has none")
+    form = regex_form(engine, PATTERN)
+    question = "When was the first of May?"
+    answer = await _ask(api, question, form, "a regular expression")
+    for reply in (answer, await _streamed(api, question, form)):
+        if not re.fullmatch(PATTERN, reply.content):
+            return wrong_form(reply, f"text matching {PATTERN}", engine.regex_fields[0].partition(".")[0])
+    return passed(answer.content)
+
+
+def regex_form(engine: ApiFacts, pattern: str) -> dict[str, Any]:
+    """The fields of a request whose answer must match."""
     form: dict[str, Any] = {}
     for path in engine.regex_fields:
         outer, _, inner = path.partition(".")
-        form[outer] = {inner: PATTERN} if inner else PATTERN
-    answer = await _ask(api, "When was the first of May?", form, "a regular expression")
-    if not re.fullmatch(PATTERN, answer.content):
-        return wrong_form(answer, f"text matching {PATTERN}", engine.regex_fields[0].partition(".")[0])
-    return passed(answer.content)
+        form[outer] = {inner: pattern} if inner else pattern
+    return form
+
+
+async def _streamed(api: Api, question: str, form: dict[str, Any]) -> Message:
+    return await stream(api, greedy(question, max_tokens=LIMIT, **form))
 
 
 async def _ask(api: Api, question: str, form: dict[str, Any], what: str) -> Message:

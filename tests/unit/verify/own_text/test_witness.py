@@ -15,6 +15,7 @@ from moonpad.engines import ENGINES
 from moonpad.load.openai_schema import Message, Usage
 from moonpad.values.endpoint import Endpoint
 from moonpad.verify.api import Asked, connect
+from moonpad.verify.envelope import TokenLogprob
 from moonpad.verify.own_text.recording import AnswerRecording, RecordedText, key_of
 from moonpad.verify.own_text.verdict import settle
 from moonpad.verify.own_text.witness import Examination, Witness
@@ -35,6 +36,10 @@ class Model:
     shows_marks: bool = True
     status: int = 200
     prompt_count: int = 3
+    lead: float = -UNSURE - 0.1
+    """Of a token over its rival, in nats."""
+    text: str = ""
+    """Instead of that of the tokens."""
     chat: str = ""
     """The content of every chat answer."""
     forced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -43,6 +48,7 @@ class Model:
     @asynccontextmanager
     async def serve(self) -> AsyncIterator[str]:
         app = web.Application()
+        app.router.add_get("/v1/models", self.models)
         app.router.add_post("/tokenize", self.tokenize)
         app.router.add_post("/detokenize", self.detokenize)
         app.router.add_post("/v1/completions", self.complete)
@@ -63,7 +69,12 @@ class Model:
 
     async def answer(self, request: web.Request) -> web.Response:
         message = {"role": "assistant", "content": self.chat, "reasoning": "why"}
-        return web.json_response({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+        usage = {"prompt_tokens": 3, "completion_tokens": 5, "total_tokens": 8}
+        choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+        return web.json_response({"choices": choices, "usage": usage})
+
+    async def models(self, request: web.Request) -> web.Response:
+        return web.json_response({"data": [{"id": "kimi"}, {"id": "listed"}]})
 
     async def complete(self, request: web.Request) -> web.Response:
         prompt = (await request.json())["prompt"]
@@ -71,12 +82,12 @@ class Model:
             return web.json_response({"error": {"message": "Not Found"}}, status=self.status)
         tokens = next((rest for end, rest in self.forced.items() if str(prompt).endswith(end)), self.tokens)
         tops = [
-            {token: -0.1, self.rivals.get(place, "other"): UNSURE if place in self.rivals else SURE}
+            {token: -0.1, self.rivals.get(place, "other"): -0.1 - self.lead if place in self.rivals else SURE}
             for place, token in enumerate(tokens)
         ]
         shown = [token for token in tokens if self.shows_marks or not token.startswith("<")]
         choice = {
-            "text": "".join(shown),
+            "text": self.text or "".join(shown),
             "finish_reason": "stop",
             "logprobs": {"tokens": list(tokens), "top_logprobs": tops},
         }
@@ -86,16 +97,18 @@ class Model:
 
 def examine(
     answer: Message,
-    model: Model,
+    server: Model,
     *,
     how: str = "whole",
     body: Mapping[str, Any] = BODY,
     recording: AnswerRecording | None = None,
+    logprobs: tuple[TokenLogprob, ...] = (),
+    model: str = "",
 ) -> Examination:
     async def ask() -> Examination:
-        async with model.serve() as url, connect(Endpoint(url, "kimi")) as api:
+        async with server.serve() as url, connect(Endpoint(url, "kimi")) as api:
             witness = Witness(api, {"id": "kimi"}, ENGINES["vllm"].api, recording)
-            return await witness.examine([Asked(body, answer, how)])
+            return await witness.examine([Asked(body, answer, how, logprobs=logprobs, model=model)])
 
     return asyncio.run(ask())
 
@@ -131,6 +144,53 @@ def test_another_token_that_was_as_likely_is_followed() -> None:
     assert examine(replace(RIGHT, content="sun moon"), model).changes
 
 
+@pytest.mark.parametrize(("alone", "changed"), [("sun lamp", False), ("sun light", True)])
+def test_a_token_that_led_by_more_is_followed_if_the_answer_alone_is_right(alone: str, changed: bool) -> None:
+    """A mixture of experts may choose others in another batch; a server that changes words does so alone too."""
+    model = Model(rivals={4: " light"}, lead=2.0, forced={" light": ()}, chat=alone)
+    assert bool(examine(replace(RIGHT, content="sun light"), model).changes) is changed
+    assert examine(replace(RIGHT, content="sun moon"), model).changes
+
+
+def test_a_lead_that_no_batch_explains_is_not_followed() -> None:
+    model = Model(rivals={4: " light"}, lead=4.0, forced={" light": ()}, chat="sun lamp")
+    assert examine(replace(RIGHT, content="sun light"), model).changes
+
+
+@pytest.mark.parametrize("text", ["<think>why</think>sun lam", "<think>why</think>Sun lamp"])
+def test_a_completion_whose_text_is_not_that_of_its_tokens_is_changed(text: str) -> None:
+    """As by a proxy that spoils completions and chats alike."""
+    spoiled = replace(RIGHT, content=text.removeprefix("<think>why</think>"))
+    (change,) = examine(spoiled, Model(text=text)).changes
+    assert "its tokens" in change.text
+
+
+@pytest.mark.parametrize(("model", "changed"), [("kimi", False), ("listed", False), ("another", True), ("", False)])
+def test_an_answer_of_a_model_that_is_not_listed(model: str, changed: bool) -> None:
+    assert bool(examine(RIGHT, Model(), model=model).changes) is changed
+
+
+def test_one_id_for_the_answers_to_two_requests() -> None:
+    other = {**BODY, "max_tokens": 32}
+
+    async def ask(*bodies: Mapping[str, Any]) -> Examination:
+        async with Model().serve() as url, connect(Endpoint(url, "kimi")) as api:
+            witness = Witness(api, {"id": "kimi"}, ENGINES["vllm"].api)
+            return await witness.examine([Asked(body, RIGHT, "whole", id="chatcmpl-7") for body in bodies])
+
+    assert asyncio.run(ask(BODY, other)).changes
+    assert asyncio.run(ask(BODY, BODY)).changes == ()
+
+
+@pytest.mark.parametrize(
+    ("values", "changed"),
+    [((-0.1, -9.0), False), ((-0.5, -8.5), False), ((-0.1, -3.9), True), ((-2.1, -9.0), True)],
+)
+def test_log_probabilities_are_those_of_the_completion(values: tuple[float, float], changed: bool) -> None:
+    rows = tuple(TokenLogprob(token, values[0], {token: values[0], "other": values[1]}) for token in Model().tokens)
+    assert bool(examine(RIGHT, Model(), logprobs=rows).changes) is changed
+
+
 def test_without_completions_nothing_is_compared_and_the_reason_is_given() -> None:
     examination = examine(replace(RIGHT, content="moon"), Model(status=404))
     assert examination == Examination(reasons=("there is no /v1/completions",))
@@ -149,12 +209,12 @@ def test_what_need_not_be_the_same_is_not_compared(field: dict[str, object]) -> 
     assert examine(replace(RIGHT, content="moon"), Model(), body={**BODY, **field}) == Examination()
 
 
-def test_what_was_drawn_by_a_seed_must_be_drawn_again_to_be_a_change() -> None:
-    """In another batch one seed may give another text; a server that ignores a parameter gives it each time."""
+def test_what_is_drawn_by_a_seed_is_a_change_only_if_other_seeds_are_drawn_otherwise_too() -> None:
+    """In another batch one seed may give another text; a server that ignores a parameter changes the text of each."""
     drawn = {**BODY, "temperature": 2.0, "seed": 8}
     moon = replace(RIGHT, content="moon")
     assert examine(RIGHT, Model(), body=drawn) == Examination(1)
-    assert examine(moon, Model(chat="moon"), body=drawn).changes
+    assert examine(moon, Model(chat="stars"), body=drawn).changes
     assert examine(moon, Model(chat="sun lamp"), body=drawn).changes == ()
 
 
