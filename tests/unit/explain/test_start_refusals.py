@@ -193,6 +193,18 @@ ON_VLLM = [
         f"""{R1} -tp 8 --speculative-config '{{"method":"mtp","num_speculative_tokens":3}}'""",
     ),
     (
+        "experts-of-dense",
+        "0.20.0",
+        f"vllm serve deepseek-ai/DeepSeek-R1-Distill-Qwen-32B -tp 4 {EP}",
+        "vllm serve deepseek-ai/DeepSeek-R1-Distill-Qwen-32B -tp 4",
+    ),
+    (
+        "graphs-without-compilation",
+        "0.20.0",
+        f"""# 8x H200\n{R1} -tp 8 --compilation-config '{{"mode":0,"cudagraph_mode":"PIECEWISE"}}'""",
+        f"""# 8x H200\n{R1} -tp 8 --compilation-config '{{"mode":3,"cudagraph_mode":"PIECEWISE"}}'""",
+    ),
+    (
         "tokenizer-of-v32",
         "0.12.0",
         "vllm serve deepseek-ai/DeepSeek-V3.2 -tp 8 --tokenizer-mode deepseek_v32",
@@ -200,7 +212,15 @@ ON_VLLM = [
     ),
 ]
 
+SIDES = """--kv-transfer-config '{"kv_connector":"MooncakeConnectorV1","kv_role":"ROLE","kv_connector_extra_config":\
+{"prefill":{"dp_size":2,"tp_size":8},"decode":{"dp_size":4,"tp_size":4}}}'"""
+PREFILLS, DECODES = SIDES.replace("ROLE", "kv_producer"), SIDES.replace("ROLE", "kv_consumer")
+
 ON_ASCEND = [
+    ("ascend-prefill-tp", "0.18.0", f"{V31} -tp 16 -dp 2 {PREFILLS}", f"{V31} -tp 8 -dp 2 {PREFILLS}"),
+    ("ascend-prefill-dp", "0.18.0", f"{V31} -tp 8 -dp 1 {PREFILLS}", f"{V31} -tp 8 -dp 2 {PREFILLS}"),
+    ("ascend-decode-tp", "0.18.0", f"{V31} -tp 8 -dp 4 {DECODES}", f"{V31} -tp 4 -dp 4 {DECODES}"),
+    ("ascend-decode-dp", "0.18.0", f"{V31} -tp 4 -dp 2 {DECODES}", f"{V31} -tp 4 -dp 4 {DECODES}"),
     ("ascend-blocking", "0.18.0", f"export ASCEND_LAUNCH_BLOCKING=1\n{V31} -tp 16", f"{V31} -tp 16"),
     (
         "ascend-flashcomm-ranks",
@@ -316,6 +336,9 @@ def test_the_release_matters() -> None:
 def test_what_is_not_known_meets_nothing() -> None:
     assert not told("tools-without-parser", f'{R1} -tp 8 --enable-auto-tool-choice "$@"', "0.20.0")
     assert not told("step-of-sequences", f"{R1} --max-num-seqs $SEQS --max-num-batched-tokens 256", "0.20.0")
+    parts = f"export {FLASHCOMM2}=4\n{V31} --quantization ascend \\\n  ...\n"
+    assert not told("ascend-flashcomm2-ranks", ASCEND.format("0.18.0") + parts)
+    assert not told("local-ranks", f'{R1} --data-parallel-size-local 2 "$@"', "0.20.0")
     assert not told("role-name", f"""{R1} --kv-transfer-config '{{"kv_role":"'$ROLE'"}}'""", "0.20.0")
     assert not told("batches-overlap", f"{R1} -dp 8 {EP} --enable-dbo", "0.33.0", "8xMI300X")
 

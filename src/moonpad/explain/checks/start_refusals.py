@@ -29,6 +29,7 @@ _COMPARES: Final[Mapping[str, Callable[[int, int], bool]]] = {
     "%": lambda left, right: right > 0 and left % right != 0,
 }
 _SIZES: Final = ("tp", "pp", "dp", "dcp")
+_AND_MORE: Final = ("...", "…", "....", "etc.")
 _LONGEST: Final = 2000
 _UNKNOWN: Final = "\0"
 """The value of a term that is there, and of which no more is known."""
@@ -38,20 +39,21 @@ def refused(case: Case) -> Iterator[Remark]:
     """One remark for each row."""
     found = [row for row in start_refusals().values() if case.engine.name in row.engines]
     case.script.budget.work(8 * len(found), "what its engine refuses")
-    if found and not _is_whole(case):
-        found = [row for row in found if not row.lacks]
+    whole_text = bool(found) and _is_whole(case)
     for row in found:
-        if (remark := _remark(row, case)) is not None:
+        if (whole_text or not row.lacks) and (remark := _remark(row, case, whole_text)) is not None:
             yield remark
 
 
 def _is_whole(case: Case) -> bool:
     """Whether no option can be there that is not in the text."""
     command = case.commands[0]
-    return not (case.open_ended or is_fragment(command) or command.more or is_worker(command, case.script))
+    if case.open_ended or is_fragment(command) or command.more or is_worker(command, case.script):
+        return False
+    return not any(word.text.strip("[]{}()<> ") in _AND_MORE for word in command.argv)
 
 
-def _remark(row: StartRefusal, case: Case) -> Remark | None:
+def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
     command = case.commands[0]
     if not _of_release(row, case.version) or command.held_tokens is not None:
         return None
@@ -61,7 +63,7 @@ def _remark(row: StartRefusal, case: Case) -> Remark | None:
         return None
     if any(_value(case, term) is not None for term in row.lacks):
         return None
-    pairs = [_pair(case, comparison) for comparison in row.when]
+    pairs = [_pair(case, comparison, whole_text) for comparison in row.when]
     if any(pair is None or not _COMPARES[pair[1]](pair[0], pair[2]) for pair in pairs):
         return None
     where = row.where or next(iter((*row.given, *(each.partition(" ")[0] for each in row.when))))
@@ -118,17 +120,20 @@ def _given(case: Case, term: str, pattern: str) -> bool:
     return re.fullmatch(pattern, value[:_LONGEST], re.IGNORECASE | re.DOTALL) is not None
 
 
-def _pair(case: Case, comparison: str) -> tuple[int, str, int] | None:
+def _pair(case: Case, comparison: str, whole_text: bool) -> tuple[int, str, int] | None:
     left, sign, right = comparison.split(" ")
-    numbers = [_number(case, term) for term in (left, right)]
+    numbers = [_number(case, term, whole_text) for term in (left, right)]
     return None if numbers[0] is None or numbers[1] is None else (numbers[0], sign, numbers[1])
 
 
-def _number(case: Case, term: str) -> int | None:
+def _number(case: Case, term: str, whole_text: bool) -> int | None:
+    """What is not given is what the engine takes by itself only where nothing more can be given."""
     name, _, default = term.partition("|")
+    if name in _SIZES and not whole_text and case.option(case.engine.command_line.options.get(name, "")) is None:
+        return None
     value = _value(case, name)
     if value is None:
-        value = default
+        value = default if whole_text else _UNKNOWN
     number = vllm_tokens(value)
     return None if number is None or number < 0 else number
 
