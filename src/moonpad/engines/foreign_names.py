@@ -263,3 +263,9 @@ FOLDER: Final[Mapping[str, str]] = {"--model_path": "--gguf_path", "--model-path
 """Of the engine that keeps experts in RAM, in its old form: where its configuration lies, and where the weights."""
 ALL_DECLARED: Final[Mapping[str, str]] = {"vllm": "VLLM_"}
 """How the variables of an engine begin that declares all that it reads, none of them in the place of an option."""
+EXECUTOR: Final = "--distributed-executor-backend"
+RAY: Final = "ray"
+WITHOUT_RAY: Final = re.compile(r"(?:[\w.-]+/)*vllm/vllm-openai(?::[\w.-]+)?(?:@.*)?")
+WITHOUT_RAY_SINCE: Final = "0.18.0"
+"""The first release whose official images do not bring Ray."""
+ADDS_RAY: Final = re.compile(r"install[^#]*[\s'\"=]ray\b|PYPI_PACKAGES_INSTALL=ray")

@@ -12,9 +12,11 @@ from moonpad.catalog.known_reports import known_reports
 from moonpad.values.finding import Code
 from tests.unit.explain.judging import ask
 
-SAMPLES: dict[str, Any] = tomllib.loads(
-    Path(__file__).with_name("known_report_samples.toml").read_text(encoding="utf-8")
-)
+SAMPLES: dict[str, Any] = {
+    key: sample
+    for path in sorted(Path(__file__).parent.glob("known_report_samples*.toml"))
+    for key, sample in tomllib.loads(path.read_text(encoding="utf-8")).items()
+}
 
 
 def said(key: str, sample: dict[str, str]) -> bool:

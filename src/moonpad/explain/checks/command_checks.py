@@ -38,8 +38,10 @@ from moonpad.explain.checks.serving_checks import (
     step_budget,
 )
 from moonpad.explain.checks.serving_flags import of_family, thinks
+from moonpad.explain.checks.shared_memory import image_without_ray, shared_memory
 from moonpad.explain.checks.size_checks import prediction_layer, static_fraction, weights_of_others
 from moonpad.explain.checks.start_checks import colon_in_name, dense_size, ranks_of_nodes
+from moonpad.explain.checks.start_refusals import refused
 from moonpad.explain.checks.text_checks import TEXT_CHECKS
 from moonpad.explain.checks.whole_machine import best_layout, other_release
 from moonpad.explain.counted_memory import counted_devices, spoken_memory, spoken_precision
@@ -374,6 +376,9 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     *TEXT_CHECKS,
     unreachable,
     quantization_name,
+    refused,
+    shared_memory,
+    image_without_ray,
     reported,
 )
 ELSEWHERE: Final = ("underscores", "json-quotes")

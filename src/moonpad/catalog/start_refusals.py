@@ -1,0 +1,57 @@
+"""What an engine's own start compares and refuses: data/start_refusals.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Final
+
+from moonpad.catalog.toml_rows import Provenance, Text, rows
+
+FILE: Final = "start_refusals.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartRefusal:
+    """`engines` from release `since` on and before release `until` refuse the start where all that is named holds.
+
+    A term is an option (`--nnodes`), a key of an option's JSON (`--kv-transfer-config.kv_role`), a variable
+    (`$ASCEND_LAUNCH_BLOCKING`), a size of the layout (`tp`, `pp`, `dp`, `dcp`) or a number. `--option|1` is 1 where the
+    option is not given.
+    """
+
+    engines: tuple[str, ...]
+    since: str = ""
+    until: str = ""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """Terms that are there → what their values are, as a regular expression of the whole; "" for a switch or any."""
+    lacks: tuple[str, ...] = ()
+    """Terms that are not there."""
+    when: tuple[str, ...] = ()
+    """Comparisons of two terms: `tp < --expert-slices`; `%` is: does not divide."""
+    platforms: tuple[str, ...] = ()
+    """Where the devices have to be known, and be of one of these."""
+    not_on: tuple[str, ...] = ()
+    """Platforms that it is not true of."""
+    models: str = ""
+    """Part of the model's name, as a regular expression."""
+    where: str = ""
+    """The term that it stands at; else the first that is given or compared."""
+    code: str = "conflict"
+    add: tuple[str, ...] = ()
+    """Words that mend it."""
+    drop: bool = False
+    """Whether it is mended by leaving out the option that it stands at."""
+    warns: bool = False
+    """Not refused, but never what was meant."""
+    message: Text
+    """`{left}` and `{right}` are what the first comparison compares."""
+    remedy: Text
+    provenance: Provenance
+
+
+@cache
+def start_refusals() -> Mapping[str, StartRefusal]:
+    """By their keys."""
+    return {key: row.build(StartRefusal) for key, row in rows(FILE, "refusals")}

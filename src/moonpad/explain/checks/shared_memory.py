@@ -1,0 +1,64 @@
+"""What a container brings for the ranks in it: /dev/shm, and Ray where they are started by it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.engines import foreign_names as names
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.commands import Command, Wrapper
+from moonpad.explain.results import Remark, make_remark
+from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import since
+
+_STARTS: Final = re.compile(r"\b(?:docker|podman|nerdctl)\b[^#]*\brun\b")
+_LONGEST: Final = 2000
+
+
+def shared_memory(case: Case) -> Iterator[Remark]:
+    """A container of several ranks that is started by hand, and keeps the 64 MB that it gets by itself."""
+    command = case.commands[0]
+    container = command.container
+    if container is None or container.kind != "docker run" or not case.laid_out or not _by_hand(case, command):
+        return
+    ranks = case.first.layout.tp * case.first.layout.pp
+    given = any(container.value(name) is not None for name in ("--ipc", "--shm-size"))
+    if ranks > 1 and not given and not any(map(_is_mount, _mounts(container))):
+        message = (
+            f"neither --ipc nor --shm-size: the processes of {ranks} ranks share the container's 64 MB of /dev/shm"
+        )
+        yield make_remark(Severity.WARNING, Code.MISSING_FLAG, "--ipc", message, "add --ipc=host, or --shm-size 16g")
+
+
+def image_without_ray(case: Case) -> Iterator[Remark]:
+    """The executor that is asked for, and an image that does not bring it."""
+    place, container = case.option(names.EXECUTOR), case.commands[0].container
+    image = container.image if container is not None else None
+    if place is None or place.value != names.RAY or image is None or not names.WITHOUT_RAY.fullmatch(image.text):
+        return
+    if case.version and not since(case.version, names.WITHOUT_RAY_SINCE):
+        return
+    case.script.budget.work(len(case.script.lines), "its containers")
+    if any(names.ADDS_RAY.search(line[:_LONGEST]) for line in case.script.lines):
+        return
+    message = f"the image brings no Ray from {names.WITHOUT_RAY_SINCE} on: ray is not found"
+    remedy = "install ray in an image of your own, or start over the machines by --nnodes, without Ray"
+    yield make_remark(Severity.WARNING, Code.CONFLICT, names.EXECUTOR, message, remedy, at=place.index)
+
+
+def _by_hand(case: Case, command: Command) -> bool:
+    """Manifests are read as such commands too, and say it in other words."""
+    case.script.budget.work(20, "its containers")
+    lines = case.script.lines[max(0, command.line - 60) : command.line + 2]
+    return any(_STARTS.search(line[:_LONGEST]) for line in lines) and not command.embedded and not command.more
+
+
+def _mounts(container: Wrapper) -> Iterator[str]:
+    for name in ("--volume", "--mount", "--tmpfs"):
+        yield from container.values(name)
+
+
+def _is_mount(value: str) -> bool:
+    return "/dev/shm" in value  # noqa: S108 - what is written

@@ -1,0 +1,178 @@
+"""What the engine's own start refuses, whatever the devices are: data/start_refusals.toml.
+
+A term whose value is not known meets no row, neither as one that is there nor as one that is not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from moonpad.catalog.options import versions
+from moonpad.catalog.start_refusals import StartRefusal, start_refusals
+from moonpad.engines.value_checks import as_json, unresolved, vllm_tokens, whole
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.checks.dynamo_workers import is_worker
+from moonpad.explain.flag_lists import is_fragment
+from moonpad.explain.results import Edit, Remark, make_remark
+from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import is_final, order, since
+
+_COMPARES: Final[Mapping[str, Callable[[int, int], bool]]] = {
+    "<": lambda left, right: left < right,
+    ">": lambda left, right: left > right,
+    "!=": lambda left, right: left != right,
+    ">=": lambda left, right: left >= right,
+    "<=": lambda left, right: left <= right,
+    "%": lambda left, right: right > 0 and left % right != 0,
+}
+_SIZES: Final = ("tp", "pp", "dp", "dcp")
+_AND_MORE: Final = ("...", "…", "....", "etc.")
+_LONGEST: Final = 2000
+_UNKNOWN: Final = "\0"
+"""The value of a term that is there, and of which no more is known."""
+
+
+def refused(case: Case) -> Iterator[Remark]:
+    """One remark for each row."""
+    found = [row for row in start_refusals().values() if case.engine.name in row.engines]
+    case.script.budget.work(8 * len(found), "what its engine refuses")
+    whole_text = bool(found) and _is_whole(case)
+    for row in found:
+        if (whole_text or not row.lacks) and (remark := _remark(row, case, whole_text)) is not None:
+            yield remark
+
+
+def _is_whole(case: Case) -> bool:
+    """Whether no option can be there that is not in the text."""
+    command = case.commands[0]
+    if case.open_ended or is_fragment(command) or command.more or is_worker(command, case.script):
+        return False
+    return not any(word.text.strip("[]{}()<> ") in _AND_MORE for word in command.argv)
+
+
+def _remark(row: StartRefusal, case: Case, whole_text: bool) -> Remark | None:
+    command = case.commands[0]
+    if not _of_release(row, case.version) or command.held_tokens is not None:
+        return None
+    if not _on_platform(row, case) or not _of_model(row, case):
+        return None
+    if not all(_given(case, term, pattern) for term, pattern in row.given.items()):
+        return None
+    if any(_value(case, term) is not None for term in row.lacks):
+        return None
+    pairs = [_pair(case, comparison, whole_text) for comparison in row.when]
+    if any(pair is None or not _COMPARES[pair[1]](pair[0], pair[2]) for pair in pairs):
+        return None
+    where = row.where or next(iter((*row.given, *(each.partition(" ")[0] for each in row.when))))
+    flag = where.partition(".")[0].partition("|")[0]
+    place = case.option(flag) if flag.startswith("-") else None
+    left, right = (pairs[0][0], pairs[0][2]) if pairs and pairs[0] is not None else (0, 0)
+    message = row.message.format(left=left, right=right)
+    code, remedy = Code(row.code), row.remedy.format(left=left, right=right)
+    severity = Severity.ERROR if _sure(row, case) and not row.warns else Severity.WARNING
+    edits = [Edit(len(command.argv), 0, row.add)] if row.add else []
+    if row.drop and place is not None:
+        edits.append(Edit(place.index, place.length, ()))
+    shown, at = flag.lstrip("$"), place.index if place is not None else None
+    if severity is not Severity.ERROR:
+        edits = []
+    remark = make_remark(severity, code, shown, message, remedy, at=at, edits=edits)
+    return replace(remark, variable=shown) if flag.startswith("$") else remark
+
+
+def _of_release(row: StartRefusal, version: str) -> bool:
+    """Without a release the newest is meant."""
+    if not version:
+        return not row.until
+    return since(version, row.since) and (not row.until or order(version) < order(row.until))
+
+
+def _on_platform(row: StartRefusal, case: Case) -> bool:
+    platform = case.cluster.device.platform if case.cluster is not None else ""
+    return (not row.platforms or platform in row.platforms) and platform not in row.not_on
+
+
+def _of_model(row: StartRefusal, case: Case) -> bool:
+    known = [case.checkpoint.name] if case.checkpoint else []
+    names = [*known, case.first.model.rstrip("/").replace("--", "/")[-_LONGEST:].rpartition("/")[2]]
+    return not row.models or any(re.search(row.models, name, re.IGNORECASE) for name in names)
+
+
+def _sure(row: StartRefusal, case: Case) -> bool:
+    """Whether the start surely ends: the release is named, or all that are known do so."""
+    command, recorded = case.commands[0], versions(case.engine.program)
+    if is_fragment(command) or command.custom or command.fork:
+        return False
+    if case.version:
+        return is_final(case.version) or case.engine.name != case.base
+    return bool(recorded) and since(recorded[0], row.since)
+
+
+def _given(case: Case, term: str, pattern: str) -> bool:
+    value = _value(case, term)
+    if value is None or value == _UNKNOWN:
+        return False
+    if not pattern:
+        return value != "false"
+    return re.fullmatch(pattern, value[:_LONGEST], re.IGNORECASE | re.DOTALL) is not None
+
+
+def _pair(case: Case, comparison: str, whole_text: bool) -> tuple[int, str, int] | None:
+    left, sign, right = comparison.split(" ")
+    numbers = [_number(case, term, whole_text) for term in (left, right)]
+    return None if numbers[0] is None or numbers[1] is None else (numbers[0], sign, numbers[1])
+
+
+def _number(case: Case, term: str, whole_text: bool) -> int | None:
+    """What is not given is what the engine takes by itself only where nothing more can be given."""
+    name, _, default = term.partition("|")
+    if name in _SIZES and not whole_text and case.option(case.engine.command_line.options.get(name, "")) is None:
+        return None
+    value = _value(case, name)
+    if value is None:
+        value = default if whole_text else _UNKNOWN
+    number = vllm_tokens(value)
+    return None if number is None or number < 0 else number
+
+
+def _value(case: Case, term: str) -> str | None:
+    """As text; None where it is not there."""
+    if term in _SIZES:
+        return str(getattr(case.first.layout, term)) if case.laid_out else _UNKNOWN
+    if whole(term) is not None:
+        return term
+    if term.startswith("$"):
+        word = case.commands[0].env.get(term[1:])
+        text = case.variable(term[1:])
+        return None if word is None else _UNKNOWN if unresolved(text) else text
+    flag, _, path = term.partition(".")
+    place = case.option(flag)
+    if place is None:
+        return None
+    return _inner(case, flag, path) if path else _text(place.value)
+
+
+def _inner(case: Case, flag: str, path: str) -> str | None:
+    """What stands at a key of an option that is JSON, and may be written with dots."""
+    value: object = case.first.parsed.values.get(flag.removeprefix("--").replace("-", "_"))
+    if isinstance(value, str):
+        value = as_json(value.strip("'"))
+    if not isinstance(value, Mapping):
+        return _UNKNOWN
+    for key in path.split("."):
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(key)
+    return None if value is None else _text(value)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).casefold()
+    if isinstance(value, int | float | str):
+        text = str(value).strip("'\"")
+        return _UNKNOWN if unresolved(text) else text
+    return "given" if value else _UNKNOWN

@@ -1,0 +1,62 @@
+"""What a container brings for the ranks in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.values.finding import Finding
+from tests.unit.explain.judging import ask
+
+RUN = "docker run --gpus all {} vllm/vllm-openai:{} --model moonshotai/Kimi-K2-Instruct --trust-remote-code {}"
+
+
+def found(text: str, where: str, part: str) -> list[Finding]:
+    return [one for judged in ask(text) for one in judged.findings if one.where == where and part in one.message]
+
+
+@pytest.mark.parametrize(
+    ("options", "more", "said"),
+    [
+        ("", "--tensor-parallel-size 8", 1),
+        ("--privileged -p 8000:8000", "-tp 8 -pp 2", 1),
+        ("--ipc=host", "-tp 8", 0),
+        ("--shm-size 16g", "-tp 8", 0),
+        ("-v /dev/shm:/dev/shm", "-tp 8", 0),
+        ("", "-tp 1", 0),
+        ("", '"$@"', 0),
+    ],
+)
+def test_ranks_share_the_memory_of_their_container(options: str, more: str, said: int) -> None:
+    assert len(found(RUN.format(options, "v0.20.2", more), "--ipc", "/dev/shm")) == said
+
+
+def test_a_compose_file_says_it_in_words_of_its_own() -> None:
+    text = """services:
+  vllm:
+    image: vllm/vllm-openai:v0.20.2
+    command: --model moonshotai/Kimi-K2-Instruct --tensor-parallel-size 8
+"""
+    assert not found(text, "--ipc", "")
+
+
+BY_RAY = "-tp 8 -pp 2 --distributed-executor-backend ray"
+
+
+@pytest.mark.parametrize(
+    ("image", "more", "before", "said"),
+    [
+        ("v0.20.2", BY_RAY, "", 1),
+        ("latest", BY_RAY, "", 1),
+        ("v0.17.1", BY_RAY, "", 0),
+        ("v0.20.2", "-tp 8", "", 0),
+        ("v0.20.2", BY_RAY, "RUN pip install --no-cache-dir ray\n", 0),
+    ],
+)
+def test_the_official_image_has_no_ray(image: str, more: str, before: str, said: int) -> None:
+    text = before + RUN.format("--ipc=host", image, more)
+    assert len(found(text, "--distributed-executor-backend", "brings no Ray")) == said
+
+
+def test_an_image_of_ones_own_may_have_it() -> None:
+    text = RUN.format("--ipc=host", "v0.20.2", BY_RAY).replace("vllm/vllm-openai", "registry.local/vllm")
+    assert not found(text, "--distributed-executor-backend", "brings no Ray")

@@ -1,0 +1,360 @@
+"""What an engine's own start refuses: data/start_refusals.toml."""
+
+from __future__ import annotations
+
+import pytest
+
+from moonpad.catalog.start_refusals import start_refusals
+from moonpad.values.finding import Code, Finding, Severity
+from tests.unit.explain.judging import ask
+
+R1 = "vllm serve deepseek-ai/DeepSeek-R1"
+ASCEND = "export IMAGE=quay.io/ascend/vllm-ascend:v{}\n"
+V31 = "vllm serve /w/DeepSeek-V3.1-w8a8 --quantization ascend"
+NIXL = """--kv-transfer-config '{"kv_connector":"NixlConnector","kv_role":"kv_both"}'"""
+MOONCAKE = """--kv-transfer-config '{"kv_connector":"MooncakeConnectorV1","kv_role":"kv_consumer"}'"""
+RECOMPUTE = """--additional-config '{"recompute_scheduler_enable":true}'"""
+SCHEDULER = """--additional-config '{"ascend_scheduler_config":{"enabled":true}}'"""
+SLICES = """--additional-config '{"finegrained_tp_config":{"oproj_tensor_parallel_size":8}}'"""
+BALANCER = """--additional-config '{"eplb_config":{"dynamic_eplb":true}}'"""
+NZ = """--additional-config '{"enable_kv_nz":true}'"""
+REDUNDANT = """--eplb-config '{"num_redundant_experts":32}'"""
+FLASHCOMM2 = "VLLM_ASCEND_FLASHCOMM2_PARALLEL_SIZE"
+EP = "--enable-expert-parallel"
+
+ON_VLLM = [
+    ("balancer-without-ep", "0.20.0", f"{R1} -tp 8 --enable-eplb", f"{R1} -tp 8 --enable-eplb {EP}"),
+    (
+        "redundant-without-balancer",
+        "0.20.0",
+        f"{R1} -tp 8 {EP} {REDUNDANT}",
+        f"{R1} -tp 8 {EP} --enable-eplb {REDUNDANT}",
+    ),
+    ("local-ranks", "0.20.0", f"{R1} -dp 4 --data-parallel-size-local 8", f"{R1} -dp 8 --data-parallel-size-local 8"),
+    ("external-of-one", "0.20.0", f"{R1} -tp 8 --data-parallel-rank 0", f"{R1} -tp 8 -dp 2 --data-parallel-rank 0"),
+    (
+        "external-without-rank",
+        "0.20.0",
+        f"{R1} -tp 8 -dp 2 --data-parallel-external-lb",
+        f"{R1} -tp 8 -dp 2 --data-parallel-external-lb --data-parallel-rank 0",
+    ),
+    (
+        "hybrid-without-local",
+        "0.20.0",
+        f"{R1} -tp 8 -dp 2 --data-parallel-hybrid-lb",
+        f"{R1} -tp 8 -dp 2 --data-parallel-hybrid-lb --data-parallel-size-local 1",
+    ),
+    (
+        "hybrid-headless",
+        "0.20.0",
+        f"{R1} -tp 8 -dp 2 --data-parallel-hybrid-lb --data-parallel-size-local 1 --headless",
+        f"{R1} -tp 8 -dp 2 --data-parallel-size-local 1 --headless",
+    ),
+    (
+        "hybrid-and-external",
+        "0.20.0",
+        f"{R1} -tp 8 -dp 2 --data-parallel-hybrid-lb --data-parallel-external-lb",
+        f"{R1} -tp 8 -dp 2 --data-parallel-external-lb",
+    ),
+    (
+        "headless-api-servers",
+        "0.20.0",
+        f"{R1} -tp 8 -dp 2 --headless --api-server-count 4",
+        f"{R1} -tp 8 -dp 2 --api-server-count 4",
+    ),
+    (
+        "rank-with-local",
+        "0.20.0",
+        f"{R1} -tp 4 -dp 4 --data-parallel-rank 1 --data-parallel-size-local 2",
+        f"{R1} -tp 4 -dp 4 --data-parallel-rank 1 --data-parallel-size-local 1",
+    ),
+    ("rank-beyond", "0.20.0", f"{R1} -tp 8 -dp 2 --data-parallel-rank 2", f"{R1} -tp 8 -dp 2 --data-parallel-rank 1"),
+    (
+        "nodes-by-ray",
+        "0.20.0",
+        f"{R1} -tp 16 --nnodes 2 --node-rank 0 --distributed-executor-backend ray",
+        f"{R1} -tp 16 --nnodes 2 --node-rank 0 --distributed-executor-backend mp",
+    ),
+    (
+        "nodes-by-ray-ranks",
+        "0.28.0",
+        f"{R1} -tp 8 -dp 2 --nnodes 2 --node-rank 0 --data-parallel-backend ray",
+        f"{R1} -tp 8 -dp 2 --data-parallel-backend ray",
+    ),
+    ("node-beyond", "0.28.0", f"{R1} -tp 16 --nnodes 2 --node-rank 2", f"{R1} -tp 16 --nnodes 2 --node-rank 1"),
+    (
+        "unchunked-step",
+        "0.20.0",
+        f"{R1} -tp 8 --max-model-len 32768 --max-num-batched-tokens 8192 --no-enable-chunked-prefill",
+        f"{R1} -tp 8 --max-model-len 32768 --max-num-batched-tokens 8192",
+    ),
+    (
+        "step-of-sequences",
+        "0.20.0",
+        f"{R1} -tp 8 --max-num-seqs 512 --max-num-batched-tokens 256",
+        f"{R1} -tp 8 --max-num-seqs 256 --max-num-batched-tokens 256",
+    ),
+    (
+        "long-threshold",
+        "0.20.0",
+        f"{R1} -tp 8 --max-model-len 4096 --long-prefill-token-threshold 8192",
+        f"{R1} -tp 8 --max-model-len 8192 --long-prefill-token-threshold 8192",
+    ),
+    (
+        "connector-without-role",
+        "0.20.0",
+        f"""{R1} -tp 8 --kv-transfer-config '{{"kv_connector":"NixlConnector"}}'""",
+        f"{R1} -tp 8 {NIXL}",
+    ),
+    ("role-name", "0.20.0", f"{R1} -tp 8 {NIXL}".replace("kv_both", "producer"), f"{R1} -tp 8 {NIXL}"),
+    (
+        "nixl-decode-context",
+        "0.30.0",
+        f"{R1} -tp 8 --decode-context-parallel-size 4 {NIXL}",
+        f"{R1} -tp 8 --decode-context-parallel-size 8 {NIXL}",
+    ),
+    (
+        "nixl-segments",
+        "0.22.0",
+        f"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True {R1} -tp 8 {NIXL}",
+        f"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True {R1} -tp 8",
+    ),
+    (
+        "capture-sizes-twice",
+        "0.20.0",
+        f"""{R1} -tp 8 --cudagraph-capture-sizes 1 2 --compilation-config '{{"cudagraph_capture_sizes":[1,2]}}'""",
+        f"{R1} -tp 8 --cudagraph-capture-sizes 1 2",
+    ),
+    (
+        "attention-twice",
+        "0.20.0",
+        f"""{R1} -tp 8 --attention-backend FLASHMLA --attention-config '{{"backend":"FLASHMLA"}}'""",
+        f"{R1} -tp 8 --attention-backend FLASHMLA",
+    ),
+    ("async-stages", "0.14.1", f"{R1} -tp 8 -pp 2 --async-scheduling", f"{R1} -tp 8 --async-scheduling"),
+    (
+        "async-draft-early",
+        "0.11.0",
+        f"""{R1} -tp 8 --async-scheduling --speculative-config '{{"method":"mtp","num_speculative_tokens":1}}'""",
+        f"{R1} -tp 8 --async-scheduling",
+    ),
+    (
+        "async-draft-kind",
+        "0.20.0",
+        f"""{R1} -tp 8 --async-scheduling --speculative-config '{{"method":"ngram","num_speculative_tokens":2}}'""",
+        f"""{R1} -tp 8 --async-scheduling --speculative-config '{{"method":"mtp","num_speculative_tokens":1}}'""",
+    ),
+    (
+        "async-ray",
+        "0.18.0",
+        f"{R1} -tp 16 --async-scheduling --distributed-executor-backend ray",
+        f"{R1} -tp 16 --async-scheduling",
+    ),
+    (
+        "batches-overlap",
+        "0.20.0",
+        f"{R1} -dp 8 {EP} --enable-dbo",
+        f"{R1} -dp 8 {EP} --enable-dbo --all2all-backend deepep_low_latency",
+    ),
+    (
+        "batches-overlap-backend",
+        "0.20.0",
+        f"{R1} -dp 8 {EP} --enable-dbo --all2all-backend naive",
+        f"{R1} -dp 8 {EP} --all2all-backend naive",
+    ),
+    (
+        "adapters-on-host",
+        "0.20.0",
+        f"{R1} -tp 8 --enable-lora --max-loras 8 --max-cpu-loras 4",
+        f"{R1} -tp 8 --enable-lora --max-loras 4 --max-cpu-loras 4",
+    ),
+    (
+        "tools-without-parser",
+        "0.20.0",
+        f"{R1} -tp 8 --enable-auto-tool-choice",
+        f"{R1} -tp 8 --enable-auto-tool-choice --tool-call-parser deepseek_v3",
+    ),
+    (
+        "outputs-logged",
+        "0.20.0",
+        f"{R1} -tp 8 --enable-log-outputs",
+        f"{R1} -tp 8 --enable-log-outputs --enable-log-requests",
+    ),
+    (
+        "draft-ranks",
+        "0.20.0",
+        f"""{R1} -tp 8 --speculative-config '{{"method":"eagle3","model":"/d/e","draft_tensor_parallel_size":2}}'""",
+        f"""{R1} -tp 8 --speculative-config '{{"method":"eagle3","model":"/d/e","draft_tensor_parallel_size":1}}'""",
+    ),
+    (
+        "draft-without-model",
+        "0.20.0",
+        f"""{R1} -tp 8 --speculative-config '{{"method":"eagle3","num_speculative_tokens":3}}'""",
+        f"""{R1} -tp 8 --speculative-config '{{"method":"mtp","num_speculative_tokens":3}}'""",
+    ),
+    (
+        "experts-of-dense",
+        "0.20.0",
+        f"vllm serve deepseek-ai/DeepSeek-R1-Distill-Qwen-32B -tp 4 {EP}",
+        "vllm serve deepseek-ai/DeepSeek-R1-Distill-Qwen-32B -tp 4",
+    ),
+    (
+        "graphs-without-compilation",
+        "0.20.0",
+        f"""# 8x H200\n{R1} -tp 8 --compilation-config '{{"mode":0,"cudagraph_mode":"PIECEWISE"}}'""",
+        f"""# 8x H200\n{R1} -tp 8 --compilation-config '{{"mode":3,"cudagraph_mode":"PIECEWISE"}}'""",
+    ),
+    (
+        "tokenizer-of-v32",
+        "0.12.0",
+        "vllm serve deepseek-ai/DeepSeek-V3.2 -tp 8 --tokenizer-mode deepseek_v32",
+        "vllm serve deepseek-ai/DeepSeek-V3.2 -tp 8",
+    ),
+]
+
+SIDES = """--kv-transfer-config '{"kv_connector":"MooncakeConnectorV1","kv_role":"ROLE","kv_connector_extra_config":\
+{"prefill":{"dp_size":2,"tp_size":8},"decode":{"dp_size":4,"tp_size":4}}}'"""
+PREFILLS, DECODES = SIDES.replace("ROLE", "kv_producer"), SIDES.replace("ROLE", "kv_consumer")
+
+ON_ASCEND = [
+    ("ascend-prefill-tp", "0.18.0", f"{V31} -tp 16 -dp 2 {PREFILLS}", f"{V31} -tp 8 -dp 2 {PREFILLS}"),
+    ("ascend-prefill-dp", "0.18.0", f"{V31} -tp 8 -dp 1 {PREFILLS}", f"{V31} -tp 8 -dp 2 {PREFILLS}"),
+    ("ascend-decode-tp", "0.18.0", f"{V31} -tp 8 -dp 4 {DECODES}", f"{V31} -tp 4 -dp 4 {DECODES}"),
+    ("ascend-decode-dp", "0.18.0", f"{V31} -tp 4 -dp 2 {DECODES}", f"{V31} -tp 4 -dp 4 {DECODES}"),
+    ("ascend-blocking", "0.18.0", f"export ASCEND_LAUNCH_BLOCKING=1\n{V31} -tp 16", f"{V31} -tp 16"),
+    (
+        "ascend-flashcomm-ranks",
+        "0.18.0",
+        f"export VLLM_ASCEND_ENABLE_FLASHCOMM1=1\n{V31} -tp 1 -dp 16 {EP}",
+        f"export VLLM_ASCEND_ENABLE_FLASHCOMM1=1\n{V31} -tp 16 {EP}",
+    ),
+    (
+        "ascend-flashcomm-experts",
+        "0.18.0",
+        f"export VLLM_ASCEND_ENABLE_FLASHCOMM1=1\n{V31} -tp 16",
+        f"export VLLM_ASCEND_ENABLE_FLASHCOMM1=1\n{V31} -tp 16 {EP}",
+    ),
+    (
+        "ascend-balance-apart",
+        "0.18.0",
+        f"export VLLM_ASCEND_BALANCE_SCHEDULING=1\n{V31} -tp 16 {MOONCAKE}",
+        f"export VLLM_ASCEND_BALANCE_SCHEDULING=1\n{V31} -tp 16",
+    ),
+    ("ascend-recompute-together", "0.18.0", f"{V31} -tp 16 {RECOMPUTE}", f"{V31} -tp 16 {RECOMPUTE} {MOONCAKE}"),
+    (
+        "ascend-recompute-both",
+        "0.18.0",
+        f"{V31} -tp 16 {RECOMPUTE} {MOONCAKE}".replace("kv_consumer", "kv_both"),
+        f"{V31} -tp 16 {RECOMPUTE} {MOONCAKE}",
+    ),
+    (
+        "ascend-interleave",
+        "0.18.0",
+        f"{V31} -tp 16 --decode-context-parallel-size 8 {MOONCAKE}",
+        f"{V31} -tp 16 --decode-context-parallel-size 8 {MOONCAKE} --cp-kv-cache-interleave-size 128",
+    ),
+    ("ascend-slices-of-output", "0.18.0", f"{V31} -tp 1 -dp 16 {SLICES}", f"{V31} -tp 1 -dp 16 {SLICES} {MOONCAKE}"),
+    (
+        "ascend-slices-eager",
+        "0.18.0",
+        f"{V31} -tp 1 -dp 16 {SLICES} {MOONCAKE} --enforce-eager",
+        f"{V31} -tp 1 -dp 16 {SLICES} {MOONCAKE}",
+    ),
+    ("ascend-layout-of-cache", "0.18.0", f"{V31} -tp 16 {NZ}", f"{V31} -tp 16 {NZ} {MOONCAKE}"),
+    (
+        "ascend-fused-hierarchy",
+        "0.18.0",
+        "export VLLM_ASCEND_ENABLE_FUSED_MC2=1\n"
+        + V31
+        + """ --additional-config '{"enable_mc2_hierarchy_comm":true}'""",
+        V31 + """ --additional-config '{"enable_mc2_hierarchy_comm":true}'""",
+    ),
+    (
+        "ascend-eplb-variable",
+        "0.18.0",
+        f"{V31} -tp 16 {BALANCER}",
+        f"export DYNAMIC_EPLB=true\n{V31} -tp 16 {BALANCER}",
+    ),
+    (
+        "ascend-flashcomm2-decodes",
+        "0.18.0",
+        f"export {FLASHCOMM2}=1\n{V31} -tp 16 {MOONCAKE}",
+        f"export {FLASHCOMM2}=1\n{V31} -tp 16",
+    ),
+    (
+        "ascend-flashcomm2-ranks",
+        "0.18.0",
+        f"export {FLASHCOMM2}=16\n{V31} -tp 16",
+        f"export {FLASHCOMM2}=2\n{V31} -tp 16",
+    ),
+    (
+        "ascend-two-stages-of-context",
+        "0.26.0rc1",
+        f"{V31} -tp 8 --prefill-context-parallel-size 2",
+        f"export VLLM_USE_V2_MODEL_RUNNER=1\n{V31} -tp 8 --prefill-context-parallel-size 2",
+    ),
+    (
+        "ascend-scheduler-unchunked",
+        "0.11.0rc1",
+        f"{V31} -tp 16 --max-model-len 8192 --max-num-batched-tokens 4096 {SCHEDULER}",
+        f"{V31} -tp 16 --max-model-len 8192 --max-num-batched-tokens 8192 {SCHEDULER}",
+    ),
+]
+
+
+def told(key: str, text: str, version: str = "", on: str = "") -> list[Finding]:
+    start = start_refusals()[key].message
+    part = max(start.replace("{left}", "{right}").split("{right}"), key=len)
+    return [one for judged in ask(text, on, version) for one in judged.findings if part in one.message]
+
+
+@pytest.mark.parametrize(("key", "version", "wrong", "right"), ON_VLLM)
+def test_a_refusal_of_vllm(key: str, version: str, wrong: str, right: str) -> None:
+    (found,) = told(key, wrong, version)
+    assert found.severity is (Severity.WARNING if start_refusals()[key].warns else Severity.ERROR)
+    assert not told(key, right, version)
+
+
+@pytest.mark.parametrize(("key", "version", "wrong", "right"), ON_ASCEND)
+def test_a_refusal_of_vllm_ascend(key: str, version: str, wrong: str, right: str) -> None:
+    (found,) = told(key, ASCEND.format(version) + wrong)
+    assert found.severity is Severity.ERROR
+    assert not told(key, ASCEND.format(version) + right)
+
+
+def test_each_row_has_its_sample() -> None:
+    assert {row[0] for row in (*ON_VLLM, *ON_ASCEND)} == set(start_refusals())
+
+
+def test_the_release_matters() -> None:
+    assert not told("nodes-by-ray", f"{R1} --nnodes 2 --distributed-executor-backend ray", "0.10.2")
+    assert not told("async-stages", f"{R1} -tp 8 -pp 2 --async-scheduling")
+    (found,) = told("nixl-segments", f"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True {R1} {NIXL}")
+    assert found.severity is Severity.WARNING, "the release is not named, and older ones start"
+
+
+def test_what_is_not_known_meets_nothing() -> None:
+    assert not told("tools-without-parser", f'{R1} -tp 8 --enable-auto-tool-choice "$@"', "0.20.0")
+    assert not told("step-of-sequences", f"{R1} --max-num-seqs $SEQS --max-num-batched-tokens 256", "0.20.0")
+    parts = f"export {FLASHCOMM2}=4\n{V31} --quantization ascend \\\n  ...\n"
+    assert not told("ascend-flashcomm2-ranks", ASCEND.format("0.18.0") + parts)
+    assert not told("local-ranks", f'{R1} --data-parallel-size-local 2 "$@"', "0.20.0")
+    assert not told("role-name", f"""{R1} --kv-transfer-config '{{"kv_role":"'$ROLE'"}}'""", "0.20.0")
+    assert not told("batches-overlap", f"{R1} -dp 8 {EP} --enable-dbo", "0.33.0", "8xMI300X")
+
+
+def test_a_worker_gets_options_of_its_operator() -> None:
+    assert not told("hybrid-without-local", "python3 -m dynamo.vllm --model a/b -dp 16 --data-parallel-hybrid-lb")
+
+
+def test_it_is_mended_where_one_word_is_missing() -> None:
+    (judged,) = ask(f"{R1} -tp 8 --enable-eplb --trust-remote-code", "8xH200", "0.20.0")
+    assert judged.corrected[0].argv[-1] == "--enable-expert-parallel"
+
+
+def test_codes_are_codes() -> None:
+    assert {Code(row.code) for row in start_refusals().values()} <= {
+        Code.CONFLICT,
+        Code.INVALID_VALUE,
+        Code.MISSING_FLAG,
+    }
