@@ -31,6 +31,7 @@ from moonpad.explain.checks.parser_families import parser_family
 from moonpad.explain.checks.placeholders import stand_in_remarks
 from moonpad.explain.checks.quantization_checks import quantization_mismatch, weights_for_ascend
 from moonpad.explain.checks.reach_checks import quantization_name, unreachable
+from moonpad.explain.checks.refused_sizes import experts_on_all_ranks, pages_of_chunk
 from moonpad.explain.checks.serving_checks import (
     cache_of_workers,
     no_such_module,
@@ -348,6 +349,8 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     dense_size,
     colon_in_name,
     ranks_of_nodes,
+    pages_of_chunk,
+    experts_on_all_ranks,
     cpu_offload,
     one_device,
     model_slices,

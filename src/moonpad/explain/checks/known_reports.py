@@ -27,9 +27,9 @@ def reported(case: Case) -> Iterator[Remark]:
     """One warning for each report, at the first of its options or variables that the command has."""
     rows = [row for row in known_reports().values() if case.engine.name in row.engines]
     case.script.budget.work(10 * len(rows), "its known reports")
-    matching = (remark for row in rows if (remark := _remark(row, case)) is not None)
-    for _, remark in zip(range(_MOST), matching, strict=False):
-        yield remark
+    matching = [remark for row in rows if (remark := _remark(row, case)) is not None]
+    sure = [remark for remark in matching if remark.finding.severity is Severity.WARNING]
+    yield from (sure + [remark for remark in matching if remark not in sure])[:_MOST]
 
 
 def _remark(row: KnownReport, case: Case) -> Remark | None:
