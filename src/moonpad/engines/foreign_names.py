@@ -168,6 +168,9 @@ LAUNCHERS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """Programs that run a script once a rank, and which of their options it gets as `$3`, `$7` …
 (https://github.com/vllm-project/vllm-ascend, examples/external_online_dp/launch_online_dp.py)."""
+FLASH: Final = "--flash-attn"
+FLASH_BY_ITSELF: Final = "b6325"
+"""Flash attention of the engine of GGUF files, and the build from which on it is chosen where nothing is said."""
 WHOLE_EXPERTS: Final = "flashinfer_cutlass"
 WHOLE_EXPERTS_SINCE: Final = "0.5.2"
 """A backend of experts that spreads them over all ranks or none, and the release that has it by this name."""

@@ -22,6 +22,7 @@ from moonpad.engines.vllm_ascend_rules import ascend_draft_dcp
 from moonpad.explain.checks.aiter_checks import aiter_block, aiter_experts, aiter_small_heads, aiter_unasked
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.data_parallel import data_parallel
+from moonpad.explain.checks.gguf_checks import GGUF_CHECKS
 from moonpad.explain.checks.host_expert_checks import HOST_EXPERT_CHECKS
 from moonpad.explain.checks.known_reports import reported
 from moonpad.explain.checks.layout_checks import heads_of_others, model_slices
@@ -376,6 +377,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     twice,
     stand_ins,
     *TEXT_CHECKS,
+    *GGUF_CHECKS,
     *HOST_EXPERT_CHECKS,
     unreachable,
     quantization_name,
