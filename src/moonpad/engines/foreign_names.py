@@ -93,6 +93,10 @@ SPEAKING: Final = re.compile(
     r"|-m ktransformers\.(?:local_chat|server\.main)|ktransformers/server/main\.py|local_chat\.py)\s+\S"
 )
 """What a line with a whole command has in it."""
+STARTERS: Final = (
+    r"(?:python3?(?:\.\d+)?|vllm|sglang|trtllm-serve|llama-server|mpirun|srun|torchrun|numactl|nohup|taskset)"
+)
+"""First words of a start, as a regular expression."""
 NAME_IN_WORDS: Final = re.compile(r"(?<![\w/.-])(vllm|sglang|trt-?llm|tensorrt[-_ ]llm)(?![\w/])", re.IGNORECASE)
 """An engine as sentences call it."""
 MENTION: Final = re.compile(r"vllm|sglang|trtllm|llama-server|\bkt\b|ktransformers")
