@@ -12,7 +12,7 @@ SERVE = "vllm serve moonshotai/Kimi-K2.5 -tp 8 --trust-remote-code"
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (f"docker exec c bash -c \"export A=1 && export B=2 {SERVE}\"", True),
+        (f'docker exec c bash -c "export A=1 && export B=2 {SERVE}"', True),
         (f"export A=1 \\\n  {SERVE}", True),
         (f"export A=1 && {SERVE}", False),
         (f"export A=1; {SERVE}", False),

@@ -29,11 +29,11 @@ def test_a_row_can_match(key: str) -> None:
     assert row.engines
     assert set(row.engines) <= set(ENGINES)
     assert row.provenance.source.startswith("https://")
-    assert row.models or row.options or row.variables or row.image
+    assert row.models or row.options or row.variables or row.image or row.text
     assert not (row.until and row.last)
     assert all(parse(release) for release in (row.since, row.until, row.last) if release)
     assert not row.until or not row.since or order(row.since) < order(row.until)
-    for pattern in (row.models, row.image, *row.options.values(), *row.variables.values()):
+    for pattern in (row.models, row.image, row.text, *row.options.values(), *row.variables.values()):
         re.compile(pattern)
     row.message.format(model="M", device="D", version="V")
     row.remedy.format(model="M", device="D", version="V")

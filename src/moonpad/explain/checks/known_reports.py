@@ -37,6 +37,8 @@ def _remark(row: KnownReport, case: Case) -> Remark | None:
         return None
     if any(case.option(flag) is not None for flag in row.lacks) or not _of_image(row, case):
         return None
+    if row.text and not _in_lines(row.text, case):
+        return None
     options = {flag: case.option(flag) for flag in row.options}
     for flag, place in options.items():
         value = place.value if place is not None else None
@@ -77,9 +79,13 @@ def _of_image(row: KnownReport, case: Case) -> bool:
     container = case.commands[0].container
     image = container.image if container is not None else None
     if image is None:
-        case.script.budget.work(len(case.script.lines), "its known reports")
-    texts = [image.text] if image is not None else case.script.lines
-    return any(re.search(row.image, text[:_LONGEST], re.IGNORECASE) for text in texts)
+        return _in_lines(row.image, case)
+    return re.search(row.image, image.text[:_LONGEST], re.IGNORECASE) is not None
+
+
+def _in_lines(pattern: str, case: Case) -> bool:
+    case.script.budget.work(len(case.script.lines), "its known reports")
+    return any(re.search(pattern, line[:_LONGEST], re.IGNORECASE) for line in case.script.lines)
 
 
 def _of_model(row: KnownReport, case: Case) -> bool:
