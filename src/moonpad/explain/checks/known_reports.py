@@ -35,7 +35,7 @@ def reported(case: Case) -> Iterator[Remark]:
 def _remark(row: KnownReport, case: Case) -> Remark | None:
     if not (_of_release(row, case.version) and _of_model(row, case) and _of_devices(row, case.cluster)):
         return None
-    if any(case.option(flag) is not None for flag in row.lacks) or not _of_image(row, case):
+    if any(_is_given(flag, case) for flag in row.lacks) or not _of_image(row, case):
         return None
     if row.text and not _in_lines(row.text, case):
         return None
@@ -59,6 +59,11 @@ def _remark(row: KnownReport, case: Case) -> Remark | None:
     severity = Severity.WARNING if sure else Severity.NOTE
     remark = make_remark(severity, Code.KNOWN_REPORT, where, message, row.remedy.format_map(known), at=at)
     return remark if place is not None or not row.variables else replace(remark, variable=where)
+
+
+def _is_given(flag: str, case: Case) -> bool:
+    """Options that the release which is meant knows no more count too."""
+    return case.option(flag) is not None or any(word.text.partition("=")[0] == flag for word in case.commands[0].argv)
 
 
 def _of_release(row: KnownReport, version: str) -> bool:
