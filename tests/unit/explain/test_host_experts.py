@@ -79,6 +79,11 @@ def test_rules_and_backend(text: str, expected: bool) -> None:
         (CHAT.replace("DeepSeek-R1-GGUF", "DeepSeek-R1"), "is the folder of", True),
         (CHAT, "is the folder of", False),
         (
+            f"{CHAT.partition(' --model')[0]} --model_path /path/to/K2 --gguf_path /path/to/K2",
+            "is the folder of",
+            False,
+        ),
+        (
             "huggingface-cli download moonshotai/Kimi-K2-Instruct --local-dir ./kimi\n"
             "python -m ktransformers.local_chat --model_path moonshotai/Kimi-K2-Instruct --gguf_path ./kimi",
             "is downloaded there",

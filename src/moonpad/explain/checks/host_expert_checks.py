@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from moonpad.catalog.models import find_model
 from moonpad.engines import host_expert_names as names
 from moonpad.engines.value_checks import unresolved, whole
 from moonpad.explain.checks.check_case import Case
@@ -143,13 +144,19 @@ def folder_of_weights(case: Case) -> Iterator[Remark]:
     folder = place.value.strip("'\"").rstrip("/")
     if "gguf" in folder.casefold():
         return
-    same = folder == case.text(names.MODEL).strip("'\"").rstrip("/") and folder.count("/") > 1
+    same = folder == case.text(names.MODEL).strip("'\"").rstrip("/") and folder.count("/") > 1 and _as_published(folder)
     if not same and not (repository := _downloaded(folder, case.script)):
         return
     what = f"the folder of {names.MODEL} too" if same else f"what is downloaded there is {shortened(repository)}"
     message = f"{shortened(folder)} is {what}: the weights of the experts are read from GGUF files, and none are named"
     remedy = "download a GGUF of the model into a folder of its own, and give that"
     yield make_remark(Severity.WARNING, Code.CONFLICT, names.FOLDER, message, remedy, at=place.index)
+
+
+def _as_published(folder: str) -> bool:
+    """Whether a folder has the name of a repository of a publisher."""
+    model = find_model(folder)
+    return model is not None and model.id.rpartition("/")[2].casefold() == folder.rpartition("/")[2].casefold()
 
 
 def _downloaded(folder: str, script: Script) -> str:
