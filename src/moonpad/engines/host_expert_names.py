@@ -12,6 +12,7 @@ RULES: Final = ("--optimize_config_path", "--optimize_rule_path")
 BACKEND: Final = "--backend_type"
 MANY: Final = "balance_serve"
 """The backend for several requests at once. Its files of rules have `-serve` in their names."""
+CHAT: Final = "local_chat"
 FOLDER: Final = "--gguf_path"
 MODEL: Final = "--model_path"
 CHUNK: Final = "--chunk_size"

@@ -56,6 +56,7 @@ def test_nodes_and_pools(text: str, expected: bool) -> None:
         (f"{CHAT}{RULES}-multi-gpu.yaml", False),
         (f"{SERVER}{MANY}{RULES}-multi-gpu.yaml", True),
         (f"{SERVER}{MANY}{RULES}-serve.yaml", False),
+        (f"{SERVER}{RULES}-serve.yaml", False),
         (f"{SERVER}{MANY}--optimize_config_path /w/own.yaml", False),
         (f"{SERVER}--backend_type ktransformers {RULES}-serve.yaml", True),
     ],

@@ -94,7 +94,9 @@ def rules_of_backend(case: Case) -> Iterator[Remark]:
         return
     backend = case.text(names.BACKEND)
     if for_many and not backend:
-        why = f"its modules are for {names.BACKEND} {names.MANY}, which is not asked for"
+        if not any(names.CHAT in word.text for word in case.commands[0].words):
+            return  # a server may have it in its configuration
+        why = f"its modules are for {names.BACKEND} {names.MANY} of the server, and this is the chat"
     elif for_many:
         why = f"its modules are for {names.BACKEND} {names.MANY}, not for {shortened(backend)}"
     else:
