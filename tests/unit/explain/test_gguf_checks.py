@@ -38,3 +38,11 @@ def test_the_first_file_of_a_set(text: str, expected: list[str]) -> None:
 )
 def test_values_in_the_cache(text: str, version: str, expected: list[str]) -> None:
     assert severities(text, "wants flash attention", version) == expected
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"), [("b5269", []), ("b6324", []), ("b6325", ["error"]), ("b10156", ["error"])]
+)
+def test_flash_attention_was_a_switch(version: str, expected: list[str]) -> None:
+    assert severities(f"{FIRST}-fa", "needs a value", version) == expected
+    assert severities(f"{FIRST}-fa on", "needs a value", version) == []

@@ -49,3 +49,9 @@ def test_pages_of_a_chunk(text: str, version: str, expected: list[Severity]) -> 
 )
 def test_experts_of_one_backend(text: str, expected: int) -> None:
     assert len(said(text, "takes 1 or all", on="8xB200")) == expected
+
+
+def test_ranks_of_attention_share_the_weights_of_other_models() -> None:
+    start = "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3.2-Exp --tp-size 8 "
+    assert not said(f"{start}--dp-size 8 --enable-dp-attention", "at least", version="0.5.3")
+    assert said(start.replace("--tp-size 8", "--tp-size 4"), "at least", version="0.5.3") == [Severity.ERROR]
