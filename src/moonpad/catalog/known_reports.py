@@ -16,7 +16,7 @@ FILE: Final = "known_reports.toml"
 class KnownReport:
     """What was seen with `engines`, from release `since` on and before release `until`, where all that is named holds.
 
-    Regular expressions match whole values, `models` and `image` parts of names, in any case. `message` and `remedy` may
+    Regular expressions match whole values, `models`, `image` and `text` parts, in any case. `message` and `remedy` may
     use `{model}`, `{device}` and `{version}`.
     """
 
@@ -32,6 +32,8 @@ class KnownReport:
     """Worth a note where no release is named."""
     image: str = ""
     """Of the container, or named in the text where there is none."""
+    text: str = ""
+    """In one line of the text: a key of a file of options that stands in it."""
     models: str = ""
     """Of the checkpoint's name without its publisher, or of the last part of the path that is written."""
     weights: tuple[str, ...] = ()

@@ -93,6 +93,10 @@ SPEAKING: Final = re.compile(
     r"|-m ktransformers\.(?:local_chat|server\.main)|ktransformers/server/main\.py|local_chat\.py)\s+\S"
 )
 """What a line with a whole command has in it."""
+STARTERS: Final = (
+    r"(?:python3?(?:\.\d+)?|vllm|sglang|trtllm-serve|llama-server|mpirun|srun|torchrun|numactl|nohup|taskset)"
+)
+"""First words of a start, as a regular expression."""
 NAME_IN_WORDS: Final = re.compile(r"(?<![\w/.-])(vllm|sglang|trt-?llm|tensorrt[-_ ]llm)(?![\w/])", re.IGNORECASE)
 """An engine as sentences call it."""
 MENTION: Final = re.compile(r"vllm|sglang|trtllm|llama-server|\bkt\b|ktransformers")
@@ -168,6 +172,12 @@ LAUNCHERS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """Programs that run a script once a rank, and which of their options it gets as `$3`, `$7` …
 (https://github.com/vllm-project/vllm-ascend, examples/external_online_dp/launch_online_dp.py)."""
+FLASH: Final = "--flash-attn"
+FLASH_BY_ITSELF: Final = "b6325"
+"""Flash attention of the engine of GGUF files, and the build from which on it is chosen where nothing is said."""
+WHOLE_EXPERTS: Final = "flashinfer_cutlass"
+WHOLE_EXPERTS_SINCE: Final = "0.5.2"
+"""A backend of experts that spreads them over all ranks or none, and the release that has it by this name."""
 DENSE: Final = "--moe-dense-tp-size"
 DENSE_AS_GROUP: Final = "0.5.13"
 """From then on, or the release behind it, the size may be that of the whole group."""

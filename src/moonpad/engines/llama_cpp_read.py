@@ -10,13 +10,16 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final
 
+from moonpad.catalog.options import Option
 from moonpad.engines.argument_values import Words, start_of
 from moonpad.engines.argv_reader import Parsed
 from moonpad.engines.base import Invocation, Reading
+from moonpad.engines.foreign_names import FLASH, FLASH_BY_ITSELF
 from moonpad.engines.option_grammar import Grammar
 from moonpad.engines.recorded_options import recorded
 from moonpad.engines.value_checks import whole
 from moonpad.values.plan import Layout, Settings
+from moonpad.values.versions import since
 
 PROGRAM: Final = "llama-server"
 ENTRIES: Final = {"llama-server": 0, "llama.cpp/server": 0}
@@ -42,7 +45,16 @@ _MOST_EFFORT: Final = 2_000
 
 @lru_cache(maxsize=16)
 def grammar(version: str | None) -> Grammar:
-    return Grammar(recorded(PROGRAM, version))
+    options = recorded(PROGRAM, version)
+    if version and not since(version, FLASH_BY_ITSELF):
+        switch = (_as_switch(option) if FLASH in option.names else option for option in options.options)
+        options = replace(options, options=tuple(switch))
+    return Grammar(options)
+
+
+def _as_switch(option: Option) -> Option:
+    """Flash attention was on or off before it chose by itself."""
+    return replace(option, kind="flag", nargs="0", choices=(), default=None)
 
 
 def read(invocation: Invocation) -> Reading:

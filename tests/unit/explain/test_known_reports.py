@@ -10,6 +10,7 @@ import pytest
 from moonpad.catalog.known_reports import known_reports
 from moonpad.catalog.options import option_set, versions
 from moonpad.engines import ENGINES
+from moonpad.engines.ktransformers_read import LEGACY
 from moonpad.values.finding import Code, Finding
 from moonpad.values.versions import order, parse
 from tests.unit.explain.judging import ask
@@ -28,11 +29,11 @@ def test_a_row_can_match(key: str) -> None:
     assert row.engines
     assert set(row.engines) <= set(ENGINES)
     assert row.provenance.source.startswith("https://")
-    assert row.models or row.options or row.variables or row.image
+    assert row.models or row.options or row.variables or row.image or row.text
     assert not (row.until and row.last)
     assert all(parse(release) for release in (row.since, row.until, row.last) if release)
     assert not row.until or not row.since or order(row.since) < order(row.until)
-    for pattern in (row.models, row.image, *row.options.values(), *row.variables.values()):
+    for pattern in (row.models, row.image, row.text, *row.options.values(), *row.variables.values()):
         re.compile(pattern)
     row.message.format(model="M", device="D", version="V")
     row.remedy.format(model="M", device="D", version="V")
@@ -42,8 +43,9 @@ def test_a_row_can_match(key: str) -> None:
 def test_its_flags_are_flags_of_the_engine(key: str) -> None:
     row = ROWS[key]
     for name in row.engines:
-        program = ENGINES[name].program
-        releases = [option_set(program, version) for version in versions(program)] or [option_set(program)]
+        programs = [ENGINES[name].program, *([LEGACY] if name == "ktransformers" else [])]
+        recorded = [option_set(program, version) for program in programs for version in versions(program)]
+        releases = [*recorded, *(option_set(program) for program in programs)]
         for flag in (*row.options, *row.lacks):
             assert any(release and release.named(flag) for release in releases), flag
 

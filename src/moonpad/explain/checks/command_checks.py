@@ -22,6 +22,8 @@ from moonpad.engines.vllm_ascend_rules import ascend_draft_dcp
 from moonpad.explain.checks.aiter_checks import aiter_block, aiter_experts, aiter_small_heads, aiter_unasked
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.data_parallel import data_parallel
+from moonpad.explain.checks.gguf_checks import GGUF_CHECKS
+from moonpad.explain.checks.host_expert_checks import HOST_EXPERT_CHECKS
 from moonpad.explain.checks.known_reports import reported
 from moonpad.explain.checks.layout_checks import heads_of_others, model_slices
 from moonpad.explain.checks.local_checks import chat_template, expert_method
@@ -31,6 +33,7 @@ from moonpad.explain.checks.parser_families import parser_family
 from moonpad.explain.checks.placeholders import stand_in_remarks
 from moonpad.explain.checks.quantization_checks import quantization_mismatch, weights_for_ascend
 from moonpad.explain.checks.reach_checks import quantization_name, unreachable
+from moonpad.explain.checks.refused_sizes import experts_on_all_ranks, pages_of_chunk
 from moonpad.explain.checks.serving_checks import (
     cache_of_workers,
     no_such_module,
@@ -350,6 +353,8 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     dense_size,
     colon_in_name,
     ranks_of_nodes,
+    pages_of_chunk,
+    experts_on_all_ranks,
     cpu_offload,
     one_device,
     model_slices,
@@ -374,6 +379,8 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     twice,
     stand_ins,
     *TEXT_CHECKS,
+    *GGUF_CHECKS,
+    *HOST_EXPERT_CHECKS,
     unreachable,
     quantization_name,
     refused,

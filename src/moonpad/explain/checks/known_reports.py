@@ -27,15 +27,17 @@ def reported(case: Case) -> Iterator[Remark]:
     """One warning for each report, at the first of its options or variables that the command has."""
     rows = [row for row in known_reports().values() if case.engine.name in row.engines]
     case.script.budget.work(10 * len(rows), "its known reports")
-    matching = (remark for row in rows if (remark := _remark(row, case)) is not None)
-    for _, remark in zip(range(_MOST), matching, strict=False):
-        yield remark
+    matching = [remark for row in rows if (remark := _remark(row, case)) is not None]
+    sure = [remark for remark in matching if remark.finding.severity is Severity.WARNING]
+    yield from (sure + [remark for remark in matching if remark not in sure])[:_MOST]
 
 
 def _remark(row: KnownReport, case: Case) -> Remark | None:
     if not (_of_release(row, case.version) and _of_model(row, case) and _of_devices(row, case.cluster)):
         return None
-    if any(case.option(flag) is not None for flag in row.lacks) or not _of_image(row, case):
+    if any(_is_given(flag, case) for flag in row.lacks) or not _of_image(row, case):
+        return None
+    if row.text and not _in_lines(row.text, case):
         return None
     options = {flag: case.option(flag) for flag in row.options}
     for flag, place in options.items():
@@ -59,6 +61,11 @@ def _remark(row: KnownReport, case: Case) -> Remark | None:
     return remark if place is not None or not row.variables else replace(remark, variable=where)
 
 
+def _is_given(flag: str, case: Case) -> bool:
+    """Options that the release which is meant knows no more count too."""
+    return case.option(flag) is not None or any(word.text.partition("=")[0] == flag for word in case.commands[0].argv)
+
+
 def _of_release(row: KnownReport, version: str) -> bool:
     """A row that ends somewhere needs a release that is named."""
     if not version:
@@ -77,9 +84,13 @@ def _of_image(row: KnownReport, case: Case) -> bool:
     container = case.commands[0].container
     image = container.image if container is not None else None
     if image is None:
-        case.script.budget.work(len(case.script.lines), "its known reports")
-    texts = [image.text] if image is not None else case.script.lines
-    return any(re.search(row.image, text[:_LONGEST], re.IGNORECASE) for text in texts)
+        return _in_lines(row.image, case)
+    return re.search(row.image, image.text[:_LONGEST], re.IGNORECASE) is not None
+
+
+def _in_lines(pattern: str, case: Case) -> bool:
+    case.script.budget.work(len(case.script.lines), "its known reports")
+    return any(re.search(pattern, line[:_LONGEST], re.IGNORECASE) for line in case.script.lines)
 
 
 def _of_model(row: KnownReport, case: Case) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from moonpad.engines.foreign_names import STARTERS
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.results import Remark, make_remark, shortened
 from moonpad.explain.shell.own_lines import is_first, numbered, span_of
@@ -26,6 +27,10 @@ _READS_OPTIONS: Final = re.compile(r"\bcase\b|\bgetopts?\b|\bshift\b|=[ \t]*[\"'
 _OPTION_OF: Final = re.compile(r"(?P<option>--?[A-Za-z][\w-]*)[ =]+[\"']?\$\{?(?P<name>[A-Za-z_]\w*)")
 _OF_MAKE: Final = re.compile(r"[\w.-]+[ \t]*[:?]=|\.PHONY|\.EXPORT")
 _EXPORT_ALONE: Final = re.compile(r"[ \t]*export[ \t]*(?:#.*)?$")
+_SWALLOWS: Final = re.compile(
+    rf"\bexport((?:[ \t]+[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|[^\s\"'&;|#]*))+)[ \t]+(?P<first>{STARTERS})[ \t]+\S"
+)
+_LONGEST: Final = 4000
 
 
 def used_before(case: Case) -> Iterator[Remark]:
@@ -118,6 +123,25 @@ def export_alone(case: Case) -> Iterator[Remark]:
                 Severity.WARNING, Code.INVALID_VALUE, "export", message, "name the variable, or leave it out"
             )
             yield Remark(remark.finding, command=None)
+
+
+def export_swallows(case: Case) -> Iterator[Remark]:
+    """`export A=1 program …`: each word behind is a name to export, and nothing is started."""
+    script = case.script
+    before = ""
+    for number, text in numbered(script, *span_of(case.commands, script)):
+        joined = f"{before}{text}"[:_LONGEST]
+        if joined.rstrip().endswith("\\"):
+            before = f"{joined.rstrip()[:-1]} "
+            continue
+        before = ""
+        if not joined.lstrip().startswith("#") and (match := _SWALLOWS.search(joined)):
+            first = match["first"]
+            message = f"{script.where(number)}: export takes {first} and all words behind it as names: nothing starts"
+            remedy = f"write && or a new line in front of {first}, or leave export out"
+            remark = make_remark(Severity.WARNING, Code.INVALID_VALUE, "export", message, remedy)
+            yield Remark(remark.finding, command=None)
+            return
 
 
 def only_in_comment(case: Case) -> Iterator[Remark]:

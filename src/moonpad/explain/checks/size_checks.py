@@ -42,7 +42,8 @@ def weights_of_others(case: Case) -> Iterator[Remark]:
     case.script.budget.work(len(case.script.lines), "the text around its engine commands")
     if flag is None or reading.takes_all_devices or (place is None and any(map(_CUT.search, case.script.lines))):
         return
-    ranks = reading.layout.tp * reading.layout.pp * ((reading.layout.ep > 1 and reading.layout.dp) or 1)
+    shared = reading.layout.ep > 1 or case.option(names.ATTENTION_DP_SWITCH, names.ATTENTION_DP) is not None
+    ranks = reading.layout.tp * reading.layout.pp * (reading.layout.dp if shared else 1)
     fraction = reading.settings.gpu_memory_utilization or 1.0
     if case.cluster is not None:
         each, kind = case.cluster.device.usable_bytes, f"of {case.cluster.device.product}"

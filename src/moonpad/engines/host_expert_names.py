@@ -1,0 +1,24 @@
+"""Words of the engine that keeps experts in host memory: its server and chat of 2025, and its present options."""
+
+from __future__ import annotations
+
+from typing import Final
+
+THREADS: Final = ("--kt-cpuinfer", "--cpu_infer")
+POOLS: Final = "--kt-threadpool-count"
+NODES: Final = "--kt-numa-nodes"
+
+RULES: Final = ("--optimize_config_path", "--optimize_rule_path")
+BACKEND: Final = "--backend_type"
+MANY: Final = "balance_serve"
+"""The backend for several requests at once. Its files of rules have `-serve` in their names."""
+CHAT: Final = "local_chat"
+FOLDER: Final = "--gguf_path"
+MODEL: Final = "--model_path"
+CHUNK: Final = "--chunk_size"
+CHUNK_STEP: Final = 1024
+BATCH: Final = "--max_batch_size"
+CACHE: Final = "--cache_lens"
+ANSWER: Final = "--max_new_tokens"
+TRUTHS: Final = ("--web", "--no_flash_attn", "--low_mem", "--load_q4", "--cache_8bit", "--cache_q4")
+"""Options of the type bool of argparse: any text is true, `False` too."""

@@ -1,0 +1,59 @@
+"""Engines of GGUF files: which file of a set is named, and what a quantised cache of values needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from moonpad.engines import foreign_names as names
+from moonpad.engines.value_checks import unresolved
+from moonpad.explain.checks.check_case import Case
+from moonpad.explain.results import Edit, Remark, make_remark, shortened
+from moonpad.values.finding import Code, Severity
+from moonpad.values.versions import since
+
+_PART: Final = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
+_WHOLE: Final = frozenset({"f16", "f32", "bf16"})
+
+
+def first_part(case: Case) -> Iterator[Remark]:
+    """The set is found from its first file."""
+    place = case.option("--model")
+    if not case.engine.facts.gguf_only or place is None or not isinstance(place.value, str):
+        return
+    path = place.value.strip("'\"")
+    part = _PART.search(path)
+    if part is None or unresolved(path) or int(part[1]) == 1:
+        return
+    first = f"{path[: part.start(1)]}00001{path[part.end(1) :]}"
+    message = f"{shortened(path.rpartition('/')[2])} is part {int(part[1])} of {int(part[2])}: a set is read from its"
+    message += " first file, and the start ends with another"
+    edit = Edit(place.index, place.length, (place.written, first))
+    remedy = f"name the file -00001-of-{part[2]}.gguf"
+    yield make_remark(Severity.ERROR, Code.INVALID_VALUE, place.written, message, remedy, at=place.index, edits=[edit])
+
+
+def values_in_cache(case: Case) -> Iterator[Remark]:
+    """Values in the cache are quantised with flash attention alone."""
+    place = case.option("--cache-type-v")
+    if not case.engine.facts.gguf_only or place is None or not isinstance(place.value, str):
+        return
+    form = place.value.strip("'\"").casefold()
+    attention = case.option(names.FLASH)
+    by_default = not case.version or since(case.version, names.FLASH_BY_ITSELF)
+    value = attention.value if attention is not None else None
+    off = value in ("off", "0", "false") or (attention is None and not by_default)
+    if form in _WHOLE or unresolved(form) or not off:
+        return
+    switch = f"{names.FLASH} on" if by_default else names.FLASH
+    why = f"{attention.written} {value}" if attention is not None else f"without {names.FLASH} of this build"
+    message = f"{form} for values of the cache wants flash attention, which is off ({why}): the start ends"
+    edits = [Edit(attention.index, attention.length, tuple(switch.split()))] if attention is not None else []
+    edits = edits or [Edit(len(case.commands[0].argv), 0, tuple(switch.split()))]
+    remedy = f"write {switch}, or leave {place.written} out"
+    severity = Severity.WARNING if by_default else Severity.ERROR  # with latent attention later builds keep no values
+    yield make_remark(severity, Code.CONFLICT, place.written, message, remedy, at=place.index, edits=edits)
+
+
+GGUF_CHECKS: Final = (first_part, values_in_cache)
