@@ -139,10 +139,46 @@ FLAG_CODES = {"unknown-flag", "removed-flag", "renamed-flag", "prefix-flag"}
 OF_FLAGS = re.compile(
     r"flag|option|argument|typo|lost|continu|line|removed|deprecated|unknown|gone|rename|refuse|no such"
 )
-COMMON = set(
-    "this that with from have than then they there which where their does must take takes only what when would into more "
-    "most also here them engine kimi vllm sglang moonpad write known needs value values model layer".split()
-)
+COMMON = {
+    "this",
+    "that",
+    "with",
+    "from",
+    "have",
+    "than",
+    "then",
+    "they",
+    "there",
+    "which",
+    "where",
+    "their",
+    "does",
+    "must",
+    "take",
+    "takes",
+    "only",
+    "what",
+    "when",
+    "would",
+    "into",
+    "more",
+    "most",
+    "also",
+    "here",
+    "them",
+    "engine",
+    "kimi",
+    "vllm",
+    "sglang",
+    "moonpad",
+    "write",
+    "known",
+    "needs",
+    "value",
+    "values",
+    "model",
+    "layer",
+}
 """Words that two texts have in common whatever they speak of."""
 
 
