@@ -82,7 +82,12 @@ def differences(expected: dict[str, Any], seen: dict[str, Any]) -> list[str]:
     model = expected["model"].rpartition("/")[2].casefold()
     # `-GGUF` may stand between the model's name and that of its file.
     plain, shown = (re.sub(r"gguf|[^a-z0-9]", "", name) for name in (model, seen["model"].casefold()))
-    if model and not expected["model"].startswith("/") and plain not in shown and (shown or "kimi" in model):
+    if (
+        model
+        and not expected["model"].startswith(("/", "./", "~"))
+        and plain not in shown
+        and (shown or "kimi" in model)
+    ):
         found.append(f"model {seen['model'] or '?'}, not {expected['model']}")
     return found
 

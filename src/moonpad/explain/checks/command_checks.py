@@ -25,6 +25,7 @@ from moonpad.explain.checks.data_parallel import data_parallel
 from moonpad.explain.checks.known_reports import reported
 from moonpad.explain.checks.layout_checks import heads_of_others, model_slices
 from moonpad.explain.checks.local_checks import chat_template, expert_method
+from moonpad.explain.checks.machine_checks import MACHINE_CHECKS
 from moonpad.explain.checks.offload_checks import cpu_offload
 from moonpad.explain.checks.other_families import in_full, is_other
 from moonpad.explain.checks.parser_families import parser_family
@@ -372,6 +373,7 @@ CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
     twice,
     stand_ins,
     *TEXT_CHECKS,
+    *MACHINE_CHECKS,
     unreachable,
     quantization_name,
     reported,

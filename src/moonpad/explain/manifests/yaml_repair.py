@@ -130,7 +130,7 @@ def _line_to_leave_out(text: str, error: MarkedYAMLError) -> int | None:
 
 
 def _scalar_with_keys(lines: Sequence[str], at: int) -> int | None:
-    """Where a key has a value of its own, and the key at this line is moved in under it: `version: "3"`, `  services:`."""
+    """Where a key has a value of its own and the key at this line is moved in: `version: "3"`, `  services:`."""
     above = next((number for number in range(min(at, len(lines)) - 1, -1, -1) if lines[number].strip()), None)
     if above is None or at >= len(lines):
         return None
