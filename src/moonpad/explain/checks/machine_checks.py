@@ -8,6 +8,11 @@ from typing import Final
 from moonpad.explain.checks.check_case import Case
 from moonpad.explain.checks.image_programs import started_twice
 from moonpad.explain.checks.processor_cores import threads_of_cores
+from moonpad.explain.checks.spoken_machines import spoken_machines
 from moonpad.explain.results import Remark
 
-MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (started_twice, threads_of_cores)
+MACHINE_CHECKS: Final[tuple[Callable[[Case], Iterator[Remark]], ...]] = (
+    started_twice,
+    threads_of_cores,
+    spoken_machines,
+)
