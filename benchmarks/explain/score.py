@@ -79,7 +79,7 @@ def differences(expected: dict[str, Any], seen: dict[str, Any]) -> list[str]:
             found.append(f"devices {seen['devices']}, not {expected['devices']}")
     elif not expected["devices"] and seen["devices"][0]:
         found.append(f"devices {seen['devices']}, which nothing says")
-    model = expected["model"].rpartition("/")[2].casefold()
+    model = re.sub(r"-\d{5}-of-\d{5}\.gguf$", "", expected["model"].rpartition("/")[2].casefold())
     # `-GGUF` may stand between the model's name and that of its file.
     plain, shown = (re.sub(r"gguf|[^a-z0-9]", "", name) for name in (model, seen["model"].casefold()))
     if (

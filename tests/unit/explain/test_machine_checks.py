@@ -65,7 +65,7 @@ def test_an_image_that_starts_its_server_gets_the_words_again() -> None:
         COMPOSE.replace("vllm/vllm-openai:v0.18.1", "registry.example.com/own/kimi:1.0").format(""),
         COMPOSE.replace("command: vllm serve", "command: --model").format(""),
         "docker run --entrypoint vllm vllm/vllm-openai:v0.18.1 serve moonshotai/Kimi-K2.5",
-        'kind: Pod\nspec:\n  containers:\n  - image: vllm/vllm-openai:v0.18.1\n    command: ["vllm", "serve", "m/K2"]\n',
+        "kind: Pod\nspec:\n  containers:\n  - image: vllm/vllm-openai:v0.18.1\n    command: [vllm, serve, m/K2]\n",
     ],
 )
 def test_where_the_entrypoint_is_another(text: str) -> None:

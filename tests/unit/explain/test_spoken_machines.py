@@ -10,7 +10,9 @@ COMMAND = "```bash\nvllm serve moonshotai/Kimi-K2-Instruct --tensor-parallel-siz
 
 
 def named(text: str) -> list[str]:
-    return [finding.where for one in ask(text) for finding in one.findings if " GiB: the weights of " in finding.message]
+    return [
+        finding.where for one in ask(text) for finding in one.findings if " GiB: the weights of " in finding.message
+    ]
 
 
 def test_the_smaller_of_two_machines() -> None:

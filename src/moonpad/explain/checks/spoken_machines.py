@@ -18,8 +18,9 @@ from moonpad.values.finding import Code, Severity
 from moonpad.values.units import GIB
 
 _OF_OTHERS: Final = re.compile(
-    r"gguf|offload|\bcpu\b|\bram\b|int4|\bq[2-8]|bit|quant|fp4|draft|distill|train|tun(?:e|ing)|cannot|can't|not |too small"
-    r"|fail|oom|out of memory|insufficient|prefill|decode|nodes|replica|per node|/node|每|节点|不|无法|量化|内存|instead",
+    r"gguf|offload|\bcpu\b|\bram\b|int4|\bq[2-8]|bit|quant|fp4|draft|distill|train|tun(?:e|ing)|cannot|can't|not "
+    r"|too small|fail|oom|out of memory|insufficient|prefill|decode|nodes|replica|per node|/node|每|节点|不|无法|量化"
+    r"|内存|instead",
     re.IGNORECASE,
 )
 """What makes of a line one about fewer bytes, a part of the machines, or a failure."""
@@ -47,10 +48,12 @@ def spoken_machines(case: Case) -> Iterator[Remark]:
         return
     machine, at = next(iter(found.items()))
     message = (
-        f"{case.script.where(at)} names {machine} with {_bytes(machine) / GIB:,.0f} GiB: the weights of {checkpoint.name} "
-        f"are {checkpoint.total_bytes / GIB:,.0f} GiB"
+        f"{case.script.where(at)} names {machine} with {_bytes(machine) / GIB:,.0f} GiB: the weights of "
+        f"{checkpoint.name} are {checkpoint.total_bytes / GIB:,.0f} GiB"
     )
-    yield make_remark(Severity.NOTE, Code.DOES_NOT_FIT, machine, message, "take more or larger devices for these weights")
+    yield make_remark(
+        Severity.NOTE, Code.DOES_NOT_FIT, machine, message, "take more or larger devices for these weights"
+    )
 
 
 def _several_models(case: Case) -> bool:
